@@ -1,9 +1,10 @@
 """Every classic map on the five KITTI classifiers, beside the same method of the peers.
 
-Run: python benchmarks/classic_maps.py
-Protocol: for seed 0..4, ``default_rng(seed).permutation(n)``, the first n // 2 rows fit, the rest test; probabilities clipped to
-[1e-12, 1]. Log loss, means over the seeds. Needs CALIBRANT_DATA (default ../shared/data); the peers' numbers are read from
-reference/peers.json beside it. Exits 1 when Beta, Platt or Venn-Abers is worse than the same method of a peer by more than 0.002.
+Run: python benchmarks/classic_maps.py Protocol: for seed 0..4,
+``default_rng(seed).permutation(n)``, the first n // 2 rows fit, the rest test; probabilities
+clipped to [1e-12, 1]. Log loss, means over the seeds. Needs CALIBRANT_DATA (default
+../shared/data); the peers' numbers are read from reference/peers.json beside it. Exits 1 when Beta,
+Platt or Venn-Abers is worse than the same method of a peer by more than 0.002.
 """
 
 import json
@@ -19,7 +20,13 @@ import calibrant as cb
 from calibrant import metrics
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
-SETS = ("1layer-nn-kitti", "adaboost-kitti", "mondrian-forest-kitti", "random-forest-kitti", "xgboost-kitti")
+SETS = (
+    "1layer-nn-kitti",
+    "adaboost-kitti",
+    "mondrian-forest-kitti",
+    "random-forest-kitti",
+    "xgboost-kitti",
+)
 MAPS = {
     "uncalibrated": None,
     "Platt": cb.Platt(),
@@ -88,14 +95,23 @@ def report(name, peers):
 def main():
     """Print the tables and the verdict."""
     if not DATA.exists():
-        print(f"{DATA} is not there: set CALIBRANT_DATA to the folder that holds classifier_outputs/")
+        print(
+            f"{DATA} is not there: set CALIBRANT_DATA to the folder that holds classifier_outputs/"
+        )
         return 0
     path = DATA.parent / "reference" / "peers.json"
     peers = json.loads(path.read_text(encoding="utf-8"))["log_loss"] if path.exists() else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         missed = [line for name in SETS for line in report(name, peers.get(name, {}))]
-    print("\n" + ("\n".join(missed) if missed else f"Platt, Beta and Venn-Abers: nowhere worse than the peer by more than {SLACK}"))
+    print(
+        "\n"
+        + (
+            "\n".join(missed)
+            if missed
+            else f"Platt, Beta and Venn-Abers: nowhere worse than the peer by more than {SLACK}"
+        )
+    )
     return int(bool(missed))
 
 

@@ -1,9 +1,12 @@
-"""How often the alarm of CalibrationMonitor is false, and how soon it is right: ``python -m benchmarks.monitoring``.
+"""How often the alarm of CalibrationMonitor is false, and how soon it is right:
+``python -m benchmarks.monitoring``.
 
-Streams of 200 batches of 100 rows with confidences as a good classifier gives them (Beta(4, 1) between a half and 1), calibrated up to
-batch 100. Printed for each change: the share of streams with an alarm before it, the share found after it, and the median and ninth
-decile of the batches waited. With ``--forecasts`` the same for forecasts as mean and std, and the share of false alarms on laws that do
-not flatter them: heavy tails, counts with ties, samples, and rows that are right only on the whole.
+Streams of 200 batches of 100 rows with confidences as a good classifier gives them (Beta(4, 1)
+between a half and 1), calibrated up to batch 100. Printed for each change: the share of streams
+with an alarm before it, the share found after it, and the median and ninth decile of the batches
+waited. With ``--forecasts`` the same for forecasts as mean and std, and the share of false alarms
+on laws that do not flatter them: heavy tails, counts with ties, samples, and rows that are right
+only on the whole.
 """
 
 import argparse
@@ -49,7 +52,9 @@ LEVELS = np.array([0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95])
 
 
 def heavy_tails(rng, n):
-    """Student's t of 2.1 degrees, said to be such: the variance is nearly infinite, and the PIT is uniform."""
+    """Student's t of 2.1 degrees, said to be such: the variance is nearly infinite, and the PIT
+    is uniform.
+    """
     law = stats.t(2.1, loc=rng.normal(size=n), scale=rng.uniform(0.5, 2.0, n))
     return law, law.rvs(random_state=rng)
 
@@ -85,9 +90,12 @@ def right_on_the_whole(rng, n):
 
 #: Laws under which nothing is wrong.
 RIGHT = {
-    "t of 2.1 degrees": heavy_tails, "Poisson counts, their quantiles": counts, "three in ten are 0, quantiles": many_zeros,
-    "Poisson counts, nine samples": samples, "right on the whole alone": right_on_the_whole,
-}  # fmt: skip
+    "t of 2.1 degrees": heavy_tails,
+    "Poisson counts, their quantiles": counts,
+    "three in ten are 0, quantiles": many_zeros,
+    "Poisson counts, nine samples": samples,
+    "right on the whole alone": right_on_the_whole,
+}
 
 
 def forecast_alarm_of(error, seed, options):
@@ -124,7 +132,9 @@ def main():
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--alpha", type=float, default=0.05)
     parser.add_argument("--tolerance", type=float, default=0.01)
-    parser.add_argument("--forecasts", action="store_true", help="forecasts of a number instead of confidences")
+    parser.add_argument(
+        "--forecasts", action="store_true", help="forecasts of a number instead of confidences"
+    )
     asked = parser.parse_args()
     options = {"alpha": asked.alpha, "tolerance": asked.tolerance}
     print(f"{asked.streams} streams, alpha {asked.alpha:g}, tolerance {asked.tolerance:g}")
@@ -136,7 +146,10 @@ def main():
         waited = [t - CHANGE + 1 for t in alarms if t is not None and t >= CHANGE]
         found = len(waited) / max(sum(t is None or t >= CHANGE for t in alarms), 1)
         quantiles = np.quantile(waited, [0.5, 0.9]) if waited else [np.nan, np.nan]
-        print(f"{name:<34}{false:>8.3f}{found:>8.2f}{quantiles[0]:>8.0f}{quantiles[1]:>8.0f}", flush=True)
+        print(
+            f"{name:<34}{false:>8.3f}{found:>8.2f}{quantiles[0]:>8.0f}{quantiles[1]:>8.0f}",
+            flush=True,
+        )
     for name, law in RIGHT.items() if asked.forecasts else ():
         share = np.mean([false_alarm(law, seed, options) for seed in range(asked.streams)])
         print(f"{name:<34}{share:>8.3f}", flush=True)

@@ -1,9 +1,11 @@
-"""Every whole-vector scaling, and the automatic choice, on stored predictions, beside the peers' numbers.
+"""Every whole-vector scaling, and the automatic choice, on stored predictions, beside the peers'
+numbers.
 
-Run: python benchmarks/network_outputs.py [--all] [--rows N] [--methods NAME ...]
-Protocol: for seed 0..4, ``default_rng(seed).permutation(n)``, the first n // 2 rows fit (or the first N of them), the rest test;
-probabilities clipped to [1e-12, 1]. Needs CALIBRANT_DATA (default ../shared/data); the peers' numbers are read from reference/peers.json
-beside it. Exits 1 when a number that is to be reached is not.
+Run: python benchmarks/network_outputs.py [--all] [--rows N] [--methods NAME ...] Protocol: for seed
+0..4, ``default_rng(seed).permutation(n)``, the first n // 2 rows fit (or the first N of them), the
+rest test; probabilities clipped to [1e-12, 1]. Needs CALIBRANT_DATA (default ../shared/data); the
+peers' numbers are read from reference/peers.json beside it. Exits 1 when a number that is to be
+reached is not.
 """
 
 import argparse
@@ -37,7 +39,8 @@ SCALINGS = {
     "IntraOrderPreserving": cb.IntraOrderPreserving,
     "AutoCalibrator": cb.AutoCalibrator,
 }
-#: Log loss to reach on the three networks, and by how much it may be missed (temperature: either way; the others: at most).
+#: Log loss to reach on the three networks, and by how much it may be missed (temperature: either
+#: way; the others: at most).
 TARGETS = {
     "TemperatureScaling": ((0.2739, 1.3134, 0.8787), 1e-4),
     "StructuredVectorScaling": ((0.2426, 1.3072, 0.8736), 2e-3),
@@ -63,7 +66,10 @@ def run(make, P, y, rows=None):
         calibrator = make().fit(P[fit], y[fit])
         cpu = time.process_time() - start
         Q = calibrator.predict_proba(P[test])
-        scores = [score(y[test], Q) for score in (metrics.log_loss, metrics.brier_score, metrics.expected_calibration_error)]
+        scores = [
+            score(y[test], Q)
+            for score in (metrics.log_loss, metrics.brier_score, metrics.expected_calibration_error)
+        ]
         results.append([*scores, cpu])
         statuses.add(calibrator.status_)
     return np.array(results), statuses
@@ -72,7 +78,11 @@ def run(make, P, y, rows=None):
 def peers(name):
     """{peer: log loss} on one data set, or {} where the reference file is absent."""
     path = DATA.parent / "reference" / "peers.json"
-    return json.loads(path.read_text(encoding="utf-8"))["log_loss"].get(name, {}) if path.exists() else {}
+    return (
+        json.loads(path.read_text(encoding="utf-8"))["log_loss"].get(name, {})
+        if path.exists()
+        else {}
+    )
 
 
 def report(name, path, rows, scalings):
@@ -83,7 +93,10 @@ def report(name, path, rows, scalings):
     for label, make in scalings.items():
         found[label], statuses = run(make, P, y, rows)
         loss, brier, ece, cpu = found[label].mean(axis=0)
-        print(f"  {label:26s} log loss {loss:.4f}  Brier {brier:.4f}  ECE {ece:.4f}  {cpu:6.3f} s CPU  {', '.join(sorted(statuses))}")
+        print(
+            f"  {label:26s} log loss {loss:.4f}  Brier {brier:.4f}  ECE {ece:.4f}  {cpu:6.3f} s CPU"
+            f"  {', '.join(sorted(statuses))}"
+        )
     if rows is None:
         for label, loss in sorted(peers(name).items(), key=lambda item: item[1])[:8]:
             print(f"  [{label}]".ljust(36) + f" {loss:.4f}")
@@ -91,10 +104,17 @@ def report(name, path, rows, scalings):
 
 
 def compare(results):
-    """Print each scaling against structured matrix scaling, run by run: mean change, and share of runs that are better."""
-    print(f"\nagainst {REFERENCE}, over {len(results)} data sets and 5 seeds: mean change (share of runs better, worst run)")
+    """Print each scaling against structured matrix scaling, run by run: mean change, and share
+    of runs that are better.
+    """
+    print(
+        f"\nagainst {REFERENCE}, over {len(results)} data sets and 5 seeds: mean change (share of"
+        " runs better, worst run)"
+    )
     for label in next(iter(results.values())):
-        change = np.concatenate([found[label][:, :2] / found[REFERENCE][:, :2] - 1.0 for found in results.values()])
+        change = np.concatenate(
+            [found[label][:, :2] / found[REFERENCE][:, :2] - 1.0 for found in results.values()]
+        )
         parts = [
             f"{name} {100 * c.mean():+6.2f} % ({(c < 0).mean():.2f}, {100 * c.max():+6.1f} %)"
             for name, c in zip(("log loss", "Brier"), change.T, strict=True)
@@ -112,7 +132,10 @@ def missed(losses):
             distance = losses[name][label] - goal
             # The goals are given to four digits.
             if (abs(distance) if label == "TemperatureScaling" else distance) > slack + 5e-5:
-                out.append(f"{label} on {name}: {losses[name][label]:.4f}, to be reached {goal:.4f} within {slack}")
+                out.append(
+                    f"{label} on {name}: {losses[name][label]:.4f}, to be reached {goal:.4f} within"
+                    f" {slack}"
+                )
     return out
 
 
@@ -121,7 +144,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true", help="the classifier outputs too")
     parser.add_argument("--rows", type=int, help="fit on so many rows only; no verdict")
-    parser.add_argument("--methods", nargs="+", choices=SCALINGS, default=list(SCALINGS), help="these only")
+    parser.add_argument(
+        "--methods", nargs="+", choices=SCALINGS, default=list(SCALINGS), help="these only"
+    )
     options = parser.parse_args()
     scalings = {label: SCALINGS[label] for label in options.methods}
     if not DATA.exists():
@@ -136,8 +161,13 @@ def main():
         compare(results)
     if options.rows is not None:
         return 0
-    lines = missed({name: {label: r[:, 0].mean() for label, r in results[name].items()} for name in NETWORKS})
-    reached = "every target reached: temperature to 1e-4, structured scalings within 0.002, the automatic choice within 0.001, or better"
+    lines = missed(
+        {name: {label: r[:, 0].mean() for label, r in results[name].items()} for name in NETWORKS}
+    )
+    reached = (
+        "every target reached: temperature to 1e-4, structured scalings within 0.002, the automatic"
+        " choice within 0.001, or better"
+    )
     print("\n" + ("\n".join(lines) or reached))
     return int(bool(lines))
 

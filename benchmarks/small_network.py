@@ -1,4 +1,6 @@
-"""A small fully connected network of rectified linear units, in NumPy. The loss is the caller's: training takes its derivative."""
+"""A small fully connected network of rectified linear units, in NumPy. The loss is the caller's:
+training takes its derivative.
+"""
 
 from itertools import pairwise
 
@@ -8,7 +10,9 @@ BATCH = 64
 
 
 class SmallNetwork:
-    """Layers of ``widths`` (inputs first, outputs last), drawn as He et al. 2015 do; ``network(X)`` gives (n, outputs)."""
+    """Layers of ``widths`` (inputs first, outputs last), drawn as He et al. 2015 do;
+    ``network(X)`` gives (n, outputs).
+    """
 
     def __init__(self, widths, rng):
         self.weights = [rng.normal(size=(a, b)) * np.sqrt(2.0 / a) for a, b in pairwise(widths)]
@@ -30,7 +34,9 @@ class SmallNetwork:
         return layers
 
     def gradients(self, X, derivative):
-        """Gradients of the batch's mean loss, as ``parameters`` are ordered; ``derivative(outputs)``: (n, outputs), of each row's loss."""
+        """Gradients of the batch's mean loss, as ``parameters`` are ordered;
+        ``derivative(outputs)``: (n, outputs), of each row's loss.
+        """
         layers = self._layers(X)
         back = derivative(layers[-1]) / len(X)
         weights, offsets = [], []
@@ -56,7 +62,11 @@ def momentum(parameters, rate=1e-3, memory=0.9):
 
 def adam(parameters, rate=1e-3, first=0.9, second=0.999):
     """Adam: gives the function that makes one step."""
-    means, squares, count = [np.zeros_like(p) for p in parameters], [np.zeros_like(p) for p in parameters], 0
+    means, squares, count = (
+        [np.zeros_like(p) for p in parameters],
+        [np.zeros_like(p) for p in parameters],
+        0,
+    )
 
     def step(gradients):
         nonlocal count
@@ -70,7 +80,9 @@ def adam(parameters, rate=1e-3, first=0.9, second=0.999):
 
 
 def train(network, X, derivative, step, rng, epochs):
-    """Batches of 64 in a new order each epoch; ``derivative(rows, outputs)`` is that of each row's loss."""
+    """Batches of 64 in a new order each epoch; ``derivative(rows, outputs)`` is that of each
+    row's loss.
+    """
     for _ in range(epochs):
         order = rng.permutation(len(X))
         for rows in np.array_split(order, max(1, len(X) // BATCH)):

@@ -1,12 +1,15 @@
-"""Confidence of the top label: several signals stacked, beside every single signal with its best map.
+"""Confidence of the top label: several signals stacked, beside every single signal with its best
+map.
 
 Run: python benchmarks/stacked_confidence.py [--seeds N] [--rows N] [--only WORD ...] [--keep FILE]
-Stored outputs: for seed 0..N-1, ``default_rng(seed).permutation(n)``, the first half fits, the rest tests. MNIST and KITTI with features:
-a random forest and gradient boosting on 60 % of ``--rows`` rows (default 12,000), 20 % to fit the calibrators, 20 % to test. A single
-signal gets the best map of isotonic, logistic (of the signal and of its logit) and spline, chosen BY THE TEST SET, separately for log
-loss and for AURC: a stronger opponent than any one could name beforehand. Errors are paired over seeds. ``--keep`` writes results as
-they come and resumes. Needs CALIBRANT_DATA (default ../shared/data). Exits 1 where the stack is worse than the best single signal by
-more than two standard errors.
+Stored outputs: for seed 0..N-1, ``default_rng(seed).permutation(n)``, the first half fits, the rest
+tests. MNIST and KITTI with features: a random forest and gradient boosting on 60 % of ``--rows``
+rows (default 12,000), 20 % to fit the calibrators, 20 % to test. A single signal gets the best map
+of isotonic, logistic (of the signal and of its logit) and spline, chosen BY THE TEST SET,
+separately for log loss and for AURC: a stronger opponent than any one could name beforehand. Errors
+are paired over seeds. ``--keep`` writes results as they come and resumes. Needs CALIBRANT_DATA
+(default ../shared/data). Exits 1 where the stack is worse than the best single signal by more than
+two standard errors.
 """
 
 import argparse
@@ -26,10 +29,18 @@ from calibrant.metrics import log_loss
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 SIGNALS = {
-    "top probability": cb.TopProbability, "margin": cb.Margin, "margin of logits": lambda: cb.Margin(scale="logit"),
-    "entropy": cb.Entropy, "label stability": cb.LabelStability,
-}  # fmt: skip
-MAPS = {"isotonic": cb.Isotonic, "logistic": lambda: cb.Platt(scale="probability"), "logistic of logit": cb.Platt, "spline": cb.Spline}
+    "top probability": cb.TopProbability,
+    "margin": cb.Margin,
+    "margin of logits": lambda: cb.Margin(scale="logit"),
+    "entropy": cb.Entropy,
+    "label stability": cb.LabelStability,
+}
+MAPS = {
+    "isotonic": cb.Isotonic,
+    "logistic": lambda: cb.Platt(scale="probability"),
+    "logistic of logit": cb.Platt,
+    "spline": cb.Spline,
+}
 STACK = "stacked"
 
 
@@ -52,7 +63,11 @@ def with_features(name, kind, seed, rows):
     data = split(name, seed, rows)
     P, _ = fitted(kind, name, data)
     reference = data.X["train"], data.y["train"]
-    fit = clipped(P["validation"]), data.y["validation"], {"X": data.X["validation"], "reference": reference}
+    fit = (
+        clipped(P["validation"]),
+        data.y["validation"],
+        {"X": data.X["validation"], "reference": reference},
+    )
     return fit, (clipped(P["test"]), data.y["test"], {"X": data.X["test"]})
 
 
@@ -73,7 +88,9 @@ def measure(fit, test):
         for map_name, make_map in MAPS.items():
             if make().tags.domain == "real" and make_map().tags.domain == "unit":
                 continue
-            cal = cb.ConfidenceCalibrator(signal=make(), map=make_map(), per_class=False).fit(P, y, **own)
+            cal = cb.ConfidenceCalibrator(signal=make(), map=make_map(), per_class=False).fit(
+                P, y, **own
+            )
             found[f"{name}, {map_name}"] = scores(cal.predict_confidence(P_test, **own_test), right)
     return found
 
@@ -87,7 +104,11 @@ def problems(seeds, rows):
     for name in ("kitti", "mnist"):
         for kind in ("rf", "gb"):
             for seed in range(seeds):
-                yield f"{name} {kind}, features", seed, lambda name=name, kind=kind, seed=seed: with_features(name, kind, seed, rows)
+                yield (
+                    f"{name} {kind}, features",
+                    seed,
+                    lambda name=name, kind=kind, seed=seed: with_features(name, kind, seed, rows),
+                )
 
 
 def run(options):
@@ -111,13 +132,24 @@ def run(options):
 
 
 def line(name, runs, score, scale):
-    """(printed comparison with the best single signal of one score, whether the stack is worse by more than two errors)."""
+    """(printed comparison with the best single signal of one score, whether the stack is worse
+    by more than two errors).
+    """
     mean = {method: np.mean([r[method][score] for r in runs]) for method in runs[0]}
     best = min((m for m in mean if m != STACK), key=lambda m: mean[m])
     gap = np.array([r[STACK][score] - r[best][score] for r in runs])
     error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
-    verdict = "better" if gap.mean() < -2.0 * error else "worse" if gap.mean() > 2.0 * error else "within two errors"
-    text = f"{scale * mean[STACK]:9.4f} {scale * mean[best]:9.4f} {scale * gap.mean():+9.4f} +- {scale * error:.4f}  {verdict:17s} {best}"
+    verdict = (
+        "better"
+        if gap.mean() < -2.0 * error
+        else "worse"
+        if gap.mean() > 2.0 * error
+        else "within two errors"
+    )
+    text = (
+        f"{scale * mean[STACK]:9.4f} {scale * mean[best]:9.4f} {scale * gap.mean():+9.4f} +-"
+        f" {scale * error:.4f}  {verdict:17s} {best}"
+    )
     return f"  {name:28s} {text}", verdict
 
 
@@ -125,7 +157,9 @@ def main():
     """Print both tables; the exit code says whether the stack is clearly worse anywhere."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=12_000, help="of MNIST and of KITTI, where models are trained")
+    parser.add_argument(
+        "--rows", type=int, default=12_000, help="of MNIST and of KITTI, where models are trained"
+    )
     parser.add_argument("--only", nargs="+", help="problems whose names hold one of these words")
     parser.add_argument("--keep", help="JSON file of results to go on from")
     parser.add_argument("--all", action="store_true", help="every method's scores too")
@@ -135,13 +169,21 @@ def main():
         return 0
     results = run(options)
     worse = 0
-    for score, (title, scale) in enumerate((("log loss of being right", 1.0), ("AURC x 1000", 1000.0))):
+    for score, (title, scale) in enumerate(
+        (("log loss of being right", 1.0), ("AURC x 1000", 1000.0))
+    ):
         print(f"\n{title}: stacked, best single signal, difference, paired standard error")
         lines = [line(name, runs, score, scale) for name, runs in results.items()]
         print("\n".join(text for text, _ in lines))
         verdicts = [verdict for _, verdict in lines]
         worse += verdicts.count("worse")
-        print("  " + ", ".join(f"{word} {verdicts.count(word)}" for word in ("better", "within two errors", "worse")))
+        print(
+            "  "
+            + ", ".join(
+                f"{word} {verdicts.count(word)}"
+                for word in ("better", "within two errors", "worse")
+            )
+        )
     if options.all:
         for name, runs in results.items():
             print(f"\n{name}")

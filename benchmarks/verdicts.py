@@ -71,13 +71,20 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     warnings.simplefilter("ignore")
     for n in (300, 1_000, 5_000):
-        print(f"true risks, n = {n:<6} {dict(states('offset', 0.0, n, cb.Platt, repeats))}", flush=True)
+        print(
+            f"true risks, n = {n:<6} {dict(states('offset', 0.0, n, cb.Platt, repeats))}",
+            flush=True,
+        )
     for family in FAMILIES:
         for n in (1_000, 10_000):
             size = detectable(family, n)
             told = states(family, of_size(family, size), n, cb.Identity, repeats)
             print(f"{family}, {100 * size:.1f} points, n = {n:<6} {dict(told)}", flush=True)
-    for family, calibrator in (("offset", cb.Platt), ("slope", cb.TemperatureScaling), ("slope", cb.AutoCalibrator)):
+    for family, calibrator in (
+        ("offset", cb.Platt),
+        ("slope", cb.TemperatureScaling),
+        ("slope", cb.AutoCalibrator),
+    ):
         told = states(family, of_size(family, 0.05), 5_000, calibrator, repeats)
         print(f"{family}, 5 points, {calibrator.__name__} {dict(told)}", flush=True)
 

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 from sklearn import datasets as sklearn_datasets
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -36,13 +41,17 @@ class Table:
 
 
 def _made(**options: Any) -> Callable[[], Rows]:
-    return lambda: sklearn_datasets.make_classification(**{"n_samples": 6000, "random_state": 11, **options})
+    return lambda: sklearn_datasets.make_classification(
+        **{"n_samples": 6000, "random_state": 11, **options}
+    )
 
 
 def _bundled(load: Callable[[], Any]) -> Callable[[], Rows]:
     def read() -> Rows:
         data = load()
-        return data.X if hasattr(data, "X") else data.data, data.y if hasattr(data, "y") else data.target
+        return data.X if hasattr(data, "X") else data.data, data.y if hasattr(
+            data, "y"
+        ) else data.target
 
     return read
 
@@ -53,7 +62,13 @@ def _credit(seed: int = 0, n: int = 8000) -> Rows:
     X = rng.normal(size=(n, 10))
     X[:, :4] = np.exp(X[:, :4])
     late = rng.poisson(0.5, n)
-    logit = -2.0 + 0.9 * np.minimum(late, 3) - 0.5 * np.log(X[:, 0]) + 0.6 * (X[:, 4] > 0.5) * X[:, 5] + 0.4 * np.tanh(X[:, 6] * X[:, 7])
+    logit = (
+        -2.0
+        + 0.9 * np.minimum(late, 3)
+        - 0.5 * np.log(X[:, 0])
+        + 0.6 * (X[:, 4] > 0.5) * X[:, 5]
+        + 0.4 * np.tanh(X[:, 6] * X[:, 7])
+    )
     return np.column_stack([X, late]), (rng.random(n) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
 
 
@@ -74,10 +89,16 @@ def _additive(n: int = 6000) -> Rows:
 
 
 def _groups(name: str, first: str = "g_") -> Callable[[], Rows]:
-    """Numbers and columns of groups, one column for each level; raises FileNotFoundError where the file is not there."""
+    """Numbers and columns of groups, one column for each level; raises FileNotFoundError where
+    the file is not there.
+    """
 
     def read() -> Rows:
-        data = np.load(Path(os.environ.get("CALIBRANT_DATA", "../shared/data")) / "stage2" / f"groups_{name}.npz")
+        data = np.load(
+            Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
+            / "stage2"
+            / f"groups_{name}.npz"
+        )
         columns = [data["features"].astype(np.float64)]
         for key in [k for k in data.files if k.startswith(first) or k in ("sex", "charge_degree")]:
             columns.append((data[key][:, None] == np.unique(data[key])).astype(np.float64))
@@ -91,16 +112,32 @@ def _groups(name: str, first: str = "g_") -> Callable[[], Rows]:
 SETS = [
     Table("breast cancer", 300, _bundled(datasets.breast_cancer), chose=True),
     Table("wine", 90, _bundled(sklearn_datasets.load_wine), chose=True),
-    Table("made, 2 noisy classes", 800, _made(n_features=12, n_informative=6, flip_y=0.25), chose=True),
-    Table("made, 4 classes", 1000, _made(n_features=10, n_informative=6, n_classes=4, class_sep=0.8), chose=True),
+    Table(
+        "made, 2 noisy classes", 800, _made(n_features=12, n_informative=6, flip_y=0.25), chose=True
+    ),
+    Table(
+        "made, 4 classes",
+        1000,
+        _made(n_features=10, n_informative=6, n_classes=4, class_sep=0.8),
+        chose=True,
+    ),
     Table("made, additive", 1000, _additive, chose=True),
-    Table("made, rare event", 1500, _made(n_features=10, n_informative=5, weights=[0.93], flip_y=0.03), chose=True),
+    Table(
+        "made, rare event",
+        1500,
+        _made(n_features=10, n_informative=5, weights=[0.93], flip_y=0.03),
+        chose=True,
+    ),
     Table("bank", 1000, _groups("bank"), chose=True),
     Table("iris", 90, _bundled(sklearn_datasets.load_iris)),
     Table("digits", 700, _bundled(datasets.digits)),
     Table("made, credit", 2000, _credit),
     Table("made, rings", 600, _rings),
-    Table("made, 2 clear classes", 300, _made(n_features=20, n_informative=10, class_sep=1.2, random_state=12)),
+    Table(
+        "made, 2 clear classes",
+        300,
+        _made(n_features=20, n_informative=10, class_sep=1.2, random_state=12),
+    ),
     Table("adult", 1000, _groups("adult")),
     Table("law school", 1500, _groups("law_school")),
     Table("compas", 800, _groups("compas")),
@@ -117,6 +154,8 @@ MODELS: dict[str, Callable[[], Any]] = {
     "SVC": lambda: make_pipeline(StandardScaler(), SVC()),
     "LinearSVC": lambda: make_pipeline(StandardScaler(), LinearSVC()),
     "kNN": lambda: make_pipeline(StandardScaler(), KNeighborsClassifier(10)),
-    "MLP": lambda: make_pipeline(StandardScaler(), MLPClassifier((30,), max_iter=60, random_state=0)),
+    "MLP": lambda: make_pipeline(
+        StandardScaler(), MLPClassifier((30,), max_iter=60, random_state=0)
+    ),
     "tree": lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
 }

@@ -1,8 +1,10 @@
-"""``CalibratedClassifier`` beside scikit-learn's ``CalibratedClassifierCV`` on many pairs of a table and a kind of model.
+"""``CalibratedClassifier`` beside scikit-learn's ``CalibratedClassifierCV`` on many pairs of a
+table and a kind of model.
 
-``python -m benchmarks.wrappers [--runs FILE] [--seed 7] [--docs FOLDER]`` prints, for each kind of model, the mean log loss of our default
-less that of their default (cv=5, an ensemble) by each of its three methods, and how much CPU our fit takes for one of theirs. It goes on
-where FILE ends, and leaves out tables whose file is not there. The defaults were chosen on the tables marked so in
+``python -m benchmarks.wrappers [--runs FILE] [--seed 7] [--docs FOLDER]`` prints, for each kind of
+model, the mean log loss of our default less that of their default (cv=5, an ensemble) by each of
+its three methods, and how much CPU our fit takes for one of theirs. It goes on where FILE ends, and
+leaves out tables whose file is not there. The defaults were chosen on the tables marked so in
 ``benchmarks/wrapper_sets.py``, with seeds 0 to 2, and are judged on the others.
 """
 
@@ -29,23 +31,35 @@ Run = dict[str, Any]
 
 
 def measured(table: Table, kind: str, X: np.ndarray, y: np.ndarray, seed: int) -> Run:
-    """Log loss on the test rows and CPU seconds of the fit, of ours and of theirs by each method."""
-    train, test = train_test_split(np.arange(len(y)), train_size=table.train, stratify=y, random_state=seed)
+    """Log loss on the test rows and CPU seconds of the fit, of ours and of theirs by each
+    method.
+    """
+    train, test = train_test_split(
+        np.arange(len(y)), train_size=table.train, stratify=y, random_state=seed
+    )
     test = test[:MOST_TEST_ROWS]
     wrapped = {"ours": cb.CalibratedClassifier(MODELS[kind]())}
-    wrapped |= {method: CalibratedClassifierCV(MODELS[kind](), method=method, cv=5) for method in METHODS}
+    wrapped |= {
+        method: CalibratedClassifierCV(MODELS[kind](), method=method, cv=5) for method in METHODS
+    }
     run: Run = {"table": table.name, "chose": table.chose, "kind": kind, "seed": seed}
     for name, clf in wrapped.items():
         start = time.process_time()
         clf.fit(X[train], y[train])
         run[f"{name} CPU"] = time.process_time() - start
-        run[name] = float(metrics.log_loss(y[test], clf.predict_proba(X[test]), classes=clf.classes_))
+        run[name] = float(
+            metrics.log_loss(y[test], clf.predict_proba(X[test]), classes=clf.classes_)
+        )
     return run | {"chosen": wrapped["ours"].chosen_}
 
 
 def _runs(file: Path, seed: int) -> list[Run]:
     """All runs of a seed: those that the file holds, and the others, which are added to it."""
-    runs = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    runs = (
+        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        if file.exists()
+        else []
+    )
     done = {(run["table"], run["kind"]) for run in runs if run["seed"] == seed}
     for table in SETS:
         try:
@@ -62,7 +76,9 @@ def _runs(file: Path, seed: int) -> list[Run]:
 
 
 def by_kind(runs: list[Run]) -> list[list[str]]:
-    """A row of text for each kind of model and one for all: differences with standard errors over the tables, CPU ratio, share refitted."""
+    """A row of text for each kind of model and one for all: differences with standard errors
+    over the tables, CPU ratio, share refitted.
+    """
     rows = []
     for kind in [*MODELS, "all"]:
         own = [run for run in runs if kind in (run["kind"], "all")]
@@ -71,9 +87,15 @@ def by_kind(runs: list[Run]) -> list[list[str]]:
         row = [kind, str(len(own))]
         for method in METHODS:
             gaps = np.array([run["ours"] - run[method] for run in own])
-            row.append(f"{gaps.mean():+.4f} ± {gaps.std(ddof=1) / len(gaps) ** 0.5:.4f}" if len(gaps) > 1 else f"{gaps.mean():+.4f}")
+            row.append(
+                f"{gaps.mean():+.4f} ± {gaps.std(ddof=1) / len(gaps) ** 0.5:.4f}"
+                if len(gaps) > 1
+                else f"{gaps.mean():+.4f}"
+            )
         ours, theirs = (sum(run[f"{name} CPU"] for run in own) for name in ("ours", "sigmoid"))
-        rows.append([*row, f"{ours / theirs:.2f}", f"{sum(run['chosen'] == 'refit' for run in own)}"])
+        rows.append(
+            [*row, f"{ours / theirs:.2f}", f"{sum(run['chosen'] == 'refit' for run in own)}"]
+        )
     return rows
 
 
@@ -81,17 +103,33 @@ def _worst(runs: list[Run]) -> str:
     """The pair where ours is the furthest behind the best of theirs."""
     run = max(runs, key=lambda run: run["ours"] - min(run[m] for m in METHODS))
     best = min(METHODS, key=lambda m: run[m])
-    return f"The worst pair for ours: {run['kind']} on {run['table']}, {run['ours']:.4f}, theirs by {best} {run[best]:.4f}."
+    return (
+        f"The worst pair for ours: {run['kind']} on {run['table']}, {run['ours']:.4f}, theirs by"
+        f" {best} {run[best]:.4f}."
+    )
 
 
-HEAD = ["kind of model", "tables", *(f"beside {method}" for method in METHODS), "CPU of fit", "refitted"]
+HEAD = [
+    "kind of model",
+    "tables",
+    *(f"beside {method}" for method in METHODS),
+    "CPU of fit",
+    "refitted",
+]
 PARTS = {False: "Tables that judged", True: "Tables on which the defaults were chosen"}
 
 
 def page(runs: list[Run]) -> str:
     """The page of the documentation."""
     title = "A wrapped model beside scikit-learn's"
-    lines = [".. _wrappers-beside-scikit-learn:", "", title, "=" * len(title), "", *INTRODUCTION.strip().splitlines()]
+    lines = [
+        ".. _wrappers-beside-scikit-learn:",
+        "",
+        title,
+        "=" * len(title),
+        "",
+        *INTRODUCTION.strip().splitlines(),
+    ]
     for chose, heading in PARTS.items():
         part = [run for run in runs if run["chose"] == chose]
         names = "; ".join(dict.fromkeys(run["table"] for run in part))
@@ -129,7 +167,9 @@ def main() -> None:
     asked = parser.parse_args()
     asked.runs.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small tables: folds with few rows of a class, networks that stop early
+        warnings.simplefilter(
+            "ignore"
+        )  # small tables: folds with few rows of a class, networks that stop early
         runs = _runs(asked.runs, asked.seed)
     for chose, heading in PARTS.items():
         part = [run for run in runs if run["chose"] == chose]

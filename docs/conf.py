@@ -10,16 +10,23 @@ sys.path.insert(1, str(Path(__file__).parent.parent))
 
 import calibrant
 
-# -- Project --------------------------------------------------------------------------------------------------------------
+# -- Project ---------------------------------------------------------------------------------------
 
 project = "calibrant"
 author = "the calibrant developers"
 copyright = author
 version = release = calibrant.__version__
 
-# -- What the pages are made with -----------------------------------------------------------------------------------------
+# -- What the pages are made with ------------------------------------------------------------------
 
-extensions = ["sphinx.ext.autodoc", "mathml", "numpydoc", "sphinx_gallery.gen_gallery", "calibrant_docs", "report_pages"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "mathml",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "calibrant_docs",
+    "report_pages",
+]
 extensions += ["arena_rows", "method_cards", "pictures"]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
@@ -31,7 +38,7 @@ autodoc_default_options = {"show-inheritance": False}
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# -- The gallery: every example runs, and a warning in one fails the build ------------------------------------------------
+# -- The gallery: every example runs, and a warning in one fails the build -------------------------
 
 warnings.filterwarnings("error", module="calibrant")
 sphinx_gallery_conf = {
@@ -47,7 +54,7 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
 }
 
-# -- How it looks: everything offline -------------------------------------------------------------------------------------
+# -- How it looks: everything offline --------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"calibrant {release}"
@@ -62,12 +69,15 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 5,
 }
-# Where several versions are published side by side (tools/publish_docs.py), a menu leads from one to another, and the newest is
-# recommended to readers of any other.
+# Where several versions are published side by side (tools/publish_docs.py), a menu leads from one
+# to another, and the newest is recommended to readers of any other.
 if address := os.environ.get("CALIBRANT_DOCS_URL"):
     root, _, version = address.strip("/").rpartition("/")
     html_theme_options |= {
-        "switcher": {"json_url": f"/{root}/versions.json".replace("//", "/"), "version_match": version},
+        "switcher": {
+            "json_url": f"/{root}/versions.json".replace("//", "/"),
+            "version_match": version,
+        },
         "navbar_end": ["version-switcher", "theme-switcher"],
         "check_switcher": False,
         "show_version_warning_banner": True,

@@ -13,7 +13,15 @@ def test_floats_keep_their_dtype_and_their_memory(dtype):
     assert arrays.to_array(values, "P") is values
 
 
-@pytest.mark.parametrize("values", [[1, 0], np.array([1, 0], np.uint8), np.array([True, False]), np.array([1.0, 0.0], np.longdouble)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 0],
+        np.array([1, 0], np.uint8),
+        np.array([True, False]),
+        np.array([1.0, 0.0], np.longdouble),
+    ],
+)
 def test_other_numbers_become_float64(values):
     out = arrays.to_array(values, "P")
     assert out.dtype == np.float64
@@ -31,7 +39,10 @@ def test_sparse_matrices_are_made_dense():
         ([["a", 1]], "must hold numbers"),
         ({1, 2}, "must hold numbers; got {1, 2} in it"),
         ([[1], [1, 2]], "must be a rectangular array"),
-        (np.array(["2020-01-01"], dtype="M8[D]"), "must hold numbers; got an array of dtype datetime64"),
+        (
+            np.array(["2020-01-01"], dtype="M8[D]"),
+            "must hold numbers; got an array of dtype datetime64",
+        ),
     ],
 )
 def test_what_is_no_number_is_named(values, message):

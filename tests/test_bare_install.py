@@ -10,9 +10,26 @@ from pathlib import Path
 
 SRC = Path(__file__).resolve().parent.parent / "src"
 OPTIONAL = (
-    "pandas", "polars", "pyarrow", "duckdb", "matplotlib", "jinja2", "click", "rich", "torch", "IPython", "pytest", "hypothesis",
-    "pyspark", "dask", "ray", "faiss", "onnx", "onnxruntime", "skops",
-)  # fmt: skip
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "matplotlib",
+    "jinja2",
+    "click",
+    "rich",
+    "torch",
+    "IPython",
+    "pytest",
+    "hypothesis",
+    "pyspark",
+    "dask",
+    "ray",
+    "faiss",
+    "onnx",
+    "onnxruntime",
+    "skops",
+)
 
 BLOCK = f"""
 import sys, warnings
@@ -30,9 +47,18 @@ sys.meta_path.insert(0, Absent())
 
 
 def _run(code, *arguments, block=True):
-    head = BLOCK if block else f"import sys\nsys.path.insert(0, {str(SRC)!r})\nOPTIONAL = {OPTIONAL!r}\n"
+    head = (
+        BLOCK
+        if block
+        else f"import sys\nsys.path.insert(0, {str(SRC)!r})\nOPTIONAL = {OPTIONAL!r}\n"
+    )
     program = head + textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -63,8 +89,7 @@ def test_the_main_job_needs_no_optional_library(tmp_path):
 
 
 def test_every_calibrator_fits_without_optional_libraries():
-    out = _run(
-        """
+    out = _run("""
         import inspect
         import numpy as np
         import calibrant as cb
@@ -84,28 +109,27 @@ def test_every_calibrator_fits_without_optional_libraries():
                         fitted += 1
         assert fitted >= 3
         print("done")
-        """
-    )
+        """)
     assert out.strip() == "done"
 
 
 def test_a_missing_library_is_named_with_its_feature_and_command():
-    out = _run(
-        """
+    out = _run("""
         from calibrant import metrics
         try:
             metrics.reliability_curve([0, 1], [0.2, 0.7]).frame()
         except ImportError as error:
             print(type(error).__name__, error)
-        """
-    )
+        """)
     assert out.startswith("MissingDependencyError")
     assert "pandas" in out
     assert "pip install 'calibrant[" in out
 
 
 def test_importing_calibrant_loads_no_optional_library():
-    """Where they are installed too. scikit-learn itself loads pandas where there is one, so what it brings does not count."""
+    """Where they are installed too. scikit-learn itself loads pandas where there is one, so what
+    it brings does not count.
+    """
     out = _run(
         """
         import sklearn.isotonic, scipy.optimize, scipy.stats
@@ -119,11 +143,23 @@ def test_importing_calibrant_loads_no_optional_library():
     optional, other = out.strip().split("] [")
     assert optional == "["
     # scikit-learn and SciPy may load more of themselves; nobody else may come.
-    assert {name.strip("' ]") for name in other.split(",")} <= {"", "numpy", "scipy", "sklearn", "threadpoolctl", "joblib", "narwhals"}
+    assert {name.strip("' ]") for name in other.split(",")} <= {
+        "",
+        "numpy",
+        "scipy",
+        "sklearn",
+        "threadpoolctl",
+        "joblib",
+        "narwhals",
+    }
 
 
 def test_importing_calibrant_never_loads_the_heavy_ones():
-    out = _run("import calibrant\nprint([n for n in OPTIONAL if n in sys.modules and n not in ('pandas', 'pyarrow')])", block=False)
+    out = _run(
+        "import calibrant\nprint([n for n in OPTIONAL if n in sys.modules and n not in ('pandas',"
+        " 'pyarrow')])",
+        block=False,
+    )
     assert out.strip() == "[]"
 
 

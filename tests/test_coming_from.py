@@ -1,4 +1,6 @@
-"""The pages for those who come from other libraries: every name and every option of ours that they promise is there."""
+"""The pages for those who come from other libraries: every name and every option of ours that
+they promise is there.
+"""
 
 import ast
 import inspect
@@ -20,13 +22,20 @@ def _cells():
     """(page, code) of everything in the second column."""
     for page in PAGES:
         for line in page.read_text(encoding="utf-8").splitlines():
-            if line.startswith("   ``") or (line.startswith("   ") and line.count(" | ") == 2 and "there | here" not in line):
+            if line.startswith("   ``") or (
+                line.startswith("   ") and line.count(" | ") == 2 and "there | here" not in line
+            ):
                 ours = line.split(" | ")[1]
-                yield from (pytest.param(code, id=f"{page.stem}: {code}") for code in re.findall(r"``(.+?)``", ours))
+                yield from (
+                    pytest.param(code, id=f"{page.stem}: {code}")
+                    for code in re.findall(r"``(.+?)``", ours)
+                )
 
 
 def _resolve(node):
-    """What a dotted name stands for, a class for its instance; None for a variable of the example."""
+    """What a dotted name stands for, a class for its instance; None for a variable of the
+    example.
+    """
     if isinstance(node, ast.Call):
         return _resolve(node.func)
     if isinstance(node, ast.Name):
@@ -38,7 +47,9 @@ def _resolve(node):
 def _options(value):
     """The names of the options that a call may give."""
     metric = not inspect.isclass(value) and not inspect.isroutine(value)
-    return set(inspect.signature(type(value) if metric else value).parameters) | (EVERYWHERE if metric else set())
+    return set(inspect.signature(type(value) if metric else value).parameters) | (
+        EVERYWHERE if metric else set()
+    )
 
 
 @pytest.mark.parametrize("code", list(_cells()))
@@ -64,7 +75,13 @@ def test_scikit_learns_names_are_those_of_the_version_installed():
     import sklearn.metrics
     import sklearn.model_selection
 
-    modules = (sklearn.calibration, sklearn.frozen, sklearn.isotonic, sklearn.metrics, sklearn.model_selection)
+    modules = (
+        sklearn.calibration,
+        sklearn.frozen,
+        sklearn.isotonic,
+        sklearn.metrics,
+        sklearn.model_selection,
+    )
     page = next(p for p in PAGES if p.stem == "scikit_learn").read_text(encoding="utf-8")
     theirs = re.findall(r"^   ``(\w+)", page, flags=re.MULTILINE)
     assert len(theirs) > 15
@@ -74,7 +91,13 @@ def test_scikit_learns_names_are_those_of_the_version_installed():
 
 def test_what_the_page_says_of_scikit_learns_numbers_holds():
     pytest.importorskip("sklearn", minversion="1.9", reason="the page is of scikit-learn 1.9")
-    from sklearn.metrics import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss, roc_auc_score
+    from sklearn.metrics import (
+        brier_score_loss,
+        d2_brier_score,
+        d2_log_loss_score,
+        log_loss,
+        roc_auc_score,
+    )
 
     rng = np.random.default_rng(0)
     p, P, y = rng.uniform(0.01, 0.99, 200), rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)

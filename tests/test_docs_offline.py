@@ -1,4 +1,6 @@
-"""The documentation needs no network: nothing on a page is fetched from another host, and formulas are written into it."""
+"""The documentation needs no network: nothing on a page is fetched from another host, and
+formulas are written into it.
+"""
 
 import re
 import subprocess
@@ -10,7 +12,13 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 #: What a browser fetches by itself, as against a link that a reader may follow.
-FETCHED = {"script": ("src",), "img": ("src", "srcset"), "iframe": ("src",), "source": ("src", "srcset"), "video": ("src", "poster")}
+FETCHED = {
+    "script": ("src",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+}
 FETCHED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "preconnect", "manifest"}
 PAGE = r"""
 Formulas
@@ -55,24 +63,41 @@ def elsewhere(page):
     found = Requests()
     found.feed(page)
     asked = found.asked + [
-        address for style in re.findall(r"<style.*?</style>", page, flags=re.DOTALL) for address in addresses_of_styles(style)
+        address
+        for style in re.findall(r"<style.*?</style>", page, flags=re.DOTALL)
+        for address in addresses_of_styles(style)
     ]
     return [address for address in asked if re.match(r"(https?:)?//", address)]
 
 
 def test_a_request_is_told_from_a_link():
     page = (
-        '<a href="https://a.org">read</a><link rel="canonical" href="https://b.org"><script src="//c.org/x.js"></script>'
-        '<style>@import "https://d.org/y.css"; p { background: url(https://e.org/z.png) }</style><img src="data:image/png;base64,AA">'
+        '<a href="https://a.org">read</a><link rel="canonical" href="https://b.org"><script'
+        ' src="//c.org/x.js"></script><style>@import "https://d.org/y.css"; p { background:'
+        ' url(https://e.org/z.png) }</style><img src="data:image/png;base64,AA">'
     )
     assert elsewhere(page) == ["//c.org/x.js", "https://d.org/y.css", "https://e.org/z.png"]
 
 
 def build(source, built):
-    """Build pages with the settings, the theme and the formulas of the documentation, without its pages that take minutes."""
+    """Build pages with the settings, the theme and the formulas of the documentation, without
+    its pages that take minutes.
+    """
     for name in ("sphinx", "pydata_sphinx_theme", "latex2mathml"):
         pytest.importorskip(name, reason="builds a page of the documentation")
-    command = [sys.executable, "-m", "sphinx", "-W", "-q", "-c", str(DOCS), "-D", "extensions=mathml", str(source), str(built)]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "-q",
+        "-c",
+        str(DOCS),
+        "-D",
+        "extensions=mathml",
+        str(source),
+        str(built),
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -89,9 +114,19 @@ def site(tmp_path_factory):
 def test_no_page_asks_for_anything_from_another_host(site):
     pages = sorted(site.rglob("*.html"))
     assert {"index.html", "search.html"} <= {page.name for page in pages}
-    assert {page.name: found for page in pages if (found := elsewhere(page.read_text(encoding="utf-8")))} == {}
-    sheets = {sheet.name: addresses_of_styles(sheet.read_text(encoding="utf-8")) for sheet in site.rglob("*.css")}
-    assert [address for found in sheets.values() for address in found if re.match(r"(https?:)?//", address)] == []
+    assert {
+        page.name: found for page in pages if (found := elsewhere(page.read_text(encoding="utf-8")))
+    } == {}
+    sheets = {
+        sheet.name: addresses_of_styles(sheet.read_text(encoding="utf-8"))
+        for sheet in site.rglob("*.css")
+    }
+    assert [
+        address
+        for found in sheets.values()
+        for address in found
+        if re.match(r"(https?:)?//", address)
+    ] == []
 
 
 def test_formulas_are_written_into_the_page(site):
@@ -102,7 +137,9 @@ def test_formulas_are_written_into_the_page(site):
 
 
 def test_a_command_that_the_converter_does_not_know_is_a_warning(tmp_path):
-    (tmp_path / "index.rst").write_text("Title\n=====\n\n:math:`\\nosuchcommand x`\n", encoding="utf-8")
+    (tmp_path / "index.rst").write_text(
+        "Title\n=====\n\n:math:`\\nosuchcommand x`\n", encoding="utf-8"
+    )
     made = build(tmp_path, tmp_path / "built")
     assert made.returncode != 0
     assert "nosuchcommand" in made.stderr

@@ -1,4 +1,6 @@
-"""The arena's tables on the pages: sorted by a click, filtered by words, drawn column against column, and read by keyboard."""
+"""The arena's tables on the pages: sorted by a click, filtered by words, drawn column against
+column, and read by keyboard.
+"""
 
 import shutil
 from pathlib import Path
@@ -9,9 +11,16 @@ ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM or not shutil.which("chromedriver"), reason="needs Chromium and its driver (make system-deps)"),
+    pytest.mark.skipif(
+        not CHROMIUM or not shutil.which("chromedriver"),
+        reason="needs Chromium and its driver (make system-deps)",
+    ),
 ]
-ROWS = {"<strong>Ours</strong>": ("1,000", "0.50", "3 %"), "theirs": ("20", "0.75", "12 %"), "nothing": ("300", "", "0 %")}
+ROWS = {
+    "<strong>Ours</strong>": ("1,000", "0.50", "3 %"),
+    "theirs": ("20", "0.75", "12 %"),
+    "nothing": ("300", "", "0 %"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +30,16 @@ def page(tmp_path_factory):
     from tools.look_at_pages import browser
 
     heads = "".join(f"<th>{h}</th>" for h in ("method", "runs", "win rate", "worse"))
-    rows = "".join(f"<tr><td>{name}</td>{''.join(f'<td>{c}</td>' for c in cells)}</tr>" for name, cells in ROWS.items())
+    rows = "".join(
+        f"<tr><td>{name}</td>{''.join(f'<td>{c}</td>' for c in cells)}</tr>"
+        for name, cells in ROWS.items()
+    )
     script = (ROOT / "docs" / "_static" / "tables.js").read_text(encoding="utf-8")
     file = tmp_path_factory.mktemp("tables") / "page.html"
-    text = f'<!doctype html><table class="arena"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><script>{script}</script>'
+    text = (
+        "<!doctype html><table"
+        f' class="arena"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><script>{script}</script>'
+    )
     file.write_text(text, encoding="utf-8")
     driver = browser(tmp_path_factory.mktemp("profile"))
     driver.get(file.as_uri())
@@ -34,7 +49,11 @@ def page(tmp_path_factory):
 
 def shown(page):
     """The first cells of the rows that are seen, from the top."""
-    return [row.text.split()[0] for row in page.find_elements("css selector", "tbody tr") if row.is_displayed()]
+    return [
+        row.text.split()[0]
+        for row in page.find_elements("css selector", "tbody tr")
+        if row.is_displayed()
+    ]
 
 
 def click(page, heading):
@@ -46,7 +65,9 @@ def test_a_heading_sorts_numbers_as_numbers_and_leaves_the_empty_last(page):
     assert shown(page) == ["Ours", "nothing", "theirs"]
     click(page, "runs")
     assert shown(page) == ["theirs", "nothing", "Ours"]
-    assert page.find_element("css selector", "th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    assert (
+        page.find_element("css selector", "th[aria-sort]").get_attribute("aria-sort") == "ascending"
+    )
     click(page, "win rate")
     assert shown(page) == ["theirs", "Ours", "nothing"]
     click(page, "method")
@@ -72,7 +93,8 @@ def test_points_are_drawn_of_any_columns_and_read_by_keyboard(page):
     from selenium.webdriver.common.keys import Keys
 
     page.execute_script(
-        "document.querySelectorAll('select')[0].value = 1; document.querySelectorAll('select')[0].dispatchEvent(new Event('change'))"
+        "document.querySelectorAll('select')[0].value = 1;"
+        " document.querySelectorAll('select')[0].dispatchEvent(new Event('change'))"
     )
     points = page.find_elements("css selector", "circle")
     assert len(points) == 2, "what has no number is not drawn"

@@ -13,15 +13,30 @@ from calibrant import metrics
 from calibrant.contracts.metric import Metric
 
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
-#: What newcomers read: every package with a stub, and frames. ``testing`` and ``errors`` are for those who write parts.
-FACES = ("calibrant", "calibrant.frames", *sorted(f"calibrant.{p.parent.name}" for p in Path(cb.__file__).parent.glob("*/__init__.pyi")))
+#: What newcomers read: every package with a stub, and frames. ``testing`` and ``errors`` are for
+#: those who write parts.
+FACES = (
+    "calibrant",
+    "calibrant.frames",
+    *sorted(f"calibrant.{p.parent.name}" for p in Path(cb.__file__).parent.glob("*/__init__.pyi")),
+)
 #: Public names beside which nothing stands that a newcomer should know, each with the reason.
 ALONE: dict[str, str] = {}
 #: The order that numpydoc gives to sections.
 ORDER = (
-    "Parameters", "Attributes", "Methods", "Returns", "Yields", "Raises", "Warns", "Warnings",
-    "See Also", "Notes", "References", "Examples",
-)  # fmt: skip
+    "Parameters",
+    "Attributes",
+    "Methods",
+    "Returns",
+    "Yields",
+    "Raises",
+    "Warns",
+    "Warnings",
+    "See Also",
+    "Notes",
+    "References",
+    "Examples",
+)
 
 
 def _exported():
@@ -45,7 +60,9 @@ def _offered():
 
 
 def _public(name, face):
-    """What a See Also in ``face`` names: ``face.name``, else ``calibrant.name`` (a name may have dots); None where nothing public is."""
+    """What a See Also in ``face`` names: ``face.name``, else ``calibrant.name`` (a name may have
+    dots); None where nothing public is.
+    """
     for start in (face, "calibrant"):
         *modules, last = f"{start}.{name}".split(".")
         path = ".".join(modules)
@@ -108,16 +125,22 @@ def test_methods_say_when_to_use_them(name, value):
 
 @pytest.mark.parametrize(("name", "value"), list(_exported()))
 def test_its_example_is_collected_as_a_doctest(name, value):
-    """doctest looks at classes and functions only, so a metric's example must live on its class, in the module that is collected."""
+    """doctest looks at classes and functions only, so a metric's example must live on its class,
+    in the module that is collected.
+    """
     value = _subject(value)
-    if name in TEMPLATES or (inspect.isclass(value) and not issubclass(value, (cb.Calibrator, cb.Map, cb.Signal, Metric))):
+    if name in TEMPLATES or (
+        inspect.isclass(value) and not issubclass(value, (cb.Calibrator, cb.Map, cb.Signal, Metric))
+    ):
         return
     module = importlib.import_module(value.__module__)
     found = {test.name: test for test in doctest.DocTestFinder(recurse=True).find(module)}
     test = found.get(f"{module.__name__}.{value.__qualname__}")
     assert test is not None, f"{name} has no docstring that doctest finds"
     assert test.examples, f"{name} has no example"
-    assert name in test.docstring.split("Examples", 1)[-1], f"the example of {name} does not use it by its public name"
+    assert name in test.docstring.split("Examples", 1)[-1], (
+        f"the example of {name} does not use it by its public name"
+    )
 
 
 @pytest.mark.parametrize(("face", "name", "value"), _offered())
@@ -125,10 +148,14 @@ def test_it_says_where_to_look_next(face, name, value):
     lines = _sections(_subject(value).__doc__).get("See Also", "").split("\n")
     # A line that is indented goes on from the one before.
     entries = [line for line in "\n".join(lines).replace("\n    ", " ").split("\n") if line.strip()]
-    assert bool(entries) != (name in ALONE), f"{name}: a See Also, or a line in ALONE with the reason"
+    assert bool(entries) != (name in ALONE), (
+        f"{name}: a See Also, or a line in ALONE with the reason"
+    )
     assert len(entries) <= 3, f"{name}: at most three lines; got {len(entries)}"
     for line in entries:
-        assert re.fullmatch(r"\w[\w.]*(, \w[\w.]*)* : .+\.", line), f'{name}: "name, name : a few words."; got {line!r}'
+        assert re.fullmatch(r"\w[\w.]*(, \w[\w.]*)* : .+\.", line), (
+            f'{name}: "name, name : a few words."; got {line!r}'
+        )
         for other in line.split(" : ")[0].split(", "):
             found = _public(other, face)
             assert found is not None, f"{name}: no public name {other!r}"
@@ -137,10 +164,18 @@ def test_it_says_where_to_look_next(face, name, value):
 
 @pytest.mark.parametrize(("face", "name", "value"), _offered())
 def test_its_sections_stand_in_order(face, name, value):
-    members = [value] if not inspect.isclass(value) else [value, *(m for key, m in vars(value).items() if not key.startswith("_"))]
+    members = (
+        [value]
+        if not inspect.isclass(value)
+        else [value, *(m for key, m in vars(value).items() if not key.startswith("_"))]
+    )
     for member in members:
-        headings = [heading for heading in _sections(_subject(member).__doc__ or "") if heading in ORDER]
-        assert headings == sorted(headings, key=ORDER.index), f"{name}, {member!r}: {headings}; numpydoc's order is {ORDER}"
+        headings = [
+            heading for heading in _sections(_subject(member).__doc__ or "") if heading in ORDER
+        ]
+        assert headings == sorted(headings, key=ORDER.index), (
+            f"{name}, {member!r}: {headings}; numpydoc's order is {ORDER}"
+        )
 
 
 def test_the_suite_collects_doctests_from_the_package(pytestconfig):

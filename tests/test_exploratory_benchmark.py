@@ -1,4 +1,6 @@
-"""The exploratory benchmark's own arithmetic: how labels are thinned and exchanged, ensembles drawn, classes set apart."""
+"""The exploratory benchmark's own arithmetic: how labels are thinned and exchanged, ensembles
+drawn, classes set apart.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ from benchmarks.papers.exploratory.methods import METHODS
 @pytest.fixture(scope="module")
 def digits():
     rng = np.random.default_rng(0)
-    return {name: rng.integers(0, 10, n) for name, n in (("train", 20_000), ("test1", 4_000), ("test2", 4_000))}
+    return {
+        name: rng.integers(0, 10, n)
+        for name, n in (("train", 20_000), ("test1", 4_000), ("test2", 4_000))
+    }
 
 
 def test_digits_are_thinned_to_their_shares_and_a_fifth_exchanged(digits):
@@ -26,7 +31,9 @@ def test_digits_are_thinned_to_their_shares_and_a_fifth_exchanged(digits):
 
 
 def test_shifted_thins_the_training_set_only_and_in_the_same_way(digits):
-    shifted, imbalanced, balanced = (data.labelled(v, digits) for v in ("shifted", "imbalanced", "balanced"))
+    shifted, imbalanced, balanced = (
+        data.labelled(v, digits) for v in ("shifted", "imbalanced", "balanced")
+    )
     assert shifted["train"][0].tolist() == imbalanced["train"][0].tolist()
     assert shifted["train"][1].tolist() == imbalanced["train"][1].tolist()
     assert len(shifted["test1"][0]) == 4_000
@@ -34,7 +41,10 @@ def test_shifted_thins_the_training_set_only_and_in_the_same_way(digits):
 
 
 def test_an_ensemble_sums_ten_members_that_its_number_decides():
-    pool = {name: np.random.default_rng(1).normal(size=(15, 6, 10)).astype(np.float32) for name in ("test1", "test2")}
+    pool = {
+        name: np.random.default_rng(1).normal(size=(15, 6, 10)).astype(np.float32)
+        for name in ("test1", "test2")
+    }
     first, again, other = (ensembles.draw(pool, i)["test1"] for i in (0, 0, 1))
     assert (first == again).all()
     assert (first != other).any()
@@ -47,7 +57,11 @@ def test_every_method_is_measured_and_few_positives_are_apart():
     said, labels = {}, {}
     for name in ("test1", "test2"):
         labels[name] = rng.choice(10, 1500, p=[0.004] + [0.996 / 9] * 9)
-        said[name] = 2.0 * np.eye(10)[labels[name]] + rng.normal(size=(1500, 10)) - 3.0 * (np.arange(10) == 0)
+        said[name] = (
+            2.0 * np.eye(10)[labels[name]]
+            + rng.normal(size=(1500, 10))
+            - 3.0 * (np.arange(10) == 0)
+        )
     scores, positives = measure.ensemble(said, labels)
     values, enough = measure.macro(scores, positives)
     assert not enough[0]

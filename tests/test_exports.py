@@ -17,7 +17,9 @@ from calibrant.contracts.metric import Metric
 
 PACKAGE = Path(cb.__file__).parent
 #: The re-exporting modules; every other ``__init__`` holds its folder's docstring and nothing else.
-FACES = tuple(sorted({"calibrant", *(f"calibrant.{p.parent.name}" for p in PACKAGE.glob("*/__init__.pyi"))}))
+FACES = tuple(
+    sorted({"calibrant", *(f"calibrant.{p.parent.name}" for p in PACKAGE.glob("*/__init__.pyi"))})
+)
 
 
 def _module_names():
@@ -40,7 +42,9 @@ def test_all_is_there_sorted_and_true(name):
     module = importlib.import_module(name)
     if hasattr(module, "__path__") and name not in FACES and not hasattr(module, "__all__"):
         body = ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body
-        assert all(isinstance(node, ast.Expr) for node in body), f"{name} holds code and has no __all__"
+        assert all(isinstance(node, ast.Expr) for node in body), (
+            f"{name} holds code and has no __all__"
+        )
         return
     names = module.__all__
     assert list(names) == sorted(names, key=_isort_style)
@@ -52,43 +56,81 @@ def _classes():
     """Every class defined in calibrant, but for its own test tools."""
     for module in _modules():
         for value in vars(module).values():
-            if inspect.isclass(value) and value.__module__ == module.__name__ and not module.__name__.startswith("calibrant.testing"):
+            if (
+                inspect.isclass(value)
+                and value.__module__ == module.__name__
+                and not module.__name__.startswith("calibrant.testing")
+            ):
                 yield value
 
 
 def _is_template(cls):
     """It leaves a method abstract (isabstract asks for ABCMeta, which the contracts do without)."""
-    return any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in dir(cls))
+    return any(
+        getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in dir(cls)
+    )
 
 
 def _templates():
-    return tuple(c for c in _classes() if c.__module__.startswith("calibrant.contracts.") and issubclass(c, BaseEstimator))
+    return tuple(
+        c
+        for c in _classes()
+        if c.__module__.startswith("calibrant.contracts.") and issubclass(c, BaseEstimator)
+    )
 
 
 def test_every_calibrator_map_and_signal_is_exported_at_the_top():
-    methods = [c for c in _classes() if issubclass(c, _templates()) and not _is_template(c) and not c.__name__.startswith("_")]
+    methods = [
+        c
+        for c in _classes()
+        if issubclass(c, _templates()) and not _is_template(c) and not c.__name__.startswith("_")
+    ]
     assert len(methods) >= 6
-    missing = [f"{c.__module__}.{c.__name__}" for c in methods if getattr(cb, c.__name__, None) is not c or c.__name__ not in cb.__all__]
+    missing = [
+        f"{c.__module__}.{c.__name__}"
+        for c in methods
+        if getattr(cb, c.__name__, None) is not c or c.__name__ not in cb.__all__
+    ]
     assert missing == [], "add one export line each to the __init__.pyi of its folder"
 
 
 def test_every_display_is_exported_at_the_top():
-    displays = [c for c in _classes() if c.__module__.startswith("calibrant.displays.") and c.__name__.endswith("Display")]
-    assert [c.__name__ for c in displays if getattr(cb, c.__name__, None) is not c or c.__name__ not in cb.__all__] == []
+    displays = [
+        c
+        for c in _classes()
+        if c.__module__.startswith("calibrant.displays.") and c.__name__.endswith("Display")
+    ]
+    assert [
+        c.__name__
+        for c in displays
+        if getattr(cb, c.__name__, None) is not c or c.__name__ not in cb.__all__
+    ] == []
 
 
 def test_every_metric_is_exported_from_metrics():
     found = {}
     for module in _modules():
         if module.__name__.startswith("calibrant.metrics."):
-            found |= {name: v for name, v in vars(module).items() if isinstance(v, Metric) and not name.startswith("_")}
+            found |= {
+                name: v
+                for name, v in vars(module).items()
+                if isinstance(v, Metric) and not name.startswith("_")
+            }
     assert len(found) >= 6
-    missing = [name for name, metric in found.items() if getattr(cb.metrics, name, None) is not metric or name not in cb.metrics.__all__]
+    missing = [
+        name
+        for name, metric in found.items()
+        if getattr(cb.metrics, name, None) is not metric or name not in cb.metrics.__all__
+    ]
     assert missing == [], "add one export line each to calibrant/metrics/__init__.pyi"
 
 
 def test_every_metric_class_has_its_instance():
-    metrics = [c for c in _classes() if issubclass(c, Metric) and c.__module__.startswith("calibrant.metrics.")]
+    metrics = [
+        c
+        for c in _classes()
+        if issubclass(c, Metric) and c.__module__.startswith("calibrant.metrics.")
+    ]
     classes = {c for c in metrics if not _is_template(c) and not c.__name__.startswith("_")}
     instances = {type(getattr(cb.metrics, name)) for name in cb.metrics.__all__}
     assert {c.__name__ for c in classes - instances} == set()
@@ -100,10 +142,20 @@ def test_nothing_is_exported_twice_under_other_names():
 
 
 @pytest.mark.parametrize(
-    "first", ["calibrant.decisions.certified_settings", "calibrant.decisions.decision_threshold", "calibrant.decisions"]
+    "first",
+    [
+        "calibrant.decisions.certified_settings",
+        "calibrant.decisions.decision_threshold",
+        "calibrant.decisions",
+    ],
 )
 def test_a_function_is_no_module_though_its_file_has_its_name(first):
-    asked = f"import {first}; from calibrant.decisions import certified_settings as c, decision_threshold as d"
+    asked = (
+        f"import {first}; from calibrant.decisions import certified_settings as c,"
+        " decision_threshold as d"
+    )
     code = f"{asked}; print(callable(c), callable(d), c.__module__)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert said.split() == ["True", "True", "calibrant.decisions.certified_settings"]

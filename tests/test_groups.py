@@ -9,7 +9,9 @@ from calibrant.predictions import read
 
 
 def grouped(groups, n_rows=None, weight=None):
-    return read_groups(groups, read(np.full(len(groups) if n_rows is None else n_rows, 0.5), sample_weight=weight))
+    return read_groups(
+        groups, read(np.full(len(groups) if n_rows is None else n_rows, 0.5), sample_weight=weight)
+    )
 
 
 @pytest.mark.parametrize(
@@ -20,12 +22,28 @@ def grouped(groups, n_rows=None, weight=None):
         ([1, "1", 1.0, True], [1, "1"], [0, 1, 0, 0]),
         ([None, "a", float("nan"), np.float64("nan")], ["a", None], [1, 0, 1, 1]),
         (np.array([2.5, np.nan, 1.5]), [1.5, 2.5, None], [1, 2, 0]),
-        ([b"x", "x", 3, None, ("u", None), ("u", 2)], [3, "x", b"x", ("u", 2), ("u", None), None], [2, 1, 0, 5, 4, 3]),
+        (
+            [b"x", "x", 3, None, ("u", None), ("u", 2)],
+            [3, "x", b"x", ("u", 2), ("u", None), None],
+            [2, 1, 0, 5, 4, 3],
+        ),
         (np.ma.array(["b", "a"]), ["a", "b"], [1, 0]),
         (np.array(["b", "", "a", "  "]), ["a", "b", None], [1, 2, 0, 2]),
-        (["2026-01-06 10:00", np.datetime64("2026-01-06T10"), "2026-01-05 00:00"], ["2026-01-05", "2026-01-06T10:00:00"], [1, 1, 0]),
-        (np.array(["2026-01-06", "2026-01-05", "NaT"], dtype="datetime64[ns]"), ["2026-01-05", "2026-01-06", None], [1, 0, 2]),
-        ([["f", "old"], ["m", "new"], ["f", "new"]], [("f", "new"), ("f", "old"), ("m", "new")], [1, 2, 0]),
+        (
+            ["2026-01-06 10:00", np.datetime64("2026-01-06T10"), "2026-01-05 00:00"],
+            ["2026-01-05", "2026-01-06T10:00:00"],
+            [1, 1, 0],
+        ),
+        (
+            np.array(["2026-01-06", "2026-01-05", "NaT"], dtype="datetime64[ns]"),
+            ["2026-01-05", "2026-01-06", None],
+            [1, 0, 2],
+        ),
+        (
+            [["f", "old"], ["m", "new"], ["f", "new"]],
+            [("f", "new"), ("f", "old"), ("m", "new")],
+            [1, 2, 0],
+        ),
         (np.array([["a"], ["b"]]), ["a", "b"], [0, 1]),
     ],
 )
@@ -49,9 +67,18 @@ def test_columns_of_frames_are_crossed(library):
 
 def test_missing_values_of_pandas_are_one_group():
     pd = pytest.importorskip("pandas")
-    for values in (pd.Series(["a", None, "a"]), pd.Series([1, pd.NA, 1], dtype="Int64"), pd.Categorical(["a", None, "a"])):
+    for values in (
+        pd.Series(["a", None, "a"]),
+        pd.Series([1, pd.NA, 1], dtype="Int64"),
+        pd.Categorical(["a", None, "a"]),
+    ):
         assert grouped(values, 3).index.tolist() == [0, 1, 0]
-    assert grouped(pd.Series(pd.to_datetime(["2026-01-05 10:00", None, "2026-01-05 10:00"])), 3).names[1] is None
+    assert (
+        grouped(pd.Series(pd.to_datetime(["2026-01-05 10:00", None, "2026-01-05 10:00"])), 3).names[
+            1
+        ]
+        is None
+    )
 
 
 def test_texts_are_different_where_names_are():
@@ -84,10 +111,17 @@ def test_what_cannot_be_grouped(groups, message):
 
 
 def test_a_mapping_keeps_its_names_through_a_record():
-    record = read([0.1, 0.2, 0.3], groups={"a": ["x", None, "y"], "b": [1.5, 2.5, 3.5]}, sample_weight=[1, 0, 1])
+    record = read(
+        [0.1, 0.2, 0.3],
+        groups={"a": ["x", None, "y"], "b": [1.5, 2.5, 3.5]},
+        sample_weight=[1, 0, 1],
+    )
     assert record.groups.columns == ["a", "b"]
     assert record.groups.shape == (2, 2)
-    assert [column.tolist() for _, column in group_columns(record.groups)] == [["x", "y"], [1.5, 3.5]]
+    assert [column.tolist() for _, column in group_columns(record.groups)] == [
+        ["x", "y"],
+        [1.5, 3.5],
+    ]
     assert record.groups[["b"]].columns == ["b"]
     assert record.take([1]).groups.to_numpy().tolist() == [["y", 3.5]]
     with pytest.raises(InputError, match="columns of one length"):

@@ -28,25 +28,53 @@ def _plant(folder, text, tmp_path):
 
 BROKEN = {
     "backwards": ("maps", "from calibrant.metrics.sums import accuracy", "comes after it"),
-    "later folder": ("confidence", "from calibrant.wrap.per_class import PerClass", "comes after it"),
+    "later folder": (
+        "confidence",
+        "from calibrant.wrap.per_class import PerClass",
+        "comes after it",
+    ),
     "relative": ("signals", "from ..cli.main import main", "comes after it"),
     "module by name": ("predictions_", "from calibrant import errors", "has no place in the order"),
     "scalings and maps": ("scalings", "import calibrant.maps.isotonic", "never see each other"),
-    "inside a function": ("contracts", "def f():\n    from calibrant.select.auto import AutoCalibrator", "comes after it"),
-    "kernels and the door": ("_kernels", "from calibrant.errors import InputError", "arithmetic on clean arrays"),
+    "inside a function": (
+        "contracts",
+        "def f():\n    from calibrant.select.auto import AutoCalibrator",
+        "comes after it",
+    ),
+    "kernels and the door": (
+        "_kernels",
+        "from calibrant.errors import InputError",
+        "arithmetic on clean arrays",
+    ),
     "kernels and scikit-learn": ("_kernels", "import sklearn.isotonic", "see NumPy and SciPy only"),
     "top of the package": ("select", "import calibrant as cb", "imports the top"),
     "top by name": ("select", "from calibrant import Isotonic", "imports the top"),
-    "matplotlib elsewhere": ("reporting", "def f():\n    import matplotlib.pyplot", "only displays/ may know"),
-    "matplotlib as an extra elsewhere": ("maps", "x = import_extra('matplotlib', 'plots', 'plot')", "only displays/ may know"),
+    "matplotlib elsewhere": (
+        "reporting",
+        "def f():\n    import matplotlib.pyplot",
+        "only displays/ may know",
+    ),
+    "matplotlib as an extra elsewhere": (
+        "maps",
+        "x = import_extra('matplotlib', 'plots', 'plot')",
+        "only displays/ may know",
+    ),
     "matplotlib at the top": ("displays", "import matplotlib", "inside the function"),
     "click elsewhere": ("datasets", "import click", "only cli/ may know"),
     "pandas directly": ("metrics", "def f():\n    import pandas", "import_extra"),
     "torch directly": ("frames", "def f():\n    from torch import nn", "import_extra"),
     "import_module": ("metrics", "def f():\n    importlib.import_module('polars')", "import_extra"),
-    "private name": ("metrics", "from sklearn.utils._param_validation import Interval", "is private"),
+    "private name": (
+        "metrics",
+        "from sklearn.utils._param_validation import Interval",
+        "is private",
+    ),
     "private object": ("metrics", "from scipy.stats import _continuous_distns", "is private"),
-    "nested in a class": ("maps", "class A:\n    if True:\n        import calibrant.displays.reliability", "comes after it"),
+    "nested in a class": (
+        "maps",
+        "class A:\n    if True:\n        import calibrant.displays.reliability",
+        "comes after it",
+    ),
 }
 
 
@@ -62,13 +90,19 @@ def test_a_planted_violation_is_found(case, tmp_path):
 ALLOWED = {
     "earlier folder": ("confidence", "from calibrant.maps.isotonic import Isotonic"),
     "same folder": ("maps", "from calibrant.maps.platt import Platt"),
-    "core": ("metrics", "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone"),
+    "core": (
+        "metrics",
+        "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone",
+    ),
     "extra": ("contracts", "def f():\n    pandas = import_extra('pandas', 'frame()', 'frames')"),
     "typing": ("metrics", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
     "matplotlib in a function": ("displays", "def f():\n    import matplotlib.pyplot as plt"),
     "click": ("cli", "import click\nimport calibrant as cb"),
     "door as a module": ("contracts", "from calibrant import arrays"),
-    "by name, at run time": ("wrap", "def f():\n    importlib.import_module('calibrant.select.auto')"),
+    "by name, at run time": (
+        "wrap",
+        "def f():\n    importlib.import_module('calibrant.select.auto')",
+    ),
 }
 
 

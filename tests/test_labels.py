@@ -24,7 +24,12 @@ def test_positions_and_names_of_labels():
         (np.array([1, 2, 1], np.int8), [1.0, 2.0]),
         ([True, False, True], [1, 0]),
     ],
-    ids=["numbers for text columns", "floats for integers", "integers for floats", "booleans for integers"],
+    ids=[
+        "numbers for text columns",
+        "floats for integers",
+        "integers for floats",
+        "booleans for integers",
+    ],
 )
 def test_labels_that_compare_equal_are_one_label(given, classes):
     codes, _ = labels.encode_labels(given, labels.class_array(classes, 2), 3, 2)
@@ -60,7 +65,14 @@ def test_classes_of_one_simple_kind_have_its_dtype():
         ([1, "1"], ["1", 1], [1, 0]),
         (["1_0", "10"], [10, 11], [-1, 0]),
     ],
-    ids=["text for numbers", "numbers for text", "text for truth values", "truth values for text", "both kinds", "underscores"],
+    ids=[
+        "text for numbers",
+        "numbers for text",
+        "text for truth values",
+        "truth values for text",
+        "both kinds",
+        "underscores",
+    ],
 )
 def test_a_label_is_the_class_of_its_value_or_else_of_its_text(given, classes, expected):
     assert labels.places(given, classes) == expected

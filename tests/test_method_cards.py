@@ -1,4 +1,6 @@
-"""The method cards repeat what the arenas' pages say: of calibrators of classes, of maps, and of error bars."""
+"""The method cards repeat what the arenas' pages say: of calibrators of classes, of maps, and of
+error bars.
+"""
 
 import sys
 from pathlib import Path
@@ -22,7 +24,11 @@ def cards(monkeypatch):
 
 @pytest.mark.parametrize(
     ("method", "page", "score"),
-    [(cb.TemperatureScaling, "arena", "log loss"), (cb.Platt, "arena", "log loss"), (cb.StdScaling, "regression_arena", "CRPS")],
+    [
+        (cb.TemperatureScaling, "arena", "log loss"),
+        (cb.Platt, "arena", "log loss"),
+        (cb.StdScaling, "regression_arena", "CRPS"),
+    ],
 )
 def test_a_card_has_the_cost_and_the_evidence_of_the_arena(cards, method, page, score):
     cost, evidence = cards.measured(method)

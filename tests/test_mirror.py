@@ -1,4 +1,5 @@
-"""Every source file is covered by a test file: one may cover a family, and several may cover one file.
+"""Every source file is covered by a test file: one may cover a family, and several may cover one
+file.
 
 A file is covered where a test names something that it offers, or where a covered file stands
 on it. Every function and metric that the package offers is named in a test itself.
@@ -26,10 +27,14 @@ def _module(path):
 
 @cache
 def _words():
-    """Every word of the tests, but of this file, and of the peers that ``tests/reference`` compares with."""
+    """Every word of the tests, but of this file, and of the peers that ``tests/reference``
+    compares with.
+    """
     files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__).resolve()]
     files.append(ROOT / "benchmarks" / "metrics" / "peers.py")
-    return frozenset(re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in files)))
+    return frozenset(
+        re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in files))
+    )
 
 
 @cache
@@ -39,8 +44,15 @@ def _sources():
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name not in ("__init__.py", "__main__.py", "_exports.py"):
             tree = ast.parse(path.read_text(encoding="utf-8"))
-            lists = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
-            found[_module(path)] = [set(ast.literal_eval(value)) for value in lists], set(_imports(path, tree))
+            lists = [
+                n.value
+                for n in tree.body
+                if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"
+            ]
+            found[_module(path)] = (
+                [set(ast.literal_eval(value)) for value in lists],
+                set(_imports(path, tree)),
+            )
     return found
 
 
@@ -48,13 +60,17 @@ def _imports(path, tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (node.module, *(f"{node.module}.{name.name}" for name in node.names))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):  # the one table of commands
+        elif isinstance(node, ast.Constant) and isinstance(
+            node.value, str
+        ):  # the one table of commands
             yield _module(path.with_name(node.value)) if node.value.isidentifier() else ""
 
 
 def test_every_source_file_is_covered():
     sources = _sources()
-    waiting = [name for name, (offered, _) in sources.items() if any(names & _words() for names in offered)]
+    waiting = [
+        name for name, (offered, _) in sources.items() if any(names & _words() for names in offered)
+    ]
     covered = set(waiting)
     while waiting:
         name = waiting.pop()

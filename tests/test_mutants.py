@@ -1,4 +1,6 @@
-"""Small wrong changes: how they are made, put in and taken back, which tests are near, and that those made by hand are all noticed."""
+"""Small wrong changes: how they are made, put in and taken back, which tests are near, and that
+those made by hand are all noticed.
+"""
 
 import shutil
 import tomllib
@@ -31,18 +33,32 @@ def test_every_change_made_by_hand_is_noticed():
 
 def test_what_is_changed_and_what_is_not():
     found = [f"{one.where}: {one.change}" for one in mutants("a.py", SOURCE)]
-    assert sorted(found) == sorted([
-        "module: LEAST = 2 -> LEAST = 3", "module: LEAST = 2 -> LEAST = 1", "kept: 3 -> 4", "kept: 3 -> 2",
-        "kept: not x < at -> not not x < at", "kept: x < at -> x <= at", "kept: x < at -> x >= at",
-        "kept: max(x, 0) == 1 and -x <= LEAST -> max(x, 0) == 1 or -x <= LEAST", "kept: max(x, 0) == 1 -> max(x, 0) != 1",
-        "kept: max(x, 0) -> min(x, 0)", "kept: max(x, 0) -> max(x, 1)", "kept: max(x, 0) -> max(x, -1)",
-        "kept: max(x, 0) == 1 -> max(x, 0) == 2", "kept: max(x, 0) == 1 -> max(x, 0) == 0", "kept: -x <= LEAST -> -x < LEAST",
-        "kept: -x <= LEAST -> -x > LEAST",
-    ])  # fmt: skip
+    assert sorted(found) == sorted(
+        [
+            "module: LEAST = 2 -> LEAST = 3",
+            "module: LEAST = 2 -> LEAST = 1",
+            "kept: 3 -> 4",
+            "kept: 3 -> 2",
+            "kept: not x < at -> not not x < at",
+            "kept: x < at -> x <= at",
+            "kept: x < at -> x >= at",
+            "kept: max(x, 0) == 1 and -x <= LEAST -> max(x, 0) == 1 or -x <= LEAST",
+            "kept: max(x, 0) == 1 -> max(x, 0) != 1",
+            "kept: max(x, 0) -> min(x, 0)",
+            "kept: max(x, 0) -> max(x, 1)",
+            "kept: max(x, 0) -> max(x, -1)",
+            "kept: max(x, 0) == 1 -> max(x, 0) == 2",
+            "kept: max(x, 0) == 1 -> max(x, 0) == 0",
+            "kept: -x <= LEAST -> -x < LEAST",
+            "kept: -x <= LEAST -> -x > LEAST",
+        ]
+    )
 
 
 def test_each_change_is_one_change():
-    """The code of every mutant of a kernel differs from the kernel's, and no two are named alike."""
+    """The code of every mutant of a kernel differs from the kernel's, and no two are named
+    alike.
+    """
     text = (PACKAGE / "_kernels" / "conformal.py").read_text(encoding="utf-8")
     every = mutants("_kernels/conformal.py", text)
     assert len({one.name for one in every}) == len(every) > 20
@@ -53,7 +69,11 @@ def test_each_change_is_one_change():
 def _put(module, before, after):
     text = Path(module.__file__).read_text(encoding="utf-8")
     assert text.count(before) == 1
-    return put_in(compile(text.replace(before, after), module.__file__, "exec"), functions_of_file(module.__file__), module.__file__)
+    return put_in(
+        compile(text.replace(before, after), module.__file__, "exec"),
+        functions_of_file(module.__file__),
+        module.__file__,
+    )
 
 
 def test_a_change_is_put_in_and_taken_back():
@@ -80,11 +100,18 @@ def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
 
 #: Files of a small tree, as they are here.
 TREE = (
-    "src/calibrant/_kernels/conformal.py", "src/calibrant/_kernels/isotonic.py", "src/calibrant/decisions/conformal_risk_control.py",
-    "src/calibrant/__init__.py", "src/calibrant/__init__.pyi",
-    "src/calibrant/decisions/__init__.py", "src/calibrant/decisions/__init__.pyi", "tests/_kernels/test_risk_control.py",
-    "tests/_kernels/test_pava.py", "tests/guarantees/test_conformal_edges.py", "tests/decisions/test_conformal_risk_control.py",
-)  # fmt: skip
+    "src/calibrant/_kernels/conformal.py",
+    "src/calibrant/_kernels/isotonic.py",
+    "src/calibrant/decisions/conformal_risk_control.py",
+    "src/calibrant/__init__.py",
+    "src/calibrant/__init__.pyi",
+    "src/calibrant/decisions/__init__.py",
+    "src/calibrant/decisions/__init__.pyi",
+    "tests/_kernels/test_risk_control.py",
+    "tests/_kernels/test_pava.py",
+    "tests/guarantees/test_conformal_edges.py",
+    "tests/decisions/test_conformal_risk_control.py",
+)
 
 
 def test_the_nearest_tests_are_those_that_import_the_module(tmp_path):
@@ -92,14 +119,21 @@ def test_the_nearest_tests_are_those_that_import_the_module(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     near = Nearness(tmp_path)
-    found = [(distance, path.relative_to(tmp_path / "tests").as_posix()) for distance, path in near.tests("_kernels/conformal.py")]
+    found = [
+        (distance, path.relative_to(tmp_path / "tests").as_posix())
+        for distance, path in near.tests("_kernels/conformal.py")
+    ]
     assert found == [
-        (0, "_kernels/test_risk_control.py"), (0, "guarantees/test_conformal_edges.py"), (1, "decisions/test_conformal_risk_control.py"),
-    ]  # fmt: skip
+        (0, "_kernels/test_risk_control.py"),
+        (0, "guarantees/test_conformal_edges.py"),
+        (1, "decisions/test_conformal_risk_control.py"),
+    ]
 
 
 def test_mutants_listed_as_equivalent_can_be_made_and_say_why():
-    listed = tomllib.loads((ROOT / "tools" / "mutants" / "equivalent.toml").read_text(encoding="utf-8"))["equivalent"]
+    listed = tomllib.loads(
+        (ROOT / "tools" / "mutants" / "equivalent.toml").read_text(encoding="utf-8")
+    )["equivalent"]
     for path in {one["mutant"].split("::")[0] for one in listed}:
         names = {one.name for one in mutants(path, (PACKAGE / path).read_text(encoding="utf-8"))}
         asked = {one["mutant"] for one in listed if one["mutant"].startswith(f"{path}::")}

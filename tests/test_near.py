@@ -1,4 +1,6 @@
-"""The tests that concern a file are found, the nearest first, and the time they may take is kept."""
+"""The tests that concern a file are found, the nearest first, and the time they may take is
+kept.
+"""
 
 import time
 
@@ -7,7 +9,10 @@ from tools.near import ROOT, Clock, near
 
 
 def test_the_nearest_come_first():
-    found = [test.relative_to(ROOT).as_posix() for test in near(ROOT / "src" / "calibrant" / "reporting" / "advice.py")]
+    found = [
+        test.relative_to(ROOT).as_posix()
+        for test in near(ROOT / "src" / "calibrant" / "reporting" / "advice.py")
+    ]
     assert found[0] == "tests/reporting/test_advice.py"
     assert "tests/reporting/event/test_task.py" in found
 

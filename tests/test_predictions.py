@@ -1,4 +1,6 @@
-"""The door: every kind of input that people hold, and one clear error for each that cannot be used."""
+"""The door: every kind of input that people hold, and one clear error for each that cannot be
+used.
+"""
 
 import datetime
 import re
@@ -25,82 +27,161 @@ def with_value(row, column, value):
     return out
 
 
-# The inputs that eight other libraries were tried on, and a few more: what we answer, word for word.
+# The inputs that eight other libraries were tried on, and a few more: what we answer, word for
+# word.
 BAD_INPUTS = {
     "NaN in probabilities": (
-        with_value(2, 1, np.nan), Y3,
+        with_value(2, 1, np.nan),
+        Y3,
         "P must be finite; row 2 is [0.25  nan 0.5 ] (1 such rows); remove or repair these rows.",
     ),
     "infinite": (
-        with_value(0, 0, np.inf), Y3,
+        with_value(0, 0, np.inf),
+        Y3,
         "P must be finite; row 0 is [inf 0.3 0.2] (1 such rows); remove or repair these rows.",
     ),
     "unnormalised": (
-        P3 * 1.2, Y3,
-        "rows of P must sum to 1 within 1e-05; row 0 sums to 1.2, row 1 sums to 1.2, row 2 sums to 1.2 (4 such rows); "
-        'divide P by its row sums, or pass inputs="logit" if these are logits.',
+        P3 * 1.2,
+        Y3,
+        (
+            "rows of P must sum to 1 within 1e-05; row 0 sums to 1.2, row 1 sums to 1.2, row 2 sums"
+            ' to 1.2 (4 such rows); divide P by its row sums, or pass inputs="logit" if these are'
+            " logits."
+        ),
     ),
     "above 1": (
-        P3 * 3, Y3,
-        "P must be probabilities in [0, 1]; row 0 is [1.5 0.9 0.6], row 1 is [0.3 2.4 0.3], row 2 is [0.75 0.75 1.5 ] (4 such rows); "
-        'pass inputs="logit" if these are logits, and divide percentages by 100.',
+        P3 * 3,
+        Y3,
+        (
+            "P must be probabilities in [0, 1]; row 0 is [1.5 0.9 0.6], row 1 is [0.3 2.4 0.3], row"
+            ' 2 is [0.75 0.75 1.5 ] (4 such rows); pass inputs="logit" if these are logits, and'
+            " divide percentages by 100."
+        ),
     ),
     "logits instead of probabilities": (
-        [[1.0, -2.0, 0.5]], [0],
-        'P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 such rows); '
-        'pass inputs="logit" if these are logits, and divide percentages by 100.',
+        [[1.0, -2.0, 0.5]],
+        [0],
+        (
+            "P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 such rows); "
+            'pass inputs="logit" if these are logits, and divide percentages by 100.'
+        ),
     ),
     "length mismatch": (
-        P3, Y3[:3],
-        "y must have one label for each of the 4 predictions; got 3; check that both come from the same rows.",
+        P3,
+        Y3[:3],
+        (
+            "y must have one label for each of the 4 predictions; got 3; check that both come from"
+            " the same rows."
+        ),
     ),
     "label out of range": (
-        P3, [0, 1, 7, 1],
-        "y must be the column numbers 0..2 when the columns of P are not named; got [0, 1, 7]; "
-        "pass classes=[...] with the label of each column, in column order.",
+        P3,
+        [0, 1, 7, 1],
+        (
+            "y must be the column numbers 0..2 when the columns of P are not named; got [0, 1, 7]; "
+            "pass classes=[...] with the label of each column, in column order."
+        ),
     ),
     "negative label": (
-        P3, [0, 1, -1, 1],
-        "y must be the column numbers 0..2 when the columns of P are not named; got [-1, 0, 1]; "
-        "pass classes=[...] with the label of each column, in column order.",
+        P3,
+        [0, 1, -1, 1],
+        (
+            "y must be the column numbers 0..2 when the columns of P are not named; got [-1, 0, 1];"
+            " pass classes=[...] with the label of each column, in column order."
+        ),
     ),
     "fractional label": (
-        P3, [0.5, 1.5, 0.5, 1.5],
-        "y must be the column numbers 0..2 when the columns of P are not named; got [0.5, 1.5]; "
-        "pass classes=[...] with the label of each column, in column order.",
+        P3,
+        [0.5, 1.5, 0.5, 1.5],
+        (
+            "y must be the column numbers 0..2 when the columns of P are not named; got [0.5, 1.5];"
+            " pass classes=[...] with the label of each column, in column order."
+        ),
     ),
     "empty": (P3[:0], Y3[:0], "P has no rows; pass at least one prediction."),
-    "no predictions": (None, Y3, "P must be the predictions, (n, K), or (n,) for binary; got None."),
-    "one column": (P3[:, :1], Y3, "P has one column; pass P[:, 0] for binary predictions, or one column for each class."),
-    "three dimensions": (P3[None], Y3, "P must be (n, K), or (n,) for binary predictions; got shape (1, 4, 3)."),
-    "ragged": ([[0.1, 0.9], [1.0]], [0, 1], "P must be a rectangular array; got rows of different lengths; give each the same columns."),
-    "text": ([["a", "b"]], [0], "P must hold numbers; got an array of dtype <U1; convert it first."),
-    "complex": (P3.astype(complex), Y3, "P must hold numbers; got an array of dtype complex128; convert it first."),
+    "no predictions": (
+        None,
+        Y3,
+        "P must be the predictions, (n, K), or (n,) for binary; got None.",
+    ),
+    "one column": (
+        P3[:, :1],
+        Y3,
+        "P has one column; pass P[:, 0] for binary predictions, or one column for each class.",
+    ),
+    "three dimensions": (
+        P3[None],
+        Y3,
+        "P must be (n, K), or (n,) for binary predictions; got shape (1, 4, 3).",
+    ),
+    "ragged": (
+        [[0.1, 0.9], [1.0]],
+        [0, 1],
+        "P must be a rectangular array; got rows of different lengths; give each the same columns.",
+    ),
+    "text": (
+        [["a", "b"]],
+        [0],
+        "P must hold numbers; got an array of dtype <U1; convert it first.",
+    ),
+    "complex": (
+        P3.astype(complex),
+        Y3,
+        "P must hold numbers; got an array of dtype complex128; convert it first.",
+    ),
     "masked": (
-        np.ma.masked_less(P3, 0.15), Y3,
+        np.ma.masked_less(P3, 0.15),
+        Y3,
         "P is a masked array with masked entries; repair or drop those rows first.",
     ),
     "one-hot labels": (
-        P3, np.eye(3)[Y3],
-        "y must be one label a row, (n,); got shape (4, 3); pass y.argmax(axis=1), or swap the arguments if y and P are exchanged.",
+        P3,
+        np.eye(3)[Y3],
+        (
+            "y must be one label a row, (n,); got shape (4, 3); pass y.argmax(axis=1), or swap the"
+            " arguments if y and P are exchanged."
+        ),
     ),
-    "labels as a column": (P3, Y3[:, None], "y must be one label a row, (n,); got shape (4, 1); pass np.ravel(y)."),
-    "missing label": (P3, [0.0, np.nan, 1.0, 2.0], "y must not be missing; row 1 is nan; drop those rows."),
-    "None as a label": (P3, [0, None, 1, 2], "y must not be missing; row 1 is None; drop those rows."),
+    "labels as a column": (
+        P3,
+        Y3[:, None],
+        "y must be one label a row, (n,); got shape (4, 1); pass np.ravel(y).",
+    ),
+    "missing label": (
+        P3,
+        [0.0, np.nan, 1.0, 2.0],
+        "y must not be missing; row 1 is nan; drop those rows.",
+    ),
+    "None as a label": (
+        P3,
+        [0, None, 1, 2],
+        "y must not be missing; row 1 is None; drop those rows.",
+    ),
     "booleans for three classes": (
-        P3, [True, False, True, True],
-        "y must be the column numbers 0..2 when the columns of P are not named; got [False, True]; "
-        "pass classes=[...] with the label of each column, in column order.",
+        P3,
+        [True, False, True, True],
+        (
+            "y must be the column numbers 0..2 when the columns of P are not named; got [False,"
+            " True]; pass classes=[...] with the label of each column, in column order."
+        ),
     ),
     "swapped, in two dimensions": (
-        Y3.astype(float), P3,
-        "the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.",
+        Y3.astype(float),
+        P3,
+        (
+            "the predictions have 1 dimension and the labels 2: the two look swapped; pass them the"
+            " other way."
+        ),
     ),
     "swapped, binary": (
-        Y2.astype(float), P2[:, 1],
-        "y holds fractions and P holds only 0 and 1: the two look swapped; pass them the other way.",
+        Y2.astype(float),
+        P2[:, 1],
+        (
+            "y holds fractions and P holds only 0 and 1: the two look swapped; pass them the other"
+            " way."
+        ),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD_INPUTS)
@@ -111,7 +192,9 @@ def test_bad_input_has_one_clear_error(case):
 
 
 @pytest.mark.parametrize("case", BAD_INPUTS)
-@pytest.mark.parametrize("calibrator", [cb.Identity(), cb.TemperatureScaling(), cb.ConfidenceCalibrator()], ids=repr)
+@pytest.mark.parametrize(
+    "calibrator", [cb.Identity(), cb.TemperatureScaling(), cb.ConfidenceCalibrator()], ids=repr
+)
 def test_calibrators_answer_as_the_door_does(calibrator, case):
     P, y, message = BAD_INPUTS[case]
     with pytest.raises(InputError, match="^" + re.escape(message) + "$"):
@@ -119,7 +202,9 @@ def test_calibrators_answer_as_the_door_does(calibrator, case):
 
 
 @pytest.mark.parametrize("case", BAD_INPUTS)
-@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.expected_calibration_error, metrics.accuracy.interval])
+@pytest.mark.parametrize(
+    "metric", [metrics.log_loss, metrics.expected_calibration_error, metrics.accuracy.interval]
+)
 def test_metrics_answer_as_the_door_does(metric, case):
     P, y, message = BAD_INPUTS[case]
     with pytest.raises(InputError, match="^" + re.escape(message) + "$"):
@@ -195,13 +280,21 @@ def test_shuffled_columns_are_put_in_the_order_of_the_fit():
     assert cal.predict(frame[["cat", "dog", "ant"]]).tolist() == cal.predict(frame).tolist()
     shuffled = frame[["ant", "cat", "dog"]]
     assert metrics.log_loss(y, shuffled) == pytest.approx(metrics.log_loss(y, frame), abs=1e-15)
-    assert metrics.log_loss(y, shuffled, classes=["dog", "ant", "cat"]) == pytest.approx(metrics.log_loss(y, frame), abs=1e-15)
+    assert metrics.log_loss(y, shuffled, classes=["dog", "ant", "cat"]) == pytest.approx(
+        metrics.log_loss(y, frame), abs=1e-15
+    )
 
 
 def test_columns_that_are_not_the_classes_are_refused():
     pd = pytest.importorskip("pandas")
     cal = cb.Identity(classes=["a", "b", "c"]).fit(P3, ["a", "b", "c", "b"])
-    with pytest.raises(InputError, match=r"the columns of P must be named by the classes \['a', 'b', 'c'\]; got \['a', 'b', 'z'\]"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"the columns of P must be named by the classes \['a', 'b', 'c'\]; got \['a', 'b',"
+            r" 'z'\]"
+        ),
+    ):
         cal.predict_proba(pd.DataFrame(P3, columns=["a", "b", "z"]))
     with pytest.raises(InputError, match="got 4 columns and the 3 classes"):
         cal.predict_proba(pd.DataFrame(P3, columns=["a", "b", "c"]).assign(id=0.0))
@@ -240,7 +333,9 @@ def test_binary_in_one_column_is_the_second_class():
     record = read(P2[:, 1], Y2)
     np.testing.assert_array_equal(record.values, np.column_stack([1 - P2[:, 1], P2[:, 1]]))
     logits = read([-2.0, 0.0, 3.0], inputs="logit")
-    np.testing.assert_allclose(logits.probabilities[:, 1], 1 / (1 + np.exp([2.0, 0.0, -3.0])), rtol=1e-15)
+    np.testing.assert_allclose(
+        logits.probabilities[:, 1], 1 / (1 + np.exp([2.0, 0.0, -3.0])), rtol=1e-15
+    )
 
 
 LABELS = {
@@ -268,14 +363,19 @@ def test_labels_of_any_hashable_kind(kind, tmp_path):
     cal = cb.Identity(classes=names).fit(P2, y)
     assert cal.predict(P2).tolist() == [names[0], names[1], names[0]]
     if kind not in ("bytes", "dates", "frozen sets"):
-        assert cb.load(cal.save(tmp_path / "c.calibrant")).predict(P2).tolist() == cal.predict(P2).tolist()
+        assert (
+            cb.load(cal.save(tmp_path / "c.calibrant")).predict(P2).tolist()
+            == cal.predict(P2).tolist()
+        )
     assert metrics.accuracy(y, P2, classes=names) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("names", [[-1, 1], [1, 2], ["no", "yes"]], ids=str)
 def test_labels_that_are_not_column_numbers_ask_for_classes(names):
     y = [names[k] for k in Y2]
-    with pytest.raises(InputError, match=r"y must be the column numbers 0\.\.1 .* pass classes=\[\.\.\.\]"):
+    with pytest.raises(
+        InputError, match=r"y must be the column numbers 0\.\.1 .* pass classes=\[\.\.\.\]"
+    ):
         read(P2, y)
     assert read(P2, y, classes=names).labels.tolist() == Y2.tolist()
 
@@ -296,8 +396,20 @@ def test_unknown_label_is_named():
     [
         (["a"], "P must have one column for each class; got 2 columns and the 1 classes ['a']"),
         (["a", "a"], "classes must be distinct; got ['a', 'a']"),
-        (2, "classes must be the labels of the columns of P, in column order; got 2; pass a list of them."),
-        ("ab", "classes must be the labels of the columns of P, in column order; got 'ab'; pass a list of them."),
+        (
+            2,
+            (
+                "classes must be the labels of the columns of P, in column order; got 2; pass a"
+                " list of them."
+            ),
+        ),
+        (
+            "ab",
+            (
+                "classes must be the labels of the columns of P, in column order; got 'ab'; pass a"
+                " list of them."
+            ),
+        ),
     ],
 )
 def test_classes_that_do_not_fit(classes, message):
@@ -312,7 +424,9 @@ def test_predicting_other_columns_than_fitted():
 
 
 def test_inputs_is_never_guessed():
-    with pytest.raises(InputError, match=r"""inputs must be "probability" or "logit"; got 'logits'\."""):
+    with pytest.raises(
+        InputError, match=r"""inputs must be "probability" or "logit"; got 'logits'\."""
+    ):
         cb.TemperatureScaling(inputs="logits").fit(P3, Y3)
     # Probabilities are logits too, if one says so.
     np.testing.assert_allclose(read(P3, inputs="logit").probabilities, softmax(P3), rtol=1e-15)
@@ -322,8 +436,20 @@ def test_inputs_is_never_guessed():
     ("weight", "message"),
     [
         (np.ones(3), "sample_weight must have one weight for each of the 4 rows; got shape (3,)."),
-        ([1, 1, -1, 1], "sample_weight must be finite and not negative; row 2 is -1.0; use 0 to leave a row out."),
-        ([1, np.nan, 1, 1], "sample_weight must be finite and not negative; row 1 is nan; use 0 to leave a row out."),
+        (
+            [1, 1, -1, 1],
+            (
+                "sample_weight must be finite and not negative; row 2 is -1.0; use 0 to leave a row"
+                " out."
+            ),
+        ),
+        (
+            [1, np.nan, 1, 1],
+            (
+                "sample_weight must be finite and not negative; row 1 is nan; use 0 to leave a row"
+                " out."
+            ),
+        ),
         (np.zeros(4), "sample_weight is zero in every row; at least one row must count."),
     ],
 )
@@ -357,11 +483,15 @@ def test_rows_rounded_to_their_dtype_are_accepted_and_renormalised(dtype, n_clas
     assert record.resolution == max(np.finfo(dtype).eps, 2.0**-23)
 
 
-@pytest.mark.parametrize(("dtype", "off"), [(np.float16, 0.02), (np.float32, 1e-4), (np.float64, 1e-4)])
+@pytest.mark.parametrize(
+    ("dtype", "off"), [(np.float16, 0.02), (np.float32, 1e-4), (np.float64, 1e-4)]
+)
 def test_rows_off_by_more_than_their_dtype_explains_are_refused(dtype, off):
     P = P2.copy()
     P[1, 0] += off
-    with pytest.raises(InputError, match=r"rows of P must sum to 1 within .*; row 1 sums to .* \(1 such rows\)"):
+    with pytest.raises(
+        InputError, match=r"rows of P must sum to 1 within .*; row 1 sums to .* \(1 such rows\)"
+    ):
         read(P.astype(dtype))
 
 
@@ -394,7 +524,12 @@ def test_blocks_cover_every_row_once():
 def test_a_pair_says_what_the_target_asks(target, inputs):
     rng = np.random.default_rng(0)
     P = rng.dirichlet([0.5, 0.5], 200)
-    record = read(P if inputs == "probability" else np.log(P), rng.integers(0, 2, 200), inputs=inputs, classes=["no", "yes"])
+    record = read(
+        P if inputs == "probability" else np.log(P),
+        rng.integers(0, 2, 200),
+        inputs=inputs,
+        classes=["no", "yes"],
+    )
     record = replace(record, weight=rng.random(200))
     score, hit = record.pair(target)
     pair = record.as_pair(target)
@@ -403,7 +538,10 @@ def test_a_pair_says_what_the_target_asks(target, inputs):
     assert (pair.correct == hit).all()
     assert (pair.labels == hit).all()
     assert (pair.weights == record.weights).all()
-    assert metrics.reliability_curve.of(pair).to_dict() == metrics.reliability_curve.of(record, target=target).to_dict()
+    assert (
+        metrics.reliability_curve.of(pair).to_dict()
+        == metrics.reliability_curve.of(record, target=target).to_dict()
+    )
 
 
 def test_the_event_of_two_classes_keeps_its_last_digits():
@@ -435,7 +573,9 @@ def test_reference_labels_are_positions_in_the_classes():
         read(P2, Y2, reference=(X, [0, 1]))
 
 
-@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.brier_score], ids=["log loss", "Brier score"])
+@pytest.mark.parametrize(
+    "metric", [metrics.log_loss, metrics.brier_score], ids=["log loss", "Brier score"]
+)
 def test_what_a_record_keeps_is_never_written_to(metric):
     P = np.random.default_rng(0).dirichlet(np.ones(3), 50)
     record = read(P, np.arange(50) % 3)

@@ -1,4 +1,6 @@
-"""The README holds: its code and commands run and print what it shows, its picture is there, and it fits two screens."""
+"""The README holds: its code and commands run and print what it shows, its picture is there, and
+it fits two screens.
+"""
 
 import re
 from pathlib import Path
@@ -11,7 +13,9 @@ from calibrant import metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-OF_THIS_MODEL = "the README shows numbers of a model by scikit-learn 1.9; earlier ones train another"
+OF_THIS_MODEL = (
+    "the README shows numbers of a model by scikit-learn 1.9; earlier ones train another"
+)
 
 
 def test_the_first_block_of_python_runs_and_calibrates(capsys):
@@ -27,10 +31,16 @@ def test_the_first_block_of_python_runs_and_calibrates(capsys):
     plt.close("all")
     said = capsys.readouterr().out
     assert {"As the model says it", "Calibrated"} < set(titles)
-    assert " ".join(said.split()) in " ".join(README.split()), "the README shows what the code prints"
+    assert " ".join(said.split()) in " ".join(README.split()), (
+        "the README shows what the code prints"
+    )
     y, before, after = names["y_test"], names["p_test"], names["q_test"]
     assert metrics.calibration_slope.interval(y, before).high < 0.5
-    assert metrics.calibration_slope.interval(y, after).low < 1.0 < metrics.calibration_slope.interval(y, after).high
+    assert (
+        metrics.calibration_slope.interval(y, after).low
+        < 1.0
+        < metrics.calibration_slope.interval(y, after).high
+    )
     assert metrics.log_loss(y, after) < 0.7 * metrics.log_loss(y, before)
     at = metrics.net_benefit.with_options(threshold=0.75)
     assert at(y, before) < 0.0 <= at(y, after)
@@ -60,11 +70,17 @@ def test_the_logs_commands_print_what_is_shown(tmp_path, monkeypatch):
     pd.DataFrame({"score": score, "outcome": outcome}).to_csv(tmp_path / "log.csv", index=False)
     pd.DataFrame({"score": score[:5]}).to_csv(tmp_path / "new.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    shown = [line.partition("#")[0].split()[2:] for line in README.splitlines() if line.startswith("$ calibrant ")]
+    shown = [
+        line.partition("#")[0].split()[2:]
+        for line in README.splitlines()
+        if line.startswith("$ calibrant ")
+    ]
     assert [command[0] for command in shown] == ["evaluate", "report", "fit", "apply"]
     for command in shown:
         # The scaling is fitted fast: what the automatic choice prints is another test's.
-        result = testing.CliRunner().invoke(group, [*command, *(["--method", "platt"] if command[0] in ("report", "fit") else [])])
+        result = testing.CliRunner().invoke(
+            group, [*command, *(["--method", "platt"] if command[0] in ("report", "fit") else [])]
+        )
         assert result.exit_code == 0, result.output
         if command[0] == "evaluate":
             table = [line.rstrip() for line in result.output.splitlines() if line[:1] in "5┏┃┡│└"]

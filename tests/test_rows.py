@@ -12,7 +12,14 @@ ROWS = np.array([2, 0])
 
 @pytest.mark.parametrize(
     "same",
-    [X, pd.DataFrame(X, index=[7, 7, 8, 9]), pl.DataFrame(X), sparse.csr_array(X), sparse.coo_matrix(X), X.tolist()],
+    [
+        X,
+        pd.DataFrame(X, index=[7, 7, 8, 9]),
+        pl.DataFrame(X),
+        sparse.csr_array(X),
+        sparse.coo_matrix(X),
+        X.tolist(),
+    ],
     ids=lambda s: type(s).__name__,
 )
 def test_rows_by_position_of_whatever_holds_them(same):

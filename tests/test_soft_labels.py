@@ -14,13 +14,21 @@ from calibrant.testing.runs import all_calibrators, all_maps, all_metrics
 ECE, RATIO = metrics.positive_class_calibration_error, metrics.observed_expected_ratio
 DEBIASED = metrics.debiased_calibration_error
 MEANS = [
-    metrics.log_loss, metrics.brier_score, metrics.spherical_score, metrics.event_brier_score,
-    metrics.ranked_probability_score, metrics.calibration_bias, metrics.mean_risk,
-]  # fmt: skip
+    metrics.log_loss,
+    metrics.brier_score,
+    metrics.spherical_score,
+    metrics.event_brier_score,
+    metrics.ranked_probability_score,
+    metrics.calibration_bias,
+    metrics.mean_risk,
+]
 BINNED = [
-    metrics.expected_calibration_error, ECE, metrics.classwise_calibration_error, DEBIASED,
+    metrics.expected_calibration_error,
+    ECE,
+    metrics.classwise_calibration_error,
+    DEBIASED,
     DEBIASED.with_options(norm=1, target="event"),
-]  # fmt: skip
+]
 CALIBRATORS = [one for one in all_calibrators() if one.tags.soft_labels and not one.tags.random]
 MAPS = [one for one in all_maps() if one.tags.soft_labels]
 
@@ -301,10 +309,14 @@ def test_what_needs_outcomes_refuses_in_one_sentence(name):
 
 def test_shares_that_are_none_are_refused():
     for shares, said in [
-        ([[0.5, 0.6]], "row 0 is"), ([-0.1, 0.5], "between 0 and 1"), ([[1.0]], r"\(1, 1\)"),
-        ([0.5, np.nan], r"row 1 is .*\(1 such rows\)"), ([[3, 1], [2, 2]], "divide counts of votes"),
-        (0.5, "shares must be"), (["a"], "shares must hold numbers"),
-    ]:  # fmt: skip
+        ([[0.5, 0.6]], "row 0 is"),
+        ([-0.1, 0.5], "between 0 and 1"),
+        ([[1.0]], r"\(1, 1\)"),
+        ([0.5, np.nan], r"row 1 is .*\(1 such rows\)"),
+        ([[3, 1], [2, 2]], "divide counts of votes"),
+        (0.5, "shares must be"),
+        (["a"], "shares must hold numbers"),
+    ]:
         with pytest.raises(InputError, match=said):
             cb.SoftLabels(shares)
     with pytest.raises(InputError, match=r"must be \(3, 2\), as the predictions are; got \(2, 2\)"):

@@ -1,4 +1,6 @@
-"""One name for one idea: every public signature is read, and the synonyms that the guide refuses are refused here."""
+"""One name for one idea: every public signature is read, and the synonyms that the guide refuses
+are refused here.
+"""
 
 import importlib
 import inspect
@@ -16,27 +18,66 @@ from calibrant.reporting.classification import KEYS
 from calibrant.reporting.regression.task import METRICS
 
 FACES = (
-    "metrics", "maps", "signals", "scalings", "regression", "displays", "neighbors", "forecasts", "frames", "contracts", "testing",
-    "datasets", "decisions", "export", "adapters",
-)  # fmt: skip
+    "metrics",
+    "maps",
+    "signals",
+    "scalings",
+    "regression",
+    "displays",
+    "neighbors",
+    "forecasts",
+    "frames",
+    "contracts",
+    "testing",
+    "datasets",
+    "decisions",
+    "export",
+    "adapters",
+)
 GUIDE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "vocabulary.rst"
 #: A refused word where it means something else, with what it means.
 OTHERWISE = {
     ("RowSample", "labels"): "a column of a sample of rows, beside probabilities",
     ("LatentFunctionDisplay", "scores"): "the grid of scores at which the function is drawn",
-    ("ErrorCounts.add", "loss"): "what each row loses, an array", ("SelectiveClassifier.fit_scores", "loss"): "the same",
-    **{(name, "scale"): "on which scale a signal or map reads the score" for name in
-       ("FastSeparation", "LabelStability", "Margin", "MaximalZone", "PairwiseSeparation", "Platt")},
-    **{(name, "scale"): "on which scale intervals are pooled" for name in ("pool", "Pooled", "over_sites")},
-    **{(name, "scale"): "of an axis" for name in
-       ("risk_distribution", "ReliabilityDisplay", "ReliabilityDisplay.from_predictions", "ReliabilityDisplay.from_record",
-        "ReliabilityDisplay.plot", "RiskDistributionDisplay", "RiskDistributionDisplay.from_record")},
-}  # fmt: skip
+    ("ErrorCounts.add", "loss"): "what each row loses, an array",
+    ("SelectiveClassifier.fit_scores", "loss"): "the same",
+    **{
+        (name, "scale"): "on which scale a signal or map reads the score"
+        for name in (
+            "FastSeparation",
+            "LabelStability",
+            "Margin",
+            "MaximalZone",
+            "PairwiseSeparation",
+            "Platt",
+        )
+    },
+    **{
+        (name, "scale"): "on which scale intervals are pooled"
+        for name in ("pool", "Pooled", "over_sites")
+    },
+    **{
+        (name, "scale"): "of an axis"
+        for name in (
+            "risk_distribution",
+            "ReliabilityDisplay",
+            "ReliabilityDisplay.from_predictions",
+            "ReliabilityDisplay.from_record",
+            "ReliabilityDisplay.plot",
+            "RiskDistributionDisplay",
+            "RiskDistributionDisplay.from_record",
+        )
+    },
+}
 
 
 def _refused():
     """The words of the last column of the guide's table."""
-    rows = re.findall(r"^   \* - (``.*)\n     - ((?:.|\n)*?)\n     - (.*)$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^   \* - (``.*)\n     - ((?:.|\n)*?)\n     - (.*)$",
+        GUIDE.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     return {word.strip() for *_, words in rows for word in words.split(",")}
 
 
@@ -44,24 +85,50 @@ def _own_methods(cls):
     for name in dir(cls):
         method = inspect.getattr_static(cls, name)
         method = getattr(method, "__func__", method)
-        if not name.startswith("_") and inspect.isfunction(method) and method.__module__.startswith("calibrant"):
+        if (
+            not name.startswith("_")
+            and inspect.isfunction(method)
+            and method.__module__.startswith("calibrant")
+        ):
             yield f"{cls.__name__}.{name}", method
 
 
 def _signatures():
     """(name, names of the parameters) of everything public that can be called."""
     for module in (cb, *(importlib.import_module(f"calibrant.{face}") for face in FACES)):
-        exported = [value for name in module.__all__ if not inspect.ismodule(value := getattr(module, name))]
-        classes = [v if inspect.isclass(v) else type(v) for v in exported if inspect.isclass(v) or isinstance(v, Metric)]
-        callables = [(cls.__name__, cls) for cls in classes] + [(v.__name__, v) for v in exported if inspect.isfunction(v)]
+        exported = [
+            value for name in module.__all__ if not inspect.ismodule(value := getattr(module, name))
+        ]
+        classes = [
+            v if inspect.isclass(v) else type(v)
+            for v in exported
+            if inspect.isclass(v) or isinstance(v, Metric)
+        ]
+        callables = [(cls.__name__, cls) for cls in classes] + [
+            (v.__name__, v) for v in exported if inspect.isfunction(v)
+        ]
         for name, value in [*callables, *(pair for cls in classes for pair in _own_methods(cls))]:
             yield name, list(inspect.signature(value).parameters)
 
 
 def test_the_guide_refuses_words_and_no_public_signature_has_one():
     refused = _refused()
-    assert {"seed", "rng", "weights", "folds", "n_folds", "probs", "proba", "loss", "labels"} <= refused
-    found = {(name, word) for name, parameters in _signatures() for word in refused.intersection(parameters)}
+    assert {
+        "seed",
+        "rng",
+        "weights",
+        "folds",
+        "n_folds",
+        "probs",
+        "proba",
+        "loss",
+        "labels",
+    } <= refused
+    found = {
+        (name, word)
+        for name, parameters in _signatures()
+        for word in refused.intersection(parameters)
+    }
     assert found - OTHERWISE.keys() == set(), "use the word of docs/guide/vocabulary.rst"
     assert OTHERWISE.keys() - found == set(), "an exception is no longer needed"
 
@@ -87,7 +154,11 @@ def test_outcomes_come_before_predictions_in_metrics_and_after_them_in_fit():
 
 
 def _metrics():
-    return [(name, metric) for name in metrics.__all__ if isinstance(metric := getattr(metrics, name), Metric)]
+    return [
+        (name, metric)
+        for name in metrics.__all__
+        if isinstance(metric := getattr(metrics, name), Metric)
+    ]
 
 
 def test_no_key_means_two_metrics():

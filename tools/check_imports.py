@@ -1,7 +1,8 @@
-"""Keep the arrows pointing one way: who imports whom inside calibrant, and which library is seen where.
+"""Keep the arrows pointing one way: who imports whom inside calibrant, and which library is seen
+where.
 
-Run as a script on a package folder (default ``src/calibrant``); prints one line a violation and exits with 1 if there is any.
-Reads the sources, imports nothing.
+Run as a script on a package folder (default ``src/calibrant``); prints one line a violation and
+exits with 1 if there is any. Reads the sources, imports nothing.
 """
 
 import ast
@@ -16,11 +17,47 @@ PACKAGE = "calibrant"
 
 #: A folder (or top module) imports only from itself and from those before it.
 ORDER = (
-    "_exports", "_version", "errors", "_kernels", "arrays", "labels", "levels", "groups", "rows", "predictions", "forecasts", "_support",
-    "contracts", "plan", "neighbors", "signals", "maps", "scalings", "regression", "confidence", "folds", "pools", "wrap", "metrics",
-    "select", "models", "validation", "decisions", "frames", "monitoring", "audits", "compare", "displays", "reporting", "export",
-    "adapters", "datasets", "testing", "cli", "__main__",
-)  # fmt: skip
+    "_exports",
+    "_version",
+    "errors",
+    "_kernels",
+    "arrays",
+    "labels",
+    "levels",
+    "groups",
+    "rows",
+    "predictions",
+    "forecasts",
+    "_support",
+    "contracts",
+    "plan",
+    "neighbors",
+    "signals",
+    "maps",
+    "scalings",
+    "regression",
+    "confidence",
+    "folds",
+    "pools",
+    "wrap",
+    "metrics",
+    "select",
+    "models",
+    "validation",
+    "decisions",
+    "frames",
+    "monitoring",
+    "audits",
+    "compare",
+    "displays",
+    "reporting",
+    "export",
+    "adapters",
+    "datasets",
+    "testing",
+    "cli",
+    "__main__",
+)
 
 #: Never see each other, whatever the order says.
 STRANGERS = ("maps", "scalings")
@@ -32,9 +69,15 @@ CORE = ("numpy", "scipy", "sklearn")
 KERNELS_SEE = ("numpy", "scipy")
 
 #: Optional library -> the only folders that may name it, even through ``import_extra``.
-ONLY_IN = {"matplotlib": ("displays",), "jinja2": ("reporting",), "click": ("cli",), "rich": ("cli",)}
+ONLY_IN = {
+    "matplotlib": ("displays",),
+    "jinja2": ("reporting",),
+    "click": ("cli",),
+    "rich": ("cli",),
+}
 
-#: Optional libraries that a folder may import directly, at any level; elsewhere it is ``import_extra`` inside a function.
+#: Optional libraries that a folder may import directly, at any level; elsewhere it is
+#: ``import_extra`` inside a function.
 DIRECT = {
     "cli": ("click", "rich"),
     "frames": ("pandas", "polars", "pyarrow", "duckdb"),
@@ -60,7 +103,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class _Import:
-    """``module`` as imported on a line; ``how`` is "top", "function", "typing" or "extra" (through import_extra)."""
+    """``module`` as imported on a line; ``how`` is "top", "function", "typing" or "extra"
+    (through import_extra).
+    """
 
     module: str
     line: int
@@ -95,21 +140,43 @@ def _own(folder: str, item: _Import) -> str | None:
     if folder == "":
         return None
     if folder not in ORDER:
-        return f"{folder} has no place in the order of imports; add it to ORDER in tools/check_imports.py."
+        return (
+            f"{folder} has no place in the order of imports; add it to ORDER in"
+            " tools/check_imports.py."
+        )
     parts = item.module.split(".")
     target = parts[1] if len(parts) > 1 else ""
     if target == "":
-        return None if folder in ABOVE_TOP else f"{folder} imports the top of {PACKAGE}; import from the module that defines the name."
+        return (
+            None
+            if folder in ABOVE_TOP
+            else (
+                f"{folder} imports the top of {PACKAGE}; import from the module that defines the"
+                " name."
+            )
+        )
     if target not in ORDER:
-        return f"{folder} imports {item.module}, which has no place in the order of imports; add it to ORDER in tools/check_imports.py."
+        return (
+            f"{folder} imports {item.module}, which has no place in the order of imports; add it to"
+            " ORDER in tools/check_imports.py."
+        )
     if folder == target:
         return None
     if folder == "_kernels":
-        return f"_kernels imports {item.module}; kernels are arithmetic on clean arrays and see NumPy and SciPy only."
+        return (
+            f"_kernels imports {item.module}; kernels are arithmetic on clean arrays and see NumPy"
+            " and SciPy only."
+        )
     if folder in STRANGERS and target in STRANGERS:
-        return f"{folder} imports {item.module}; {' and '.join(STRANGERS)} never see each other: move what they share to _kernels."
+        return (
+            f"{folder} imports {item.module}; {' and '.join(STRANGERS)} never see each other: move"
+            " what they share to _kernels."
+        )
     if ORDER.index(target) > ORDER.index(folder):
-        return f"{folder} imports {item.module}, which comes after it; the order is {' > '.join(ORDER)}."
+        return (
+            f"{folder} imports {item.module}, which comes after it; the order is"
+            f" {' > '.join(ORDER)}."
+        )
     return None
 
 
@@ -125,13 +192,22 @@ def _foreign(folder: str, item: _Import) -> str | None:
     if library in CORE:
         return None
     if library in ONLY_IN and folder not in ONLY_IN[library]:
-        return f"{folder or PACKAGE} imports {library}, which only {' and '.join(ONLY_IN[library])}/ may know."
+        return (
+            f"{folder or PACKAGE} imports {library}, which only {' and '.join(ONLY_IN[library])}/"
+            " may know."
+        )
     if item.how in ("extra", "typing"):
         return None
     if library not in DIRECT.get(folder, ()):
-        return f"{folder or PACKAGE} imports {library}, which is optional; use import_extra inside the function that needs it."
+        return (
+            f"{folder or PACKAGE} imports {library}, which is optional; use import_extra inside the"
+            " function that needs it."
+        )
     if item.how == "top" and folder in LAZY:
-        return f"{folder} imports {library} at the top of the file; import it inside the function, so that calibrant loads without it."
+        return (
+            f"{folder} imports {library} at the top of the file; import it inside the function, so"
+            " that calibrant loads without it."
+        )
     return None
 
 
@@ -154,16 +230,26 @@ def _walk(nodes, how: str, here: tuple[str, ...]) -> Iterator[_Import]:
         else:
             if isinstance(node, ast.Call):
                 yield from _extra(node)
-            inner = "function" if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) else how
+            inner = (
+                "function"
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                else how
+            )
             yield from _walk(ast.iter_child_nodes(node), inner, here)
 
 
 def _from(node: ast.ImportFrom, how: str, here: tuple[str, ...]) -> Iterator[_Import]:
-    base = ".".join((*here[: len(here) - node.level + 1], *filter(None, [node.module]))) if node.level else node.module or ""
+    base = (
+        ".".join((*here[: len(here) - node.level + 1], *filter(None, [node.module])))
+        if node.level
+        else node.module or ""
+    )
     if base == PACKAGE:
         # `from calibrant import arrays` names a module of ours; any other name comes from the top.
         for name in node.names:
-            yield _Import(f"{PACKAGE}.{name.name}" if name.name in ORDER else PACKAGE, node.lineno, how)
+            yield _Import(
+                f"{PACKAGE}.{name.name}" if name.name in ORDER else PACKAGE, node.lineno, how
+            )
     elif any(name.name.startswith("_") for name in node.names) and base.split(".")[0] != PACKAGE:
         for name in node.names:
             yield _Import(f"{base}.{name.name}", node.lineno, how)
@@ -172,18 +258,30 @@ def _from(node: ast.ImportFrom, how: str, here: tuple[str, ...]) -> Iterator[_Im
 
 
 def _extra(node: ast.Call) -> Iterator[_Import]:
-    """``import_extra("library", ...)``, and ``import_module("library")`` of another library: the rules see those too."""
+    """``import_extra("library", ...)``, and ``import_module("library")`` of another library: the
+    rules see those too.
+    """
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-    if name not in ("import_extra", "import_module") or not node.args or not isinstance(node.args[0], ast.Constant):
+    if (
+        name not in ("import_extra", "import_module")
+        or not node.args
+        or not isinstance(node.args[0], ast.Constant)
+    ):
         return
-    item = _Import(str(node.args[0].value), node.lineno, "extra" if name == "import_extra" else "function")
+    item = _Import(
+        str(node.args[0].value), node.lineno, "extra" if name == "import_extra" else "function"
+    )
     if item.library != PACKAGE:
         yield item
 
 
 def main(arguments: list[str]) -> int:
     """Check the package folder given, print the violations, return the exit code."""
-    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent / "src" / PACKAGE
+    root = (
+        Path(arguments[0])
+        if arguments
+        else Path(__file__).resolve().parent.parent / "src" / PACKAGE
+    )
     if not root.is_dir():
         print(f"{root} is not a folder; pass the package's folder.")
         return 2

@@ -1,4 +1,5 @@
-"""Build the wheel and the sdist twice, and refuse to release unless the bytes agree, the version is the tag's and the changelog has it.
+"""Build the wheel and the sdist twice, and refuse to release unless the bytes agree, the version is
+the tag's and the changelog has it.
 
 Run: python tools/check_release.py [--tag v0.1.0] [--notes notes.md]   (needs: pip install build)
 """
@@ -18,8 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def version() -> str:
     """The one in ``_version.py``; CITATION.cff must agree."""
-    said = re.search(r'__version__ = "(.+)"', (ROOT / "src/calibrant/_version.py").read_text(encoding="utf-8")).group(1)
-    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+    said = re.search(
+        r'__version__ = "(.+)"', (ROOT / "src/calibrant/_version.py").read_text(encoding="utf-8")
+    ).group(1)
+    cited = re.search(
+        r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    ).group(1)
     if said != cited:
         raise SystemExit(f"_version.py says {said}, CITATION.cff {cited}; make them agree.")
     return said
@@ -27,8 +32,12 @@ def version() -> str:
 
 def notes(of: str) -> str:
     """The changelog's section of a version."""
-    sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    found = [s.partition("\n")[2].strip() for s in sections if s.partition("\n")[0].split(" ")[0] == of]
+    sections = re.split(
+        r"^## ", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    found = [
+        s.partition("\n")[2].strip() for s in sections if s.partition("\n")[0].split(" ")[0] == of
+    ]
     if not found:
         raise SystemExit(f"CHANGELOG.md has no section '## {of}'; rename 'Unreleased' to it.")
     return found[0]
@@ -36,10 +45,20 @@ def notes(of: str) -> str:
 
 def built(folder: Path) -> dict[str, str]:
     """Name to SHA-256 of what one build makes."""
-    epoch = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    epoch = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
     environment = os.environ | {"SOURCE_DATE_EPOCH": epoch}
-    subprocess.run([sys.executable, "-m", "build", "--outdir", folder, ROOT], check=True, env=environment, stdout=subprocess.DEVNULL)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", folder, ROOT],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
 
 
 def main() -> None:
@@ -56,7 +75,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
         first, second = built(Path(one)), built(Path(two))
         for name, digest in first.items():
-            print(f"{digest}  {name}{'' if second.get(name) == digest else '  DIFFERS in the second build'}")
+            print(
+                f"{digest} "
+                f" {name}{'' if second.get(name) == digest else '  DIFFERS in the second build'}"
+            )
         if first != second:
             raise SystemExit("two builds of one commit differ.")
         (ROOT / "dist").mkdir(exist_ok=True)

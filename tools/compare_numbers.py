@@ -1,7 +1,8 @@
-"""Compare every number of this checkout with another commit's: ``python tools/compare_numbers.py REV``.
+"""Compare every number of this checkout with another commit's:
+``python tools/compare_numbers.py REV``.
 
-``tools/numbers_program.py`` runs on both trees, in a process of its own: reports, metrics with their
-intervals, calibrators, decisions, audits, repairs of groups, comparisons, tables, exports,
+``tools/numbers_program.py`` runs on both trees, in a process of its own: reports, metrics with
+their intervals, calibrators, decisions, audits, repairs of groups, comparisons, tables, exports,
 monitoring and the command line. Numbers are compared bit by bit; differences and missing names are
 listed, and the exit code is 1 if there are any.
 
@@ -44,7 +45,9 @@ def numbers_of(root: Path, parts: Sequence[str] = ()) -> Found:
         return json.loads(file.read_text(encoding="utf-8"))
 
 
-def without_words(found: Found, texts: Sequence[str], renamed: dict[str, str] | None = None) -> Found:
+def without_words(
+    found: Found, texts: Sequence[str], renamed: dict[str, str] | None = None
+) -> Found:
     """``found`` by its new names, with the numbers alone where a name matches one of ``texts``."""
     out: Found = {}
     for name, value in found.items():

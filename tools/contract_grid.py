@@ -1,9 +1,10 @@
-"""Count the grid of inputs over everything exported: every part with every container and every extreme value.
+"""Count the grid of inputs over everything exported: every part with every container and every
+extreme value.
 
     python tools/contract_grid.py [KIND ...] [--show]
 
-Prints one line a kind of part: cases tried, right answers, clear errors, wrong answers, obscure errors; exits with 1 if any is wrong or
-obscure. With --show each of these is named.
+Prints one line a kind of part: cases tried, right answers, clear errors, wrong answers, obscure
+errors; exits with 1 if any is wrong or obscure. With --show each of these is named.
 """
 
 import sys
@@ -24,7 +25,9 @@ PARTS = {
     "signal": testing.all_signals,
     "metric": lambda: [m for m in testing.all_metrics() if m.domain.name == "classification"],
     "regression calibrator": testing.all_regression_calibrators,
-    "regression metric": lambda: [m for m in testing.all_metrics() if m.domain.name == "regression"],
+    "regression metric": lambda: [
+        m for m in testing.all_metrics() if m.domain.name == "regression"
+    ],
 }
 #: Each grid: kind of part -> function(part) that gives its cases.
 GRIDS: tuple = (CONTAINER_CASES, EXTREME_CASES)
@@ -49,7 +52,9 @@ def main(arguments) -> int:
     warnings.simplefilter("ignore", CalibrationWarning)
     show, kinds = "--show" in arguments, [a for a in arguments if a != "--show"] or list(PARTS)
     total, begin = Counter(), time.process_time()
-    print(f"{'kind':24}{'cases':>8}{'right':>8}{'clear errors':>14}{'wrong':>8}{'obscure':>9}{'CPU s':>8}")
+    print(
+        f"{'kind':24}{'cases':>8}{'right':>8}{'clear errors':>14}{'wrong':>8}{'obscure':>9}{'CPU s':>8}"
+    )
     for kind in kinds:
         start = time.process_time()
         found = count(kind, show)

@@ -1,4 +1,5 @@
-"""How many tests of findings fail where the findings were made: ``python -m tools.findings_before``.
+"""How many tests of findings fail where the findings were made:
+``python -m tools.findings_before``.
 
 Runs ``tests/findings`` at the commit where each round of findings was made (F: 1c59415, G: 527bd88)
 and here, and prints a row a finding. A failure there counts only for its own reason: an import, a
@@ -155,7 +156,9 @@ def _row(name: str, before: dict[str, Outcome], now: dict[str, Outcome]) -> tupl
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 1 where a finding is not shown to fail before and to pass, or be open, now."""
+    """Print the table; 1 where a finding is not shown to fail before and to pass, or be open,
+    now.
+    """
     parser = argparse.ArgumentParser("python -m tools.findings_before", description=__doc__)
     parser.add_argument("findings", nargs="*", metavar="FINDING", help="such as G14; default all")
     parser.add_argument("--stored", action="store_true", help="compare with the file of outcomes")
@@ -164,7 +167,9 @@ def main(arguments: list[str]) -> int:
     letters = ["g"] if options.stored or options.write else list(ROUNDS)
     wanted = {one.lower() for one in options.findings}
     titles = ("before: own", "other reasons", "tests", "now: pass", "open", "fail", "skip")
-    print(f"{'finding':8s} {titles[0]:>12s} {titles[1]:>14s} {titles[2]:>6s}{titles[3]:>10s}", end="")
+    print(
+        f"{'finding':8s} {titles[0]:>12s} {titles[1]:>14s} {titles[2]:>6s}{titles[3]:>10s}", end=""
+    )
     print("".join(f"{title:>9s}" for title in titles[4:]))
     bad, total = [], 0
     for letter in letters:

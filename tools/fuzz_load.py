@@ -1,11 +1,13 @@
-"""What ``calibrant.load`` does with damaged files: seeded mutations of a saved file of every kind of fitted object.
+"""What ``calibrant.load`` does with damaged files: seeded mutations of a saved file of every kind
+of fitted object.
 
     python tools/fuzz_load.py [CASES] [SEED]
 
-Each case must load to an object that predicts the same bits, or be refused with SavedFileError. A forged file, whose values are others and
-whose digest is a forger's, may answer otherwise, or ask for other rows in a clear error. It prints one line a mutation and a total
-of cases, loaded, refused, wrong (loads and predicts otherwise) and obscure (any other error, at load or at predict), then the slowest case
-and the peak of memory; it exits with 1 when a case is wrong or obscure.
+Each case must load to an object that predicts the same bits, or be refused with SavedFileError. A
+forged file, whose values are others and whose digest is a forger's, may answer otherwise, or ask
+for other rows in a clear error. It prints one line a mutation and a total of cases, loaded,
+refused, wrong (loads and predicts otherwise) and obscure (any other error, at load or at predict),
+then the slowest case and the peak of memory; it exits with 1 when a case is wrong or obscure.
 """
 
 import hashlib
@@ -35,20 +37,39 @@ from calibrant.testing.data import problems
 __all__ = ["MUTATIONS", "fuzz", "saved_files"]
 
 VALUES = [
-    None, True, -1, 0, 2**70, 1e308, "x", [], {}, [[]], {"number": "nan"}, {"array": "a0"}, {"tuple": []},
+    None,
+    True,
+    -1,
+    0,
+    2**70,
+    1e308,
+    "x",
+    [],
+    {},
+    [[]],
+    {"number": "nan"},
+    {"array": "a0"},
+    {"tuple": []},
     {"class": "Identity", "state": {}},
-]  # fmt: skip
+]
 
 
 def saved_files(folder: Path) -> Iterator[tuple]:
-    """(name, the bytes of its file, function from a loaded one to an array, that array) of the examples of every kind, fitted."""
+    """(name, the bytes of its file, function from a loaded one to an array, that array) of the
+    examples of every kind, fitted.
+    """
     for fitted, use in _fitted():
         path = fitted.save(folder / "fitted.calibrant", overwrite=True)
         yield type(fitted).__name__, path.read_bytes(), use, use(fitted)
 
 
 def _fitted():
-    for each in (*testing.all_calibrators(), *testing.all_signals(), *testing.all_maps(), *testing.all_regression_calibrators()):
+    for each in (
+        *testing.all_calibrators(),
+        *testing.all_signals(),
+        *testing.all_maps(),
+        *testing.all_regression_calibrators(),
+    ):
         data = runs.ordinary(each)[0]
         yield runs.fitted(each, data), lambda o, data=data: runs.predicted(o, data)
     data = problems()[0]
@@ -81,7 +102,9 @@ def _header(rng, content, other):
     mark, size = rng.choice([(b"PK\x05\x06", 22), (b"PK\x01\x02", 46), (b"PK\x03\x04", 30)])
     places = [i for i in range(len(out)) if out[i : i + 4] == mark]
     at = rng.choice(places) + rng.randrange(4, size - 4)
-    struct.pack_into("<I", out, at, rng.choice([0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 2**24, rng.getrandbits(32)]))
+    struct.pack_into(
+        "<I", out, at, rng.choice([0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 2**24, rng.getrandbits(32)])
+    )
     return bytes(out)
 
 
@@ -117,7 +140,9 @@ def _array(rng, content, other):
     name = rng.choice(arrays)
     data = bytearray(parts[name])
     for _ in range(rng.randint(1, 3)):
-        data[rng.randrange(len(data) if rng.random() < 0.5 else min(len(data), 128))] = rng.choice(b"0123456789<>f(),'\x00\xff")
+        data[rng.randrange(len(data) if rng.random() < 0.5 else min(len(data), 128))] = rng.choice(
+            b"0123456789<>f(),'\x00\xff"
+        )
     return _zipped(parts | {name: bytes(data)})
 
 
@@ -139,7 +164,9 @@ def _forged(rng, content, other):
 
 
 def signed(manifest: dict, parts: dict[str, bytes]) -> dict:
-    """The manifest with the digest of what it holds now, as a forger can write it; arrays count in the order of their reading."""
+    """The manifest with the digest of what it holds now, as a forger can write it; arrays count
+    in the order of their reading.
+    """
     text = json.dumps(manifest["object"])
     digest = hashlib.sha256()
     for name in dict.fromkeys(re.findall(r'{"array": "(\w+)"}', text)):
@@ -170,14 +197,24 @@ def _two(rng, content, other):
 
 
 MUTATIONS = {
-    "bytes flipped": _flips, "truncated": _truncation, "bytes spliced": _spliced_bytes, "zip headers": _header,
-    "parts spliced": _spliced_parts, "arrays": _array, "manifest": _manifest, "two at once": _two,
+    "bytes flipped": _flips,
+    "truncated": _truncation,
+    "bytes spliced": _spliced_bytes,
+    "zip headers": _header,
+    "parts spliced": _spliced_parts,
+    "arrays": _array,
+    "manifest": _manifest,
+    "two at once": _two,
     "forged": _forged,
-}  # fmt: skip
+}
 
 
-def fuzz(files: list, cases: int, seed: int, folder: Path) -> tuple[dict[str, Counter], float, list[str]]:
-    """(mutation -> counts of outcomes, seconds of the slowest case, what was wrong or obscure) over so many cases."""
+def fuzz(
+    files: list, cases: int, seed: int, folder: Path
+) -> tuple[dict[str, Counter], float, list[str]]:
+    """(mutation -> counts of outcomes, seconds of the slowest case, what was wrong or obscure)
+    over so many cases.
+    """
     rng, slowest, bad = random.Random(seed), 0.0, []
     counts = {name: Counter() for name in MUTATIONS}
     for i in range(cases):
@@ -226,7 +263,10 @@ def main(cases: int = 6000, seed: int = 0) -> int:
     for name, found in [*counts.items(), ("all", sum(counts.values(), Counter()))]:
         print(f"{name:16s} {found.total():7,d} " + " ".join(f"{found[kind]:8,d}" for kind in kinds))
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"{len(files)} files of {len({f[0] for f in files})} kinds; slowest case {slowest:.2f} s CPU; memory grew by {grown:.0f} MiB")
+    print(
+        f"{len(files)} files of {len({f[0] for f in files})} kinds; slowest case {slowest:.2f} s"
+        f" CPU; memory grew by {grown:.0f} MiB"
+    )
     print("\n".join(bad[:20]))
     return int(bool(bad))
 

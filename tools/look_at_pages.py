@@ -1,8 +1,10 @@
-"""Look at the built pages in Chromium, as a telephone and as a desk shows them: ``python tools/look_at_pages.py HTML [PAGE ...]``.
+"""Look at the built pages in Chromium, as a telephone and as a desk shows them:
+``python tools/look_at_pages.py HTML [PAGE ...]``.
 
-Says for each page which rules of axe-core it breaks, light and dark, whether it is wider than the screen, and whether it asks for anything
-that is not beside it (no other host can be reached), writes a picture of it into ``build/pages``, and fails if anything is wrong. Needs
-what `make system-deps` installs.
+Says for each page which rules of axe-core it breaks, light and dark, whether it is wider than the
+screen, and whether it asks for anything that is not beside it (no other host can be reached),
+writes a picture of it into ``build/pages``, and fails if anything is wrong. Needs what
+`make system-deps` installs.
 """
 
 import argparse
@@ -24,10 +26,20 @@ ROOT = Path(__file__).resolve().parent.parent
 AXE = Path(os.environ.get("CALIBRANT_AXE", ROOT / "build/axe-core/package/axe.min.js"))
 WIDTHS = (390, 1400)
 #: A page of each kind; all that were written by hand are looked at where none is named.
-KINDS = ("reference/generated/calibrant.TemperatureScaling.html", "reference/generated/calibrant.metrics.log_loss.html")
+KINDS = (
+    "reference/generated/calibrant.TemperatureScaling.html",
+    "reference/generated/calibrant.metrics.log_loss.html",
+)
 #: What the browser's log says of a script that stopped and of an address that gave nothing.
 FAILED = ("Uncaught", "Failed to load resource")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 
 
@@ -40,7 +52,9 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder):
-    """The address of a folder while it is served on this machine: some of the theme's scripts do not run from a file."""
+    """The address of a folder while it is served on this machine: some of the theme's scripts do
+    not run from a file.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -52,11 +66,16 @@ def browser(profile):
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
-    options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+    options.binary_location = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+    )
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     for flag in [*FLAGS, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=shutil.which("chromedriver")))
+    driver = webdriver.Chrome(
+        options=options,
+        service=webdriver.ChromeService(executable_path=shutil.which("chromedriver")),
+    )
     # axe-core takes long over a page of a thousand rows where other work shares the machine.
     driver.set_script_timeout(600)
     driver.command_executor.client_config.timeout = 660
@@ -64,42 +83,72 @@ def browser(profile):
 
 
 def broken(driver, scheme):
-    """What axe-core finds, in words. The frames of whole reports are looked at by their own tests."""
-    driver.execute_script("document.documentElement.dataset.theme = document.documentElement.dataset.mode = arguments[0]", scheme)
+    """What axe-core finds, in words. The frames of whole reports are looked at by their own
+    tests.
+    """
+    driver.execute_script(
+        "document.documentElement.dataset.theme = document.documentElement.dataset.mode ="
+        " arguments[0]",
+        scheme,
+    )
     time.sleep(0.5)  # colours fade
-    run = "axe.run({exclude: [['iframe']]}).then(arguments[0], e => arguments[0]({violations: [{id: String(e), nodes: []}]}))"
+    run = (
+        "axe.run({exclude: [['iframe']]}).then(arguments[0], e => arguments[0]({violations: [{id:"
+        " String(e), nodes: []}]}))"
+    )
     found = driver.execute_async_script(run)["violations"]
-    return [f"{v['id']} ({scheme}): {n['html'][:120]}" for v in found for n in v["nodes"][:2]] + [v["id"] for v in found if not v["nodes"]]
+    return [f"{v['id']} ({scheme}): {n['html'][:120]}" for v in found for n in v["nodes"][:2]] + [
+        v["id"] for v in found if not v["nodes"]
+    ]
 
 
 def look(driver, page, width, pictures, name):
     """Problems of one page at one width; its picture is kept."""
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+    )
     driver.get(page)
     problems = []
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     if wide > width:
         problems.append(f"{wide} px wide")
-    driver.execute_script("document.querySelectorAll('img[loading=lazy]').forEach(i => { i.loading = 'eager'; })")
+    driver.execute_script(
+        "document.querySelectorAll('img[loading=lazy]').forEach(i => { i.loading = 'eager'; })"
+    )
     high = min(driver.execute_script("return document.documentElement.scrollHeight"), 12_000)
     clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
-    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+    shot = driver.execute_cdp_cmd(
+        "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
+    )
     (pictures / f"{name}_{width}.png").write_bytes(base64.b64decode(shot["data"]))
     driver.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
     for scheme in ("light", "dark"):
         problems += broken(driver, scheme)
-    return problems + [entry["message"] for entry in driver.get_log("browser") if any(word in entry["message"] for word in FAILED)]
+    return problems + [
+        entry["message"]
+        for entry in driver.get_log("browser")
+        if any(word in entry["message"] for word in FAILED)
+    ]
 
 
 def main():
     """Every page named, at every width."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("html", type=Path, help="the folder of the built pages")
-    parser.add_argument("pages", nargs="*", help="pages below it; none: all but the reference, and one of each kind from it")
+    parser.add_argument(
+        "pages",
+        nargs="*",
+        help="pages below it; none: all but the reference, and one of each kind from it",
+    )
     parser.add_argument("--pictures", type=Path, default=ROOT / "build" / "pages")
     options = parser.parse_args()
     written = [p.relative_to(options.html).as_posix() for p in sorted(options.html.rglob("*.html"))]
-    written = [p for p in written if not p.startswith(("reference/", "reports/", "_", "genindex", "py-modindex", "search"))]
+    written = [
+        p
+        for p in written
+        if not p.startswith(("reference/", "reports/", "_", "genindex", "py-modindex", "search"))
+    ]
     options.pictures.mkdir(parents=True, exist_ok=True)
     wrong = 0
     with tempfile.TemporaryDirectory() as profile, served(options.html) as address:

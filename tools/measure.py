@@ -1,7 +1,9 @@
-"""Measure the house: how large it is, who reaches into whom, how often one report opens the door, what the types and the import cost.
+"""Measure the house: how large it is, who reaches into whom, how often one report opens the door,
+what the types and the import cost.
 
-``python tools/measure.py [--against REV] [--quick]``: a table of this checkout, beside that of REV where one is named (read from git into a
-temporary folder). ``--quick`` leaves out what runs programs: the import ratio and ``pyright --verifytypes``.
+``python tools/measure.py [--against REV] [--quick]``: a table of this checkout, beside that of REV
+where one is named (read from git into a temporary folder). ``--quick`` leaves out what runs
+programs: the import ratio and ``pyright --verifytypes``.
 """
 
 import argparse
@@ -22,7 +24,15 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["checkout", "circles", "lines_by_kind", "measure", "places_that_ask_for_the_kind", "reaches", "statements"]
+__all__ = [
+    "checkout",
+    "circles",
+    "lines_by_kind",
+    "measure",
+    "places_that_ask_for_the_kind",
+    "reaches",
+    "statements",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 #: The kinds of prediction, the classes of one kind, and the calls that look at an input for it.
@@ -30,9 +40,15 @@ KINDS = ("classification", "regression")
 OF_DOMAINS = {"CLASSIFICATION", "REGRESSION", "TASKS"}
 SNIFFING = ("is_forecast", "of_forecasts", "takes_forecasts", "domain_meant", "domain_of_input")
 OF_ONE_KIND = {
-    "Calibrator", "RegressionCalibrator", "Predictions", "Forecast", "ForecastRecord", "RegressionMetric", "RegressionSumMetric",
+    "Calibrator",
+    "RegressionCalibrator",
+    "Predictions",
+    "Forecast",
+    "ForecastRecord",
+    "RegressionMetric",
+    "RegressionSumMetric",
     "RegressionMeanMetric",
-}  # fmt: skip
+}
 #: Functions that open the door.
 DOORS = {("predictions.py", "read"), ("read.py", "read"), ("read.py", "read_forecast")}
 CROSSINGS = """
@@ -73,19 +89,31 @@ def _trees(package: Path) -> Iterator[tuple[Path, str, ast.Module]]:
 def lines_by_kind(text: str, tree: ast.Module) -> Counter:
     """Lines of one file: code, docstring, comment, blank."""
     lines = text.splitlines()
-    kinds = ["blank" if not line.strip() else "comment" if line.strip().startswith("#") else "code" for line in lines]
+    kinds = [
+        "blank" if not line.strip() else "comment" if line.strip().startswith("#") else "code"
+        for line in lines
+    ]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
             for i in range(node.body[0].lineno - 1, node.body[0].end_lineno):
                 kinds[i] = "docstring"
     return Counter(kinds)
 
 
 def reaches(tree: ast.Module) -> list[str]:
-    """Attributes with an underscore that are asked of anything but ``self``, ``cls`` and ``super()``."""
+    """Attributes with an underscore that are asked of anything but ``self``, ``cls`` and
+    ``super()``.
+    """
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr.startswith("_")
+            and not node.attr.startswith("__")
+        ):
             own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
             if not own and "super()" not in ast.unparse(node.value):
                 found.append(ast.unparse(node))
@@ -96,8 +124,8 @@ def places_that_ask_for_the_kind(tree: ast.Module) -> int:
     """How often code asks whether it works on classes or on numbers.
 
     Counted are the literals of the two kinds, ``.task``, ``isinstance`` of a class of one kind,
-    ``std is None``, comparisons with one domain, and calls that look at the input. Frozen: what moves behind
-    another name is added here, never taken out.
+    ``std is None``, comparisons with one domain, and calls that look at the input. Frozen: what
+    moves behind another name is added here, never taken out.
     """
     return sum(map(_asks_for_the_kind, ast.walk(tree)))
 
@@ -146,11 +174,15 @@ def _module(path: Path) -> str:
 
 
 def statements(tree: ast.Module) -> int:
-    """Count the statements of a file; an expression that is a string alone, as a docstring, is none."""
+    """Count the statements of a file; an expression that is a string alone, as a docstring, is
+    none.
+    """
     texts = (
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     )
     return sum(isinstance(node, ast.stmt) for node in ast.walk(tree)) - sum(1 for _ in texts)
 
@@ -158,7 +190,15 @@ def statements(tree: ast.Module) -> int:
 def measure(root: Path, *, quick: bool = False) -> dict[str, object]:
     """Everything about the checkout at ``root``, by name."""
     package = root / "src" / "calibrant"
-    kinds, sizes, functions, by_folder, asked, count, text_of = Counter(), [], [], Counter(), [], 0, []
+    kinds, sizes, functions, by_folder, asked, count, text_of = (
+        Counter(),
+        [],
+        [],
+        Counter(),
+        [],
+        0,
+        [],
+    )
     for path, text, tree in _trees(package):
         found = lines_by_kind(text, tree)
         kinds += found
@@ -167,16 +207,27 @@ def measure(root: Path, *, quick: bool = False) -> dict[str, object]:
         asked.append(places_that_ask_for_the_kind(tree))
         text_of.append(text)
         count += statements(tree)
-        functions += [_length(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        functions += [
+            _length(node)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
     out: dict[str, object] = {
-        "lines of src (wc)": sum(sizes), **{f"  {kind}": kinds[kind] for kind in ("code", "docstring", "comment", "blank")},
-        "statements": count, "files": len(sizes), "median file": statistics.median(sizes), "longest file": max(sizes),
-        "function p95": statistics.quantiles(functions, n=20)[-1], "reaches for another's underscore": sum(by_folder.values()),
+        "lines of src (wc)": sum(sizes),
+        **{f"  {kind}": kinds[kind] for kind in ("code", "docstring", "comment", "blank")},
+        "statements": count,
+        "files": len(sizes),
+        "median file": statistics.median(sizes),
+        "longest file": max(sizes),
+        "function p95": statistics.quantiles(functions, n=20)[-1],
+        "reaches for another's underscore": sum(by_folder.values()),
         **{f"  {folder}": n for folder, n in by_folder.most_common() if n},
-        "places that ask for the kind": sum(asked), "  in files": sum(map(bool, asked)),
-        "circles inside folders": len(circles(package)), **_dialect("\n".join(text_of)),
+        "places that ask for the kind": sum(asked),
+        "  in files": sum(map(bool, asked)),
+        "circles inside folders": len(circles(package)),
+        **_dialect("\n".join(text_of)),
         "names at the top": len(json.loads(_run(root, NAMES))),
-    }  # fmt: skip
+    }
     for task, n in json.loads(_run(root, CROSSINGS.format(doors=DOORS))).items():
         out[f"door crossings of one report, {task}"] = n
     return out if quick else {**out, "verifytypes": _known_types(root), **_import_ratios(root)}
@@ -187,12 +238,18 @@ def _dialect(text: str) -> dict[str, object]:
     return {
         "fmt: skip": text.count("fmt: skip"),
         "lines over 100 columns": sum(len(line) > 100 for line in text.split("\n")),
-        "deprecations and version notes": len(re.findall(r"versionadded|versionchanged|[Dd]eprecat", text)),
+        "deprecations and version notes": len(
+            re.findall(r"versionadded|versionchanged|[Dd]eprecat", text)
+        ),
     }
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    docstring = node.body[0].end_lineno - node.body[0].lineno + 1 if ast.get_docstring(node) is not None else 0
+    docstring = (
+        node.body[0].end_lineno - node.body[0].lineno + 1
+        if ast.get_docstring(node) is not None
+        else 0
+    )
     return node.end_lineno - node.lineno + 1 - docstring
 
 
@@ -201,7 +258,13 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 def _run(root: Path, program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], env=_environment(root), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=_environment(root),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise SystemExit(f"{root}: {done.stderr[-2000:]}")
     return done.stdout
@@ -210,22 +273,46 @@ def _run(root: Path, program: str) -> str:
 def _known_types(root: Path) -> str:
     """The share of public names whose types are known, by pyright."""
     pyright = Path(sys.executable).with_name("pyright")
-    command = [str(pyright), "--pythonpath", sys.executable, "--verifytypes", "calibrant", "--ignoreexternal"]
-    done = subprocess.run(command, env=_environment(root), capture_output=True, text=True, check=False, cwd=root)
-    return next((line.split(":")[1].strip() for line in done.stdout.splitlines() if "completeness score" in line), "not found")
+    command = [
+        str(pyright),
+        "--pythonpath",
+        sys.executable,
+        "--verifytypes",
+        "calibrant",
+        "--ignoreexternal",
+    ]
+    done = subprocess.run(
+        command, env=_environment(root), capture_output=True, text=True, check=False, cwd=root
+    )
+    return next(
+        (
+            line.split(":")[1].strip()
+            for line in done.stdout.splitlines()
+            if "completeness score" in line
+        ),
+        "not found",
+    )
 
 
 def _import_ratios(root: Path) -> dict[str, str]:
     """What ``benchmarks/speed/import_time.py`` says of the sources at ``root``."""
     script = ROOT / "benchmarks" / "speed" / "import_time.py"
-    done = subprocess.run([sys.executable, str(script)], env=_environment(root), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=_environment(root),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     found = re.findall(r"^(.+) / (.+): ([\d.]+) \(limit", done.stdout, re.MULTILINE)
     return {f"time of `{ours}` / `{base}`": ratio for ours, base, ratio in found}
 
 
 def checkout(revision: str, folder: Path) -> Path:
     """The files of a commit, written to the folder."""
-    data = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
+    data = subprocess.run(
+        ["git", "archive", revision], cwd=ROOT, capture_output=True, check=True
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         archive.extractall(folder, filter="data")
     return folder
@@ -235,16 +322,30 @@ def main(arguments: list[str]) -> int:
     """Print the table; always 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--against", metavar="REV", help="a commit to put beside this checkout")
-    parser.add_argument("--quick", action="store_true", help="leave out the types and the import times")
+    parser.add_argument(
+        "--quick", action="store_true", help="leave out the types and the import times"
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         columns = {"now": measure(ROOT, quick=options.quick)}
         if options.against:
-            columns = {options.against: measure(checkout(options.against, Path(folder)), quick=options.quick), **columns}
+            columns = {
+                options.against: measure(
+                    checkout(options.against, Path(folder)), quick=options.quick
+                ),
+                **columns,
+            }
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
     print(" ".join([f"{'':100s}", *(f"{title[:12]:>12s}" for title in columns)]))
     for name in names:
-        print(" ".join([f"{name[:100]:100s}", *(f"{column.get(name, 0)!s:>12s}" for column in columns.values())]))
+        print(
+            " ".join(
+                [
+                    f"{name[:100]:100s}",
+                    *(f"{column.get(name, 0)!s:>12s}" for column in columns.values()),
+                ]
+            )
+        )
     return 0
 
 

@@ -1,7 +1,7 @@
 """Run the tests that concern one file: ``python tools/near.py src/calibrant/maps/platt.py``.
 
-First those of the file's own folder that carry its name, then those that name most of what it offers.
-After ``--seconds`` (50) the rest is skipped, and the number of skipped tests is printed.
+First those of the file's own folder that carry its name, then those that name most of what it
+offers. After ``--seconds`` (50) the rest is skipped, and the number of skipped tests is printed.
 """
 
 import argparse
@@ -65,7 +65,9 @@ def main(arguments: list[str]) -> int:
     if not found:
         return 0
     files = [str(test) for test in found]
-    return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *files], [Clock(options.seconds)]))
+    return int(
+        pytest.main(["-q", "-x", "-p", "no:cacheprovider", *files], [Clock(options.seconds)])
+    )
 
 
 if __name__ == "__main__":

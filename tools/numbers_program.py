@@ -1,4 +1,5 @@
-"""Every number that users see, from one tree: ``PYTHONPATH=TREE/src python numbers_program.py FILE``.
+"""Every number that users see, from one tree:
+``PYTHONPATH=TREE/src python numbers_program.py FILE``.
 
 ``tools/compare_numbers.py`` runs this program on two trees. It asks by name, wherever a tree keeps
 that name, and passes every argument whose default may change. A part that fails is kept as the
@@ -136,7 +137,9 @@ def of_numbers() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y[200:], mean, std
 
 
-def of_events(n: int = 1200, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def of_events(
+    n: int = 1200, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(events, risks, groups, clusters) of a model that is too bold."""
     rng = np.random.default_rng(seed)
     z, group = rng.normal(-1.0, 1.5, n), rng.choice(["north", "south", "west"], n)
@@ -156,14 +159,18 @@ def calibrators() -> None:
             fit = seeded(one).fit
             tried(
                 f"calibrator/{name}/{label_of(one)}",
-                lambda fit=fit, P=P, y=y, half=half: fit(P[:half], y[:half]).predict_proba(P[half:])[:50],
+                lambda fit=fit, P=P, y=y, half=half: fit(P[:half], y[:half]).predict_proba(
+                    P[half:]
+                )[:50],
             )
     y, mean, std = of_numbers()
     for one in all_regression_calibrators():
         fit = seeded(one).fit
         tried(
             f"regression calibrator/{label_of(one)}",
-            lambda fit=fit: fit((mean[:120], std[:120]), y[:120]).predict(mean[120:], std[120:]).interval(0.9),
+            lambda fit=fit: (
+                fit((mean[:120], std[:120]), y[:120]).predict(mean[120:], std[120:]).interval(0.9)
+            ),
         )
 
 
@@ -240,7 +247,9 @@ def decisions() -> None:
     tried("decisions/neyman pearson", lambda: rule.fit(p[:800], y[:800]).decide(p[800:]))
     tried(
         "decisions/threshold",
-        lambda: named("decision_threshold")(y, p, cost_false_positive=1.0, cost_false_negative=4.0, level=0.95, random_state=0).to_dict(),
+        lambda: named("decision_threshold")(
+            y, p, cost_false_positive=1.0, cost_false_negative=4.0, level=0.95, random_state=0
+        ).to_dict(),
     )
     costs = named("ExpectedCost")([[0.0, 5.0], [1.0, 0.0]])
     tried("decisions/expected cost", lambda: costs.decide(np.column_stack([1 - p, p]))[:60])
@@ -269,7 +278,12 @@ def groups() -> None:
             )
     tried(
         "audit/cluster",
-        lambda: cb.audit(y, p, columns, cluster=cluster, n_draws=300, random_state=0).frame().select_dtypes("number").to_numpy(),
+        lambda: (
+            cb.audit(y, p, columns, cluster=cluster, n_draws=300, random_state=0)
+            .frame()
+            .select_dtypes("number")
+            .to_numpy()
+        ),
     )
     for name in ("GroupCalibrator", "Multicalibration"):
         one = seeded(named(name)(named("Platt")()))
@@ -283,7 +297,9 @@ def groups() -> None:
         one = seeded(named(name)(named("StdScaling")()))
         tried(
             f"groups/{name}",
-            lambda one=one: one.fit((mean, std), z, groups=half).predict(mean, std, groups=half).interval(0.9),
+            lambda one=one: (
+                one.fit((mean, std), z, groups=half).predict(mean, std, groups=half).interval(0.9)
+            ),
         )
 
 
@@ -295,26 +311,38 @@ def comparisons() -> None:
         tried(
             f"compare/{name}",
             lambda more=more: [
-                vars(row) for row in metrics.compare(y, both, metrics=[metrics.log_loss, metrics.event_brier_score], **more).rows
+                vars(row)
+                for row in metrics.compare(
+                    y, both, metrics=[metrics.log_loss, metrics.event_brier_score], **more
+                ).rows
             ],
         )
     for test in ("spiegelhalter_test", "calibration_equivalence_test"):
         tried(f"tests/{test}", lambda test=test: vars(getattr(metrics, test)(y, p)))
     tried(
         "tests/calibration_error_test",
-        lambda: vars(metrics.calibration_error_test(metrics.expected_calibration_error, y, p, n_draws=300, random_state=0)),
+        lambda: vars(
+            metrics.calibration_error_test(
+                metrics.expected_calibration_error, y, p, n_draws=300, random_state=0
+            )
+        ),
     )
     for curve in ("reliability_curve", "loess_curve", "decision_curve", "risk_distribution"):
         tried(f"curves/{curve}", lambda curve=curve: vars(getattr(metrics, curve)(y, p)))
     tried(
         "plan/validation",
-        lambda: [one.rows for one in cb.plan.validation_size(prevalence=0.1, auroc=0.8, beta=(0.5, 4.5)).criteria],
+        lambda: [
+            one.rows
+            for one in cb.plan.validation_size(prevalence=0.1, auroc=0.8, beta=(0.5, 4.5)).criteria
+        ],
     )
     X = np.random.default_rng(4).normal(size=(150, 3))
     hit = (X[:, 0] + np.random.default_rng(5).normal(size=150) > 0).astype(int)
     tried(
         "validate",
-        lambda: named("validate")(LogisticRegression(), X, hit, n_resamples=20, random_state=0).to_dict(),
+        lambda: named("validate")(
+            LogisticRegression(), X, hit, n_resamples=20, random_state=0
+        ).to_dict(),
     )
     for metric in (metrics.log_loss, metrics.event_auroc, metrics.observed_expected_ratio):
         for name, more in (
@@ -350,7 +378,11 @@ def tables() -> None:
         path = Path(folder) / "out.parquet"
         tried(
             "tables/apply",
-            lambda: pd.read_parquet(cb.frames.apply(fitted, both, path, probabilities=["p_0", "p_1"])).select_dtypes("number").to_numpy(),
+            lambda: (
+                pd.read_parquet(cb.frames.apply(fitted, both, path, probabilities=["p_0", "p_1"]))
+                .select_dtypes("number")
+                .to_numpy()
+            ),
         )
 
 
@@ -371,15 +403,21 @@ def exports() -> None:
         more = {"groups": ["site"]} if name == "groups" else {}
         tried(
             f"export/to_sql/{name}",
-            lambda one=one, more=more, columns=columns: cb.export.to_sql(one, columns=columns, table="t", dialect="duckdb", **more),
+            lambda one=one, more=more, columns=columns: cb.export.to_sql(
+                one, columns=columns, table="t", dialect="duckdb", **more
+            ),
         )
-        tried(f"export/onnx/{name}", lambda one=one: cb.export.to_onnx(one).SerializeToString().hex())
+        tried(
+            f"export/onnx/{name}", lambda one=one: cb.export.to_onnx(one).SerializeToString().hex()
+        )
         with tempfile.TemporaryDirectory() as folder:
             more = {"groups": group[:50]} if name == "groups" else {}
             path = Path(folder) / "one.calibrant"
             tried(
                 f"saved/{name}",
-                lambda one=one, path=path, more=more: one.save(path) and cb.load(path).predict_proba(P[:50], **more),
+                lambda one=one, path=path, more=more: (
+                    one.save(path) and cb.load(path).predict_proba(P[:50], **more)
+                ),
             )
 
 
@@ -394,11 +432,17 @@ def streams() -> None:
     frame = pd.DataFrame({"label": y, "risk": p, "when": when})
     tried(
         "monitor/over time",
-        lambda: named("monitor")(cb.evaluate(frame, score="risk", label="label", time="when", every="day"), alpha=0.05).to_dict(),
+        lambda: named("monitor")(
+            cb.evaluate(frame, score="risk", label="label", time="when", every="day"), alpha=0.05
+        ).to_dict(),
     )
     tried(
         "rolling",
-        lambda: vars(named("rolling_evaluation")(named("OneVsRest")(named("Platt")()), p, y, times=when, n_splits=4)),
+        lambda: vars(
+            named("rolling_evaluation")(
+                named("OneVsRest")(named("Platt")()), p, y, times=when, n_splits=4
+            )
+        ),
     )
 
 
@@ -457,9 +501,17 @@ def numbers_in(text: str) -> np.ndarray:
 
 
 PARTS = (
-    calibrators, all_metrics_, reports, decisions, groups, comparisons, tables, exports, streams,
+    calibrators,
+    all_metrics_,
+    reports,
+    decisions,
+    groups,
+    comparisons,
+    tables,
+    exports,
+    streams,
     commands,
-)  # fmt: skip
+)
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

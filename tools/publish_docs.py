@@ -1,8 +1,10 @@
-"""Put built pages beside those of other versions: ``python tools/publish_docs.py HTML SITE /calibrant/0.2/``.
+"""Put built pages beside those of other versions:
+``python tools/publish_docs.py HTML SITE /calibrant/0.2/``.
 
-SITE is the folder that is published, the branch ``gh-pages`` (.github/workflows/docs.yml). The address is the one the pages were built
-for, in ``CALIBRANT_DOCS_URL``; its last part names the version: ``dev``, or a minor version, whose patches replace each other. Writes
-the list that the menu of versions reads, and a first page that leads to the newest release.
+SITE is the folder that is published, the branch ``gh-pages`` (.github/workflows/docs.yml). The
+address is the one the pages were built for, in ``CALIBRANT_DOCS_URL``; its last part names the
+version: ``dev``, or a minor version, whose patches replace each other. Writes the list that the
+menu of versions reads, and a first page that leads to the newest release.
 """
 
 import argparse
@@ -23,14 +25,19 @@ def versions(site):
     """The versions that a site holds: releases from the newest, then what is being developed."""
     names = [folder.name for folder in site.iterdir() if (folder / "index.html").exists()]
     releases = [name for name in names if re.fullmatch(r"\d+\.\d+", name)]
-    return sorted(releases, key=lambda name: [-int(part) for part in name.split(".")]) + ["dev"] * ("dev" in names)
+    return sorted(releases, key=lambda name: [-int(part) for part in name.split(".")]) + ["dev"] * (
+        "dev" in names
+    )
 
 
 def publish(html, site, address):
     """Replace the pages of one version, and renew the list and the first page."""
     root, _, name = address.strip("/").rpartition("/")
     if not re.fullmatch(r"dev|\d+\.\d+", name):
-        raise SystemExit(f"the address must end in dev or in a minor version such as 0.2, not in {name!r}: {address}")
+        raise SystemExit(
+            f"the address must end in dev or in a minor version such as 0.2, not in {name!r}:"
+            f" {address}"
+        )
     shutil.rmtree(site / name, ignore_errors=True)
     shutil.copytree(html, site / name, ignore=shutil.ignore_patterns(".doctrees", ".buildinfo*"))
     found = versions(site)

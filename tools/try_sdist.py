@@ -1,6 +1,8 @@
-"""Build the sdist, unpack it, and run its own tests in a fresh environment: what a distribution's packager does.
+"""Build the sdist, unpack it, and run its own tests in a fresh environment: what a distribution's
+packager does.
 
-Run: python tools/try_sdist.py [--python python3.13] [--dependencies locked|newest|lowest] [-- OPTIONS OF PYTEST]   (needs: build)
+Run: python tools/try_sdist.py [--python python3.13] [--dependencies locked|newest|lowest] [--
+OPTIONS OF PYTEST]  (needs: build)
 """
 
 import argparse
@@ -18,7 +20,11 @@ LOWEST = ["numpy==2.0.*", "scipy==1.13.*", "scikit-learn==1.6.*"]
 
 def unpacked(folder: Path) -> Path:
     """A fresh sdist's own folder."""
-    subprocess.run([sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--sdist", "--outdir", folder, ROOT],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
@@ -26,12 +32,22 @@ def unpacked(folder: Path) -> Path:
 
 
 def installed(source: Path, python: str, dependencies: str) -> Path:
-    """The interpreter of a new environment that holds the package, its extras and its test group."""
+    """The interpreter of a new environment that holds the package, its extras and its test
+    group.
+    """
     subprocess.run([python, "-m", "venv", source / ".venv"], check=True)
     inside = source / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    chosen = {"locked": ["--constraint", "requirements/constraints.txt"], "newest": [], "lowest": LOWEST}[dependencies]
+    chosen = {
+        "locked": ["--constraint", "requirements/constraints.txt"],
+        "newest": [],
+        "lowest": LOWEST,
+    }[dependencies]
     subprocess.run([inside, "-m", "pip", "install", "--quiet", "--upgrade", "pip"], check=True)
-    subprocess.run([inside, "-m", "pip", "install", "--quiet", ".[all]", "--group", "test", *chosen], cwd=source, check=True)
+    subprocess.run(
+        [inside, "-m", "pip", "install", "--quiet", ".[all]", "--group", "test", *chosen],
+        cwd=source,
+        check=True,
+    )
     return inside
 
 
@@ -47,7 +63,9 @@ def main() -> int:
         python = installed(source, options.python, options.dependencies)
         subprocess.run([python, "--version"], check=True)
         subprocess.run([python, "-m", "pip", "list"], check=True)
-        return subprocess.run([python, "-m", "pytest", "-q", *options.pytest], cwd=source).returncode
+        return subprocess.run(
+            [python, "-m", "pytest", "-q", *options.pytest], cwd=source
+        ).returncode
 
 
 if __name__ == "__main__":

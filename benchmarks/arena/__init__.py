@@ -1,1 +1,3 @@
-"""Calibrators × (data set, model, calibration size), beside the peers: ``python -m benchmarks.arena``."""
+"""Calibrators × (data set, model, calibration size), beside the peers:
+``python -m benchmarks.arena``.
+"""

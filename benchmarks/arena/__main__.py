@@ -11,16 +11,30 @@ from benchmarks.arena.run import race
 def options():
     """What the command line takes."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.arena", description="Calibrators against each other and against doing nothing."
+        prog="python -m benchmarks.arena",
+        description="Calibrators against each other and against doing nothing.",
     )
-    parser.add_argument("--full", action="store_true", help="every data set, model, size and 5 seeds, instead of at most 150 runs")
-    parser.add_argument("--folder", type=Path, help="npz files (probabilities, labels) of your own, instead of the built-in cases")
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="every data set, model, size and 5 seeds, instead of at most 150 runs",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        help="npz files (probabilities, labels) of your own, instead of the built-in cases",
+    )
     parser.add_argument(
         "--part",
         choices=cases.PARTS,
-        help="two-class tabular sets to choose by, or set aside to judge by; tabular sets of more classes; larger models' outputs",
+        help=(
+            "two-class tabular sets to choose by, or set aside to judge by; tabular sets of more"
+            " classes; larger models' outputs"
+        ),
     )
-    parser.add_argument("--seeds", type=int, help="how many seeds (1; 5 with --full, 2 with --folder)")
+    parser.add_argument(
+        "--seeds", type=int, help="how many seeds (1; 5 with --full, 2 with --folder)"
+    )
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="run these only")
     parser.add_argument(
         "--method",
@@ -28,12 +42,22 @@ def options():
         metavar="PACKAGE:CLASS",
         help="one of your own, with fit(P, y) and predict_proba(P); may be repeated",
     )
-    parser.add_argument("--peers", action="store_true", help="run the peers that this environment has, instead of calibrant's methods")
-    parser.add_argument("--results", type=Path, default=results.RESULTS, help="where the results are kept")
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="run the peers that this environment has, instead of calibrant's methods",
+    )
+    parser.add_argument(
+        "--results", type=Path, default=results.RESULTS, help="where the results are kept"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--again", action="store_true", help="run what is done already once more")
-    parser.add_argument("--report", action="store_true", help="run nothing, only report what is there")
-    parser.add_argument("--docs", type=Path, help="write the page and its pictures into this folder of the docs")
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing, only report what is there"
+    )
+    parser.add_argument(
+        "--docs", type=Path, help="write the page and its pictures into this folder of the docs"
+    )
     return parser.parse_args()
 
 
@@ -43,14 +67,28 @@ def main():
     if chosen.part:
         runs = cases.PARTS[chosen.part](seeds=chosen.seeds or 1)
     else:
-        runs = cases.runs_of(chosen.folder, chosen.seeds or 2) if chosen.folder else cases.grid(chosen.full, chosen.seeds)
+        runs = (
+            cases.runs_of(chosen.folder, chosen.seeds or 2)
+            if chosen.folder
+            else cases.grid(chosen.full, chosen.seeds)
+        )
     if not runs:
-        raise SystemExit("no runs: no npz file with probabilities and labels, or none of the part's data sets, is there")
+        raise SystemExit(
+            "no runs: no npz file with probabilities and labels, or none of the part's data sets,"
+            " is there"
+        )
     if not chosen.report:
         for entry in chosen.method or ():
             outside(entry)  # what cannot be loaded is said before anything runs
         names = chosen.methods or (BESIDE if chosen.method else None)
-        race(runs, "peers" if chosen.peers else "calibrant", names, chosen.results, chosen.jobs, chosen.again)
+        race(
+            runs,
+            "peers" if chosen.peers else "calibrant",
+            names,
+            chosen.results,
+            chosen.jobs,
+            chosen.again,
+        )
         for entry in chosen.method or ():
             race(runs, entry, None, chosen.results, chosen.jobs, chosen.again)
     if not chosen.peers:

@@ -17,7 +17,9 @@ predictions themselves, they were left as they were."""
 
 
 def standing(part):
-    """Win rate and mean rank beside the best single method of ours and of the peers, and the share of runs made worse beside theirs."""
+    """Win rate and mean rank beside the best single method of ours and of the peers, and the
+    share of runs made worse beside theirs.
+    """
     if AUTOMATIC not in part.methods:
         return []
     me, nothing = part.methods.index(AUTOMATIC), part.methods.index(numbers.NOTHING)
@@ -25,15 +27,24 @@ def standing(part):
     for metric, words in SCORES.items():
         score = part.score[metric]
         rates, ranks = numbers.win_rates(score), numbers.mean_ranks(score)
-        others = [_best(rates, part.peer == peer, me) for peer in (False, True) if (part.peer == peer).sum() > (not peer)]
+        others = [
+            _best(rates, part.peer == peer, me)
+            for peer in (False, True)
+            if (part.peer == peer).sum() > (not peer)
+        ]
         beside = ", ".join(f"{part.methods[i]} {rates[i]:.3f} and {ranks[i]:.1f}" for i in others)
-        word = "above every single method" if rates[me] > max(rates[i] for i in others) else "NOT above every single method"
+        word = (
+            "above every single method"
+            if rates[me] > max(rates[i] for i in others)
+            else "NOT above every single method"
+        )
         worse = numbers.share_worse(score, score[nothing])
         single = max(others, key=lambda i: rates[i])
         half = "at most half" if worse[me] <= 0.5 * worse[single] else "MORE than half"
         lines.append(
-            f"{AUTOMATIC}, {words}: win rate {rates[me]:.3f} and mean rank {ranks[me]:.1f}, {word} ({beside}); more than 0.5 % worse than "
-            f"doing nothing in {100 * worse[me]:.1f} % of the runs, {half} of the {100 * worse[single]:.1f} % of {part.methods[single]}."
+            f"{AUTOMATIC}, {words}: win rate {rates[me]:.3f} and mean rank {ranks[me]:.1f}, {word}"
+            f" ({beside}); more than 0.5 % worse than doing nothing in {100 * worse[me]:.1f} % of"
+            f" the runs, {half} of the {100 * worse[single]:.1f} % of {part.methods[single]}."
         )
     return lines
 
@@ -44,9 +55,11 @@ def _best(rates, allowed, me):
 
 
 def lost(part, folder, metric="log_loss"):
-    """(the single method with the best win rate, rows (run, calibration rows, its score, ours, change, in errors, what ours did)).
+    """(the single method with the best win rate, rows (run, calibration rows, its score, ours,
+    change, in errors, what ours did)).
 
-    The runs in which that method is better by 1.96 paired standard errors over the test rows, the largest change first.
+    The runs in which that method is better by 1.96 paired standard errors over the test rows, the
+    largest change first.
     """
     me = part.methods.index(AUTOMATIC)
     best = _best(numbers.win_rates(part.score[metric]), np.ones(len(part.methods), bool), me)
@@ -59,12 +72,24 @@ def lost(part, folder, metric="log_loss"):
         error = (a - b).std(ddof=1) / np.sqrt(len(a))
         if (a - b).mean() > 1.96 * error + numbers.TIE:
             change = 100.0 * (a.mean() / b.mean() - 1.0)
-            rows.append((run.name, int(mine["n_fit"]), b.mean(), a.mean(), change, (a - b).mean() / error, str(mine["status"])))
+            rows.append(
+                (
+                    run.name,
+                    int(mine["n_fit"]),
+                    b.mean(),
+                    a.mean(),
+                    change,
+                    (a - b).mean() / error,
+                    str(mine["status"]),
+                )
+            )
     return part.methods[best], sorted(rows, key=lambda row: -row[4])
 
 
 def lost_lines(parts, folder):
-    """The page's section on it, as (title, part) pairs give the runs; empty while there are no results of it."""
+    """The page's section on it, as (title, part) pairs give the runs; empty while there are no
+    results of it.
+    """
     if not any(AUTOMATIC in part.methods for _, part in parts):
         return []
     heading = f"Where {AUTOMATIC} loses, and why"
@@ -77,15 +102,29 @@ def lost_lines(parts, folder):
             few = sum(row[1] <= 250 for row in rows)
             left = sum(row[6].startswith("identity") for row in rows)
             lines += [
-                f"{title}, {words}: ``{best}`` is clearly better in {len(rows)} of {len(part.runs)} runs, {few} of them with at most 250 "
-                f"calibration rows; in {left} the predictions were left as they were.",
+                (
+                    f"{title}, {words}: ``{best}`` is clearly better in {len(rows)} of"
+                    f" {len(part.runs)} runs, {few} of them with at most 250 calibration rows; in"
+                    f" {left} the predictions were left as they were."
+                ),
                 "",
             ]
-            lines += [f"The {min(MOST, len(rows))} with the largest change:", "", *_table(best, rows[:MOST])] if rows else []
+            lines += (
+                [
+                    f"The {min(MOST, len(rows))} with the largest change:",
+                    "",
+                    *_table(best, rows[:MOST]),
+                ]
+                if rows
+                else []
+            )
     return lines
 
 
 def _table(best, rows):
     head = ("run", "rows", best, AUTOMATIC, "change", "standard errors", "what it did")
-    cells = [(r[0], f"{r[1]:,}", f"{r[2]:.4f}", f"{r[3]:.4f}", f"{r[4]:+.2f} %", f"{r[5]:.1f}", r[6]) for r in rows]
+    cells = [
+        (r[0], f"{r[1]:,}", f"{r[2]:.4f}", f"{r[3]:.4f}", f"{r[4]:+.2f} %", f"{r[5]:.1f}", r[6])
+        for r in rows
+    ]
     return list_table([head, *cells])

@@ -1,8 +1,10 @@
-"""Our methods on CalArena's stored arrays, as CalArena's results: ``python -m benchmarks.arena.calarena --benchmark tabrepo-binary``.
+"""Our methods on CalArena's stored arrays, as CalArena's results:
+``python -m benchmarks.arena.calarena --benchmark tabrepo-binary``.
 
-CalArena (https://github.com/probkit/CalArena) keeps each benchmark in ``BENCHMARK.h5``, ``DATASET/MODEL/{probas_cal, labels_cal,
-probas_test, labels_test}``, and lists its experiments in ``BENCHMARK-experiments.csv``. Each method here becomes
-``RESULTS/BENCHMARK/METHOD.csv`` with its columns, so that its own scripts read ours beside theirs. The scores are computed here by its
+CalArena (https://github.com/probkit/CalArena) keeps each benchmark in ``BENCHMARK.h5``,
+``DATASET/MODEL/{probas_cal, labels_cal, probas_test, labels_test}``, and lists its experiments in
+``BENCHMARK-experiments.csv``. Each method here becomes ``RESULTS/BENCHMARK/METHOD.csv`` with its
+columns, so that its own scripts read ours beside theirs. The scores are computed here by its
 definitions, which differ from ``metrics`` in places, each said below.
 """
 
@@ -17,24 +19,36 @@ from benchmarks.arena.calibrators import discovered
 from benchmarks.arena.run import attempt, chosen
 from benchmarks.arena.scores import brier_scores, checked
 
-__all__ = ["experiments", "kuiper", "log_loss", "main", "run_method", "scored", "top_or_event_error"]
+__all__ = [
+    "experiments",
+    "kuiper",
+    "log_loss",
+    "main",
+    "run_method",
+    "scored",
+    "top_or_event_error",
+]
 
 ARRAYS = ("probas_cal", "labels_cal", "probas_test", "labels_test")
 SMALLEST = np.log(np.finfo(np.float32).tiny)
 
 
-# -- CalArena's scores ------------------------------------------------------------------------------------------------------
+# -- CalArena's scores -----------------------------------------------------------------------------
 
 
 def log_loss(Q, y):
-    """Logarithms of float32 probabilities, none below that of the smallest normal float32, normalised."""
+    """Logarithms of float32 probabilities, none below that of the smallest normal float32,
+    normalised.
+    """
     with np.errstate(divide="ignore"):
         z = np.maximum(np.log(Q.astype(np.float32)), SMALLEST).astype(np.float64)
     return float(np.mean(np.logaddexp.reduce(z, axis=1) - z[np.arange(len(y)), y]))
 
 
 def top_or_event_error(Q, y, n_bins=15):
-    """ "ece-15": of the answer's confidence; of two classes that of the second class. Classes that the labels lack are left out first."""
+    """ "ece-15": of the answer's confidence; of two classes that of the second class. Classes
+    that the labels lack are left out first.
+    """
     seen = np.unique(y)
     Q, y = Q[:, seen], np.searchsorted(seen, y)
     Q = np.clip(Q, 1e-7, 1.0 - 1e-7)
@@ -56,10 +70,13 @@ def scored(Q, y, binary):
     values = {"brier": float(brier_scores(Q, y).mean()), "logloss": log_loss(Q, y)}
     if binary:
         values["kuiper"] = kuiper(Q, y)
-    return values | {"ece-15": top_or_event_error(Q, y), "accuracy": float((Q.argmax(axis=1) == y).mean())}
+    return values | {
+        "ece-15": top_or_event_error(Q, y),
+        "accuracy": float((Q.argmax(axis=1) == y).mean()),
+    }
 
 
-# -- Its files --------------------------------------------------------------------------------------------------------------
+# -- Its files -------------------------------------------------------------------------------------
 
 
 def experiments(folder, benchmark):
@@ -71,7 +88,10 @@ def experiments(folder, benchmark):
     listed, stored = (Path(folder) / f"{benchmark}{end}" for end in ("-experiments.csv", ".h5"))
     for path in (listed, stored):
         if not path.exists():
-            raise SystemExit(f"{path} is not there; download it from https://huggingface.co/datasets/probkit/CalArena")
+            raise SystemExit(
+                f"{path} is not there; download it from"
+                " https://huggingface.co/datasets/probkit/CalArena"
+            )
     with listed.open(newline="", encoding="utf-8") as file, h5py.File(stored, "r") as h5:
         for row in csv.DictReader(file):
             group = h5[f"{row['dataset']}/{row['model']}"]
@@ -89,36 +109,64 @@ def both_columns(P):
 
 
 def run_method(method, found, binary):
-    """One row of results for each experiment. A method that fails leaves the probabilities as they were, and says so on stderr."""
+    """One row of results for each experiment. A method that fails leaves the probabilities as
+    they were, and says so on stderr.
+    """
     for dataset, model, arrays in found:
         P, P_test = both_columns(arrays["probas_cal"]), both_columns(arrays["probas_test"])
         y, y_test = (arrays[name].ravel().astype(np.intp) for name in ("labels_cal", "labels_test"))
         start = time.perf_counter()
-        Q, remarks = attempt(method.make, lambda c, P=P, y=y: c.fit(P, y), lambda c, P=P_test: checked(c.predict_proba(P), P.shape))
+        Q, remarks = attempt(
+            method.make,
+            lambda c, P=P, y=y: c.fit(P, y),
+            lambda c, P=P_test: checked(c.predict_proba(P), P.shape),
+        )
         seconds = time.perf_counter() - start
         if Q is None:
             print(f"{method.name} on {dataset}, {model}: {remarks['problem']}", file=sys.stderr)
-        about = {"dataset": dataset, "model": model, "cal_size": len(P), "test_size": len(P_test)} | (
-            {} if binary else {"n_classes": P.shape[1]}
-        )
+        about = {
+            "dataset": dataset,
+            "model": model,
+            "cal_size": len(P),
+            "test_size": len(P_test),
+        } | ({} if binary else {"n_classes": P.shape[1]})
         values = scored(P_test if Q is None else Q, y_test, binary) | {"time": seconds}
         yield about | {f"{method.name}_{key}": value for key, value in values.items()}
 
 
 def main():
     """Every method asked for, a file each."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.calarena", description="Our methods on CalArena's arrays.")
-    parser.add_argument("--benchmark", required=True, help="its name, for example tabrepo-binary or cv-multiclass")
-    parser.add_argument("--benchmarks_dir", type=Path, default=Path("calibration_benchmarks"), help="where its .h5 and .csv files lie")
-    parser.add_argument("--results_dir", type=Path, default=Path("results"), help="where the results go")
-    parser.add_argument("--methods", nargs="+", default=["AutoCalibrator", "EnsembleMatrixScaling"], metavar="NAME", help="ours to run")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.arena.calarena", description="Our methods on CalArena's arrays."
+    )
+    parser.add_argument(
+        "--benchmark", required=True, help="its name, for example tabrepo-binary or cv-multiclass"
+    )
+    parser.add_argument(
+        "--benchmarks_dir",
+        type=Path,
+        default=Path("calibration_benchmarks"),
+        help="where its .h5 and .csv files lie",
+    )
+    parser.add_argument(
+        "--results_dir", type=Path, default=Path("results"), help="where the results go"
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=["AutoCalibrator", "EnsembleMatrixScaling"],
+        metavar="NAME",
+        help="ours to run",
+    )
     options = parser.parse_args()
     binary = options.benchmark.endswith("-binary")
     if not (binary or options.benchmark.endswith("-multiclass")):
         raise SystemExit(f"--benchmark must end in -binary or -multiclass; got {options.benchmark}")
     folder = options.results_dir / options.benchmark
     for method in chosen(discovered(), options.methods):
-        rows = list(run_method(method, experiments(options.benchmarks_dir, options.benchmark), binary))
+        rows = list(
+            run_method(method, experiments(options.benchmarks_dir, options.benchmark), binary)
+        )
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{method.name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")

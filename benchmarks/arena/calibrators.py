@@ -1,4 +1,6 @@
-"""Our calibrators, found by themselves: what calibrant exports, and each map one against the rest. A new export is in the arena."""
+"""Our calibrators, found by themselves: what calibrant exports, and each map one against the
+rest. A new export is in the arena.
+"""
 
 import ast
 import hashlib
@@ -21,7 +23,9 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class Limit:
-    """Runs that a method does not enter because of its time: more classes, or calibration rows × classes, than this."""
+    """Runs that a method does not enter because of its time: more classes, or calibration rows ×
+    classes, than this.
+    """
 
     reason: str
     classes: int = 10**9
@@ -32,8 +36,19 @@ class Limit:
         return n_classes <= self.classes and n * n_classes <= self.cells
 
 
-#: The folders whose code makes a method; the contracts and the door above them change nothing that is measured.
-METHOD_FOLDERS = ("_kernels", "forecasts", "signals", "maps", "scalings", "regression", "confidence", "wrap", "select")
+#: The folders whose code makes a method; the contracts and the door above them change nothing that
+#: is measured.
+METHOD_FOLDERS = (
+    "_kernels",
+    "forecasts",
+    "signals",
+    "maps",
+    "scalings",
+    "regression",
+    "confidence",
+    "wrap",
+    "select",
+)
 
 #: name -> time limit, where one is needed.
 LIMITS: dict[str, Limit] = {}
@@ -55,7 +70,9 @@ class Method:
 
 
 def discovered():
-    """Every exported calibrator that needs predictions and labels only, and each exported map that takes scores in [0, 1]."""
+    """Every exported calibrator that needs predictions and labels only, and each exported map
+    that takes scores in [0, 1].
+    """
     import calibrant as cb
 
     methods = []
@@ -65,7 +82,11 @@ def discovered():
             continue
         if issubclass(cls, cb.Map):
             name, make, made_of = f"OneVsRest({name})", _one_vs_rest(cls), (cb.OneVsRest, cls)
-        elif issubclass(cls, cb.Calibrator) and not cls().tags.uses_features and cls().tags.output != "distribution":
+        elif (
+            issubclass(cls, cb.Calibrator)
+            and not cls().tags.uses_features
+            and cls().tags.output != "distribution"
+        ):
             make, made_of = cls, (cls,)
         else:
             continue
@@ -81,7 +102,9 @@ def _one_vs_rest(cls):
 
 
 def code_of(*classes):
-    """A fingerprint of the files that classes are made of, through their imports, words aside: results of older code are made anew."""
+    """A fingerprint of the files that classes are made of, through their imports, words aside:
+    results of older code are made anew.
+    """
     root, digest, seen = Path(inspect.getfile(_package())).parent, hashlib.sha1(), set()
     todo = [Path(inspect.getfile(cls)) for cls in classes]
     while todo:
@@ -90,7 +113,11 @@ def code_of(*classes):
             continue
         seen.add(path)
         names = re.findall(r"from calibrant\.([\w.]+) import", path.read_text(encoding="utf-8"))
-        files = [root.joinpath(*name.split(".")).with_suffix(".py") for name in names if name.split(".")[0] in METHOD_FOLDERS]
+        files = [
+            root.joinpath(*name.split(".")).with_suffix(".py")
+            for name in names
+            if name.split(".")[0] in METHOD_FOLDERS
+        ]
         todo += [file for file in files if file.exists()]
     for path in sorted(seen):
         digest.update(without_words(path.read_text(encoding="utf-8")).encode())
@@ -101,7 +128,10 @@ def without_words(source):
     """The syntax tree of a source, without comments and docstrings."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and ast.get_docstring(node) is not None
+        ):
             node.body = node.body[1:]
     return ast.dump(tree)
 

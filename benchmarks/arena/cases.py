@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.arena import class_sets, datasets, outputs, tabular
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -39,9 +43,13 @@ DATASETS = {
 MODELS = {
     "random-forest": lambda: RandomForestClassifier(100, random_state=0),
     "extra-trees": lambda: ExtraTreesClassifier(100, random_state=0),
-    "boosting": lambda: HistGradientBoostingClassifier(max_iter=40, early_stopping=False, random_state=0),
+    "boosting": lambda: HistGradientBoostingClassifier(
+        max_iter=40, early_stopping=False, random_state=0
+    ),
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=200)),
-    "mlp": lambda: make_pipeline(StandardScaler(), MLPClassifier((100,), max_iter=60, random_state=0)),
+    "mlp": lambda: make_pipeline(
+        StandardScaler(), MLPClassifier((100,), max_iter=60, random_state=0)
+    ),
     "naive-bayes": lambda: make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-3)),
     "k-nn": lambda: make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
     "svm": lambda: make_pipeline(StandardScaler(), SVC(C=1.0)),
@@ -50,7 +58,9 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Case:
-    """One (data set, model). ``source`` is an npz file, an ``Output``, or the (data, model) that makes the predictions."""
+    """One (data set, model). ``source`` is an npz file, an ``Output``, or the (data, model) that
+    makes the predictions.
+    """
 
     name: str
     group: str
@@ -60,13 +70,17 @@ class Case:
 
     @property
     def sizes(self):
-        """Calibration sizes that half the rows allow; all of the half where that is less than the smallest."""
+        """Calibration sizes that half the rows allow; all of the half where that is less than
+        the smallest.
+        """
         return tuple(size for size in self.allowed if size <= self.rows // 2) or (self.rows // 2,)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One case at one calibration size with one seed: what every calibrator is fitted on and tested on."""
+    """One case at one calibration size with one seed: what every calibrator is fitted on and
+    tested on.
+    """
 
     case: Case
     size: int
@@ -91,41 +105,72 @@ def in_folder(folder, group=None):
 
 
 def stored():
-    """The stored outputs of other people's networks and classifiers; none where the folder is absent."""
+    """The stored outputs of other people's networks and classifiers; none where the folder is
+    absent.
+    """
     return [case for folder in STORED_FOLDERS for case in in_folder(datasets.DATA / folder)]
 
 
 def trained():
     """Every model on every data set, in the order data sets, models."""
-    return [Case(f"{data}+{model}", data, (data, model), rows) for data, (_, rows) in DATASETS.items() for model in MODELS]
+    return [
+        Case(f"{data}+{model}", data, (data, model), rows)
+        for data, (_, rows) in DATASETS.items()
+        for model in MODELS
+    ]
 
 
 def tabular_cases(set_aside=None):
-    """Two models on every tabular set that is there, both by its name; ``set_aside`` keeps one half (True: the one that is judged once)."""
-    sets = [name for name in tabular.names() if set_aside is None or tabular.set_aside(name) == set_aside]
+    """Two models on every tabular set that is there, both by its name; ``set_aside`` keeps one
+    half (True: the one that is judged once).
+    """
+    sets = [
+        name
+        for name in tabular.names()
+        if set_aside is None or tabular.set_aside(name) == set_aside
+    ]
     return [
         Case(f"tabular-{name}+{model}", name, (name, model), tabular.rows_of(name), TABULAR_SIZES)
         for name in sets
-        for model in (list(MODELS)[(tabular.drawn(name, 1) + step) % len(MODELS)] for step in (0, 3))
+        for model in (
+            list(MODELS)[(tabular.drawn(name, 1) + step) % len(MODELS)] for step in (0, 3)
+        )
     ]
 
 
 def class_cases():
     """A model, by the set's name, on every tabular set of more than two classes."""
-    sets = [(name, list(MODELS)[tabular.drawn(name, 1) % len(MODELS)]) for name in class_sets.names()]
-    return [Case(f"classes-{name}+{model}", name, (name, model), class_sets.rows_of(name), TABULAR_SIZES) for name, model in sets]
+    sets = [
+        (name, list(MODELS)[tabular.drawn(name, 1) % len(MODELS)]) for name in class_sets.names()
+    ]
+    return [
+        Case(
+            f"classes-{name}+{model}", name, (name, model), class_sets.rows_of(name), TABULAR_SIZES
+        )
+        for name, model in sets
+    ]
 
 
 def output_cases():
     """The stored outputs of larger models."""
-    return [Case(name, name, outputs.OUTPUTS[name], outputs.OUTPUTS[name].rows, outputs.OUTPUTS[name].sizes) for name in outputs.there()]
+    return [
+        Case(
+            name,
+            name,
+            outputs.OUTPUTS[name],
+            outputs.OUTPUTS[name].rows,
+            outputs.OUTPUTS[name].sizes,
+        )
+        for name in outputs.there()
+    ]
 
 
 def grid(full=False, seeds=None):
     """The runs: by default one seed and at most 150 runs, with ``full`` everything and 5 seeds.
 
-    The default takes stored outputs at every size, and of each data set every second model, the odd and the even ones by turns, each at
-    two calibration sizes, the sizes by turns. Seeds vary slowest, so that a run cut short has whole seeds first.
+    The default takes stored outputs at every size, and of each data set every second model, the odd
+    and the even ones by turns, each at two calibration sizes, the sizes by turns. Seeds vary
+    slowest, so that a run cut short has whole seeds first.
     """
     if full:
         pairs = [(case, size) for case in stored() + trained() for size in case.sizes]
@@ -135,8 +180,13 @@ def grid(full=False, seeds=None):
             own = [case for case in trained() if case.group == data]
             for m in range(d % 2, len(own), 2):
                 sizes, first = own[m].sizes, d + m // 2
-                pairs += [(own[m], size) for size in sorted({sizes[first % len(sizes)], sizes[(first + 2) % len(sizes)]})]
-    return [Run(case, size, seed) for seed in range(seeds or (5 if full else 1)) for case, size in pairs]
+                pairs += [
+                    (own[m], size)
+                    for size in sorted({sizes[first % len(sizes)], sizes[(first + 2) % len(sizes)]})
+                ]
+    return [
+        Run(case, size, seed) for seed in range(seeds or (5 if full else 1)) for case, size in pairs
+    ]
 
 
 def runs_of(folder, seeds=2):

@@ -1,9 +1,12 @@
-"""More than two classes from the tabular sets of R: other columns of them as labels. A set is one line; all are judged once."""
+"""More than two classes from the tabular sets of R: other columns of them as labels. A set is
+one line; all are judged once.
+"""
 
 import numpy as np
 from benchmarks.arena import tabular
 
-#: name -> (set of ``tabular.R_SETS``, the column that is the label, columns that tell it or name the row).
+#: name -> (set of ``tabular.R_SETS``, the column that is the label, columns that tell it or name
+#: the row).
 CLASS_SETS = {
     "job-role": ("attrition", "JobRole", ""),
     "party": ("british-vote", "vote", ""),

@@ -1,8 +1,9 @@
 """Ten views of one image are ten rows that hang together: ``python -m benchmarks.arena.clusters``.
 
-The network of 1,000 classes in ``CALIBRANT_DATA/stage2`` saw each of 1,000 images in ten views, one image a class. Calibrators are
-fitted on all views of 100 or 400 images and judged on the views of 500 others. Folds at random put views of one image on both sides; with
-``cluster=`` the automatic choice's folds do not.
+The network of 1,000 classes in ``CALIBRANT_DATA/stage2`` saw each of 1,000 images in ten views, one
+image a class. Calibrators are fitted on all views of 100 or 400 images and judged on the views of
+500 others. Folds at random put views of one image on both sides; with ``cluster=`` the automatic
+choice's folds do not.
 """
 
 import argparse
@@ -23,13 +24,26 @@ from calibrant.errors import CalibrationWarning
 FOUND = "clusters.json"
 FILE = FOLDER / "nn_imagenet1k_lite0_views.npz"
 IMAGES, TEST_IMAGES = (100, 400), 500
-HEADER = ("images", "rows", "calibrator", "log loss", "Brier score", "change of log loss", "CPU seconds", "what it used")
+HEADER = (
+    "images",
+    "rows",
+    "calibrator",
+    "log loss",
+    "Brier score",
+    "change of log loss",
+    "CPU seconds",
+    "what it used",
+)
 
 
 def rows(seed=0):
     """The cells of the table, one a (number of images, calibrator)."""
     with np.load(FILE, allow_pickle=False) as z:
-        P, y, image = softmax(z["logits"].astype(np.float64), axis=1), z["label"].astype(np.intp), z["image_id"]
+        P, y, image = (
+            softmax(z["logits"].astype(np.float64), axis=1),
+            z["label"].astype(np.intp),
+            z["image_id"],
+        )
     P = np.clip(P, 1e-12, 1.0)
     order = np.random.default_rng(seed).permutation(np.unique(image))
     test = np.isin(image, order[-TEST_IMAGES:])
@@ -46,10 +60,18 @@ def rows(seed=0):
             loss = scores.log_losses(Q, y[test]).mean()
             nothing = nothing or loss
             brier = scores.brier_scores(Q, y[test]).mean()
-            cells.append((
-                str(images), f"{fit.sum():,}", name, f"{loss:.4f}", f"{brier:.4f}", f"{100 * (loss / nothing - 1):+.2f} %",
-                f"{seconds:.1f}", used,
-            ))  # fmt: skip
+            cells.append(
+                (
+                    str(images),
+                    f"{fit.sum():,}",
+                    name,
+                    f"{loss:.4f}",
+                    f"{brier:.4f}",
+                    f"{100 * (loss / nothing - 1):+.2f} %",
+                    f"{seconds:.1f}",
+                    used,
+                )
+            )
     return cells
 
 
@@ -62,7 +84,9 @@ def _one(calibrator, P, y, fit, test, image):
         calibrator.fit(P[fit], y[fit], **({} if image is None else {"cluster": image[fit]}))
     seconds, used = time.process_time() - start, ""
     if isinstance(calibrator, cb.AutoCalibrator):
-        used = ", ".join(f"{row['name']} {row['weight']:.2f}" for row in calibrator.table_ if row["weight"] > 0.0)
+        used = ", ".join(
+            f"{row['name']} {row['weight']:.2f}" for row in calibrator.table_ if row["weight"] > 0.0
+        )
     return calibrator.predict_proba(P[test]), seconds, used
 
 

@@ -1,7 +1,9 @@
-"""Features and labels of the data sets that models are trained on, from scikit-learn and the folder that CALIBRANT_DATA names.
+"""Features and labels of the data sets that models are trained on, from scikit-learn and the folder
+that CALIBRANT_DATA names.
 
-Each function gives (X_train, y_train, X_pool, y_pool), or (X, y) where the pool is predicted out of fold because there is little of it.
-Labels are 0..K-1. The pool is what calibration and test rows are drawn from.
+Each function gives (X_train, y_train, X_pool, y_pool), or (X, y) where the pool is predicted out of
+fold because there is little of it. Labels are 0..K-1. The pool is what calibration and test rows
+are drawn from.
 """
 
 import io
@@ -27,13 +29,18 @@ def breast_cancer():
 
 
 def kitti(multiclass):
-    """KITTI objects: object or background, or the five classes that both parts have; 4,000 rows to train."""
+    """KITTI objects: object or background, or the five classes that both parts have; 4,000 rows
+    to train.
+    """
     with np.load(DATA / "kitti.npz") as z:
         parts = [(z["X_train"], z["y_train"]), (z["X_test"], z["y_test"])]
     out = []
     for X, y in parts:
         kept = np.isin(y, KITTI_CLASSES) if multiclass else np.ones(len(y), dtype=bool)
-        out += [X[kept], np.searchsorted(KITTI_CLASSES, y[kept]) if multiclass else (y > 0).astype(int)]
+        out += [
+            X[kept],
+            np.searchsorted(KITTI_CLASSES, y[kept]) if multiclass else (y > 0).astype(int),
+        ]
     rows = np.random.default_rng(0).permutation(len(out[1]))[:4_000]
     return out[0][rows], out[1][rows], out[2], out[3]
 
@@ -48,16 +55,30 @@ def mnist():
 
 
 def gtsrb():
-    """German traffic signs, 43 classes: 4,000 train images, 8,000 of the test images as the pool (they share no sign track)."""
+    """German traffic signs, 43 classes: 4,000 train images, 8,000 of the test images as the pool
+    (they share no sign track).
+    """
     from PIL import Image
 
     with np.load(DATA / "gtsrb_jpeg.npz") as z:
-        raw, offsets, labels, n = z["jpeg"].tobytes(), z["offsets"], z["labels"].astype(int), int(z["n_train"])
+        raw, offsets, labels, n = (
+            z["jpeg"].tobytes(),
+            z["offsets"],
+            z["labels"].astype(int),
+            int(z["n_train"]),
+        )
     rng = np.random.default_rng(0)
     train, pool = rng.permutation(n)[:4_000], n + rng.permutation(len(labels) - n)[:8_000]
 
     def pixels(rows):
-        images = [np.asarray(Image.open(io.BytesIO(raw[offsets[i] : offsets[i + 1]])).convert("L").resize((12, 12))) for i in rows]
+        images = [
+            np.asarray(
+                Image.open(io.BytesIO(raw[offsets[i] : offsets[i + 1]]))
+                .convert("L")
+                .resize((12, 12))
+            )
+            for i in rows
+        ]
         return _flat(np.stack(images))
 
     return pixels(train), labels[train], pixels(pool), labels[pool]

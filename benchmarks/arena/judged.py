@@ -1,4 +1,6 @@
-"""The page's first part: how the automatic choice is judged, on which cases, what was chosen on which, and which goals are missed."""
+"""The page's first part: how the automatic choice is judged, on which cases, what was chosen on
+which, and which goals are missed.
+"""
 
 import numpy as np
 from benchmarks.arena import clusters, outputs, shifted, slices
@@ -10,19 +12,34 @@ from benchmarks.arena.table import AUTOMATIC
 PARTS = {
     "aside": (
         "Two classes, tabular sets set aside",
-        "55 two-class sets that R packages, SurvSet and statsmodels ship, two models each, drawn by the hash of the set's name",
-        "Judged twice before, so no longer unseen: that near-perfect models were made worse at few rows was seen here, and the rule for it "
-        "then chosen on simulations and on the other half. It did not mend the four runs here, all of one set. Nothing else was chosen.",
+        (
+            "55 two-class sets that R packages, SurvSet and statsmodels ship, two models each,"
+            " drawn by the hash of the set's name"
+        ),
+        (
+            "Judged twice before, so no longer unseen: that near-perfect models were made worse at"
+            " few rows was seen here, and the rule for it then chosen on simulations and on the"
+            " other half. It did not mend the four runs here, all of one set. Nothing else was"
+            " chosen."
+        ),
     ),
     "classes": (
         "More than two classes, tabular sets",
-        "34 other columns of the same R sets as labels of 3 to 9 classes, one model each, drawn by the hash of the set's name",
-        "Not used for any choice. The rule for near-perfect models was compared with the one before it here, once, after it was settled.",
+        (
+            "34 other columns of the same R sets as labels of 3 to 9 classes, one model each, drawn"
+            " by the hash of the set's name"
+        ),
+        (
+            "Not used for any choice. The rule for near-perfect models was compared with the one"
+            " before it here, once, after it was settled."
+        ),
     ),
     "outputs": (
         "Outputs of larger models",
-        "networks of 10, 200 and, where they were run, 1,000 classes, LLaMA on multiple choice, IMDB, and two risk models on each of three "
-        "census and bank sets",
+        (
+            "networks of 10, 200 and, where they were run, 1,000 classes, LLaMA on multiple choice,"
+            " IMDB, and two risk models on each of three census and bank sets"
+        ),
         "Not used for any choice.",
     ),
 }
@@ -59,7 +76,9 @@ GOALS = (
 
 
 def part_of(table, part):
-    """The runs of a part, and the methods that finished at least half of them; None where there is no run of it."""
+    """The runs of a part, and the methods that finished at least half of them; None where there
+    is no run of it.
+    """
     own = np.array([run.case.name.startswith(PREFIXES[part]) for run in table.runs], bool)
     return numbers.finished(table.take(runs=own)) if own.any() else None
 
@@ -68,15 +87,31 @@ def lines(table, folder):
     """The section."""
     if AUTOMATIC not in table.methods:
         return []
-    out = ["How the automatic choice is judged", "----------------------------------", "", *CHOSEN.splitlines(), ""]
+    out = [
+        "How the automatic choice is judged",
+        "----------------------------------",
+        "",
+        *CHOSEN.splitlines(),
+        "",
+    ]
     tables = {name: part_of(table, name) for name in PARTS}
     rows = {name: slices.rows(part, folder) for name, part in tables.items() if part is not None}
     out += [*_goals(rows), *READ.splitlines(), ""]
     for name, cells in rows.items():
         heading, what, seen = PARTS[name]
         n = len(np.unique(tables[name].case))
-        out += [heading, "~" * len(heading), "", f"{what[0].upper()}{what[1:]} ({len(tables[name].runs)} runs of {n} cases). {seen}", ""]
-        out += [f"``python -m benchmarks.arena --part {name}``", "", *list_table([slices.HEADER, *cells])]
+        out += [
+            heading,
+            "~" * len(heading),
+            "",
+            f"{what[0].upper()}{what[1:]} ({len(tables[name].runs)} runs of {n} cases). {seen}",
+            "",
+        ]
+        out += [
+            f"``python -m benchmarks.arena --part {name}``",
+            "",
+            *list_table([slices.HEADER, *cells]),
+        ]
     return out + _circumstances(folder, tables["aside"])
 
 
@@ -89,7 +124,9 @@ def _goals(rows):
         found = float(row[column].split()[0])
         reached = found >= goal if goal > 0.0 else found <= -goal
         bound = f"{'least' if goal > 0.0 else 'most'} {abs(goal):g}"
-        out.append(f"- {what}: {row[column]}, to be at {bound}: {'reached' if reached else 'missed'}.")
+        out.append(
+            f"- {what}: {row[column]}, to be at {bound}: {'reached' if reached else 'missed'}."
+        )
     return [*out, ""]
 
 
@@ -102,6 +139,14 @@ def _circumstances(folder, aside):
     ):
         if cells:
             words, command = module.__doc__.split("\n\n")[1], module.__name__
-            out += [heading, "~" * len(heading), "", *words.strip().splitlines(), "", f"``python -m {command}``", ""]
+            out += [
+                heading,
+                "~" * len(heading),
+                "",
+                *words.strip().splitlines(),
+                "",
+                f"``python -m {command}``",
+                "",
+            ]
             out += list_table([module.HEADER, *cells])
     return out

@@ -1,4 +1,5 @@
-"""Stored outputs of larger models (``CALIBRANT_DATA/stage2``): networks of 10, 200 and 1,000 classes, a language model, risk models.
+"""Stored outputs of larger models (``CALIBRANT_DATA/stage2``): networks of 10, 200 and 1,000
+classes, a language model, risk models.
 
 None of them was looked at while the automatic choice was developed. An output is one line.
 """
@@ -14,7 +15,8 @@ FOLDER = DATA / "stage2"
 
 @dataclass(frozen=True)
 class Output:
-    """An array of a file: ``key`` names probabilities (of the second class, or of each) or, called logits, logits.
+    """An array of a file: ``key`` names probabilities (of the second class, or of each) or, called
+    logits, logits.
 
     ``where`` keeps the rows in which a column has a value; ``sizes`` are the calibration sizes.
     """
@@ -44,7 +46,9 @@ MANY = (1_000, 4_000)
 OUTPUTS = {
     "cifar10-by-folds": Output("nn_cifar10_test_set", "probs", 10_000),
     "tiny-imagenet-200": Output("nn_tinyimagenet200_linear", "logits", 10_000, sizes=MANY),
-    "imagenet-1000-small-images": Output("nn_imagenet1k_lite0_lowres", "logits", 10_000, sizes=MANY),
+    "imagenet-1000-small-images": Output(
+        "nn_imagenet1k_lite0_lowres", "logits", 10_000, sizes=MANY
+    ),
     "llama-mmlu-first-prompt": Output("llm_llama_mmlu", "probs", 2_083, where=("prompt_id", 0)),
     "imdb": Output("nn_imdb_test_set", "probs", 25_000),
     **{

@@ -1,4 +1,6 @@
-"""The page of the docs and its pictures, written from the results: arena.rst, _static/arena_*.png."""
+"""The page of the docs and its pictures, written from the results: arena.rst,
+_static/arena_*.png.
+"""
 
 import numpy as np
 from benchmarks.arena import automatic, judged, pictures, report
@@ -35,10 +37,16 @@ Every method has its default settings; a run on data of your own is worth more t
 def write(table, docs, folder, planned):
     """Write the page and its pictures; ``planned`` is how many runs there are to be."""
     parts = report.sections(table)
-    lines = [PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case))), *_pictures(parts, docs / "_static")]
+    lines = [
+        PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case))),
+        *_pictures(parts, docs / "_static"),
+    ]
     if len(table.runs) < planned:
         lines += [
-            f"These are {len(table.runs)} of {planned} runs: those that ours, the peers and the automatic choice have reached.",
+            (
+                f"These are {len(table.runs)} of {planned} runs: those that ours, the peers and the"
+                " automatic choice have reached."
+            ),
             "",
         ]
     lines += judged.lines(table, folder)
@@ -56,8 +64,15 @@ def _section(title, part, missing, folder):
     for line in [*automatic.standing(part), *report.verdict(part, folder)[1:]]:
         lines += [line[0].upper() + line[1:], ""]
     if missing:
-        lines += [f"Left out, because fewer than half of these runs are done: {', '.join(missing)}.", ""]
-    return lines + _duels(part, folder) + _list_table(report.rows_of(part), set(_names(part, peer=True)))
+        lines += [
+            f"Left out, because fewer than half of these runs are done: {', '.join(missing)}.",
+            "",
+        ]
+    return (
+        lines
+        + _duels(part, folder)
+        + _list_table(report.rows_of(part), set(_names(part, peer=True)))
+    )
 
 
 def _names(part, peer):
@@ -70,11 +85,33 @@ def _duels(part, folder):
     if not peers:
         return []
     mine, _ = report.best(part, "log_loss", True)
-    lines = [f"``{mine}`` against each peer, run by run; *clearly* is by 1.96 paired standard errors over the test rows.", ""]
-    rows = [("peer", "runs", "lower log loss", "clearly better", "clearly worse", "lower Brier", "clearly better", "clearly worse")]
+    lines = [
+        (
+            f"``{mine}`` against each peer, run by run; *clearly* is by 1.96 paired standard errors"
+            " over the test rows."
+        ),
+        "",
+    ]
+    rows = [
+        (
+            "peer",
+            "runs",
+            "lower log loss",
+            "clearly better",
+            "clearly worse",
+            "lower Brier",
+            "clearly better",
+            "clearly worse",
+        )
+    ]
     for peer in peers:
-        log_loss, brier = (numbers.duel(part, mine, peer, metric, folder) for metric in ("log_loss", "brier"))
-        cells = [f"{100 * won:.0f} %, {better}, {worse}".split(", ") for won, better, worse, _ in (log_loss, brier)]
+        log_loss, brier = (
+            numbers.duel(part, mine, peer, metric, folder) for metric in ("log_loss", "brier")
+        )
+        cells = [
+            f"{100 * won:.0f} %, {better}, {worse}".split(", ")
+            for won, better, worse, _ in (log_loss, brier)
+        ]
         rows.append((peer, str(log_loss[3]), *cells[0], *cells[1]))
     return lines + list_table(rows)
 
@@ -90,11 +127,14 @@ def _remarks(table):
     lines += [f"- {name}: {reason}." for name, reason in [*limits, *left_out]]
     if table.problem:
         lines += ["", "Methods that failed in some run, with the first reason seen:", ""]
-        lines += [f"- {name}: ``{problem.splitlines()[0][:140]}``" for name, problem in sorted(table.problem.items())]
+        lines += [
+            f"- {name}: ``{problem.splitlines()[0][:140]}``"
+            for name, problem in sorted(table.problem.items())
+        ]
     return lines
 
 
-# -- Pictures -------------------------------------------------------------------------------------------------------------
+# -- Pictures --------------------------------------------------------------------------------------
 
 
 def _pictures(parts, folder):
@@ -103,14 +143,34 @@ def _pictures(parts, folder):
     rates, harm = [], []
     for i, (title, part) in enumerate(parts, start=1):
         part = report.entered(part)
-        wins = {name: numbers.win_rates(part.score[metric]) for metric, name in (("log_loss", "log loss"), ("brier", "Brier score"))}
+        wins = {
+            name: numbers.win_rates(part.score[metric])
+            for metric, name in (("log_loss", "log loss"), ("brier", "Brier score"))
+        }
         order = np.argsort(-wins["log loss"], kind="stable")
         who = [part.methods[k] for k in order], part.peer[order]
-        pictures.dots(folder / f"arena_win_rates_{i}.png", f"{title}: {len(part.runs)} runs", *who, {n: w[order] for n, w in wins.items()})
+        pictures.dots(
+            folder / f"arena_win_rates_{i}.png",
+            f"{title}: {len(part.runs)} runs",
+            *who,
+            {n: w[order] for n, w in wins.items()},
+        )
         score = part.score["log_loss"]
         nothing = score[part.methods.index(numbers.NOTHING)]
         gain = np.array([-numbers.change(row, nothing, part.case, draws=1)[0] for row in score])
-        pictures.points(folder / f"arena_harm_{i}.png", title, *who, 100.0 * numbers.share_worse(score, nothing)[order], gain[order])
-        rates.append(f"{title}: win rates in log loss and Brier score of every method, ours and the peers' in two colours.")
-        harm.append(f"{title}: share of runs made worse and median gain in log loss, a point for each method.")
+        pictures.points(
+            folder / f"arena_harm_{i}.png",
+            title,
+            *who,
+            100.0 * numbers.share_worse(score, nothing)[order],
+            gain[order],
+        )
+        rates.append(
+            f"{title}: win rates in log loss and Brier score of every method, ours and the peers'"
+            " in two colours."
+        )
+        harm.append(
+            f"{title}: share of runs made worse and median gain in log loss, a point for each"
+            " method."
+        )
     return images("arena_win_rates", rates) + images("arena_harm", harm)

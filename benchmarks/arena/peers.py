@@ -1,4 +1,6 @@
-"""The peers, one line each, with the settings their documentation uses; only those that the environment has (make arena-peers)."""
+"""The peers, one line each, with the settings their documentation uses; only those that the
+environment has (make arena-peers).
+"""
 
 import importlib
 
@@ -7,7 +9,9 @@ from benchmarks.arena.calibrators import Limit, Method
 
 
 class Adapter:
-    """``fit(P, y)`` and ``predict_proba(P)`` around two functions: fit(P, y) -> fitted, predict(fitted, P) -> Q."""
+    """``fit(P, y)`` and ``predict_proba(P)`` around two functions: fit(P, y) -> fitted,
+    predict(fitted, P) -> Q.
+    """
 
     def __init__(self, fit, predict):
         self._fit, self._predict = fit, predict
@@ -28,20 +32,28 @@ class OneVsRest:
 
     def fit(self, P, y):
         columns = [1] if P.shape[1] == 2 else range(P.shape[1])
-        # A class without rows has nothing to fit: it keeps its probability, which is kinder than an error.
-        self._fitted = [self._fit(P[:, k], (y == k).astype(int)) if (y == k).any() else None for k in columns]
+        # A class without rows has nothing to fit: it keeps its probability, which is kinder than an
+        # error.
+        self._fitted = [
+            self._fit(P[:, k], (y == k).astype(int)) if (y == k).any() else None for k in columns
+        ]
         return self
 
     def predict_proba(self, P):
         if len(self._fitted) == 1:
             second = self._predict(self._fitted[0], P[:, 1])
             return np.column_stack([1.0 - second, second])
-        Q = np.column_stack([P[:, k] if f is None else self._predict(f, P[:, k]) for k, f in enumerate(self._fitted)])
+        Q = np.column_stack(
+            [
+                P[:, k] if f is None else self._predict(f, P[:, k])
+                for k, f in enumerate(self._fitted)
+            ]
+        )
         total = Q.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, Q / np.where(total > 0.0, total, 1.0), P)
 
 
-# -- scikit-learn ---------------------------------------------------------------------------------------------------------
+# -- scikit-learn ----------------------------------------------------------------------------------
 
 
 def _sklearn(method, logits=False):
@@ -69,18 +81,23 @@ def _sklearn(method, logits=False):
 
     stored = StoredLogits if logits else Stored
     return Adapter(
-        lambda P, y: CalibratedClassifierCV(FrozenEstimator(stored().fit(P, y)), method=method, ensemble=False).fit(P, y),
+        lambda P, y: CalibratedClassifierCV(
+            FrozenEstimator(stored().fit(P, y)), method=method, ensemble=False
+        ).fit(P, y),
         lambda fitted, P: fitted.predict_proba(P),
     )
 
 
-# -- probmetrics ----------------------------------------------------------------------------------------------------------
+# -- probmetrics -----------------------------------------------------------------------------------
 
 
 def _probmetrics(name, **settings):
     from probmetrics.calibrators import get_calibrator
 
-    return Adapter(lambda P, y: get_calibrator(name, **settings).fit(P, y), lambda fitted, P: fitted.predict_proba(P))
+    return Adapter(
+        lambda P, y: get_calibrator(name, **settings).fit(P, y),
+        lambda fitted, P: fitted.predict_proba(P),
+    )
 
 
 def _probmetrics_class(name, one_vs_rest=False, **settings):
@@ -93,13 +110,16 @@ def _probmetrics_class(name, one_vs_rest=False, **settings):
     return Adapter(lambda P, y: make().fit(P, y), lambda fitted, P: fitted.predict_proba(P))
 
 
-# -- betacal, venn-abers, netcal ------------------------------------------------------------------------------------------
+# -- betacal, venn-abers, netcal -------------------------------------------------------------------
 
 
 def _betacal(parameters):
     from betacal import BetaCalibration
 
-    return OneVsRest(lambda p, y: BetaCalibration(parameters).fit(p.reshape(-1, 1), y), lambda fitted, p: fitted.predict(p))
+    return OneVsRest(
+        lambda p, y: BetaCalibration(parameters).fit(p.reshape(-1, 1), y),
+        lambda fitted, p: fitted.predict(p),
+    )
 
 
 def _venn_abers():
@@ -110,7 +130,9 @@ def _venn_abers():
         fitted.fit(np.column_stack([1.0 - p, p]), y)
         return fitted
 
-    return OneVsRest(fit, lambda fitted, p: fitted.predict_proba(np.column_stack([1.0 - p, p]))[0][:, 1])
+    return OneVsRest(
+        fit, lambda fitted, p: fitted.predict_proba(np.column_stack([1.0 - p, p]))[0][:, 1]
+    )
 
 
 def _netcal(module, name, *settings, **named):
@@ -128,7 +150,9 @@ def _netcal(module, name, *settings, **named):
 
 
 _BETA = Limit("2.2 s CPU a fit at 9 classes and 100 rows, and more with every class", classes=5)
-_FEW = Limit("0.2 to 0.4 s CPU a fit at 10 classes and 1,000 rows, and more with every class", classes=9)
+_FEW = Limit(
+    "0.2 to 0.4 s CPU a fit at 10 classes and 1,000 rows, and more with every class", classes=9
+)
 _MANY = Limit("one fit for each class: 1 to 5 s CPU at 200 classes and 1,000 rows", classes=200)
 
 #: name -> (module it needs, makes it, time limit).
@@ -142,11 +166,31 @@ PEERS = {
     "probmetrics SVS": ("probmetrics", lambda: _probmetrics("svs"), None),
     "probmetrics SMS": ("probmetrics", lambda: _probmetrics("sms"), None),
     "probmetrics logistic": ("probmetrics", lambda: _probmetrics("logistic"), None),
-    "probmetrics quadratic": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="quadratic"), _MANY),
-    "probmetrics affine": ("probmetrics", lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="affine"), _MANY),
-    "probmetrics vector": ("probmetrics", lambda: _probmetrics_class("VectorScalingCalibrator"), None),
-    "probmetrics matrix": ("probmetrics", lambda: _probmetrics_class("MatrixScalingCalibrator"), _MANY),
-    "probmetrics isotonic, mixed": ("probmetrics", lambda: _probmetrics("isotonic", calibrate_with_mixture=True), None),
+    "probmetrics quadratic": (
+        "probmetrics",
+        lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="quadratic"),
+        _MANY,
+    ),
+    "probmetrics affine": (
+        "probmetrics",
+        lambda: _probmetrics_class("BinaryLogisticCalibrator", True, type="affine"),
+        _MANY,
+    ),
+    "probmetrics vector": (
+        "probmetrics",
+        lambda: _probmetrics_class("VectorScalingCalibrator"),
+        None,
+    ),
+    "probmetrics matrix": (
+        "probmetrics",
+        lambda: _probmetrics_class("MatrixScalingCalibrator"),
+        _MANY,
+    ),
+    "probmetrics isotonic, mixed": (
+        "probmetrics",
+        lambda: _probmetrics("isotonic", calibrate_with_mixture=True),
+        None,
+    ),
     "probmetrics ETS": ("probmetrics", lambda: _probmetrics_class("ETSCalibrator"), None),
     "probmetrics Venn-Abers": ("probmetrics", lambda: _probmetrics("ivap"), _MANY),
     "betacal abm": ("betacal", lambda: _betacal("abm"), _MANY),

@@ -1,4 +1,6 @@
-"""The pictures of the arenas' pages: a file for each section, narrow enough for a telephone, two of them side by side on a desk."""
+"""The pictures of the arenas' pages: a file for each section, narrow enough for a telephone, two
+of them side by side on a desk.
+"""
 
 import numpy as np
 
@@ -17,7 +19,9 @@ def _axes(height):
 
 
 def dots(path, title, methods, peer, rates):
-    """Win rates by two scores (name -> one a method), the first method at the top: a dot by the first score, a ring by the second."""
+    """Win rates by two scores (name -> one a method), the first method at the top: a dot by the
+    first score, a ring by the second.
+    """
     figure, ax = _axes(0.17 * len(methods) + 1.2)
     colour, rows = np.where(peer, THEIRS, OURS), np.arange(len(methods))[::-1]
     (first, filled), (second, ring) = rates.items()
@@ -29,12 +33,20 @@ def dots(path, title, methods, peer, rates):
     ax.set(xlim=(0.0, 1.0), xlabel="win rate", ylim=(-1, len(methods)))
     ax.set_title(title, fontsize=9, loc="right")
     ax.grid(alpha=0.25)
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8, title="blue ours, orange peers", title_fontsize=8)
+    figure.legend(
+        loc="outside lower center",
+        ncols=2,
+        fontsize=8,
+        title="blue ours, orange peers",
+        title_fontsize=8,
+    )
     figure.savefig(path, dpi=DPI)
 
 
 def points(path, title, methods, peer, worse, gain):
-    """A point a method: median gain over the share of runs made worse, both in per cent; of a crowd the first method is named."""
+    """A point a method: median gain over the share of runs made worse, both in per cent; of a
+    crowd the first method is named.
+    """
     figure, ax = _axes(3.6)
     ax.scatter(worse, gain, s=18, c=np.where(peer, THEIRS, OURS))
     ax.set(xlim=(-2, None), ylim=(-5, max(gain) + 5))
@@ -46,7 +58,12 @@ def points(path, title, methods, peer, worse, gain):
             named.append((x, y))
             left = x > 0.6
             ax.annotate(
-                name, (u, v), fontsize=7, xytext=(-4 if left else 4, -2), textcoords="offset points", ha="right" if left else "left"
+                name,
+                (u, v),
+                fontsize=7,
+                xytext=(-4 if left else 4, -2),
+                textcoords="offset points",
+                ha="right" if left else "left",
             )
     ax.set(xlabel="runs made more than 0.5 % worse, %", ylabel="median gain in log loss, %")
     ax.set_title(title, fontsize=9)

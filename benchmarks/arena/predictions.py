@@ -1,4 +1,6 @@
-"""What the models said: made once and kept as npz (``probabilities``, ``labels``) in a folder that git ignores."""
+"""What the models said: made once and kept as npz (``probabilities``, ``labels``) in a folder
+that git ignores.
+"""
 
 import os
 import warnings
@@ -20,7 +22,10 @@ def load(case, cache=CACHE):
     if isinstance(case.source, Output):
         P, y = case.source.load()
     else:
-        with np.load(case.source if isinstance(case.source, Path) else trained_file(case, cache), allow_pickle=False) as z:
+        with np.load(
+            case.source if isinstance(case.source, Path) else trained_file(case, cache),
+            allow_pickle=False,
+        ) as z:
             P, y = z["probabilities"].astype(np.float64), z["labels"].astype(np.intp)
     if P.ndim == 1:
         P = np.column_stack([1.0 - P, P])
@@ -29,7 +34,9 @@ def load(case, cache=CACHE):
 
 
 def split(run, n):
-    """(rows to fit, rows to test): the first half of a seeded permutation, cut to the calibration size, and the rest."""
+    """(rows to fit, rows to test): the first half of a seeded permutation, cut to the
+    calibration size, and the rest.
+    """
     order = np.random.default_rng(run.seed).permutation(n)
     return order[: n // 2][: run.size], order[n // 2 :]
 
@@ -69,12 +76,16 @@ def _predict(data, make):
 
 
 def _proba(model, X, n_classes):
-    """Probabilities with a column for every class; margins of a model without probabilities are read as logits."""
+    """Probabilities with a column for every class; margins of a model without probabilities are
+    read as logits.
+    """
     if hasattr(model, "predict_proba"):
         own = model.predict_proba(X)
     else:
         margin = model.decision_function(X)
-        own = softmax(margin if margin.ndim == 2 else np.column_stack([np.zeros(len(margin)), margin]), axis=1)
+        own = softmax(
+            margin if margin.ndim == 2 else np.column_stack([np.zeros(len(margin)), margin]), axis=1
+        )
     out = np.zeros((len(X), n_classes))
     out[:, model.classes_] = own
     return out

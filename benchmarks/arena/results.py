@@ -1,4 +1,6 @@
-"""One result is one npz: (run, method) -> losses row by row, what it cost, and the code that made it."""
+"""One result is one npz: (run, method) -> losses row by row, what it cost, and the code that
+made it.
+"""
 
 import os
 from pathlib import Path
@@ -38,4 +40,6 @@ def done(folder, run_name, method):
 
 def methods_in(folder, runs):
     """Names of the methods that have a result in any of the runs, sorted."""
-    return sorted({path.stem for run in runs for path in (Path(folder) / run.name).glob("[!.]*.npz")})
+    return sorted(
+        {path.stem for run in runs for path in (Path(folder) / run.name).glob("[!.]*.npz")}
+    )

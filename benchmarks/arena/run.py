@@ -1,4 +1,6 @@
-"""Fit and score every method on every run; what is done already is left alone, so a run that was stopped goes on where it was."""
+"""Fit and score every method on every run; what is done already is left alone, so a run that was
+stopped goes on where it was.
+"""
 
 import io
 import sys
@@ -33,15 +35,23 @@ def chosen(methods, names):
     """The methods whose name is among ``names``; all where none is given."""
     unknown = sorted(set(names or ()) - {m.name for m in methods})
     if unknown:
-        raise SystemExit(f"no such method: {', '.join(unknown)}; there are {', '.join(m.name for m in methods)}")
+        raise SystemExit(
+            f"no such method: {', '.join(unknown)}; there are {', '.join(m.name for m in methods)}"
+        )
     return [m for m in methods if not names or m.name in names]
 
 
 def attempt(make, fit, predict):
-    """(what ``predict(fitted)`` gave, {CPU seconds, problem, status}) of ``fitted = fit(make())``, in silence; None if it raises."""
+    """(what ``predict(fitted)`` gave, {CPU seconds, problem, status}) of
+    ``fitted = fit(make())``, in silence; None if it raises.
+    """
     problem, status, answer, cpu = "", "", None, [time.process_time()]
     try:
-        with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()),
+        ):
             warnings.simplefilter("ignore")
             fitted = fit(make())
             cpu.append(time.process_time())
@@ -50,11 +60,18 @@ def attempt(make, fit, predict):
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"[:200]
     cpu = np.diff([*cpu, time.process_time()])
-    return answer, {"fit_s": cpu[0], "predict_s": cpu[1] if len(cpu) > 1 else 0.0, "problem": problem, "status": status}
+    return answer, {
+        "fit_s": cpu[0],
+        "predict_s": cpu[1] if len(cpu) > 1 else 0.0,
+        "problem": problem,
+        "status": status,
+    }
 
 
 def one(method, P_fit, y_fit, P_test, y_test):
-    """Fit and score one method. One that raises, or gives what is no probability, leaves the predictions as they were and says so."""
+    """Fit and score one method. One that raises, or gives what is no probability, leaves the
+    predictions as they were and says so.
+    """
     Q, remarks = attempt(
         method.make,
         lambda calibrator: calibrator.fit(P_fit.copy(), y_fit.copy()),
@@ -71,22 +88,34 @@ def one(method, P_fit, y_fit, P_test, y_test):
     }
 
 
-#: Peers are tried by folds too, to choose one of them on the calibration rows, up to so many rows times classes.
+#: Peers are tried by folds too, to choose one of them on the calibration rows, up to so many rows
+#: times classes.
 FOLDS, MOST_CELLS = 3, 5_000
 
 
 def by_folds(method, P, y):
-    """The mean log loss out of three folds of the calibration rows; NaN where there are too many to try."""
+    """The mean log loss out of three folds of the calibration rows; NaN where there are too many
+    to try.
+    """
     if P.size > MOST_CELLS:
         return np.nan
     fold = np.random.default_rng(0).permutation(len(y)) % FOLDS
-    parts = [one(method, P[fold != k], y[fold != k], P[fold == k], y[fold == k])["log_loss"] for k in range(FOLDS)]
+    parts = [
+        one(method, P[fold != k], y[fold != k], P[fold == k], y[fold == k])["log_loss"]
+        for k in range(FOLDS)
+    ]
     return float(np.concatenate(parts).mean(dtype=np.float64))
 
 
 def work(run, source, names, folder, again=False):
-    """Every missing or outdated (with ``again``: every) result of one run; returns how many were made."""
-    methods = [m for m in chosen(methods_of(source), names) if again or not results.done(folder, run.name, m)]
+    """Every missing or outdated (with ``again``: every) result of one run; returns how many were
+    made.
+    """
+    methods = [
+        m
+        for m in chosen(methods_of(source), names)
+        if again or not results.done(folder, run.name, m)
+    ]
     if not methods:
         return 0
     P, y = predictions.load(run.case)
@@ -96,17 +125,27 @@ def work(run, source, names, folder, again=False):
         values = one(method, P[fit], y[fit], P[test], y[test])
         if source == "peers":
             values["folds"] = by_folds(method, P[fit], y[fit])
-        results.save(folder, run.name, method.name, code=method.code, source=method.source, **values)
+        results.save(
+            folder, run.name, method.name, code=method.code, source=method.source, **values
+        )
     return len(entering)
 
 
-def race(runs, source="calibrant", names=None, folder=results.RESULTS, jobs=1, again=False, work=work):
-    """All runs by ``work``, with a line of progress for each; returns how many results were made."""
+def race(
+    runs, source="calibrant", names=None, folder=results.RESULTS, jobs=1, again=False, work=work
+):
+    """All runs by ``work``, with a line of progress for each; returns how many results were
+    made.
+    """
     start, made = time.time(), 0
     for done, (run, n) in enumerate(_each(work, runs, jobs, source, names, folder, again), 1):
         made += n
         left = (time.time() - start) / done * (len(runs) - done)
-        print(f"[{done}/{len(runs)}] {run.name}: {n} new, about {left / 60:.0f} min left", file=sys.stderr, flush=True)
+        print(
+            f"[{done}/{len(runs)}] {run.name}: {n} new, about {left / 60:.0f} min left",
+            file=sys.stderr,
+            flush=True,
+        )
     return made
 
 

@@ -1,4 +1,6 @@
-"""The scores, on plain arrays, so that calibrant and its peers are measured by the same lines (tests hold them to ``metrics``)."""
+"""The scores, on plain arrays, so that calibrant and its peers are measured by the same lines
+(tests hold them to ``metrics``).
+"""
 
 import numpy as np
 
@@ -16,14 +18,18 @@ def brier_scores(P, y):
 
 
 def top_label_error(P, y, n_bins=15):
-    """Expected calibration error of the top label in equal-width bins; an edge belongs to the bin above."""
+    """Expected calibration error of the top label in equal-width bins; an edge belongs to the
+    bin above.
+    """
     confidence, correct = P.max(axis=1), P.argmax(axis=1) == y
     of = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     return float(np.abs(np.bincount(of, correct - confidence, n_bins)).sum() / len(y))
 
 
 def checked(Q, shape):
-    """The output as float64 rows that sum to 1; ValueError with the reason where it cannot be scored."""
+    """The output as float64 rows that sum to 1; ValueError with the reason where it cannot be
+    scored.
+    """
     Q = np.asarray(Q, dtype=np.float64)
     if Q.shape != shape:
         raise ValueError(f"shape {Q.shape} instead of {shape}")

@@ -1,8 +1,10 @@
-"""The same runs where the class rates are others: ``python -m benchmarks.arena.shifted`` after both parts of the arena's tabular half.
+"""The same runs where the class rates are others: ``python -m benchmarks.arena.shifted`` after both
+parts of the arena's tabular half.
 
-Of the rows to test on, those of one class are thinned out until its odds are a quarter of what they were; which class, the data set's name
-decides. All methods were fitted at the old rates: their losses on the rows that are left are read from the results. The automatic choice
-is fitted once more with ``unlabeled=`` the predictions of these rows.
+Of the rows to test on, those of one class are thinned out until its odds are a quarter of what they
+were; which class, the data set's name decides. All methods were fitted at the old rates: their
+losses on the rows that are left are read from the results. The automatic choice is fitted once more
+with ``unlabeled=`` the predictions of these rows.
 """
 
 import argparse
@@ -17,7 +19,14 @@ import calibrant as cb
 
 ODDS = 4.0
 TOLD = "AutoCalibrator(unlabeled)"
-HEADER = ("rows", "runs", "calibrator", "log loss", "win rate over peers", "worse than doing nothing (95 %)")
+HEADER = (
+    "rows",
+    "runs",
+    "calibrator",
+    "log loss",
+    "win rate over peers",
+    "worse than doing nothing (95 %)",
+)
 
 
 def kept(run, y):
@@ -39,11 +48,19 @@ def work(run, folder):
     fit, test = predictions.split(run, len(y))
     left = test[kept(run, y[test])]
     Q = cb.AutoCalibrator().fit(P[fit], y[fit], unlabeled=P[left]).predict_proba(P[left])
-    results.save(folder, f"{run.name}~shifted", TOLD, log_loss=scores.log_losses(Q, y[left]), kept=kept(run, y[test]))
+    results.save(
+        folder,
+        f"{run.name}~shifted",
+        TOLD,
+        log_loss=scores.log_losses(Q, y[left]),
+        kept=kept(run, y[test]),
+    )
 
 
 def rows(table, folder):
-    """The cells of the table: by calibration rows, the automatic choice with and without the predictions; ``table`` holds the runs."""
+    """The cells of the table: by calibration rows, the automatic choice with and without the
+    predictions; ``table`` holds the runs.
+    """
     peers = [name for name, peer in zip(table.methods, table.peer, strict=True) if peer]
     names = [numbers.NOTHING, numbers.AUTOMATIC, *peers]
     found = []
@@ -51,7 +68,10 @@ def rows(table, folder):
         if not _files(folder, run, TOLD).exists():
             continue
         told = results.load(folder, f"{run.name}~shifted", TOLD)
-        losses = [results.load(folder, run.name, name)["log_loss"][told["kept"]].mean(dtype=np.float64) for name in names]
+        losses = [
+            results.load(folder, run.name, name)["log_loss"][told["kept"]].mean(dtype=np.float64)
+            for name in names
+        ]
         found.append((run.size, told["log_loss"].mean(), *losses))
     found = np.array(found).reshape(-1, 2 + len(names))
     cells = []
@@ -59,8 +79,19 @@ def rows(table, folder):
         told, nothing, ours, *theirs = found[found[:, 0] == size, 1:].T
         for name, own in ((numbers.AUTOMATIC, ours), ("the same with ``unlabeled=``", told)):
             wins = f"{slices.win_rate(own, np.array(theirs)):.3f}" if theirs else ""
-            cells.append((f"{size:,.0f}", str(len(own)), name, f"{own.mean():.4f}", wins, slices.harm(own, nothing)))
-        cells.append((f"{size:,.0f}", str(len(nothing)), numbers.NOTHING, f"{nothing.mean():.4f}", "", ""))
+            cells.append(
+                (
+                    f"{size:,.0f}",
+                    str(len(own)),
+                    name,
+                    f"{own.mean():.4f}",
+                    wins,
+                    slices.harm(own, nothing),
+                )
+            )
+        cells.append(
+            (f"{size:,.0f}", str(len(nothing)), numbers.NOTHING, f"{nothing.mean():.4f}", "", "")
+        )
     return cells
 
 
@@ -73,7 +104,11 @@ def main():
     folder = parser.parse_args().results
     for run in cases.tabular_runs(True):
         work(run, folder)
-    print(text(rows(numbers.shared(numbers.collect(cases.tabular_runs(True), folder)), folder), HEADER))
+    print(
+        text(
+            rows(numbers.shared(numbers.collect(cases.tabular_runs(True), folder)), folder), HEADER
+        )
+    )
 
 
 if __name__ == "__main__":

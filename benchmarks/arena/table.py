@@ -1,4 +1,6 @@
-"""Win rates, ranks, harm and paired intervals from arrays (methods, runs); a run that a method did not enter is NaN."""
+"""Win rates, ranks, harm and paired intervals from arrays (methods, runs); a run that a method
+did not enter is NaN.
+"""
 
 from dataclasses import dataclass
 
@@ -17,9 +19,10 @@ HARM = 0.005
 class Table:
     """Everything that was measured.
 
-    ``methods``: names; ``peer``: (M,) bool; ``runs``: the runs; ``case``: (R,) number of the case, ``n_classes`` (R,);
-    ``score``: {metric: (M, R)}, and "folds", peers' log loss out of fold on the calibration rows;
-    ``fit_s``, ``predict_s``, ``failed``: (M, R); ``code``: {method of ours: fingerprints}.
+    ``methods``: names; ``peer``: (M,) bool; ``runs``: the runs; ``case``: (R,) number of the case,
+    ``n_classes`` (R,); ``score``: {metric: (M, R)}, and "folds", peers' log loss out of fold on the
+    calibration rows; ``fit_s``, ``predict_s``, ``failed``: (M, R); ``code``: {method of ours:
+    fingerprints}.
     """
 
     methods: list
@@ -55,7 +58,9 @@ class Table:
 
 
 def collect(runs, folder=results.RESULTS):
-    """The table of all results that are there; runs without "doing nothing" and methods without runs are left out."""
+    """The table of all results that are there; runs without "doing nothing" and methods without
+    runs are left out.
+    """
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
     shape = len(methods), len(runs)
@@ -70,7 +75,11 @@ def collect(runs, folder=results.RESULTS):
             for metric in METRICS:
                 score[metric][i, j] = one[metric].mean(dtype=np.float64)
             score["folds"][i, j] = one.get("folds", np.nan)
-            fit_s[i, j], predict_s[i, j], n_classes[j] = one["fit_s"], one["predict_s"], one["n_classes"]
+            fit_s[i, j], predict_s[i, j], n_classes[j] = (
+                one["fit_s"],
+                one["predict_s"],
+                one["n_classes"],
+            )
             peer[i] = str(one["source"]) != "calibrant"
             if not peer[i]:
                 code.setdefault(method, set()).add(str(one["code"]))
@@ -79,15 +88,22 @@ def collect(runs, folder=results.RESULTS):
                 problem.setdefault(method, str(one["problem"]))
     names = [run.case.name for run in runs]
     case = np.unique(names, return_inverse=True)[1] if names else np.zeros(0, int)
-    return Table(methods, peer, runs, case, n_classes, score, fit_s, predict_s, failed, problem, code)
+    return Table(
+        methods, peer, runs, case, n_classes, score, fit_s, predict_s, failed, problem, code
+    )
 
 
 def shared(table):
-    """What can be compared: the runs that the peers have begun and the automatic choice has done; all of them where there are none."""
+    """What can be compared: the runs that the peers have begun and the automatic choice has
+    done; all of them where there are none.
+    """
     there = ~np.isnan(table.score["log_loss"])
     for group in (table.peer, np.array([name == AUTOMATIC for name in table.methods], bool)):
         if group.any():
-            table, there = table.take(runs=there[group].any(axis=0)), there[:, there[group].any(axis=0)]
+            table, there = (
+                table.take(runs=there[group].any(axis=0)),
+                there[:, there[group].any(axis=0)],
+            )
     return table
 
 
@@ -97,12 +113,16 @@ def finished(table):
 
 
 def unfinished(table):
-    """(M,) bool: methods with results in fewer than half of the runs; their shares would be of other runs than the rest's."""
+    """(M,) bool: methods with results in fewer than half of the runs; their shares would be of
+    other runs than the rest's.
+    """
     return np.isnan(table.score["log_loss"]).sum(axis=1) > 0.5 * len(table.runs)
 
 
 def win_shares(score):
-    """(M, M): share of the runs that both entered in which the row's method has the lower score, ties half; NaN for oneself or no run."""
+    """(M, M): share of the runs that both entered in which the row's method has the lower score,
+    ties half; NaN for oneself or no run.
+    """
     n = len(score)
     out = np.full((n, n), np.nan)
     for i in range(n):
@@ -125,7 +145,9 @@ def win_rates(score, against=None):
 
 
 def mean_ranks(score):
-    """(M,): mean over the runs entered of the rank among the methods that entered it; 1 is best, ties share."""
+    """(M,): mean over the runs entered of the rank among the methods that entered it; 1 is best,
+    ties share.
+    """
     ranks = np.full(score.shape, np.nan)
     for j in range(score.shape[1]):
         there = ~np.isnan(score[:, j])
@@ -134,13 +156,17 @@ def mean_ranks(score):
 
 
 def share_worse(score, nothing):
-    """(M,): share of the runs entered whose score is more than 0.5 % above that of doing nothing (R,)."""
+    """(M,): share of the runs entered whose score is more than 0.5 % above that of doing nothing
+    (R,).
+    """
     there = ~np.isnan(score)
     return (np.where(there, score, 0.0) > (1.0 + HARM) * nothing).sum(axis=1) / there.sum(axis=1)
 
 
 def change(score, reference, case, draws=400):
-    """(median, low, high) of the change against ``reference`` (R,), in percent; 95 % bootstrap over cases, all runs of one together."""
+    """(median, low, high) of the change against ``reference`` (R,), in percent; 95 % bootstrap
+    over cases, all runs of one together.
+    """
     there = ~np.isnan(score) & ~np.isnan(reference)
     return median_by_case(100.0 * (score[there] / reference[there] - 1.0), case[there], draws)
 
@@ -149,19 +175,27 @@ def median_by_case(values, case, draws=400):
     """(median, low, high) of values (R,); 95 % bootstrap over cases, all runs of one together."""
     of_case = [values[case == c] for c in np.unique(case)]
     rng = np.random.default_rng(0)
-    medians = [np.median(np.concatenate([of_case[k] for k in rng.integers(0, len(of_case), len(of_case))])) for _ in range(draws)]
+    medians = [
+        np.median(np.concatenate([of_case[k] for k in rng.integers(0, len(of_case), len(of_case))]))
+        for _ in range(draws)
+    ]
     return float(np.median(values)), *np.quantile(medians, [0.025, 0.975]).tolist()
 
 
 def duel(table, first, second, metric, folder=results.RESULTS):
-    """Two methods, run by run: (share won, runs clearly better, runs clearly worse, runs); clearly is 1.96 paired standard errors."""
+    """Two methods, run by run: (share won, runs clearly better, runs clearly worse, runs);
+    clearly is 1.96 paired standard errors.
+    """
     better = worse = n = 0
     won = 0.0
     for run in table.runs:
         paths = [results.path_of(folder, run.name, name) for name in (first, second)]
         if not all(path.exists() for path in paths):
             continue
-        a, b = (results.load(folder, run.name, name)[metric].astype(np.float64) for name in (first, second))
+        a, b = (
+            results.load(folder, run.name, name)[metric].astype(np.float64)
+            for name in (first, second)
+        )
         difference, error = (a - b).mean(), (a - b).std(ddof=1) / np.sqrt(len(a))
         won += 0.5 if abs(difference) <= TIE else float(difference < 0.0)
         better += difference < -1.96 * error - TIE

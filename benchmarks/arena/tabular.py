@@ -1,7 +1,10 @@
-"""Two-class data sets that installed packages ship: R's (Debian's r-cran-*), SurvSet, statsmodels. A set is one line.
+"""Two-class data sets that installed packages ship: R's (Debian's r-cran-*), SurvSet, statsmodels.
+A set is one line.
 
-``apt-get install r-cran-aer r-cran-boot r-cran-cardata r-cran-caret r-cran-geepack r-cran-hsaur3 r-cran-lme4 r-cran-mlmrev r-cran-modeldata
-r-cran-pscl r-cran-vcd``, with R's own recommended ones, and ``requirements/arena-data.txt``. R is asked once, and what it gave is kept.
+``apt-get install r-cran-aer r-cran-boot r-cran-cardata r-cran-caret r-cran-geepack r-cran-hsaur3
+r-cran-lme4 r-cran-mlmrev r-cran-modeldata r-cran-pscl r-cran-vcd``,
+with R's own recommended ones, and ``requirements/arena-data.txt``. R is asked once, and what it
+gave is kept.
 """
 
 import hashlib
@@ -49,7 +52,12 @@ R_SETS = {
     "volunteer": ("carData", "Cowles", "volunteer == 'yes'", ""),
     "leave-to-appeal": ("carData", "Greene", "decision == 'yes'", ""),
     "headache": ("carData", "KosteckiDillon", "headache == 'yes'", "id"),
-    "police-stops": ("carData", "MplsStops", "problem == 'suspicious'", "idNum date MDC citationIssued personSearch vehicleSearch"),
+    "police-stops": (
+        "carData",
+        "MplsStops",
+        "problem == 'suspicious'",
+        "idNum date MDC citationIssued personSearch vehicleSearch",
+    ),
     "mroz": ("carData", "Mroz", "lfp == 'yes'", "lwg"),
     "salaries": ("carData", "Salaries", "salary > 107300", ""),
     "titanic": ("carData", "TitanicSurvival", "survived == 'yes'", ""),
@@ -94,13 +102,44 @@ R_SETS = {
     "school-maths": ("nlme", "MathAchieve", "MathAch > 13.1", "School"),
     "solder": ("rpart", "solder", "skips > 2", ""),
     "transplant": ("survival", "transplant", "event == 'ltx'", "futime"),
-}  # fmt: skip
+}
 #: SurvSet's sets without columns that change in time, 400 rows and more: was the event seen?
 SURVSET = (
-    "phpl04K8a", "prostate", "LeukSurv", "Dialysis", "zinc", "actg", "rhc", "rdata", "vlbw", "grace", "TRACE", "whas500", "dataDIVAT1",
-    "prostateSurvival", "nwtco", "divorce", "dataDIVAT3", "uis", "colon", "follic", "Aids2", "cost", "smarto", "support2", "UnempDur",
-    "acath", "scania", "GBSG2", "Unemployment", "rott2", "dataOvarian1", "flchain", "Framingham", "dataDIVAT2",
-)  # fmt: skip
+    "phpl04K8a",
+    "prostate",
+    "LeukSurv",
+    "Dialysis",
+    "zinc",
+    "actg",
+    "rhc",
+    "rdata",
+    "vlbw",
+    "grace",
+    "TRACE",
+    "whas500",
+    "dataDIVAT1",
+    "prostateSurvival",
+    "nwtco",
+    "divorce",
+    "dataDIVAT3",
+    "uis",
+    "colon",
+    "follic",
+    "Aids2",
+    "cost",
+    "smarto",
+    "support2",
+    "UnempDur",
+    "acath",
+    "scania",
+    "GBSG2",
+    "Unemployment",
+    "rott2",
+    "dataOvarian1",
+    "flchain",
+    "Framingham",
+    "dataDIVAT2",
+)
 #: name -> (csv in statsmodels/datasets, its separator, the event, columns left out).
 STATSMODELS = {
     "fair": ("fair/fair.csv", ",", "affairs > 0", ""),
@@ -112,10 +151,16 @@ STATSMODELS = {
 def names():
     """The sets that were kept, or whose package is there, in a fixed order."""
     with_package = set(R_SETS) if _has_r() else set()
-    with_package |= {_survset(name) for name in SURVSET} if importlib.util.find_spec("SurvSet") else set()
+    with_package |= (
+        {_survset(name) for name in SURVSET} if importlib.util.find_spec("SurvSet") else set()
+    )
     with_package |= set(STATSMODELS) if importlib.util.find_spec("statsmodels") else set()
     everything = [*R_SETS, *map(_survset, SURVSET), *STATSMODELS]
-    return [name for name in everything if name in with_package or _from_r(name).exists() or _kept(name).exists()]
+    return [
+        name
+        for name in everything
+        if name in with_package or _from_r(name).exists() or _kept(name).exists()
+    ]
 
 
 def _survset(name):
@@ -123,7 +168,9 @@ def _survset(name):
 
 
 def set_aside(name):
-    """Whether a set belongs to the half that is judged once and never looked at before: a rule, its name's hash, not a choice."""
+    """Whether a set belongs to the half that is judged once and never looked at before: a rule,
+    its name's hash, not a choice.
+    """
     return drawn(name, 0) % 2 == 1
 
 
@@ -133,7 +180,9 @@ def drawn(name, which):
 
 
 def load(name):
-    """(X, y): numbers, with words as indicators and what is missing as the median; y is 1 where the event is."""
+    """(X, y): numbers, with words as indicators and what is missing as the median; y is 1 where
+    the event is.
+    """
     return kept(name, lambda: _read(name))
 
 
@@ -160,12 +209,18 @@ def frame_of(name):
     if name in R_SETS:
         return frame_from_r(name, {each: given[:2] for each, given in R_SETS.items()})
     path, separator, *_ = STATSMODELS[name]
-    frame = pd.read_csv(folder("statsmodels") / "datasets" / path, sep=separator, quotechar="'" if separator == "\t" else '"')
+    frame = pd.read_csv(
+        folder("statsmodels") / "datasets" / path,
+        sep=separator,
+        quotechar="'" if separator == "\t" else '"',
+    )
     return frame.sample(min(len(frame), MOST_ROWS), random_state=0)
 
 
 def frame_from_r(name, sets, most=MOST_ROWS):
-    """The table of one of ``sets``, name -> (package of R, object), ``most`` rows of it at most; all missing ones are asked for at once."""
+    """The table of one of ``sets``, name -> (package of R, object), ``most`` rows of it at most;
+    all missing ones are asked for at once.
+    """
     import pandas as pd
 
     _ask_r(sets)
@@ -190,7 +245,9 @@ def _read(name):
         frame, (_, _, event, drop) = frame_of(name), (R_SETS | STATSMODELS)[name]
     else:
         event, drop = "event > 0", "pid time"
-        frame = pd.read_pickle(folder("SurvSet") / "resources" / "pickles" / f"{name.removeprefix('survset-')}.pickle")
+        frame = pd.read_pickle(
+            folder("SurvSet") / "resources" / "pickles" / f"{name.removeprefix('survset-')}.pickle"
+        )
         frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0)
     asked = [c for c in frame if c in event.replace("`", "").split()]
     frame = frame.dropna(subset=asked)
@@ -236,8 +293,15 @@ def _ask_r(sets):
     if not missing or not _has_r():
         return
     CACHE.mkdir(parents=True, exist_ok=True)
-    lines = ["one <- function(p, o, to) try({e <- new.env(); data(list=o, package=p, envir=e);",
-             "  x <- as.data.frame(get(o, envir=e)); for (i in names(x)) if (is.factor(x[[i]])) x[[i]] <- as.character(x[[i]]);",
-             "  write.csv(x, to, row.names=FALSE)}, silent=TRUE)"]  # fmt: skip
+    lines = [
+        "one <- function(p, o, to) try({e <- new.env(); data(list=o, package=p, envir=e);",
+        (
+            "  x <- as.data.frame(get(o, envir=e)); for (i in names(x)) if (is.factor(x[[i]]))"
+            " x[[i]] <- as.character(x[[i]]);"
+        ),
+        "  write.csv(x, to, row.names=FALSE)}, silent=TRUE)",
+    ]
     lines += [f'one("{sets[n][0]}", "{sets[n][1]}", "{_from_r(n)}")' for n in missing]
-    subprocess.run(["Rscript", "-"], input="\n".join(lines), text=True, check=True, capture_output=True)
+    subprocess.run(
+        ["Rscript", "-"], input="\n".join(lines), text=True, check=True, capture_output=True
+    )

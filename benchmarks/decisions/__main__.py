@@ -1,4 +1,7 @@
-"""Everything on decisions: ``python -m benchmarks.decisions [sets|thresholds] [options of that part]``; without a part, both."""
+"""Everything on decisions:
+``python -m benchmarks.decisions [sets|thresholds] [options of that part]``; without a part,
+both.
+"""
 
 import sys
 
@@ -10,5 +13,7 @@ if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in PARTS:
         sys.exit(PARTS[sys.argv[1]](sys.argv[2:]))
     if sys.argv[1:]:
-        sys.exit(f"the parts are {', '.join(PARTS)}; got {sys.argv[1]!r}; name one before its options.")
+        sys.exit(
+            f"the parts are {', '.join(PARTS)}; got {sys.argv[1]!r}; name one before its options."
+        )
     sys.exit(max([main([]) for main in PARTS.values()]))

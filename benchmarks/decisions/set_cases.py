@@ -1,7 +1,9 @@
-"""Probabilities and labels that prediction sets are made for. NumPy only: the peers' environment imports it too.
+"""Probabilities and labels that prediction sets are made for. NumPy only: the peers' environment
+imports it too.
 
-The simulation is a reconstruction: 100 classes, normal log-odds of standard deviation 1.5 and 4 more for the true class, which gives the
-sizes and coverages that were written down of another (randomised APS 8.43 at 90.2 %, MAPIE's default 9.04 at 92.3 %).
+The simulation is a reconstruction: 100 classes, normal log-odds of standard deviation 1.5 and 4
+more for the true class, which gives the sizes and coverages that were written down of another
+(randomised APS 8.43 at 90.2 %, MAPIE's default 9.04 at 92.3 %).
 """
 
 import os
@@ -16,8 +18,18 @@ ROWS = 10_000
 #: Name -> (file, key of the numbers, key of the labels, whether they are logits)
 NETWORKS = {
     "cifar10 lenet": ("network_outputs/lenet-5-cifar10", "probabilities", "labels", False),
-    "cifar10 wideresnet": ("network_outputs/wideresnet-16-4-cifar10", "probabilities", "labels", False),
-    "cifar100 densenet": ("network_outputs/densenet-bc-100-cifar100", "probabilities", "labels", False),
+    "cifar10 wideresnet": (
+        "network_outputs/wideresnet-16-4-cifar10",
+        "probabilities",
+        "labels",
+        False,
+    ),
+    "cifar100 densenet": (
+        "network_outputs/densenet-bc-100-cifar100",
+        "probabilities",
+        "labels",
+        False,
+    ),
     "tiny imagenet 200": ("stage2/nn_tinyimagenet200_linear", "logits", "label", True),
     "imagenet 1000 views": ("stage2/nn_imagenet1k_lite0_views", "logits", "label", True),
     "imagenet 1000 lowres": ("stage2/nn_imagenet1k_lite0_lowres", "logits", "label", True),

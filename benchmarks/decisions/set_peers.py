@@ -1,7 +1,9 @@
-"""The peers' sets, run by the Python of an environment that has them: prints one line of JSON a method and case.
+"""The peers' sets, run by the Python of an environment that has them: prints one line of JSON a
+method and case.
 
-Run: PYTHON benchmarks/decisions/set_peers.py LEVEL SEEDS CASE...; a case is "anchor" or a network of ``set_cases``. What is not installed
-is said and left out. TorchCP is imported without its parts for graphs and training, which need more libraries.
+Run: PYTHON benchmarks/decisions/set_peers.py LEVEL SEEDS CASE...; a case is "anchor" or a network
+of ``set_cases``. What is not installed is said and left out. TorchCP is imported without its parts
+for graphs and training, which need more libraries.
 """
 
 import contextlib
@@ -34,7 +36,9 @@ def mapie(P, y, Q, level, seed, score, **options):
 
     model = Said()
     model.classes_, model.n_features_in_, model.is_fitted_ = np.arange(P.shape[1]), P.shape[1], True
-    sets = SplitConformalClassifier(model, level, conformity_score=score, prefit=True, random_state=seed)
+    sets = SplitConformalClassifier(
+        model, level, conformity_score=score, prefit=True, random_state=seed
+    )
     return sets.conformalize(P, y).predict_set(Q, conformity_score_params=options)[1][:, :, 0]
 
 
@@ -45,7 +49,9 @@ def crepes(P, y, Q, level, seed):
     if P.shape[1] > MOST_CLASSES_OF_CREPES or seed:
         return None
     found = ConformalClassifier().fit(hinge(P, np.arange(P.shape[1]), y), seed=seed)
-    return np.asarray(found.predict_set(hinge(Q), confidence=level, smoothing=True, seed=seed)).astype(bool)
+    return np.asarray(
+        found.predict_set(hinge(Q), confidence=level, smoothing=True, seed=seed)
+    ).astype(bool)
 
 
 def torchcp(P, y, Q, level, seed, score, **options):
@@ -97,13 +103,32 @@ def main():
                     sets = run(P, y, Q, float(level), seed)
                 except Exception as error:
                     # One that is missing, or breaks, is said and left out.
-                    print(json.dumps({"method": method, "case": name, "error": f"{type(error).__name__}: {error}"[:200]}), flush=True)
+                    print(
+                        json.dumps(
+                            {
+                                "method": method,
+                                "case": name,
+                                "error": f"{type(error).__name__}: {error}"[:200],
+                            }
+                        ),
+                        flush=True,
+                    )
                     continue
                 seconds = time.process_time() - start
                 if sets is None:
                     continue
-                held, size = float(sets[np.arange(len(truth)), truth].mean()), float(sets.sum(axis=1).mean())
-                row = {"method": method, "case": name, "seed": seed, "coverage": held, "size": size, "seconds": seconds}
+                held, size = (
+                    float(sets[np.arange(len(truth)), truth].mean()),
+                    float(sets.sum(axis=1).mean()),
+                )
+                row = {
+                    "method": method,
+                    "case": name,
+                    "seed": seed,
+                    "coverage": held,
+                    "size": size,
+                    "seconds": seconds,
+                }
                 print(json.dumps(row), flush=True)
 
 

@@ -1,9 +1,11 @@
-"""Certified thresholds over many calibration sets: how often each method's promise is broken, and how much it accepts.
+"""Certified thresholds over many calibration sets: how often each method's promise is broken, and
+how much it accepts.
 
-``python -m benchmarks.decisions.thresholds [--runs 10000] [--peer-runs 1000]``; exits 1 where a promise of ours is broken in more than
-delta and three simulation errors, or where the default accepts less than selection with guaranteed risk or MAPIE's controller (which is
-left out where it is not installed). Scores come from a Beta law and are right with the probability they say, so that the true
-error rate of every threshold is known.
+``python -m benchmarks.decisions.thresholds [--runs 10000] [--peer-runs 1000]``; exits 1 where a
+promise of ours is broken in more than delta and three simulation errors, or where the default
+accepts less than selection with guaranteed risk or MAPIE's controller (which is left out where it
+is not installed). Scores come from a Beta law and are right with the probability they say, so that
+the true error rate of every threshold is known.
 """
 
 import argparse
@@ -21,7 +23,9 @@ from calibrant.errors import InputError
 
 @dataclass(frozen=True)
 class Case:
-    """Scores from Beta(a, 1), perhaps rounded, or right together in clusters of some size; n rows, or clusters; and what is promised."""
+    """Scores from Beta(a, 1), perhaps rounded, or right together in clusters of some size; n
+    rows, or clusters; and what is promised.
+    """
 
     a: float
     n: int
@@ -37,12 +41,19 @@ class Case:
         wrong = (rng.random(self.n) > score).astype(float)
         if self.together == 1:
             return score, wrong, None
-        return (*(np.repeat(values, self.together) for values in (score, wrong)), np.repeat(np.arange(self.n), self.together))
+        return (
+            *(np.repeat(values, self.together) for values in (score, wrong)),
+            np.repeat(np.arange(self.n), self.together),
+        )
 
     def accepted(self, t, strictly=True):
         """True share of scores above the threshold (or on it)."""
         if self.digits is not None:
-            cells = self.cells[1][self.cells[0] > t + 1e-9] if strictly else self.cells[1][self.cells[0] >= t - 1e-9]
+            cells = (
+                self.cells[1][self.cells[0] > t + 1e-9]
+                if strictly
+                else self.cells[1][self.cells[0] >= t - 1e-9]
+            )
             return float(cells.sum())
         return float(1.0 - max(t, 0.0) ** self.a)
 
@@ -51,9 +62,15 @@ class Case:
         if self.digits is not None:
             held = self.cells[0] > t + 1e-9 if strictly else self.cells[0] >= t - 1e-9
             mass = self.cells[1][held]
-            return float(mass @ (1.0 - self.cells[0][held]) / mass.sum()) if mass.sum() > 0.0 else 0.0
+            return (
+                float(mass @ (1.0 - self.cells[0][held]) / mass.sum()) if mass.sum() > 0.0 else 0.0
+            )
         t = max(t, 0.0)
-        return float(1.0 - self.a / (self.a + 1.0) * (1.0 - t ** (self.a + 1.0)) / (1.0 - t**self.a)) if t < 1.0 else 0.0
+        return (
+            float(1.0 - self.a / (self.a + 1.0) * (1.0 - t ** (self.a + 1.0)) / (1.0 - t**self.a))
+            if t < 1.0
+            else 0.0
+        )
 
     @property
     def cells(self):
@@ -66,26 +83,36 @@ class Case:
     def oracle(self):
         """The largest share that could be accepted."""
         ts = self.cells[0] if self.digits is not None else np.linspace(0.0, 1.0 - 1e-6, 20_001)
-        return max((self.accepted(t, False) for t in ts if self.error(t, False) <= self.risk), default=0.0)
+        return max(
+            (self.accepted(t, False) for t in ts if self.error(t, False) <= self.risk), default=0.0
+        )
 
 
 CASES = {
-    "a tenth, at 90 %": Case(4.0, 1000, 0.1, 0.9), "a twentieth, at 95 %": Case(9.0, 1000, 0.05, 0.95),
-    "5,000 rows, at 95 %": Case(4.0, 5000, 0.1, 0.95), "scores of two digits": Case(4.0, 1000, 0.1, 0.9, digits=2),
+    "a tenth, at 90 %": Case(4.0, 1000, 0.1, 0.9),
+    "a twentieth, at 95 %": Case(9.0, 1000, 0.05, 0.95),
+    "5,000 rows, at 95 %": Case(4.0, 5000, 0.1, 0.95),
+    "scores of two digits": Case(4.0, 1000, 0.1, 0.9, digits=2),
     "clusters of five": Case(4.0, 1000, 0.1, 0.9, together=5),
-}  # fmt: skip
+}
 OURS = {
-    "fixed sequence (default)": {}, "selection with guaranteed risk": {"method": "sgr"},
-    "learn then test, 8 shares": {"method": "learn_then_test"}, "fixed sequence, by betting": {"bound": "betting"},
-}  # fmt: skip
+    "fixed sequence (default)": {},
+    "selection with guaranteed risk": {"method": "sgr"},
+    "learn then test, 8 shares": {"method": "learn_then_test"},
+    "fixed sequence, by betting": {"bound": "betting"},
+}
 
 
 def ours(options):
-    """(score, wrong, cluster, case) -> (threshold, whether only scores above it are accepted), None where it refuses."""
+    """(score, wrong, cluster, case) -> (threshold, whether only scores above it are accepted),
+    None where it refuses.
+    """
 
     def decide(score, wrong, cluster, case):
         try:
-            rule = cb.SelectiveClassifier(case.risk, case.confidence, **options).fit_scores(score, wrong, cluster=cluster)
+            rule = cb.SelectiveClassifier(case.risk, case.confidence, **options).fit_scores(
+                score, wrong, cluster=cluster
+            )
         except InputError:
             return None
         return rule.threshold_, True
@@ -94,7 +121,9 @@ def ours(options):
 
 
 def mapie():
-    """The same of MAPIE's controller, on its own grid of thresholds with its default correction; None where it is not installed."""
+    """The same of MAPIE's controller, on its own grid of thresholds with its default correction;
+    None where it is not installed.
+    """
     try:
         from mapie.risk_control import BinaryClassificationController
     except ImportError:
@@ -102,8 +131,11 @@ def mapie():
 
     def decide(score, wrong, cluster, case):
         controller = BinaryClassificationController(
-            lambda s: np.column_stack([1.0 - s.ravel(), s.ravel()]), "precision", 1.0 - case.risk, case.confidence,
-        )  # fmt: skip
+            lambda s: np.column_stack([1.0 - s.ravel(), s.ravel()]),
+            "precision",
+            1.0 - case.risk,
+            case.confidence,
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             controller.calibrate(score[:, None], 1 - wrong.astype(int))
@@ -114,7 +146,9 @@ def mapie():
 
 
 def simulate(case, decide, runs, seed=0):
-    """(share of runs whose promise is broken, its limit, mean true share accepted, share refused, CPU seconds a run)."""
+    """(share of runs whose promise is broken, its limit, mean true share accepted, share
+    refused, CPU seconds a run).
+    """
     rng, found = np.random.default_rng(seed), np.zeros((runs, 3))
     began = time.process_time()
     for row in found:
@@ -140,7 +174,10 @@ def main(arguments=None):
         print("MAPIE is not installed here, and is left out.")
     print(f"{'':34}{'broken':>9}{'limit':>9}{'accepts':>9}{'refuses':>9}{'ms':>8}")
     for name, case in CASES.items():
-        print(f"{name}: risk {case.risk:g}, confidence {case.confidence:g}, n = {case.n:,}; could accept {100 * case.oracle():.1f} %")
+        print(
+            f"{name}: risk {case.risk:g}, confidence {case.confidence:g}, n = {case.n:,}; could"
+            f" accept {100 * case.oracle():.1f} %"
+        )
         rows = {label: (ours(given), options.runs, True) for label, given in OURS.items()}
         if peer is not None and case.together == 1:
             rows["MAPIE's controller"] = peer, options.peer_runs, False
@@ -150,12 +187,18 @@ def main(arguments=None):
                 runs = min(runs, options.peer_runs)
             broken, limit, accepted, refused, seconds = simulate(case, decide, runs)
             shares[label] = accepted
-            print(f"  {label:32}{broken:9.4f}{limit:9.4f}{accepted:9.4f}{refused:9.4f}{1e3 * seconds:8.2f}")
+            print(
+                f"  "
+                f"{label:32}{broken:9.4f}{limit:9.4f}{accepted:9.4f}{refused:9.4f}{1e3 * seconds:8.2f}"
+            )
             if own and broken > limit:
                 failed.append(f"{name}: {label} is broken in {broken:.4f}, more than {limit:.4f}")
         best = max(shares.values())
         if shares["fixed sequence (default)"] < best:
-            failed.append(f"{name}: the default accepts {shares['fixed sequence (default)']:.4f}, another {best:.4f}")
+            failed.append(
+                f"{name}: the default accepts {shares['fixed sequence (default)']:.4f}, another"
+                f" {best:.4f}"
+            )
     print("\n".join(failed) or "every promise is kept, and the default accepts most.")
     return 1 if failed else 0
 

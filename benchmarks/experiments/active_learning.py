@@ -1,14 +1,18 @@
-"""Active learning with and without calibration: figures 3 and 4 of the paper on Gaussian-process calibration, as numbers.
+"""Active learning with and without calibration: figures 3 and 4 of the paper on Gaussian-process
+calibration, as numbers.
 
-    python benchmarks/experiments/active_learning.py                        # one shuffle, 4,000 rows of the stream; needs river
+    python benchmarks/experiments/active_learning.py  # one shuffle, 4,000 rows of the stream;
+    needs river
     python benchmarks/experiments/active_learning.py --shuffles 10 --rows 16000 --test 9090
     python benchmarks/experiments/active_learning.py --active-calibration
 
-Two online Mondrian forests (river's AMFClassifier) see KITTI's five common classes in the same order. Each asks for a row's label where
-the entropy of what it says (nats) exceeds 0.5; both start with 1,000 labels. The calibrated one then spends the next 200 rows of the
-stream on calibration after every ``--interval`` labels, and judges entropy by its calibrated probabilities. With
-``--active-calibration`` a third forest chooses for each label it asks for: calibration where the latent function is less sure than usual
-(the half width of its band over the row's scores, weighted by the row), else training. Every label counts, whatever it was spent on.
+Two online Mondrian forests (river's AMFClassifier) see KITTI's five common classes in the same
+order. Each asks for a row's label where the entropy of what it says (nats) exceeds 0.5; both start
+with 1,000 labels. The calibrated one then spends the next 200 rows of the stream on calibration
+after every ``--interval`` labels, and judges entropy by its calibrated probabilities. With
+``--active-calibration`` a third forest chooses for each label it asks for: calibration where the
+latent function is less sure than usual (the half width of its band over the row's scores, weighted
+by the row), else training. Every label counts, whatever it was spent on.
 """
 
 import argparse
@@ -61,7 +65,9 @@ class Learner:
 
     def refit(self, rows):
         P, y = np.array([self.raw(x) for x, _ in rows]), np.array([y for _, y in rows])
-        self.calibrator = cb.GaussianProcessCalibration(classes=np.arange(len(CLASSES)), expectation="taylor").fit(P, y)
+        self.calibrator = cb.GaussianProcessCalibration(
+            classes=np.arange(len(CLASSES)), expectation="taylor"
+        ).fit(P, y)
 
 
 class Calibrated(Learner):
@@ -86,7 +92,9 @@ class Calibrated(Learner):
 
 
 class ActivelyCalibrated(Calibrated):
-    """After the first calibration, each label goes where the latent variance says: to calibration if it is above its running median."""
+    """After the first calibration, each label goes where the latent variance says: to
+    calibration if it is above its running median.
+    """
 
     name = "active calibration"
 
@@ -122,22 +130,33 @@ class ActivelyCalibrated(Calibrated):
 def data(seed, n_rows, n_test):
     """((stream, labels), (test rows, labels)); rows as river's dictionaries."""
     if not DATA.is_file():
-        raise SystemExit(f"{DATA} is not there; set CALIBRANT_DATA to the folder that holds kitti.npz")
+        raise SystemExit(
+            f"{DATA} is not there; set CALIBRANT_DATA to the folder that holds kitti.npz"
+        )
     rng, out = np.random.default_rng(seed), []
     with np.load(DATA) as archive:
         for part, most in (("train", n_rows), ("test", n_test)):
             X, y = archive[f"X_{part}"], archive[f"y_{part}"]
             rows = rng.permutation(np.flatnonzero(np.isin(y, CLASSES)))[:most]
-            out.append(([dict(enumerate(row)) for row in X[rows].tolist()], np.searchsorted(CLASSES, y[rows]).tolist()))
+            out.append(
+                (
+                    [dict(enumerate(row)) for row in X[rows].tolist()],
+                    np.searchsorted(CLASSES, y[rows]).tolist(),
+                )
+            )
     return out
 
 
 def scores(learner, X, y):
     P, y = learner.predict(X), np.array(y)
     return (
-        learner.labels, 1.0 - metrics.accuracy(y, P), metrics.expected_calibration_error(y, P),
-        metrics.overconfidence(y, P), metrics.underconfidence(y, P), metrics.log_loss(y, P),
-    )  # fmt: skip
+        learner.labels,
+        1.0 - metrics.accuracy(y, P),
+        metrics.expected_calibration_error(y, P),
+        metrics.overconfidence(y, P),
+        metrics.underconfidence(y, P),
+        metrics.log_loss(y, P),
+    )
 
 
 def one_shuffle(seed, options):
@@ -158,12 +177,16 @@ def one_shuffle(seed, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--shuffles", type=int, default=1, help="10 in the paper")
     parser.add_argument("--rows", type=int, default=4_000)
     parser.add_argument("--test", type=int, default=1_000)
     parser.add_argument("--trees", type=int, default=10)
-    parser.add_argument("--interval", type=int, default=400, help="labels spent on training between calibrations")
+    parser.add_argument(
+        "--interval", type=int, default=400, help="labels spent on training between calibrations"
+    )
     parser.add_argument("--checkpoints", type=int, default=5)
     parser.add_argument("--active-calibration", action="store_true")
     options = parser.parse_args()
@@ -172,9 +195,14 @@ def main():
         checkpoints, found = one_shuffle(seed, options)
         runs.append(found)
         print(f"shuffle {seed + 1} of {options.shuffles} done", flush=True)
-    print(f"{'':20s} {'seen':>6s} {'labels':>7s} {'error':>7s} {'ECE':>7s} {'over':>7s} {'under':>7s} {'log loss':>8s}")
+    print(
+        f"{'':20s} {'seen':>6s} {'labels':>7s} {'error':>7s} {'ECE':>7s} {'over':>7s} {'under':>7s}"
+        f" {'log loss':>8s}"
+    )
     for name in runs[0]:
-        for seen, row in zip(checkpoints, np.mean([run[name] for run in runs], axis=0), strict=True):
+        for seen, row in zip(
+            checkpoints, np.mean([run[name] for run in runs], axis=0), strict=True
+        ):
             labels, *rest = row
             print(f"{name:20s} {seen:6,d} {labels:7,.0f} " + " ".join(f"{v:7.4f}" for v in rest))
 

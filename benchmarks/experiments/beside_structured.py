@@ -1,7 +1,9 @@
-"""What an experiment with a fixed method is judged by: stored outputs, structured and ensemble matrix scaling, log loss and Brier score.
+"""What an experiment with a fixed method is judged by: stored outputs, structured and ensemble
+matrix scaling, log loss and Brier score.
 
-For each output the rows are permuted; the method is fitted on 250 or 1,000 rows of the first half and judged on the second (5,000 rows of
-it at most). Whatever a method chooses, it chooses on its calibration rows or on simulations.
+For each output the rows are permuted; the method is fitted on 250 or 1,000 rows of the first half
+and judged on the second (5,000 rows of it at most). Whatever a method chooses, it chooses on its
+calibration rows or on simulations.
 """
 
 import warnings
@@ -23,7 +25,18 @@ REFERENCES = {
 }
 #: A run is won or lost where the difference is this many paired standard errors.
 CLEARLY = 1.96
-HEADER = ("method", "against", "rows", "runs", "log loss", "lower in", "clearly lower", "clearly higher", "Brier score", "lower in")
+HEADER = (
+    "method",
+    "against",
+    "rows",
+    "runs",
+    "log loss",
+    "lower in",
+    "clearly lower",
+    "clearly higher",
+    "Brier score",
+    "lower in",
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,9 @@ class Task:
 
 
 def tasks():
-    """One after the other: networks', classifiers', risk models' and a language model's stored outputs, at both sizes."""
+    """One after the other: networks', classifiers', risk models' and a language model's stored
+    outputs, at both sizes.
+    """
     for case in (*cases.stored(), *cases.output_cases()):
         P, y = predictions.load(case)
         if P.shape[1] > MOST_CLASSES:
@@ -58,26 +73,52 @@ def probabilities(method, task):
 
 
 def judge(methods):
-    """Rows of the table (see ``HEADER``): each of ``methods``, name -> makes it, against each reference."""
+    """Rows of the table (see ``HEADER``): each of ``methods``, name -> makes it, against each
+    reference.
+    """
     found = {}
     for task in tasks():
         for name, method in (REFERENCES | methods).items():
             Q = scores.checked(probabilities(method, task), task.P_test.shape)
-            found.setdefault(name, []).append((len(task.y), scores.log_losses(Q, task.y_test), scores.brier_scores(Q, task.y_test)))
-    return [_row(name, other, size, found) for name in methods for other in REFERENCES for size in SIZES]
+            found.setdefault(name, []).append(
+                (
+                    len(task.y),
+                    scores.log_losses(Q, task.y_test),
+                    scores.brier_scores(Q, task.y_test),
+                )
+            )
+    return [
+        _row(name, other, size, found) for name in methods for other in REFERENCES for size in SIZES
+    ]
 
 
 def _row(name, other, size, found):
-    pairs = [(mine, theirs) for mine, theirs in zip(found[name], found[other], strict=True) if mine[0] == size]
+    pairs = [
+        (mine, theirs)
+        for mine, theirs in zip(found[name], found[other], strict=True)
+        if mine[0] == size
+    ]
     cells, clear = [], []
     for k in (1, 2):
         means = np.array([(mine[k].mean(), theirs[k].mean()) for mine, theirs in pairs])
-        cells += [f"{100 * (means[:, 0] / means[:, 1] - 1).mean():+.2f} %", f"{100 * (means[:, 0] < means[:, 1]).mean():.0f} %"]
+        cells += [
+            f"{100 * (means[:, 0] / means[:, 1] - 1).mean():+.2f} %",
+            f"{100 * (means[:, 0] < means[:, 1]).mean():.0f} %",
+        ]
     for mine, theirs in pairs:
         gap = mine[1] - theirs[1]
         clear.append(gap.mean() / max(gap.std(ddof=1) / np.sqrt(len(gap)), 1e-300))
     lower, higher = int((np.array(clear) < -CLEARLY).sum()), int((np.array(clear) > CLEARLY).sum())
-    return (name, other, f"{size:,}", str(len(pairs)), *cells[:2], str(lower), str(higher), *cells[2:])
+    return (
+        name,
+        other,
+        f"{size:,}",
+        str(len(pairs)),
+        *cells[:2],
+        str(lower),
+        str(higher),
+        *cells[2:],
+    )
 
 
 def show(methods):

@@ -1,10 +1,12 @@
-"""A small network, trained before on simulated tasks, that weighs four scalings: ``python -m benchmarks.experiments.calibration_prior``.
+"""A small network, trained before on simulated tasks, that weighs four scalings:
+``python -m benchmarks.experiments.calibration_prior``.
 
-Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are too bold or too timid, wrong for single classes, bent
-and noisy. Temperature, structured vector, structured matrix and ensemble matrix scaling are fitted on it; from ten numbers that describe
-the task the network gives the weights with which they and the predictions as they are, are averaged, so that the log loss on other rows of
-the task is least. It never sees a stored output. The library has it as ``PretrainedAverage``; ``--train`` trains it anew and writes the
-package's table of its 261 numbers.
+Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are too bold or too
+timid, wrong for single classes, bent and noisy. Temperature, structured vector, structured matrix
+and ensemble matrix scaling are fitted on it; from ten numbers that describe the task the network
+gives the weights with which they and the predictions as they are, are averaged, so that the log
+loss on other rows of the task is least. It never sees a stored output. The library has it as
+``PretrainedAverage``; ``--train`` trains it anew and writes the package's table of its 261 numbers.
 """
 
 import argparse
@@ -34,14 +36,19 @@ SMALLEST = 1e-12
 
 def simulated(rng):
     """(P, y) of a task, its last 400 rows to judge by."""
-    n_classes, n = int(np.exp(rng.uniform(np.log(2), np.log(20.99)))), int(np.exp(rng.uniform(np.log(60), np.log(2_000)))) + TEST_ROWS
+    n_classes, n = (
+        int(np.exp(rng.uniform(np.log(2), np.log(20.99)))),
+        int(np.exp(rng.uniform(np.log(60), np.log(2_000)))) + TEST_ROWS,
+    )
     y = rng.choice(n_classes, n, p=rng.dirichlet(np.full(n_classes, 20.0)))
     Z = rng.normal(size=(n, n_classes))
     Z[np.arange(n), y] += rng.uniform(0.5, 4.0)
     Z *= rng.uniform(0.5, 3.0)
     true = Z * np.exp(rng.normal(0.0, 0.5))
     bent = np.sign(true) * np.abs(true) ** np.exp(rng.normal(0.0, 0.15))
-    mixed = bent @ (np.eye(n_classes) + rng.normal(0.0, rng.uniform(0.0, 0.1), (n_classes, n_classes)))
+    mixed = bent @ (
+        np.eye(n_classes) + rng.normal(0.0, rng.uniform(0.0, 0.1), (n_classes, n_classes))
+    )
     shifted = mixed + rng.normal(0.0, rng.uniform(0.0, 0.7), n_classes)
     return np.clip(softmax(shifted, axis=1), SMALLEST, 1.0), y
 
@@ -53,7 +60,11 @@ def trained(n_tasks=DEFAULT_TASKS, seed=0):
     told, chances = [], []
     for _ in range(n_tasks):
         P, y = simulated(rng)
-        record, P_test, y_test = read(P[:-TEST_ROWS], y[:-TEST_ROWS]), P[-TEST_ROWS:], y[-TEST_ROWS:]
+        record, P_test, y_test = (
+            read(P[:-TEST_ROWS], y[:-TEST_ROWS]),
+            P[-TEST_ROWS:],
+            y[-TEST_ROWS:],
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             members = fitted_members(record)
@@ -64,12 +75,18 @@ def trained(n_tasks=DEFAULT_TASKS, seed=0):
     step = adam(network.parameters, rate=3e-3)
     for _ in range(EPOCHS):
         for rows in np.array_split(rng.permutation(n_tasks), max(1, n_tasks // BATCH)):
-            step(network.gradients(X[rows], lambda outputs, rows=rows: _derivative(outputs, chances[rows])))
+            step(
+                network.gradients(
+                    X[rows], lambda outputs, rows=rows: _derivative(outputs, chances[rows])
+                )
+            )
     return network
 
 
 def _derivative(outputs, chances):
-    """Of -log of the average's probability, (T, J, rows) -> (T, J), through the softmax of the weights."""
+    """Of -log of the average's probability, (T, J, rows) -> (T, J), through the softmax of the
+    weights.
+    """
     weights = softmax(outputs, axis=1)
     mean = np.einsum("tj,tjn->tn", weights, chances)
     share = np.einsum("tjn,tn->tj", chances, 1.0 / mean) / chances.shape[2]
@@ -77,7 +94,9 @@ def _derivative(outputs, chances):
 
 
 def table(network):
-    """The network as the package keeps it, JSON text: six decimals, so that another machine's rounding gives the same."""
+    """The network as the package keeps it, JSON text: six decimals, so that another machine's
+    rounding gives the same.
+    """
     layers = [
         {"weights": weight.round(DECIMALS).tolist(), "offsets": offset.round(DECIMALS).tolist()}
         for weight, offset in zip(network.weights, network.offsets, strict=True)
@@ -89,7 +108,11 @@ METHODS = {"network's average of scalings": cb.PretrainedAverage}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--train", action="store_true", help="train anew and write the package's table, instead of judging it")
+    parser.add_argument(
+        "--train",
+        action="store_true",
+        help="train anew and write the package's table, instead of judging it",
+    )
     if parser.parse_args().train:
         TABLE.write_text(table(trained()), encoding="utf-8")
     else:

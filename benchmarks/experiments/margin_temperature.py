@@ -1,9 +1,12 @@
-"""A temperature for each row, by its margin: ``python -m benchmarks.experiments.margin_temperature``.
+"""A temperature for each row, by its margin:
+``python -m benchmarks.experiments.margin_temperature``.
 
-After temperature scaling (or structured matrix scaling) the logits of a row are multiplied by exp(f(m)), where m is the difference of its
-two largest logits and f is linear between knots at quantiles of m. A ridge on f keeps it near 0; its strength is chosen by three folds of
-the calibration rows. The idea is that of sample margin-aware recalibration of the temperature. Mended once after a first look: without a
-temperature before it the ridge kept it from mending predictions that are far too timid (AdaBoost's), and it lost by 9 to 12 %.
+After temperature scaling (or structured matrix scaling) the logits of a row are multiplied by
+exp(f(m)), where m is the difference of its two largest logits and f is linear between knots at
+quantiles of m. A ridge on f keeps it near 0; its strength is chosen by three folds of the
+calibration rows. The idea is that of sample margin-aware recalibration of the temperature. Mended
+once after a first look: without a temperature before it the ridge kept it from mending predictions
+that are far too timid (AdaBoost's), and it lost by 9 to 12 %.
 """
 
 import numpy as np
@@ -33,7 +36,9 @@ class MarginTemperature:
             Z[fold == k] = _logits(self.first().fit(P[fold != k], y[fold != k]), P[fold == k])
         self.first_ = self.first().fit(P, y)
         self.knots_ = np.unique(np.quantile(_margin(Z), np.linspace(0.0, 1.0, KNOTS)))
-        losses = [sum(self._held_out(Z, y, fold == k, ridge) for k in range(FOLDS)) for ridge in RIDGES]
+        losses = [
+            sum(self._held_out(Z, y, fold == k, ridge) for k in range(FOLDS)) for ridge in RIDGES
+        ]
         self.heights_ = self._heights(Z, y, RIDGES[int(np.argmin(losses))])
         return self
 
@@ -55,9 +60,17 @@ class MarginTemperature:
             L = log_softmax(Z * scale[:, None], axis=1)
             # d(-L_y)/d scale = E_Q[z] - z_y.
             slope = (np.exp(L) * Z).sum(axis=1) - Z[own, y]
-            return -L[own, y].sum() + 0.5 * ridge * heights @ heights, hats.T @ (slope * scale) + ridge * heights
+            return -L[own, y].sum() + 0.5 * ridge * heights @ heights, hats.T @ (
+                slope * scale
+            ) + ridge * heights
 
-        return minimize(objective, np.zeros(len(self.knots_)), jac=True, method="L-BFGS-B", bounds=[(-3.0, 3.0)] * len(self.knots_)).x
+        return minimize(
+            objective,
+            np.zeros(len(self.knots_)),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-3.0, 3.0)] * len(self.knots_),
+        ).x
 
 
 def _logits(fitted, P):

@@ -1,8 +1,11 @@
-"""Venn-Abers inside intra-order-preserving scaling: ``python -m benchmarks.experiments.venn_abers_inside``.
+"""Venn-Abers inside intra-order-preserving scaling:
+``python -m benchmarks.experiments.venn_abers_inside``.
 
-The confidence of the top class after intra-order-preserving scaling goes through Venn-Abers prediction, fitted on confidences out of fold,
-and the other classes share the rest in their proportions; where the second class would overtake, the top keeps as much as it. So the order
-of the classes stays. The same after structured matrix scaling shows whether it is the map or what it follows.
+The confidence of the top class after intra-order-preserving scaling goes through Venn-Abers
+prediction, fitted on confidences out of fold, and the other classes share the rest in their
+proportions; where the second class would overtake, the top keeps as much as it. So the order of the
+classes stays. The same after structured matrix scaling shows whether it is the map or what it
+follows.
 """
 
 import numpy as np

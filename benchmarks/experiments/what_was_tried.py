@@ -1,6 +1,8 @@
-"""The page of what was tried against structured and ensemble matrix scaling: ``python -m benchmarks.experiments.what_was_tried``.
+"""The page of what was tried against structured and ensemble matrix scaling:
+``python -m benchmarks.experiments.what_was_tried``.
 
-Runs the four experiments at once, so that the references are fitted once, prints their table and, with ``--docs docs``, writes the page.
+Runs the four experiments at once, so that the references are fitted once, prints their table and,
+with ``--docs docs``, writes the page.
 """
 
 import argparse
@@ -8,7 +10,12 @@ from pathlib import Path
 
 from benchmarks.arena.markup import list_table
 from benchmarks.arena.report import text
-from benchmarks.experiments import calibration_prior, margin_temperature, simplex_proximity, venn_abers_inside
+from benchmarks.experiments import (
+    calibration_prior,
+    margin_temperature,
+    simplex_proximity,
+    venn_abers_inside,
+)
 from benchmarks.experiments.beside_structured import HEADER, MOST_TEST, REFERENCES, judge, tasks
 
 IDEAS = (
@@ -37,7 +44,12 @@ choice, which fits more and by folds, stands beside them for comparison.
 
 def won(rows, name):
     """Whether both mean changes of a method are below zero against both rivals at both sizes."""
-    return all(float(row[k].rstrip(" %")) < 0.0 for row in rows if row[0] == name and row[1] in RIVALS for k in (4, 8))
+    return all(
+        float(row[k].rstrip(" %")) < 0.0
+        for row in rows
+        if row[0] == name and row[1] in RIVALS
+        for k in (4, 8)
+    )
 
 
 def page(rows, n_tasks):
@@ -46,7 +58,15 @@ def page(rows, n_tasks):
     for title, module in IDEAS:
         words = module.__doc__.split("\n\n", 1)
         command = words[0].rpartition(": ``")[2].rstrip("`.")
-        lines += [title, "-" * len(title), "", *words[1].strip().splitlines(), "", f"``{command}``", ""]
+        lines += [
+            title,
+            "-" * len(title),
+            "",
+            *words[1].strip().splitlines(),
+            "",
+            f"``{command}``",
+            "",
+        ]
         own = [row for row in rows if row[0] in module.METHODS]
         lines += list_table([HEADER, *own])
         winners = [name for name in module.METHODS if won(rows, name)]
@@ -61,9 +81,14 @@ def main():
     rows = judge({name: method for _, module in IDEAS for name, method in module.METHODS.items()})
     print(text(rows, HEADER))
     for name in dict.fromkeys(row[0] for row in rows):
-        print(f"{name}: {'wins' if won(rows, name) else 'does not win'} against {' and '.join(r for r in REFERENCES if r in RIVALS)}")
+        print(
+            f"{name}: {'wins' if won(rows, name) else 'does not win'} against"
+            f" {' and '.join(r for r in REFERENCES if r in RIVALS)}"
+        )
     if docs:
-        (docs / "what_was_tried.rst").write_text("\n".join(page(rows, sum(1 for _ in tasks()))).rstrip() + "\n", encoding="utf-8")
+        (docs / "what_was_tried.rst").write_text(
+            "\n".join(page(rows, sum(1 for _ in tasks()))).rstrip() + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ import os
 from benchmarks.groups.halves import halves
 from benchmarks.groups.repair import made, methods, other, real
 
-parser = argparse.ArgumentParser(description="What repair by group gains on made cells and on real sets.")
+parser = argparse.ArgumentParser(
+    description="What repair by group gains on made cells and on real sets."
+)
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--data", default=os.environ.get("CALIBRANT_DATA", "../shared/data"))
 parser.add_argument("--only", choices=["made", "real", "other", "halves"])

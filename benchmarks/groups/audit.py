@@ -1,8 +1,10 @@
-"""How often an audit calls any group off where none is (at most 5 %), and how often it finds one that is.
+"""How often an audit calls any group off where none is (at most 5 %), and how often it finds one
+that is.
 
-``python -m benchmarks.groups.audit [--runs 2000]`` prints one line a case. Every run draws new rows: 2,000 of them, 4 columns (of two, four
-and six levels and of numbers), 100 or more groups with their crossings. "power" is of one crossing, a twelfth of the rows, of which 12
-points too little is said. ``--hard`` prints the laws of ``benchmarks.hard`` on audits and rules, before and after.
+``python -m benchmarks.groups.audit [--runs 2000]`` prints one line a case. Every run draws new
+rows: 2,000 of them, 4 columns (of two, four and six levels and of numbers), 100 or more groups with
+their crossings. "power" is of one crossing, a twelfth of the rows, of which 12 points too little is
+said. ``--hard`` prints the laws of ``benchmarks.hard`` on audits and rules, before and after.
 """
 
 import argparse
@@ -43,7 +45,9 @@ def _average(rng, power, **options):
     p = np.clip(rng.beta(2.0, 3.0, ROWS), 0.1, 0.9)
     truth = p + 0.1 * rng.choice([-1.0, 1.0], ROWS)
     truth += 0.12 * _worse(groups) * power
-    return cb.audit((rng.random(ROWS) < np.clip(truth, 0.0, 1.0)).astype(int), p, groups, null="weak", **options)
+    return cb.audit(
+        (rng.random(ROWS) < np.clip(truth, 0.0, 1.0)).astype(int), p, groups, null="weak", **options
+    )
 
 
 def _clustered(rng, power, clusters=200, **options):
@@ -53,7 +57,13 @@ def _clustered(rng, power, clusters=200, **options):
     p = np.clip(rng.beta(2.0, 3.0, ROWS), 0.15, 0.8)
     truth = p + 0.12 * rng.choice([-1.0, 1.0], clusters)[cluster]
     truth += 0.12 * _worse(groups) * power
-    return cb.audit((rng.random(ROWS) < np.clip(truth, 0.0, 1.0)).astype(int), p, groups, cluster=cluster, **options)
+    return cb.audit(
+        (rng.random(ROWS) < np.clip(truth, 0.0, 1.0)).astype(int),
+        p,
+        groups,
+        cluster=cluster,
+        **options,
+    )
 
 
 def _coverage(rng, power, **options):
@@ -78,10 +88,17 @@ def _forecasts(rng, power, **options):
     groups = _groups(rng, ROWS)
     mean, std = rng.normal(size=ROWS), np.exp(0.3 * rng.normal(size=ROWS))
     worse = _worse(groups)
-    return cb.audit(mean + rng.normal(size=ROWS) * std * np.where(worse & bool(power), 1.5, 1.0), mean, groups, std=std, **options)
+    return cb.audit(
+        mean + rng.normal(size=ROWS) * std * np.where(worse & bool(power), 1.5, 1.0),
+        mean,
+        groups,
+        std=std,
+        **options,
+    )
 
 
-#: Name of the case -> (simulation, options of the audit). So few draws test at 5 % and at a fourth of it without a remainder.
+#: Name of the case -> (simulation, options of the audit). So few draws test at 5 % and at a fourth
+#: of it without a remainder.
 CASES = {
     "event, strong null": (_event, {}),
     "rare event, strong null": (_event, {"rare": True}),
@@ -98,7 +115,10 @@ CASES = {
     "groups given, and found by boosting": (_event, {"found": "boosting", "n_draws": 239}),
     "event, share of false finds": (_event, {"control": "share"}),
     "forecasts, share of false finds": (_forecasts, {"control": "share"}),
-    "found by a tree too, share of false": (_event, {"found": "tree", "control": "share", "n_draws": 239}),
+    "found by a tree too, share of false": (
+        _event,
+        {"found": "tree", "control": "share", "n_draws": 239},
+    ),
 }
 
 
@@ -106,8 +126,9 @@ CASES = {
 class Alarms:
     """Shares of runs, and seconds of CPU a run.
 
-    ``any_false``: a group is called off that is not (of those given, where one is off). ``false_share``: of the groups called off those
-    that are not, on average. ``found``: the group that is off is called so.
+    ``any_false``: a group is called off that is not (of those given, where one is off).
+    ``false_share``: of the groups called off those that are not, on average. ``found``: the group
+    that is off is called so.
     """
 
     any_false: float
@@ -122,16 +143,25 @@ def alarms(name: str, runs: int, power: bool, first: int = 0, n_draws: int = 99)
     options = {"n_draws": n_draws, **options}
     counted, start = [], time.process_time()
     for seed in range(first, first + runs):
-        # Draws that all runs shared would make their alarms one another's: 99 of them alone move the share by 2 points.
+        # Draws that all runs shared would make their alarms one another's: 99 of them alone move
+        # the share by 2 points.
         off = simulate(np.random.default_rng(seed), power, random_state=seed, **options).off
         false = [one for one in off if not power or _untouched(one)]
-        counted.append((bool(false), len(false) / max(len(off), 1), bool([one for one in off if one.where == WORSE])))
+        counted.append(
+            (
+                bool(false),
+                len(false) / max(len(off), 1),
+                bool([one for one in off if one.where == WORSE]),
+            )
+        )
     return Alarms(*np.mean(counted, axis=0).tolist(), (time.process_time() - start) / runs)
 
 
 def _untouched(one):
     """Whether none of the rows that are off is in a group that was given."""
-    return not one.found and any(one.where.get(column, level) != level for column, level in WORSE.items())
+    return not one.found and any(
+        one.where.get(column, level) != level for column, level in WORSE.items()
+    )
 
 
 def main() -> None:
@@ -142,12 +172,22 @@ def main() -> None:
     parser.add_argument("--case", choices=list(CASES), nargs="*")
     asked = parser.parse_args()
     some = max(asked.runs // 10, 1)
-    print(f"{asked.runs} runs where no group is off, {some} where one is; limit {100.0 * most_alarms(asked.runs):.1f} %")
+    print(
+        f"{asked.runs} runs where no group is off, {some} where one is; limit"
+        f" {100.0 * most_alarms(asked.runs):.1f} %"
+    )
     print(f"{'':38}{'any false':>10}{'power':>8}{'any false':>11}{'false share':>13}{'CPU s':>8}")
     for name in asked.case or CASES:
-        none, one = alarms(name, asked.runs, False, asked.first), alarms(name, some, True, asked.first + asked.runs)
+        none, one = (
+            alarms(name, asked.runs, False, asked.first),
+            alarms(name, some, True, asked.first + asked.runs),
+        )
         shares = none.any_false, one.found, one.any_false, one.false_share
-        print(f"{name:38}" + "".join(f"{100.0 * s:{w}.1f} %" for s, w in zip(shares, (8, 6, 9, 11), strict=True)), end="")
+        print(
+            f"{name:38}"
+            + "".join(f"{100.0 * s:{w}.1f} %" for s, w in zip(shares, (8, 6, 9, 11), strict=True)),
+            end="",
+        )
         print(f"{none.seconds:8.3f}", flush=True)
 
 

@@ -1,9 +1,11 @@
-"""What the defaults gain on halves of real sets: fitted on one half, judged on the other, and the other way round.
+"""What the defaults gain on halves of real sets: fitted on one half, judged on the other, and the
+other way round.
 
-``python -m benchmarks.groups --only halves`` prints for each set and model the log loss of the model, of the automatic choice without
-groups and of ``GroupCalibrator()``, and the gain of the last over the second with its paired standard error over the rows. Seeds are odd:
-the defaults were chosen on even ones. Then the same for rows of a level that was left out of the fit: of each column, its second
-commonest level.
+``python -m benchmarks.groups --only halves`` prints for each set and model the log loss of the
+model, of the automatic choice without groups and of ``GroupCalibrator()``, and the gain of the last
+over the second with its paired standard error over the rows. Seeds are odd: the defaults were
+chosen on even ones. Then the same for rows of a level that was left out of the fit: of each column,
+its second commonest level.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,16 +21,22 @@ __all__ = ["gain_of", "halves", "unseen"]
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], Callable[[np.ndarray, np.ndarray], np.ndarray]]
 
 
-def _raw(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _raw(
+    p: np.ndarray, y: np.ndarray, groups: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return lambda new, of: new
 
 
-def _without(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _without(
+    p: np.ndarray, y: np.ndarray, groups: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     cal = cb.AutoCalibrator().fit(p, y)
     return lambda new, of: cal.predict_proba(new)[:, 1]
 
 
-def _by_group(p: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+def _by_group(
+    p: np.ndarray, y: np.ndarray, groups: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     cal = cb.GroupCalibrator().fit(p, y, groups=groups.astype(object))
     return lambda new, of: cal.predict_proba(new, groups=of.astype(object))[:, 1]
 
@@ -56,12 +64,18 @@ def _said(name: str, losses: dict[str, np.ndarray]) -> float:
     gain, error = gain_of(losses["automatic"], losses["by group"])
     verdict = "better" if gain > error else "worse" if gain < -error else "equal"
     means = "  ".join(f"{one} {values.mean():.4f}" for one, values in losses.items())
-    print(f"{name:27s} {len(losses['raw']):6,d} rows  {means}  gain {gain:+.5f} (s.e. {error:.5f}) {verdict}", flush=True)
+    print(
+        f"{name:27s} {len(losses['raw']):6,d} rows  {means}  gain {gain:+.5f} (s.e. {error:.5f})"
+        f" {verdict}",
+        flush=True,
+    )
     return gain
 
 
 def halves(folder: str, seeds: int) -> None:
-    """Print the losses on halves, each row's being the mean over the seeds, then those of levels left out."""
+    """Print the losses on halves, each row's being the mean over the seeds, then those of levels
+    left out.
+    """
     gains = []
     for name, said, label, columns in SETS:
         p, y, groups = read_set(folder, name, said, label, columns)

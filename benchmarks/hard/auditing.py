@@ -12,7 +12,8 @@ import calibrant as cb
 __all__ = ["audits", "order", "rules"]
 
 
-#: Audit -> (rows, options, whether groups overlap, times too bold), of risks whose group means are right.
+#: Audit -> (rows, options, whether groups overlap, times too bold), of risks whose group means are
+#: right.
 AUDITS: dict[str, tuple[int, dict[str, Any], bool, float]] = {
     "six groups": (600, {}, False, 2.5),
     "six groups, weak null": (600, {"null": "weak"}, False, 2.5),
@@ -27,14 +28,20 @@ def audits(repeats: int) -> Iterator[Line]:
     for name, (n, options, overlap, bold) in AUDITS.items():
         found = [_audited(n, overlap, bold, options, seed) for seed in range(max(repeats // 2, 1))]
         yield f"{name}: all intervals hold", float(np.mean([one[0] for one in found])), ".95"
-        yield f"{name}: a group without a gap is off", float(np.mean([one[1] for one in found])), "at most .05"
+        yield (
+            f"{name}: a group without a gap is off",
+            float(np.mean([one[1] for one in found])),
+            "at most .05",
+        )
     for name in ("event, strong null", "event, share of false finds"):
         found = alarms(name, max(repeats // 2, 1), power=True)
         yield f"{name}: the group that is off is found", found.found, "much"
         yield f"{name}: false among those called off", found.false_share, "at most .05"
 
 
-def _audited(n: int, overlap: bool, bold: float, options: dict[str, Any], seed: int) -> tuple[bool, bool]:
+def _audited(
+    n: int, overlap: bool, bold: float, options: dict[str, Any], seed: int
+) -> tuple[bool, bool]:
     rng = np.random.default_rng(seed)
     z = rng.normal(0.0, 1.0, n)
     y = (rng.random(n) < sigmoid(z)).astype(int)
@@ -42,7 +49,9 @@ def _audited(n: int, overlap: bool, bold: float, options: dict[str, Any], seed: 
     if overlap:
         groups = {"six": groups, **{f"of {k}": rng.integers(0, k, n).astype(str) for k in (2, 4)}}
     table = cb.audit(y, sigmoid(bold * z), groups, n_draws=200, **options).frame()
-    return bool(((table["low"] <= 0.0) & (table["high"] >= 0.0)).all()), bool((table["outcome"] == "off").any())
+    return bool(((table["low"] <= 0.0) & (table["high"] >= 0.0)).all()), bool(
+        (table["outcome"] == "off").any()
+    )
 
 
 def order(repeats: int) -> Iterator[Line]:
@@ -61,7 +70,10 @@ def _rows(seed: int) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
 def _moved_by_columns(seed: int) -> bool:
     rng, y, p = _rows(seed)
     groups = {"one": rng.choice(list("abc"), 600), "other": rng.choice(list("xyz"), 600)}
-    both = [cb.audit(y, p, dict(items), n_draws=200) for items in (groups.items(), [*groups.items()][::-1])]
+    both = [
+        cb.audit(y, p, dict(items), n_draws=200)
+        for items in (groups.items(), [*groups.items()][::-1])
+    ]
     one, other = (sorted(found.frame()["p_value"].tolist()) for found in both)
     return not np.allclose(one, other, atol=1e-12)
 
@@ -71,7 +83,9 @@ def _moved_by_names(seed: int) -> bool:
     cluster, renamed = rng.integers(0, 30, 600), rng.permutation(30)
     options: Any = {"method": "bootstrap", "n_resamples": 100}
     ece = cb.metrics.expected_calibration_error
-    one, other = (ece.interval(y, p, cluster=names, **options) for names in (cluster, renamed[cluster]))
+    one, other = (
+        ece.interval(y, p, cluster=names, **options) for names in (cluster, renamed[cluster])
+    )
     return (one.low, one.high) != (other.low, other.high)
 
 
@@ -79,10 +93,18 @@ def rules(repeats: int) -> Iterator[Line]:
     """The surest 12 % of the rows are worse than the next 43 %."""
     for n in (2_000, 5_000):
         for method in ("fixed_sequence", "sgr", "learn_then_test"):
-            yield f"{method}, n = {n}: refused", share(lambda seed, n=n, m=method: _refused(n, m, seed), max(repeats // 2, 1)), "little"
+            yield (
+                f"{method}, n = {n}: refused",
+                share(lambda seed, n=n, m=method: _refused(n, m, seed), max(repeats // 2, 1)),
+                "little",
+            )
     for starts in (1, 2):
         none = share(lambda seed, s=starts: _none(s, seed), repeats)
-        yield f"certified_settings, the third of six is good, n_starts={starts}: none", none, "little"
+        yield (
+            f"certified_settings, the third of six is good, n_starts={starts}: none",
+            none,
+            "little",
+        )
 
 
 def _refused(n: int, method: Any, seed: int) -> bool:

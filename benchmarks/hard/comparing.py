@@ -1,4 +1,6 @@
-"""Comparisons and verdicts where the truth is known: G4 and G5, and clusters of unequal size: G9."""
+"""Comparisons and verdicts where the truth is known: G4 and G5, and clusters of unequal size:
+G9.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,7 +20,11 @@ WORSE: dict[str, tuple[Draw, Callable[[np.ndarray], np.ndarray], tuple[int, ...]
     "few rows overstated": (mild, lambda z: np.where(z > 2.5, z + 4.0, z), (500, 1_000, 3_000)),
     "sharp on one side": (lambda rng, n: rng.normal(4.0, 1.0, n), lambda z: 1.5 * z, (100,)),
     "rare, 1.5 x sharper": (lambda rng, n: rng.normal(-5.0, 1.0, n), lambda z: 1.5 * z, (200,)),
-    "rarest understated": (lambda rng, n: rng.normal(-4.0, 1.5, n), lambda z: np.where(z < -6.0, z - 3.0, z), (500,)),
+    "rarest understated": (
+        lambda rng, n: rng.normal(-4.0, 1.5, n),
+        lambda z: np.where(z < -6.0, z - 3.0, z),
+        (500,),
+    ),
     "one in twenty sure": (mixed, lambda z: np.where(np.abs(z) > 5.0, 2.0 * z, z), (300,)),
     "timid": (mild, lambda z: 0.6 * z, (200,)),
     "1.5 x bolder": (mild, lambda z: 1.5 * z, (100, 500)),
@@ -51,7 +57,9 @@ ADVISED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
 
 
 def verdicts(repeats: int) -> Iterator[Line]:
-    """What a report advises on true risks that are sharp, and where it sees nothing in risks that are off."""
+    """What a report advises on true risks that are sharp, and where it sees nothing in risks
+    that are off.
+    """
     times = max(repeats // 2, 1)
     for name, (make, sizes) in ADVISED.items():
         for n in sizes:
@@ -61,7 +69,11 @@ def verdicts(repeats: int) -> Iterator[Line]:
         found = [_comfort(n, seed) for seed in range(times)]
         said = f"5 % of rows say .97, truly .55, n = {n}"
         yield f"{said}: called fine", float(np.mean([one[0] for one in found])), "little"
-        yield f"{said}: so, and no word of what rows can show", float(np.mean([one[1] for one in found])), "0"
+        yield (
+            f"{said}: so, and no word of what rows can show",
+            float(np.mean([one[1] for one in found])),
+            "0",
+        )
 
 
 def _verdict(y: np.ndarray, p: np.ndarray, calibrator: Any) -> dict[str, Any]:
@@ -93,15 +105,23 @@ def clusters(repeats: int) -> Iterator[Line]:
         sizes[0] = rows * part
         cluster = np.repeat(np.arange(count), np.round(sizes).astype(int))
         where = f"{count} clusters, the largest {100 * part:.0f} %"
-        yield f"{where}: equals told apart", share(lambda seed, c=cluster: _told_apart(c, seed), repeats), "at most .05"
+        yield (
+            f"{where}: equals told apart",
+            share(lambda seed, c=cluster: _told_apart(c, seed), repeats),
+            "at most .05",
+        )
         for key, truth in (("observed_expected_ratio", 1.0), ("calibration_bias", 0.0)):
             metric = getattr(cb.metrics, key)
-            held = share(lambda seed, c=cluster, m=metric, t=truth: holds(m, t, _clustered(c, seed)), repeats)
+            held = share(
+                lambda seed, c=cluster, m=metric, t=truth: holds(m, t, _clustered(c, seed)), repeats
+            )
             yield f"{where}, {key}: interval holds", held, ".95"
         benefit = replace(cb.metrics.net_benefit, threshold=0.3)
         p = _clustered(np.arange(1_000_000), 0)["p"]
         truth = float(np.where(p >= 0.3, p - (1.0 - p) * 3.0 / 7.0, 0.0).mean())
-        held = share(lambda seed, c=cluster, m=benefit, t=truth: holds(m, t, _clustered(c, seed)), repeats)
+        held = share(
+            lambda seed, c=cluster, m=benefit, t=truth: holds(m, t, _clustered(c, seed)), repeats
+        )
         yield f"{where}, net_benefit: interval holds", held, ".95"
     for key, truth in (("observed_expected_ratio", 1.0), ("calibration_bias", 0.0)):
         metric = getattr(cb.metrics, key)
@@ -120,7 +140,9 @@ def _clustered(cluster: np.ndarray, seed: int) -> dict[str, Any]:
 
 
 def _crossed(seed: int) -> dict[str, Any]:
-    """Risks that are right on average over raters and items, both with effects and unequal numbers."""
+    """Risks that are right on average over raters and items, both with effects and unequal
+    numbers.
+    """
     rng = np.random.default_rng(seed)
     sizes = [rng.dirichlet(np.full(count, 1.5)) for count in (20, 25)]
     ways = np.column_stack([rng.choice(len(size), 600, p=size) for size in sizes])

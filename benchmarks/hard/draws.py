@@ -5,7 +5,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Draw", "Line", "asked", "counted_by_truth", "holds", "mild", "mixed", "share", "sharp", "sigmoid"]
+__all__ = [
+    "Draw",
+    "Line",
+    "asked",
+    "counted_by_truth",
+    "holds",
+    "mild",
+    "mixed",
+    "share",
+    "sharp",
+    "sigmoid",
+]
 
 #: What is counted, the share found, and what it should be.
 Line = tuple[str, float, str]

@@ -1,4 +1,6 @@
-"""Intervals and tests where the spread says little of the errors: G8, G10 and G11, and laws of our own."""
+"""Intervals and tests where the spread says little of the errors: G8, G10 and G11, and laws of
+our own.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -19,14 +21,26 @@ def weights(repeats: int) -> Iterator[Line]:
     loss = -float((many * np.log(many) + (1.0 - many) * np.log1p(-many)).mean())
     ranked = float(many @ np.cumsum(1.0 - many) / (many.sum() * (1.0 - many).sum()))
     truths = {
-        "log_loss": loss, "event_brier_score": float((many * (1.0 - many)).mean()), "event_auroc": ranked,
-        "calibration_slope": 1.0, "observed_expected_ratio": 1.0, "calibration_bias": 0.0,
-    }  # fmt: skip
+        "log_loss": loss,
+        "event_brier_score": float((many * (1.0 - many)).mean()),
+        "event_auroc": ranked,
+        "calibration_slope": 1.0,
+        "observed_expected_ratio": 1.0,
+        "calibration_bias": 0.0,
+    }
     for key, truth in truths.items():
         metric = getattr(cb.metrics, key)
-        yield f"{key}: interval holds", share(lambda seed, m=metric, t=truth: holds(m, t, _weighted(seed)), repeats), ".95"
+        yield (
+            f"{key}: interval holds",
+            share(lambda seed, m=metric, t=truth: holds(m, t, _weighted(seed)), repeats),
+            ".95",
+        )
     test = cb.metrics.spiegelhalter_test
-    yield "spiegelhalter_test: rejects", share(lambda seed: asked(test, _weighted(seed)).p_value < 0.05, repeats), "at most .05"
+    yield (
+        "spiegelhalter_test: rejects",
+        share(lambda seed: asked(test, _weighted(seed)).p_value < 0.05, repeats),
+        "at most .05",
+    )
     for scale, name in ((1.0, "of mean 1"), (1_000.0, "of a population")):
         off = share(lambda seed, s=scale: _off_by_weights(s, seed), max(repeats // 2, 1))
         yield f"audit of six groups, weights {name}: a group is off", off, "at most .05"
@@ -36,7 +50,11 @@ def _weighted(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     p, w = sigmoid(rng.normal(0.0, 1.3, 860)), np.exp(rng.normal(0.0, 1.0, 860))
     y = (rng.random(860) < p).astype(int)
-    kind = {"weight_kind": "sampling"} if "weight_kind" in inspect.signature(cb.metrics.compare).parameters else {}
+    kind = (
+        {"weight_kind": "sampling"}
+        if "weight_kind" in inspect.signature(cb.metrics.compare).parameters
+        else {}
+    )
     return {"y": y, "p": p, "sample_weight": w / w.mean(), **kind}
 
 
@@ -48,21 +66,39 @@ def _off_by_weights(scale: float, seed: int) -> bool:
 
 
 def intervals(repeats: int) -> Iterator[Line]:
-    """Sure rows that may fail, long tails, standard deviations that say nothing, risks near 0 and 1."""
+    """Sure rows that may fail, long tails, standard deviations that say nothing, risks near 0
+    and 1.
+    """
     for n in (50, 100, 300):
-        yield f"calibration_bias, sure rows fail, n = {n}: holds", share(lambda seed, n=n: _sure_rows(n, seed), repeats), ".95"
+        yield (
+            f"calibration_bias, sure rows fail, n = {n}: holds",
+            share(lambda seed, n=n: _sure_rows(n, seed), repeats),
+            ".95",
+        )
     laws = {
-        "root_mean_squared_error, long tails": (_long_tails, float(np.exp(1.3**2)), cb.metrics.root_mean_squared_error),
-        "negative_log_likelihood, std says nothing": (
-            _no_std, float(0.5 * np.log(2.0 * np.pi) + 1.5 * np.exp(2.0 * 0.49)), cb.metrics.negative_log_likelihood,
+        "root_mean_squared_error, long tails": (
+            _long_tails,
+            float(np.exp(1.3**2)),
+            cb.metrics.root_mean_squared_error,
         ),
-    }  # fmt: skip
+        "negative_log_likelihood, std says nothing": (
+            _no_std,
+            float(0.5 * np.log(2.0 * np.pi) + 1.5 * np.exp(2.0 * 0.49)),
+            cb.metrics.negative_log_likelihood,
+        ),
+    }
     for name, (draw, truth, metric) in laws.items():
         for n in (60, 200):
-            held = share(lambda seed, d=draw, t=truth, m=metric, n=n: _covers(m, t, *d(n, seed)), repeats)
+            held = share(
+                lambda seed, d=draw, t=truth, m=metric, n=n: _covers(m, t, *d(n, seed)), repeats
+            )
             yield f"{name}, n = {n}: holds", held, ".95"
     for n in (40, 200):
-        yield f"spiegelhalter_test, sure risks, n = {n}: rejects", share(lambda seed, n=n: _sure_risks(n, seed), repeats), "at most .05"
+        yield (
+            f"spiegelhalter_test, sure risks, n = {n}: rejects",
+            share(lambda seed, n=n: _sure_risks(n, seed), repeats),
+            "at most .05",
+        )
     yield from _of_events(repeats)
 
 
@@ -96,10 +132,20 @@ def _sure_risks(n: int, seed: int) -> bool:
 
 
 def _of_events(repeats: int) -> Iterator[Line]:
-    """O/E beside the width that its estimand needs, lift at its share, a crossing near the top, one class."""
+    """O/E beside the width that its estimand needs, lift at its share, a crossing near the top,
+    one class.
+    """
     wide = [_oe(seed) for seed in range(repeats)]
-    yield "observed_expected_ratio, sharp risks, n = 200: holds", float(np.mean([one[0] for one in wide])), ".95"
-    yield "the same: its width over that of 1.96 standard errors", float(np.median([one[1] for one in wide])), "1"
+    yield (
+        "observed_expected_ratio, sharp risks, n = 200: holds",
+        float(np.mean([one[0] for one in wide])),
+        ".95",
+    )
+    yield (
+        "the same: its width over that of 1.96 standard errors",
+        float(np.median([one[1] for one in wide])),
+        "1",
+    )
     for given in ("risks", "nothing"):
         found = [_oe(seed, given) for seed in range(repeats)]
         said = f'observed_expected_ratio, given="{given}"'
@@ -108,7 +154,11 @@ def _of_events(repeats: int) -> Iterator[Line]:
     many = np.sort(sigmoid(np.random.default_rng(1).normal(-1.0, 1.3, 1_000_000)))
     lifted = float(many[-100_000:].mean() / many.mean())
     for n in (100, 500):
-        yield f"lift at a share of .1, n = {n}: holds", share(lambda seed, n=n: _lift(n, lifted, seed), repeats), ".95"
+        yield (
+            f"lift at a share of .1, n = {n}: holds",
+            share(lambda seed, n=n: _lift(n, lifted, seed), repeats),
+            ".95",
+        )
     for n in (100, 500):
         held = share(lambda seed, n=n: _lift_at_a_jump(n, seed), repeats)
         yield f"lift, a tenth of the rows surely has the event, n = {n}: holds", held, ".95"
@@ -147,7 +197,9 @@ def _crossing(n: int, seed: int) -> bool:
     z = rng.normal(0.5, 1.5, n)
     y = (rng.random(n) < sigmoid(z)).astype(int)
     costs = {"cost_false_positive": 19.0, "cost_false_negative": 1.0}
-    found = cb.decision_threshold(y, sigmoid(1.5 * z), calibrator=cb.Identity(), n_splits=2, **costs)
+    found = cb.decision_threshold(
+        y, sigmoid(1.5 * z), calibrator=cb.Identity(), n_splits=2, **costs
+    )
     return bool(found.low <= sigmoid(1.5 * np.log(19.0)) <= found.high)
 
 
@@ -155,7 +207,9 @@ def _one_class(seed: int) -> bool:
     rng = np.random.default_rng(seed)
     P, w = rng.dirichlet(np.ones(3), 40), np.exp(rng.normal(0.0, 1.0, 40))
     try:
-        return bool(cb.metrics.d2_of_classes.interval(np.zeros(40, int), P, sample_weight=w).low < -1e6)
+        return bool(
+            cb.metrics.d2_of_classes.interval(np.zeros(40, int), P, sample_weight=w).low < -1e6
+        )
     except ValueError:
         return False
 
@@ -163,8 +217,16 @@ def _one_class(seed: int) -> bool:
 def separated(repeats: int) -> Iterator[Line]:
     """20 rows without the event, all below 20 rows with it."""
     found = [_separated(seed) for seed in range(repeats)]
-    yield "calibration_slope of separated samples: finite lower limit", float(np.mean([one[0] for one in found])), "1"
-    yield "event_auroc of separated samples: lower limit at least .8", float(np.mean([one[1] for one in found])), "1"
+    yield (
+        "calibration_slope of separated samples: finite lower limit",
+        float(np.mean([one[0] for one in found])),
+        "1",
+    )
+    yield (
+        "event_auroc of separated samples: lower limit at least .8",
+        float(np.mean([one[1] for one in found])),
+        "1",
+    )
 
 
 def _separated(seed: int) -> tuple[bool, bool]:
@@ -185,9 +247,13 @@ ERRORS: dict[str, Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndar
     "std rounded to .5": lambda rng, n: _rounded(rng.normal(size=n), rng.gamma(4.0, 0.25, n)),
 }
 FORECAST_METRICS = (
-    "expected_normalized_calibration_error", "uncertainty_calibration_error", "negative_log_likelihood",
-    "root_mean_squared_error", "continuous_ranked_probability_score", "interval_coverage",
-)  # fmt: skip
+    "expected_normalized_calibration_error",
+    "uncertainty_calibration_error",
+    "negative_log_likelihood",
+    "root_mean_squared_error",
+    "continuous_ranked_probability_score",
+    "interval_coverage",
+)
 
 
 def _scaled(error: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,21 +264,30 @@ def _rounded(error: np.ndarray, std: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return error * std, np.maximum(np.round(2.0 * std) / 2.0, 0.5)
 
 
-#: Metrics over bins: one for each so many rows, ten at most; their intervals are of the error in as many.
+#: Metrics over bins: one for each so many rows, ten at most; their intervals are of the error in as
+#: many.
 BINNED, ROWS_OF_A_BIN, MOST_BINS = FORECAST_METRICS[:2], 30, 10
 
 
 def forecasts(repeats: int) -> Iterator[Line]:
-    """Forecasts whose standard deviations, tails, skewness or ties are not those of a normal law."""
+    """Forecasts whose standard deviations, tails, skewness or ties are not those of a normal
+    law.
+    """
     for key in FORECAST_METRICS:
         metric = getattr(cb.metrics, key)
         for name, draw in ERRORS.items():
             errors, std = draw(np.random.default_rng(99), 1_000_000)
             for n in (60, 200):
-                of = replace(metric, n_bins=min(n // ROWS_OF_A_BIN, MOST_BINS)) if key in BINNED else metric
+                of = (
+                    replace(metric, n_bins=min(n // ROWS_OF_A_BIN, MOST_BINS))
+                    if key in BINNED
+                    else metric
+                )
                 truth = float(of(errors, np.zeros(len(errors)), std))
                 times = max(repeats // 4, 1) if key in BINNED else repeats
-                held = share(lambda seed, d=draw, m=metric, t=truth, n=n: _forecast(d, m, t, n, seed), times)
+                held = share(
+                    lambda seed, d=draw, m=metric, t=truth, n=n: _forecast(d, m, t, n, seed), times
+                )
                 yield f"{metric.key}, {name}, n = {n}: holds", held, ".95"
 
 
@@ -223,11 +298,20 @@ def _forecast(draw: Any, metric: Any, truth: float, n: int, seed: int) -> bool:
 
 #: Law -> draw(rng, n) of (predicted, true risks).
 RISKS: dict[str, Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]] = {
-    "one row in twenty says .97, truly .55": lambda rng, n: _failing(rng.random(n) < 0.05, rng.uniform(0.02, 0.9, n)),
+    "one row in twenty says .97, truly .55": lambda rng, n: _failing(
+        rng.random(n) < 0.05, rng.uniform(0.02, 0.9, n)
+    ),
     "risks of .1, .3, .5 and .9 only": lambda rng, n: _both(rng.choice([0.1, 0.3, 0.5, 0.9], n)),
     "rare, 2 times too low": lambda rng, n: _halved(0.06 * rng.beta(1.0, 3.0, n)),
 }
-RISK_METRICS = ("log_loss", "event_brier_score", "event_auroc", "calibration_slope", "calibration_bias", "observed_expected_ratio")
+RISK_METRICS = (
+    "log_loss",
+    "event_brier_score",
+    "event_auroc",
+    "calibration_slope",
+    "calibration_bias",
+    "observed_expected_ratio",
+)
 
 
 def _failing(top: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -249,8 +333,16 @@ def classes(repeats: int) -> Iterator[Line]:
         for name, draw in RISKS.items():
             truth = counted_by_truth(metric, *draw(np.random.default_rng(99), 300_000))
             for n in (100, 500):
-                held = [one for seed in range(repeats) if (one := _risk(draw, metric, truth, n, seed)) is not None]
-                yield f"{metric.key}, {name}, n = {n}: holds", float(np.mean(held)) if held else float("nan"), ".95"
+                held = [
+                    one
+                    for seed in range(repeats)
+                    if (one := _risk(draw, metric, truth, n, seed)) is not None
+                ]
+                yield (
+                    f"{metric.key}, {name}, n = {n}: holds",
+                    float(np.mean(held)) if held else float("nan"),
+                    ".95",
+                )
 
 
 def _risk(draw: Any, metric: Any, truth: float, n: int, seed: int) -> bool | None:

@@ -1,8 +1,10 @@
-"""Conformal intervals at 50, 90 and 99 %, ours beside MAPIE's and crepes', on the same forecasts, in one run.
+"""Conformal intervals at 50, 90 and 99 %, ours beside MAPIE's and crepes', on the same forecasts,
+in one run.
 
-Run: python -m benchmarks.intervals [--peers PYTHON] [--seeds 5] [--data diabetes yacht]
-PYTHON is the interpreter of an environment with mapie and crepes; without it ours are run alone. Simulated sets are what methods were
-chosen on, the real ones (five need CALIBRANT_DATA) what they are judged on.
+Run: python -m benchmarks.intervals [--peers PYTHON] [--seeds 5] [--data diabetes yacht] PYTHON is
+the interpreter of an environment with mapie and crepes; without it ours are run alone. Simulated
+sets are what methods were chosen on, the real ones (five need CALIBRANT_DATA) what they are judged
+on.
 """
 
 import argparse
@@ -33,9 +35,15 @@ def main() -> None:
             _keep(results, one, method, ends, seconds)
     if given.peers:
         _with_peers(results, cases, given.peers)
-    for title, sets in (("simulated", SIMULATED), ("real", [name for name in names() if name not in SIMULATED])):
+    for title, sets in (
+        ("simulated", SIMULATED),
+        ("real", [name for name in names() if name not in SIMULATED]),
+    ):
         if set(sets) & set(given.data):
-            print(f"\n{title}: width and score relative to {BASELINE!r}, geometric means\n{table(results, sets, BASELINE)}")
+            print(
+                f"\n{title}: width and score relative to {BASELINE!r}, geometric"
+                f" means\n{table(results, sets, BASELINE)}"
+            )
     print("\nAll rows used for model and intervals, 90 %\n" + few_rows(given.data, given.seeds))
 
 
@@ -47,14 +55,30 @@ def _keep(results, one, method, ends, seconds):
 def _with_peers(results: Results, cases: list[Case], python: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "cases.npz", Path(folder) / "ends.npz"
-        np.savez(source, **{f"{k}|{name}": values for k, one in enumerate(cases) for name, values in one.held.items()})
-        subprocess.run([python, str(Path(__file__).with_name("peers.py")), str(source), str(target)], check=True)
+        np.savez(
+            source,
+            **{
+                f"{k}|{name}": values
+                for k, one in enumerate(cases)
+                for name, values in one.held.items()
+            },
+        )
+        subprocess.run(
+            [python, str(Path(__file__).with_name("peers.py")), str(source), str(target)],
+            check=True,
+        )
         with np.load(target) as file:
             found = {key: file[key] for key in file.files}
     for key in found:
         number, method, what = key.split("|")
         if what == "ends":
-            _keep(results, cases[int(number)], method, found[key], float(found[f"{number}|{method}|seconds"]))
+            _keep(
+                results,
+                cases[int(number)],
+                method,
+                found[key],
+                float(found[f"{number}|{method}|seconds"]),
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The data of the benchmark and what two models say of it: a mean with a std, and seven quantiles."""
+"""The data of the benchmark and what two models say of it: a mean with a std, and seven
+quantiles.
+"""
 
 import os
 from dataclasses import dataclass
@@ -20,7 +22,9 @@ STD_OF_ABSOLUTE = 1.2533
 
 @dataclass
 class Case:
-    """What was said of calibration and test rows: arrays by name, with "_cal" and "_test" at the end; y in units of its own std."""
+    """What was said of calibration and test rows: arrays by name, with "_cal" and "_test" at the
+    end; y in units of its own std.
+    """
 
     name: str
     seed: int
@@ -29,7 +33,10 @@ class Case:
 
 def names() -> list[str]:
     """The sets that are here."""
-    return [*SIMULATED, *(name for name in REAL if name == "diabetes" or (DATA / "uci" / f"{name}.npz").exists())]
+    return [
+        *SIMULATED,
+        *(name for name in REAL if name == "diabetes" or (DATA / "uci" / f"{name}.npz").exists()),
+    ]
 
 
 def rows_of(name: str, seed: int, n: int = MOST_ROWS) -> tuple[np.ndarray, np.ndarray]:
@@ -54,21 +61,29 @@ def rows_of(name: str, seed: int, n: int = MOST_ROWS) -> tuple[np.ndarray, np.nd
 
 
 def case(name: str, seed: int) -> Case:
-    """A forest's mean and std and a boosting's quantiles, fitted on 40 % of the rows, of 30 % to calibrate and 30 % to test."""
+    """A forest's mean and std and a boosting's quantiles, fitted on 40 % of the rows, of 30 % to
+    calibrate and 30 % to test.
+    """
     X, y = rows_of(name, seed)
     a, b = int(0.4 * len(y)), int(0.7 * len(y))
-    forest = RandomForestRegressor(60, min_samples_leaf=3, oob_score=True, random_state=seed).fit(X[:a], y[:a])
+    forest = RandomForestRegressor(60, min_samples_leaf=3, oob_score=True, random_state=seed).fit(
+        X[:a], y[:a]
+    )
     error = np.abs(y[:a] - forest.oob_prediction_)
     scale = RandomForestRegressor(60, min_samples_leaf=15, random_state=seed).fit(X[:a], error)
     boosted = [
-        HistGradientBoostingRegressor(loss="quantile", quantile=q, max_iter=60, max_leaf_nodes=8, random_state=seed).fit(X[:a], y[:a])
+        HistGradientBoostingRegressor(
+            loss="quantile", quantile=q, max_iter=60, max_leaf_nodes=8, random_state=seed
+        ).fit(X[:a], y[:a])
         for q in QUANTILES
     ]
     held = {}
     for part, rows in (("cal", slice(a, b)), ("test", slice(b, None))):
         held[f"y_{part}"] = y[rows]
         held[f"mean_{part}"] = forest.predict(X[rows])
-        held[f"std_{part}"] = STD_OF_ABSOLUTE * np.maximum(scale.predict(X[rows]), 0.05 * error.mean())
+        held[f"std_{part}"] = STD_OF_ABSOLUTE * np.maximum(
+            scale.predict(X[rows]), 0.05 * error.mean()
+        )
         # A tiny step keeps equal quantiles apart, which no density can have.
         values = np.sort(np.stack([model.predict(X[rows]) for model in boosted], axis=1), axis=1)
         held[f"quantiles_{part}"] = values + 1e-9 * np.arange(len(QUANTILES))

@@ -24,7 +24,9 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def few_rows(names: list[str], seeds: int, n: int = ROWS) -> str:
-    """A table of coverage, promise, width and interval score relative to the half and half split, and CPU seconds."""
+    """A table of coverage, promise, width and interval score relative to the half and half
+    split, and CPU seconds.
+    """
     found: dict[str, list[tuple[float, ...]]] = {}
     for name in names:
         for seed in range(RUNS_A_SEED * seeds):
@@ -36,21 +38,38 @@ def few_rows(names: list[str], seeds: int, n: int = ROWS) -> str:
     for method, rows in found.items():
         values = np.array(rows)
         width, score = np.exp(np.log(values[:, 2:4] / base[:, 2:4]).mean(axis=0))
-        lines.append(f"{method:54s}|  {values[:, 0].mean():.3f}   {values[0, 1]:.3f}  {width:.3f}  {score:.3f} |{values[:, 4].mean():7.3f}")
+        lines.append(
+            f"{method:54s}|  {values[:, 0].mean():.3f}   {values[0, 1]:.3f}  {width:.3f} "
+            f" {score:.3f} |{values[:, 4].mean():7.3f}"
+        )
     return "\n".join(lines)
 
 
 def _run(X, y, X_new, y_new):
-    model, half = make_pipeline(StandardScaler(), PolynomialFeatures(2), RidgeCV(np.logspace(-2, 4, 13))), len(y) // 2
+    model, half = (
+        make_pipeline(StandardScaler(), PolynomialFeatures(2), RidgeCV(np.logspace(-2, 4, 13))),
+        len(y) // 2,
+    )
     start = time.process_time()
     fitted = clone(model).fit(X[:half], y[:half])
-    split = cb.CalibratedRegressor(fitted, cb.ConformalIntervals(score="absolute")).fit(X[half:], y[half:])
+    split = cb.CalibratedRegressor(fitted, cb.ConformalIntervals(score="absolute")).fit(
+        X[half:], y[half:]
+    )
     ends = split.predict_distribution(X_new).interval(LEVEL)
-    out = {"split, half and half": _judged(ends, y_new, split.calibrator_.guarantee(LEVEL), time.process_time() - start)}
+    out = {
+        "split, half and half": _judged(
+            ends, y_new, split.calibrator_.guarantee(LEVEL), time.process_time() - start
+        )
+    }
     for name, options in METHODS.items():
         start = time.process_time()
         reg = cb.ConformalRegressor(model, **options).fit(X, y)
-        out[name] = _judged(reg.predict_interval(X_new, LEVEL), y_new, reg.guarantee(LEVEL), time.process_time() - start)
+        out[name] = _judged(
+            reg.predict_interval(X_new, LEVEL),
+            y_new,
+            reg.guarantee(LEVEL),
+            time.process_time() - start,
+        )
     return out
 
 
@@ -58,4 +77,10 @@ def _judged(ends, y, said, seconds):
     low, high = ends
     miss = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
     score = np.mean(high - low + 2.0 / (1.0 - LEVEL) * miss)
-    return float(np.mean(miss == 0.0)), float(said.least), float(np.mean(high - low)), float(score), seconds
+    return (
+        float(np.mean(miss == 0.0)),
+        float(said.least),
+        float(np.mean(high - low)),
+        float(score),
+        seconds,
+    )

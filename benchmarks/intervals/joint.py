@@ -1,9 +1,11 @@
-"""Forecasts of outputs together, calibrated by us and by netcal's multivariate Gaussian process, judged on the same new rows.
+"""Forecasts of outputs together, calibrated by us and by netcal's multivariate Gaussian process,
+judged on the same new rows.
 
-Run: python -m benchmarks.intervals.joint [--peers PYTHON] [--seeds 3] [--outputs 2 5 10] [--cases "breast cancer"]
-PYTHON is the interpreter of an environment with netcal; without it ours are run alone. Three simulated sets of 300 rows to calibrate and
-1,000 to judge, and one real one: the first columns of scikit-learn's breast cancer table by a forest from its standard errors, with the
-spread of its trees as what is said (no correlations), 40 % to fit, 30 % to calibrate, 30 % to judge.
+Run: python -m benchmarks.intervals.joint [--peers PYTHON] [--seeds 3] [--outputs 2 5 10] [--cases
+"breast cancer"] PYTHON is the interpreter of an environment with netcal; without it ours are run
+alone. Three simulated sets of 300 rows to calibrate and 1,000 to judge, and one real one: the first
+columns of scikit-learn's breast cancer table by a forest from its standard errors, with the spread
+of its trees as what is said (no correlations), 40 % to fit, 30 % to calibrate, 30 % to judge.
 """
 
 import argparse
@@ -30,11 +32,18 @@ def too_narrow(d, seed):
 
 
 def _alone(d, seed, power):
-    """Stds alone are said; the errors hang together, and are as large as 1.5 times a power of them."""
+    """Stds alone are said; the errors hang together, and are as large as 1.5 times a power of
+    them.
+    """
     rng, n = np.random.default_rng(seed), ROWS + NEW
     mean, std = rng.normal(size=(n, d)), np.exp(0.5 * rng.normal(size=(n, d)))
     together = np.full((d, d), 0.6) + 0.4 * np.eye(d)
-    return mean, _diagonal(std), mean + 1.5 * std**power * rng.multivariate_normal(np.zeros(d), together, n), ROWS
+    return (
+        mean,
+        _diagonal(std),
+        mean + 1.5 * std**power * rng.multivariate_normal(np.zeros(d), together, n),
+        ROWS,
+    )
 
 
 def breast_cancer(d, seed):
@@ -47,7 +56,9 @@ def breast_cancer(d, seed):
     table = table[rows]
     fit = int(0.4 * len(rows))
     y = table[:, :d] / table[:fit, :d].std(axis=0)
-    forest = RandomForestRegressor(100, min_samples_leaf=3, random_state=seed).fit(table[:fit, 10:20], y[:fit])
+    forest = RandomForestRegressor(100, min_samples_leaf=3, random_state=seed).fit(
+        table[:fit, 10:20], y[:fit]
+    )
     trees = np.stack([one.predict(table[fit:, 10:20]) for one in forest.estimators_])
     std = np.maximum(trees.std(axis=0, ddof=1), 1e-3)
     return trees.mean(axis=0), _diagonal(std), y[fit:], int(0.3 * len(rows))
@@ -58,9 +69,11 @@ def _diagonal(std):
 
 
 CASES = {
-    "too narrow": too_narrow, "no correlations said": lambda d, seed: _alone(d, seed, 1.0),
-    "nor how errors grow": lambda d, seed: _alone(d, seed, 1.5), "breast cancer": breast_cancer,
-}  # fmt: skip
+    "too narrow": too_narrow,
+    "no correlations said": lambda d, seed: _alone(d, seed, 1.0),
+    "nor how errors grow": lambda d, seed: _alone(d, seed, 1.5),
+    "breast cancer": breast_cancer,
+}
 
 
 def ours(mean, cov, y, rows):
@@ -81,7 +94,11 @@ def judged(forecast, y):
     except cb.errors.InputError:
         return np.full(3, np.nan)
     return np.array(
-        [-joint.log_density(y).mean() / y.shape[1], metrics.energy_score(y, joint).value, metrics.ellipse_coverage(y, joint).value]
+        [
+            -joint.log_density(y).mean() / y.shape[1],
+            metrics.energy_score(y, joint).value,
+            metrics.ellipse_coverage(y, joint).value,
+        ]
     )
 
 
@@ -91,9 +108,16 @@ def _peers(held, python):
         source, target = Path(folder) / "cases.npz", Path(folder) / "found.npz"
         np.savez(
             source,
-            **{f"{k}|{name}": value for k, one in enumerate(held) for name, value in zip(["mean", "cov", "y", "rows"], one, strict=True)},
+            **{
+                f"{k}|{name}": value
+                for k, one in enumerate(held)
+                for name, value in zip(["mean", "cov", "y", "rows"], one, strict=True)
+            },
         )
-        subprocess.run([python, str(Path(__file__).with_name("joint_peers.py")), str(source), str(target)], check=True)
+        subprocess.run(
+            [python, str(Path(__file__).with_name("joint_peers.py")), str(source), str(target)],
+            check=True,
+        )
         with np.load(target) as file:
             found = {key: file[key] for key in file.files}
     out = {}
@@ -101,25 +125,36 @@ def _peers(held, python):
         number, method, what = key.split("|")
         if what == "cov":
             mean, _, _, rows = held[int(number)]
-            out.setdefault(int(number), []).append((method, (mean[rows:], found[key]), float(found[f"{number}|{method}|seconds"])))
+            out.setdefault(int(number), []).append(
+                (method, (mean[rows:], found[key]), float(found[f"{number}|{method}|seconds"]))
+            )
     return out
 
 
 def main() -> None:
     """Run, and print a table for each case."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.intervals.joint", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.intervals.joint", description=__doc__
+    )
     parser.add_argument("--peers", help="python of an environment with netcal")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--outputs", type=int, nargs="*", default=[2, 5, 10])
     parser.add_argument("--cases", nargs="*", choices=list(CASES), default=list(CASES))
     given = parser.parse_args()
-    asked = [(name, d, seed) for name in given.cases for d in given.outputs for seed in range(given.seeds)]
+    asked = [
+        (name, d, seed)
+        for name in given.cases
+        for d in given.outputs
+        for seed in range(given.seeds)
+    ]
     held = [CASES[name](d, seed) for name, d, seed in asked]
     theirs = _peers(held, given.peers) if given.peers else {}
     results = {}
     for k, ((name, d, _), one) in enumerate(zip(asked, held, strict=True)):
         for method, forecast, seconds in [*ours(*one), *theirs.get(k, [])]:
-            results.setdefault((name, d), {}).setdefault(method, []).append([*judged(forecast, one[2][one[3] :]), seconds])
+            results.setdefault((name, d), {}).setdefault(method, []).append(
+                [*judged(forecast, one[2][one[3] :]), seconds]
+            )
     for (name, d), methods in results.items():
         print(f"\n{name}, {d} outputs")
         print(f"{'':30} {'NLL/output':>11} {'energy':>8} {'in 90 %':>8} {'CPU s':>8}")

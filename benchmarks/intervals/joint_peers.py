@@ -1,4 +1,6 @@
-"""The same by netcal, in an environment of its own: ``python joint_peers.py cases.npz found.npz``."""
+"""The same by netcal, in an environment of its own:
+``python joint_peers.py cases.npz found.npz``.
+"""
 
 import sys
 import time
@@ -13,7 +15,8 @@ def calibrated(mean, cov, y, rows):
     """(method, covariances of the new rows, CPU seconds)."""
     n, d = mean.shape
     apart = not (cov * (1.0 - np.eye(d))).any()
-    # Of stds it takes the correlations of the outcomes to begin with; of a covariance without any it would learn none.
+    # Of stds it takes the correlations of the outcomes to begin with; of a covariance without any
+    # it would learn none.
     said = np.sqrt(np.diagonal(cov, axis1=1, axis2=2)) if apart else cov
     name = f"netcal GP-Normal, of {'stds' if apart else 'covariances'}"
     torch.manual_seed(0)

@@ -18,17 +18,27 @@ METHODS: dict[str, tuple[str, Any]] = {
     "absolute": ("std", cb.ConformalIntervals(score="absolute")),
     "scaled": ("std", cb.ConformalIntervals()),
     "scaled, ends of their own": ("std", cb.ConformalIntervals(symmetric=False)),
-    "scaled, after isotonic variance": ("std", cb.ConformalIntervals(calibrator=cb.IsotonicVariance())),
+    "scaled, after isotonic variance": (
+        "std",
+        cb.ConformalIntervals(calibrator=cb.IsotonicVariance()),
+    ),
     "distributional, after quantile recalibration": (
-        "std", cb.ConformalIntervals(score="distributional", calibrator=cb.QuantileRecalibration()),
+        "std",
+        cb.ConformalIntervals(score="distributional", calibrator=cb.QuantileRecalibration()),
     ),
     "Mondrian by std": ("std", cb.MondrianIntervals()),
     "quantiles as they are": ("quantiles", cb.ForecastIdentity()),
     "quantile (CQR)": ("quantiles", cb.ConformalIntervals(score="quantile", levels=LEVELS)),
-    "quantile (CQR), ends of their own": ("quantiles", cb.ConformalIntervals(score="quantile", levels=LEVELS, symmetric=False)),
+    "quantile (CQR), ends of their own": (
+        "quantiles",
+        cb.ConformalIntervals(score="quantile", levels=LEVELS, symmetric=False),
+    ),
     "distributional": ("quantiles", cb.ConformalIntervals(score="distributional")),
-    "distributional, ends of their own": ("quantiles", cb.ConformalIntervals(score="distributional", symmetric=False)),
-}  # fmt: skip
+    "distributional, ends of their own": (
+        "quantiles",
+        cb.ConformalIntervals(score="distributional", symmetric=False),
+    ),
+}
 
 
 def forecast_of(case: Case, kind: str, part: str) -> Any:

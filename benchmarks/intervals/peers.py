@@ -1,4 +1,6 @@
-"""The same by MAPIE and crepes, in an environment of their own: ``python peers.py cases.npz ends.npz`` with NumPy and the two only."""
+"""The same by MAPIE and crepes, in an environment of their own:
+``python peers.py cases.npz ends.npz`` with NumPy and the two only.
+"""
 
 import logging
 import sys
@@ -14,7 +16,9 @@ LEVELS = (0.5, 0.9, 0.99)
 
 
 class Said:
-    """A fitted regressor that says what it was told: rows are numbers, its predictions are looked up."""
+    """A fitted regressor that says what it was told: rows are numbers, its predictions are
+    looked up.
+    """
 
     def __init__(self, values):
         self.values, self.is_fitted_ = values, True
@@ -30,13 +34,19 @@ class Said:
 
 
 def _split(mean, level, X_cal, y_cal, X_test):
-    split = SplitConformalRegressor(mean, confidence_level=level, prefit=True).conformalize(X_cal, y_cal)
+    split = SplitConformalRegressor(mean, confidence_level=level, prefit=True).conformalize(
+        X_cal, y_cal
+    )
     return split.predict_interval(X_test)[1][:, :, 0].T
 
 
 def _cqr(parts, level, X_cal, y_cal, X_test, symmetric):
-    cqr = ConformalizedQuantileRegressor(parts, confidence_level=level, prefit=True).conformalize(X_cal, y_cal)
-    return cqr.predict_interval(X_test, symmetric_correction=symmetric, allow_infinite_bounds=True)[1][:, :, 0].T
+    cqr = ConformalizedQuantileRegressor(parts, confidence_level=level, prefit=True).conformalize(
+        X_cal, y_cal
+    )
+    return cqr.predict_interval(X_test, symmetric_correction=symmetric, allow_infinite_bounds=True)[
+        1
+    ][:, :, 0].T
 
 
 def _or_infinite(ask, n):
@@ -50,20 +60,38 @@ def _or_infinite(ask, n):
 
 
 def with_mapie(held):
-    """(method, ends, CPU seconds) of split conformal prediction and of both ways of conformalised quantile regression."""
+    """(method, ends, CPU seconds) of split conformal prediction and of both ways of
+    conformalised quantile regression.
+    """
     n = len(held["y_cal"])
     X_cal, X_test = np.arange(n)[:, None], np.arange(n, n + len(held["y_test"]))[:, None]
     mean = Said(np.concatenate([held["mean_cal"], held["mean_test"]]))
     start = time.process_time()
-    ends = [_or_infinite(lambda level=level: _split(mean, level, X_cal, held["y_cal"], X_test), len(X_test)) for level in LEVELS]
+    ends = [
+        _or_infinite(
+            lambda level=level: _split(mean, level, X_cal, held["y_cal"], X_test), len(X_test)
+        )
+        for level in LEVELS
+    ]
     yield "MAPIE split, absolute", np.stack(ends), time.process_time() - start
     values = np.concatenate([held["quantiles_cal"], held["quantiles_test"]])
     for symmetric in (True, False):
         start, ends = time.process_time(), []
         for level, (low, high) in zip(LEVELS, ((2, 4), (1, 5), (0, 6)), strict=True):
             parts = [Said(values[:, k]) for k in (low, high, 3)]
-            ends.append(_or_infinite(lambda p=parts, q=level, s=symmetric: _cqr(p, q, X_cal, held["y_cal"], X_test, s), len(X_test)))
-        yield f"MAPIE CQR{'' if symmetric else ', ends of their own'}", np.stack(ends), time.process_time() - start
+            ends.append(
+                _or_infinite(
+                    lambda p=parts, q=level, s=symmetric: _cqr(
+                        p, q, X_cal, held["y_cal"], X_test, s
+                    ),
+                    len(X_test),
+                )
+            )
+        yield (
+            f"MAPIE CQR{'' if symmetric else ', ends of their own'}",
+            np.stack(ends),
+            time.process_time() - start,
+        )
 
 
 def with_crepes(held):
@@ -80,7 +108,9 @@ def with_crepes(held):
             fit["bins"], edges = binning(sigma["cal"], bins=count)
             ask["bins"] = binning(sigma["test"], bins=edges)
         cr = ConformalRegressor().fit(residuals, **fit)
-        ends = np.stack([cr.predict_int(held["mean_test"], confidence=level, **ask).T for level in LEVELS])
+        ends = np.stack(
+            [cr.predict_int(held["mean_test"], confidence=level, **ask).T for level in LEVELS]
+        )
         yield f"crepes {name}", ends, time.process_time() - start
 
 
@@ -95,7 +125,10 @@ def main(source, target):
         one = {key.split("|")[1]: value for key, value in held.items() if key.split("|")[0] == case}
         for run in (with_mapie, with_crepes):
             for method, ends, seconds in run(one):
-                out[f"{case}|{method}|ends"], out[f"{case}|{method}|seconds"] = ends, np.array(seconds)
+                out[f"{case}|{method}|ends"], out[f"{case}|{method}|seconds"] = (
+                    ends,
+                    np.array(seconds),
+                )
     np.savez(target, **out)
 
 

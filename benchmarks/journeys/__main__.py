@@ -71,18 +71,28 @@ def _parser() -> argparse.ArgumentParser:
 def _at(revision: str, arguments: list[str]) -> int:
     """The same journeys on the sources of a revision, in a process of their own."""
     at = arguments.index("--at") if "--at" in arguments else None
-    rest = arguments[:at] + arguments[at + 2 :] if at is not None else [
-        one for one in arguments if not one.startswith("--at=")
-    ]  # fmt: skip
+    rest = (
+        arguments[:at] + arguments[at + 2 :]
+        if at is not None
+        else [one for one in arguments if not one.startswith("--at=")]
+    )
     with tempfile.TemporaryDirectory() as folder:
         root = checkout(revision, Path(folder))
         path = os.pathsep.join([str(root / "src"), str(ROOT)])
         command = [sys.executable, "-m", "benchmarks.journeys", *rest, "--called", revision]
-        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False).returncode
+        return subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": path}, check=False
+        ).returncode
 
 
 def _head() -> str:
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout.strip() or "unknown"
 
 

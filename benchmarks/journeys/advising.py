@@ -120,7 +120,9 @@ def _audited(rows: Rows, fresh: Rows) -> Iterator[Outcome]:
     large = [g for g in outcomes if abs(gaps.get(g, 0.0)) > 0.05]
     if none:
         off = any(outcomes[g] == "off" for g in none)
-        yield Outcome("groups called off", "false alarm", off, 0.05, f"{outcomes}, true gaps {gaps}")
+        yield Outcome(
+            "groups called off", "false alarm", off, 0.05, f"{outcomes}, true gaps {gaps}"
+        )
     if large:
         held = any(outcomes[g] == "holds" for g in large)
         yield Outcome("groups that hold", "false comfort", held, 0.05, f"{outcomes}, {gaps}")

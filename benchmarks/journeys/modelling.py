@@ -36,7 +36,9 @@ def around_a_model(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
         name = type(model).__name__
         loss = {
             "the model alone": _loss(model, X, rows.outcome, new, fresh.truth),
-            "scikit-learn's wrapper": _loss(CalibratedClassifierCV(model), X, rows.outcome, new, fresh.truth),
+            "scikit-learn's wrapper": _loss(
+                CalibratedClassifierCV(model), X, rows.outcome, new, fresh.truth
+            ),
         }
         ours = _loss(cb.CalibratedClassifier(model), X, rows.outcome, new, fresh.truth)
         for rival, other in loss.items():

@@ -18,7 +18,9 @@ BEYOND = 1.15
 
 
 def planned_study(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
-    """Rows are planned from a pilot's risks; the study then has that many, and risks that are right."""
+    """Rows are planned from a pilot's risks; the study then has that many, and risks that are
+    right.
+    """
     pilot = world.draw(PILOT, seed + 77)
     # Where the law drifts no risk is right of all batches.
     if (

@@ -25,33 +25,80 @@ what they can say.
 `Laws that do not flatter the intervals`_ has clustered, weighted, tied, skewed and heavy-tailed rows, and those where an interval still
 falls short: look there before trusting one on such data. ``python -m benchmarks.metrics.coverage --hard --page`` makes that table.
 """
-HARD, HARD_COLUMNS = "Laws that do not flatter the intervals", ("table", "law", "should be", "before (527bd88)", "now", "samples at most")
-COLUMNS = ("metric", "model", "n", "truth", "coverage", "±", "missed", "width", "before", "width before", "runs", "seed")
+HARD, HARD_COLUMNS = (
+    "Laws that do not flatter the intervals",
+    ("table", "law", "should be", "before (527bd88)", "now", "samples at most"),
+)
+COLUMNS = (
+    "metric",
+    "model",
+    "n",
+    "truth",
+    "coverage",
+    "±",
+    "missed",
+    "width",
+    "before",
+    "width before",
+    "runs",
+    "seed",
+)
 #: Shares of few rows: their intervals move in steps.
-SHARES = ("accuracy", "coverage", "coverage_at_risk", "size_stratified_coverage", "net_benefit", "standardised_net_benefit", "lift")
+SHARES = (
+    "accuracy",
+    "coverage",
+    "coverage_at_risk",
+    "size_stratified_coverage",
+    "net_benefit",
+    "standardised_net_benefit",
+    "lift",
+)
 LEAST, MOST = 0.93, 0.97
 
 
 def page(rows, metrics, before="", hard=({}, {})):
-    """The text of the page from the rows, the newest of each setting, the metrics by key, and what the hard tables found (now, before).
+    """The text of the page from the rows, the newest of each setting, the metrics by key, and what
+    the hard tables found (now, before).
 
     What the page ``before`` tells of metrics, or hard tables, that have no row here stays.
     """
     kept, order, new = _told(before), list(metrics), {row["metric"] for row in rows}
 
     def table(title, found):
-        stays = [cells for cells in kept.get(title, []) if cells[0] in metrics and cells[0] not in new]
-        return _section(title, COLUMNS, sorted([*stays, *map(_cells, found)], key=lambda cells: order.index(cells[0])))
+        stays = [
+            cells for cells in kept.get(title, []) if cells[0] in metrics and cells[0] not in new
+        ]
+        return _section(
+            title,
+            COLUMNS,
+            sorted([*stays, *map(_cells, found)], key=lambda cells: order.index(cells[0])),
+        )
 
     latest = {(row["metric"], row["model"], row["n"]): row for row in rows}
     rows = sorted(latest.values(), key=lambda row: list(metrics).index(row["metric"]))
-    low = [row for row in rows if row["coverage"] < LEAST - 2.0 * math.sqrt(LEAST * (1.0 - LEAST) / row["repeats"])]
-    high = [row for row in rows if _interior(row, metrics[row["metric"]]) and row["coverage"] > MOST + 2.0 * _error(row)]
-    lines = [HEAD.strip(), "", *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics))]
+    low = [
+        row
+        for row in rows
+        if row["coverage"] < LEAST - 2.0 * math.sqrt(LEAST * (1.0 - LEAST) / row["repeats"])
+    ]
+    high = [
+        row
+        for row in rows
+        if _interior(row, metrics[row["metric"]]) and row["coverage"] > MOST + 2.0 * _error(row)
+    ]
+    lines = [
+        HEAD.strip(),
+        "",
+        *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics)),
+    ]
     lines += table(f"Below {100 * LEAST:g} % by more than two errors of the simulation", low)
-    lines += table(f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high)
+    lines += table(
+        f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high
+    )
     stays = [cells for cells in kept.get(HARD, [])[1:] if cells[0] not in hard[0]]
-    lines += _section(HARD, HARD_COLUMNS, sorted([*stays, *_hard_cells(*hard)], key=lambda cells: cells[0]))
+    lines += _section(
+        HARD, HARD_COLUMNS, sorted([*stays, *_hard_cells(*hard)], key=lambda cells: cells[0])
+    )
     lines += table("Simulations", rows)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -60,7 +107,14 @@ def _hard_cells(now, before):
     for name, found in now.items():
         for law, (value, wanted, repeats) in found.items():
             was = before.get(name, {}).get(law)
-            yield name, law, wanted, "" if was is None else f"{was[0]:.3f}", f"{value:.3f}", f"{repeats}"
+            yield (
+                name,
+                law,
+                wanted,
+                "" if was is None else f"{was[0]:.3f}",
+                f"{value:.3f}",
+                f"{repeats}",
+            )
 
 
 def _told(text):
@@ -94,16 +148,30 @@ def _estimands(metrics):
 def _cells(row):
     beside = row.get("bootstrap")
     return (
-        row["metric"], row["model"], f"{row['n']:,}", "of each sample" if row["truth"] != row["truth"] else f"{row['truth']:.4g}",
-        f"{100 * row['coverage']:.1f} %", f"{100 * row['error']:.1f}", f"{100 * row['too low']:.1f}, {100 * row['too high']:.1f}",
-        f"{row['width']:.3g}", "" if beside is None else f"{100 * beside:.0f} %", "" if beside is None else f"{row['bootstrap width']:.3g}",
-        f"{row['repeats']}" if row["repeats"] == row["drawn"] else f"{row['repeats']} of {row['drawn']}", str(row["seed"]),
-    )  # fmt: skip
+        row["metric"],
+        row["model"],
+        f"{row['n']:,}",
+        "of each sample" if row["truth"] != row["truth"] else f"{row['truth']:.4g}",
+        f"{100 * row['coverage']:.1f} %",
+        f"{100 * row['error']:.1f}",
+        f"{100 * row['too low']:.1f}, {100 * row['too high']:.1f}",
+        f"{row['width']:.3g}",
+        "" if beside is None else f"{100 * beside:.0f} %",
+        "" if beside is None else f"{row['bootstrap width']:.3g}",
+        (
+            f"{row['repeats']}"
+            if row["repeats"] == row["drawn"]
+            else f"{row['repeats']} of {row['drawn']}"
+        ),
+        str(row["seed"]),
+    )
 
 
 def _section(title, columns, rows):
     """A heading and a table of one line a row, or "None." where there is none."""
-    lines = ["   " + ", ".join('"' + cell.replace('"', '""') + '"' for cell in cells) for cells in rows]
+    lines = [
+        "   " + ", ".join('"' + cell.replace('"', '""') + '"' for cell in cells) for cells in rows
+    ]
     head = ["   " + ", ".join(f'"{cell}"' for cell in columns)]
     body = [".. csv-table::", "   :header-rows: 1", "", *head, *lines] if lines else ["None."]
     return [title, "-" * len(title), "", *body, ""]

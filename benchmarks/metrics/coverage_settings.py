@@ -91,7 +91,9 @@ def drawn(metric, model, n, rng):
 
 
 def true_value(metric, model):
-    """The metric on very many rows, every label counted by its true probability; a function of what is given where its range matters."""
+    """The metric on very many rows, every label counted by its true probability; a function of
+    what is given where its range matters.
+    """
     rng = np.random.default_rng(99)
     if metric.key == "width_dependence":
         # In each of these forecasts whether an outcome is held does not depend on the width.
@@ -114,7 +116,9 @@ def _at_range(metric, many):
     """The coverage-width criterion of the outcomes given, with the true coverage and width."""
     coverage = metrics.interval_coverage(*many, level=metric.level)
     width = metrics.interval_width(*many, level=metric.level)
-    return lambda y, mean, std: (1.0 - width / np.ptp(y)) * np.exp(-metric.eta * (coverage - metric.level) ** 2)
+    return lambda y, mean, std: (
+        (1.0 - width / np.ptp(y)) * np.exp(-metric.eta * (coverage - metric.level) ** 2)
+    )
 
 
 def true_kernel_error(P, true, metric, rng):

@@ -1,1 +1,3 @@
-"""Calibrators of error bars × (UCI set, model), beside the peers: ``python -m benchmarks.regression_arena``."""
+"""Calibrators of error bars × (UCI set, model), beside the peers:
+``python -m benchmarks.regression_arena``.
+"""

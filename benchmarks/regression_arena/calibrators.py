@@ -1,4 +1,6 @@
-"""Our calibrators of error bars, found by themselves: what calibrant exports. A new export is in the arena."""
+"""Our calibrators of error bars, found by themselves: what calibrant exports. A new export is in
+the arena.
+"""
 
 import inspect
 
@@ -9,7 +11,10 @@ from benchmarks.regression_arena import answers
 NOTHING = "ForecastIdentity"
 #: Entered once more with these options; everything else has its default settings.
 VARIANTS = {
-    "ConformalIntervals": ({"score": "absolute"}, {"score": "quantile", "levels": (0.5, 0.9, 0.99)}),
+    "ConformalIntervals": (
+        {"score": "absolute"},
+        {"score": "quantile", "levels": (0.5, 0.9, 0.99)},
+    ),
     "DistributionRecalibration": ({"spread_by": "mean"},),
 }
 
@@ -33,20 +38,30 @@ class Ours:
         low, high = forecast.interval(answers.LEVEL)
         others = np.array([forecast.interval(level) for level in answers.OTHERS])
         answer = answers.Answer(low, high, forecast.mean, forecast.std, others=others)
-        # Conformal intervals have no density, and where calibration rows are few no outer quantiles either.
+        # Conformal intervals have no density, and where calibration rows are few no outer quantiles
+        # either.
         if not type(forecast).__name__.startswith("Conformal"):
-            answer.quantiles, answer.log_density = forecast.quantile(answers.LEVELS), forecast.log_density(said.y)
+            answer.quantiles, answer.log_density = (
+                forecast.quantile(answers.LEVELS),
+                forecast.log_density(said.y),
+            )
         return answer
 
 
 def discovered():
-    """Every exported calibrator of forecasts with its defaults and its variants, doing nothing among them."""
+    """Every exported calibrator of forecasts with its defaults and its variants, doing nothing
+    among them.
+    """
     import calibrant as cb
 
     methods = []
     for name in cb.__all__:
         cls = getattr(cb, name)
-        if not inspect.isclass(cls) or inspect.isabstract(cls) or not issubclass(cls, cb.RegressionCalibrator):
+        if (
+            not inspect.isclass(cls)
+            or inspect.isabstract(cls)
+            or not issubclass(cls, cb.RegressionCalibrator)
+        ):
             continue
         for options in ({}, *VARIANTS.get(name, ())):
             label = f"{name}({next(iter(options.values()))})" if options else name

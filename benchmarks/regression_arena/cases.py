@@ -1,8 +1,11 @@
-"""The cases: models on data sets, with the seeds of the permutation of rows and the rows to calibrate on. A set or a model is one line.
+"""The cases: models on data sets, with the seeds of the permutation of rows and the rows to
+calibrate on. A set or a model is one line.
 
-Parts: "uci", every model on the five UCI sets that the arena began with; the others two models on each of the sets of ``number_sets``, by
-its name, at several numbers of rows to calibrate on. What is chosen is chosen on "choose"; "aside" was judged when the average came and
-again since; "new" was looked at once, when all was chosen, and so was "simulated", ten-thousand rows each of known formulas.
+Parts: "uci", every model on the five UCI sets that the arena began with; the others two models on
+each of the sets of ``number_sets``, by its name, at several numbers of rows to calibrate on. What
+is chosen is chosen on "choose"; "aside" was judged when the average came and again since; "new" was
+looked at once, when all was chosen, and so was "simulated", ten-thousand rows each of known
+formulas.
 """
 
 from dataclasses import dataclass
@@ -14,8 +17,9 @@ from benchmarks.regression_arena import models, number_sets
 DATA = number_sets.DATA
 #: At most so many rows of a UCI set, cut 60 / 20 / 20 into rows to train, to calibrate and to test.
 ROWS, TO_TRAIN, TO_CALIBRATE = 3_000, 0.6, 0.2
-#: Elsewhere at most so many rows to train and to test, a quarter of the rows to test and to calibrate, and these numbers of the latter;
-#: and half of the rows to calibrate, where that is more.
+#: Elsewhere at most so many rows to train and to test, a quarter of the rows to test and to
+#: calibrate, and these numbers of the latter; and half of the rows to calibrate, where that is
+#: more.
 MOST, SIZES = 1_000, (50, 200, 1_000)
 
 SETS = number_sets.UCI
@@ -45,7 +49,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """One case with one permutation of the rows: what every calibrator is fitted on and tested on; ``size``: rows to calibrate on."""
+    """One case with one permutation of the rows: what every calibrator is fitted on and tested
+    on; ``size``: rows to calibrate on.
+    """
 
     case: Case
     seed: int
@@ -63,14 +69,18 @@ class Run:
 
     @property
     def said(self):
-        """Name of what the model said, which runs of several sizes share, but for half of the rows."""
+        """Name of what the model said, which runs of several sizes share, but for half of the
+        rows.
+        """
         kind = "" if self.size is None else "half-" if self.half else "sized-"
         return f"{kind}{self.case.name}~{self.seed}"
 
 
 def grid(seeds=5, sets=SETS):
     """All runs on UCI sets; seeds vary slowest, so that a race cut short has whole seeds first."""
-    return [Run(Case(data, model), seed) for seed in range(seeds) for data in sets for model in MODELS]
+    return [
+        Run(Case(data, model), seed) for seed in range(seeds) for data in sets for model in MODELS
+    ]
 
 
 def models_of(name):
@@ -103,21 +113,31 @@ def runs_of(part, seeds=None, sets=None):
 
 
 def for_the_slow(run):
-    """Whether peers that take seconds a fit enter a run: 200 rows of a third of the sets, by their names; all of "uci"."""
+    """Whether peers that take seconds a fit enter a run: 200 rows of a third of the sets, by
+    their names; all of "uci".
+    """
     return run.size is None or (run.size == 200 and drawn(run.case.data, 2) % 3 == 0)
 
 
 def rows_of(run):
-    """(inputs, outcomes) of the rows to train, to calibrate and to test, standardised by the rows to train."""
+    """(inputs, outcomes) of the rows to train, to calibrate and to test, standardised by the
+    rows to train.
+    """
     X, y = number_sets.load(run.case.data)
     order = np.random.default_rng(run.seed).permutation(len(y))
     if run.size is None:
         order = order[:ROWS]
-        parts = np.split(order, [int(TO_TRAIN * len(order)), int((TO_TRAIN + TO_CALIBRATE) * len(order))])
+        parts = np.split(
+            order, [int(TO_TRAIN * len(order)), int((TO_TRAIN + TO_CALIBRATE) * len(order))]
+        )
     else:
         quarter = min(len(y) // 4, MOST)
         calibrate = run.size if run.half else quarter
-        parts = [order[calibrate + quarter :][:MOST], order[:calibrate], order[calibrate : calibrate + quarter]]
+        parts = [
+            order[calibrate + quarter :][:MOST],
+            order[:calibrate],
+            order[calibrate : calibrate + quarter],
+        ]
     train = parts[0]
     scale = X[train].std(axis=0)
     X = (X - X[train].mean(axis=0)) / np.where(scale > 0.0, scale, 1.0)

@@ -1,8 +1,10 @@
-"""Runs whose ENCE exceeded its 95 % null quantile before and did not fall by std scaling: which, and why, by three further numbers.
+"""Runs whose ENCE exceeded its 95 % null quantile before and did not fall by std scaling: which,
+and why, by three further numbers.
 
-The factor is fitted to the calibration rows. The test rows may ask for another one (sampling); they may ask for the same one, which
-lowers the NLL and not the ENCE, because the NLL heeds the rows with the largest errors in units of their std, and the ENCE all bins
-alike; and there may be no factor at all that lowers the ENCE (the std are wrong in shape, not in scale).
+The factor is fitted to the calibration rows. The test rows may ask for another one (sampling); they
+may ask for the same one, which lowers the NLL and not the ENCE, because the NLL heeds the rows with
+the largest errors in units of their std, and the ENCE all bins alike; and there may be no factor at
+all that lowers the ENCE (the std are wrong in shape, not in scale).
 """
 
 from dataclasses import dataclass
@@ -16,14 +18,24 @@ from calibrant import metrics
 SCALING = "StdScaling"
 FACTORS = np.exp(np.linspace(-2.0, 2.0, 401))
 HEADER = (
-    "set, model, seed", "ENCE before", "null", "ENCE after", "rise", "factor fitted", "factor of the test rows",
-    "ENCE with that", "least ENCE by any factor", "why",
-)  # fmt: skip
+    "set, model, seed",
+    "ENCE before",
+    "null",
+    "ENCE after",
+    "rise",
+    "factor fitted",
+    "factor of the test rows",
+    "ENCE with that",
+    "least ENCE by any factor",
+    "why",
+)
 
 
 @dataclass(frozen=True)
 class Rise:
-    """One exception. ``interval``: of the rise, 95 %, over resampled test rows; ``own``: the factor that minimises the test rows' NLL."""
+    """One exception. ``interval``: of the rise, 95 %, over resampled test rows; ``own``: the
+    factor that minimises the test rows' NLL.
+    """
 
     run: object
     before: float
@@ -74,12 +86,22 @@ def _explained(table, j):
     before, null = (table.value[column][table.nothing, j] for column in ("ence", "null"))
     after = table.value["ence"][scaling, j]
     return Rise(
-        table.runs[j], before, null, after, _interval(test, factor), factor, own, ence(own), min(map(ence, FACTORS))
-    )  # fmt: skip
+        table.runs[j],
+        before,
+        null,
+        after,
+        _interval(test, factor),
+        factor,
+        own,
+        ence(own),
+        min(map(ence, FACTORS)),
+    )
 
 
 def _interval(said, factor):
-    """95 % percentile interval of what the factor adds to the ENCE, test rows drawn with replacement."""
+    """95 % percentile interval of what the factor adds to the ENCE, test rows drawn with
+    replacement.
+    """
     ence, rng = metrics.expected_normalized_calibration_error, np.random.default_rng(0)
     rises = []
     for _ in range(DRAWS):
@@ -102,12 +124,18 @@ def summary(table, exceptions):
     over = exceeded(table)
     still = over & (table.value["ence"][scaling] > table.value["null"][scaling])
     reasons = [e.why for e in exceptions]
-    counted = ", ".join(f"{reasons.count(reason)} ({reason})" for reason in dict.fromkeys(sorted(reasons)))
+    counted = ", ".join(
+        f"{reasons.count(reason)} ({reason})" for reason in dict.fromkeys(sorted(reasons))
+    )
     clear = sum(e.clear for e in exceptions)
     return [
-        f"The ENCE exceeded its 95 % null quantile in {over.sum()} of {len(table.runs)} runs before calibration. Std scaling lowered it in "
-        f"{over.sum() - len(exceptions)} of these; {still.sum()} still exceed their null after it.",
-        f"Exceptions: {len(exceptions)}, of which {clear} are clear (the 95 % interval of the rise over resampled test rows is above 0)"
+        (
+            f"The ENCE exceeded its 95 % null quantile in {over.sum()} of {len(table.runs)} runs"
+            f" before calibration. Std scaling lowered it in {over.sum() - len(exceptions)} of"
+            f" these; {still.sum()} still exceed their null after it."
+        ),
+        f"Exceptions: {len(exceptions)}, of which {clear} are clear (the 95 % interval of the rise"
+        " over resampled test rows is above 0)"
         + (f". By reason: {counted}." if exceptions else "."),
     ]
 
@@ -117,6 +145,17 @@ def rows_of(exceptions):
     rows = []
     for e in exceptions:
         rise = "{:+.3f} ({:+.3f}, {:+.3f})".format(e.after - e.before, *e.interval)
-        numbers = [f"{number:.3f}" for number in (e.before, e.null, e.after, e.factor, e.own, e.with_own, e.least)]
-        rows.append((e.run.name.replace("+", ", ").replace("~", ", "), *numbers[:3], rise, *numbers[3:], e.why))
+        numbers = [
+            f"{number:.3f}"
+            for number in (e.before, e.null, e.after, e.factor, e.own, e.with_own, e.least)
+        ]
+        rows.append(
+            (
+                e.run.name.replace("+", ", ").replace("~", ", "),
+                *numbers[:3],
+                rise,
+                *numbers[3:],
+                e.why,
+            )
+        )
     return rows

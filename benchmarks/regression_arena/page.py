@@ -1,4 +1,6 @@
-"""The page of the docs and its pictures, written from the results: regression_arena.rst, _static/regression_arena_win_rates_*.png."""
+"""The page of the docs and its pictures, written from the results: regression_arena.rst,
+_static/regression_arena_win_rates_*.png.
+"""
 
 import numpy as np
 from benchmarks.arena import pictures
@@ -49,20 +51,42 @@ none.
 def write(table, found, docs, folder, few=(), automatic=(), elsewhere=()):
     """Write the page and its pictures.
 
-    ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice; ``elsewhere``: (title, lines) on other parts.
+    ``few``: lines on the methods that are not in the tables; ``automatic``: on the choice;
+    ``elsewhere``: (title, lines) on other parts.
     """
-    sizes = ", ".join(f"{size:,}" for size in sorted({run.size for run in table.runs if run.size and not run.half}))
-    lines = [PAGE.format(runs=len(table.runs), sets=len({run.case.data for run in table.runs}), sizes=sizes)]
+    sizes = ", ".join(
+        f"{size:,}"
+        for size in sorted({run.size for run in table.runs if run.size and not run.half})
+    )
+    lines = [
+        PAGE.format(
+            runs=len(table.runs), sets=len({run.case.data for run in table.runs}), sizes=sizes
+        )
+    ]
     parts = report.sections(table)
     lines += _pictures(parts, docs / "_static")
-    lines += ["AutoRegressionCalibrator", "------------------------", "", "Over all runs:", "", *(f"- {line}" for line in automatic), ""]
+    lines += [
+        "AutoRegressionCalibrator",
+        "------------------------",
+        "",
+        "Over all runs:",
+        "",
+        *(f"- {line}" for line in automatic),
+        "",
+    ]
     for line in few:
         lines += [line, ""]
     for title, said in elsewhere:
         lines += [title, "", *(f"- {line}" for line in said), ""]
     for title, part in parts:
         heading = f"{title} ({len(part.runs)} runs, {len(np.unique(part.case))} cases)"
-        lines += [heading, "-" * len(heading), "", *(f"- {line}" for line in report.verdict(part, folder)), ""]
+        lines += [
+            heading,
+            "-" * len(heading),
+            "",
+            *(f"- {line}" for line in report.verdict(part, folder)),
+            "",
+        ]
         peers = {name for name, theirs in zip(part.methods, part.peer, strict=True) if theirs}
         lines += _table(report.SCORES_HEADER, report.scores_of(part), peers) + _table(
             report.CALIBRATION_HEADER, report.calibration_of(part), peers
@@ -71,7 +95,10 @@ def write(table, found, docs, folder, few=(), automatic=(), elsewhere=()):
     lines += _exceptions(table, found)
     if table.problem:
         lines += ["Methods that failed in some run, with the first reason seen:", ""]
-        lines += [f"- {name}: ``{problem.splitlines()[0][:140]}``" for name, problem in sorted(table.problem.items())]
+        lines += [
+            f"- {name}: ``{problem.splitlines()[0][:140]}``"
+            for name, problem in sorted(table.problem.items())
+        ]
     (docs / "regression_arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
@@ -87,7 +114,13 @@ def _exceptions(table, found):
     for line in exceptional.summary(table, found):
         lines += [line, ""]
     if found:
-        lines += ["The exceptions, each with the factor fitted to its calibration rows and the one its test rows ask for:", ""]
+        lines += [
+            (
+                "The exceptions, each with the factor fitted to its calibration rows and the one"
+                " its test rows ask for:"
+            ),
+            "",
+        ]
         lines += _table(exceptional.HEADER, exceptional.rows_of(found))
     return lines
 
@@ -99,8 +132,20 @@ def _pictures(parts, folder):
     for i, (title, part) in enumerate(parts, start=1):
         part = entered(part, "interval_score")
         order = report.order_of(part)
-        rates = {name: report.rates_of(part, metric)[order] for metric, name in (("crps", "CRPS"), ("interval_score", "interval score"))}
+        rates = {
+            name: report.rates_of(part, metric)[order]
+            for metric, name in (("crps", "CRPS"), ("interval_score", "interval score"))
+        }
         path = folder / f"regression_arena_win_rates_{i}.png"
-        pictures.dots(path, f"{title}: {len(part.runs)} runs", [part.methods[k] for k in order], part.peer[order], rates)
-        said.append(f"{title}: win rates in CRPS and interval score of every method, ours and the peers' in two colours.")
+        pictures.dots(
+            path,
+            f"{title}: {len(part.runs)} runs",
+            [part.methods[k] for k in order],
+            part.peer[order],
+            rates,
+        )
+        said.append(
+            f"{title}: win rates in CRPS and interval score of every method, ours and the peers' in"
+            " two colours."
+        )
     return images("regression_arena_win_rates", said)

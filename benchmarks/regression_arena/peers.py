@@ -1,6 +1,8 @@
-"""The peers, one line each, with the settings their documentation uses; only those that this environment has.
+"""The peers, one line each, with the settings their documentation uses; only those that this
+environment has.
 
-They take mean and standard deviation; of quantile forecasts they are given those two, except conformalised quantile regression.
+They take mean and standard deviation; of quantile forecasts they are given those two, except
+conformalised quantile regression.
 """
 
 import importlib
@@ -11,7 +13,9 @@ from benchmarks.regression_arena.answers import LEVEL, LEVELS, OTHERS, Answer, n
 
 
 class Peer:
-    """``fit(said)`` and ``answer(said)`` around two functions: fit(said) -> fitted, answer(fitted, said) -> Answer."""
+    """``fit(said)`` and ``answer(said)`` around two functions: fit(said) -> fitted,
+    answer(fitted, said) -> Answer.
+    """
 
     def __init__(self, fit, answer):
         self._fit, self._answer = fit, answer
@@ -24,11 +28,13 @@ class Peer:
         return self._answer(self._fitted, said)
 
 
-# -- uncertainty-toolbox --------------------------------------------------------------------------------------------------
+# -- uncertainty-toolbox ---------------------------------------------------------------------------
 
 
 def _toolbox_std():
-    """By the miscalibration area: its default, the mean error, gives the same factor to three digits and takes forty times as long."""
+    """By the miscalibration area: its default, the mean error, gives the same factor to three
+    digits and takes forty times as long.
+    """
     from uncertainty_toolbox.recalibration import optimize_recalibration_ratio
 
     return Peer(
@@ -38,7 +44,9 @@ def _toolbox_std():
 
 
 def _toolbox_quantiles():
-    """Its recalibrated quantiles, and its recalibrated interval, which is another fit; it has no density and no moments."""
+    """Its recalibrated quantiles, and its recalibrated interval, which is another fit; it has no
+    density and no moments.
+    """
     from uncertainty_toolbox import recalibration
 
     def fit(said):
@@ -51,12 +59,17 @@ def _toolbox_quantiles():
         quantiles = np.stack([quantile(said.mean, said.std, level) for level in LEVELS], axis=1)
         # Its outer quantiles are infinite: where they are, there is no CRPS to compute.
         others = np.array([[each.lower, each.upper] for each in others])
-        return Answer(bounds.lower, bounds.upper, quantiles=quantiles if np.isfinite(quantiles).all() else None, others=others)
+        return Answer(
+            bounds.lower,
+            bounds.upper,
+            quantiles=quantiles if np.isfinite(quantiles).all() else None,
+            others=others,
+        )
 
     return Peer(fit, answer)
 
 
-# -- netcal ---------------------------------------------------------------------------------------------------------------
+# -- netcal ----------------------------------------------------------------------------------------
 
 
 def _netcal(name, answer, **settings):
@@ -75,18 +88,30 @@ def _density(fitted, said):
     """Density and CDF on the points that netcal chooses for each row."""
     from netcal import cumulative_moments
 
-    points, density, cdf = (np.asarray(part)[:, :, 0] for part in fitted.transform((said.mean, said.std)))
+    points, density, cdf = (
+        np.asarray(part)[:, :, 0] for part in fitted.transform((said.mean, said.std))
+    )
     mean, variance = (part.ravel() for part in cumulative_moments(points, cdf))
     rows = range(len(said.y))
     ends = [0.5 + side * 0.5 * level for level in (LEVEL, *OTHERS) for side in (-1.0, 1.0)]
     at = np.concatenate([LEVELS, ends])
     quantiles = np.array([np.interp(at, *_increasing(cdf[:, i], points[:, i])) for i in rows])
-    of_y = np.array([np.interp(said.y[i], points[:, i], density[:, i], left=0.0, right=0.0) for i in rows])
+    of_y = np.array(
+        [np.interp(said.y[i], points[:, i], density[:, i], left=0.0, right=0.0) for i in rows]
+    )
     with np.errstate(divide="ignore"):
         # Its density is a numerical derivative of the CDF, a little below 0 in places.
         log_density = np.log(np.maximum(of_y, 0.0))
     low, high, *others = quantiles[:, len(LEVELS) :].T
-    return Answer(low, high, mean, np.sqrt(variance), quantiles[:, : len(LEVELS)], log_density, np.reshape(others, (len(OTHERS), 2, -1)))
+    return Answer(
+        low,
+        high,
+        mean,
+        np.sqrt(variance),
+        quantiles[:, : len(LEVELS)],
+        log_density,
+        np.reshape(others, (len(OTHERS), 2, -1)),
+    )
 
 
 def _increasing(cdf, points):
@@ -96,7 +121,7 @@ def _increasing(cdf, points):
     return cdf[kept], points[kept]
 
 
-# -- MAPIE ----------------------------------------------------------------------------------------------------------------
+# -- MAPIE -----------------------------------------------------------------------------------------
 
 
 def _mapie_split():
@@ -104,13 +129,17 @@ def _mapie_split():
     from mapie.regression import SplitConformalRegressor
 
     return Peer(
-        lambda said: SplitConformalRegressor(_column(0), confidence_level=LEVEL, prefit=True).conformalize(said.mean[:, None], said.y),
+        lambda said: SplitConformalRegressor(
+            _column(0), confidence_level=LEVEL, prefit=True
+        ).conformalize(said.mean[:, None], said.y),
         lambda fitted, said: Answer(*_ends(fitted, said.mean[:, None]), mean=said.mean),
     )
 
 
 def _mapie_quantiles():
-    """Conformalised quantile regression; quantiles of a normal where the model says mean and std."""
+    """Conformalised quantile regression; quantiles of a normal where the model says mean and
+    std.
+    """
     from mapie.regression import ConformalizedQuantileRegressor
 
     def features(said):
@@ -120,7 +149,9 @@ def _mapie_quantiles():
         return np.column_stack([ends.low, ends.high, said.mean])
 
     def fit(said):
-        fitted = ConformalizedQuantileRegressor([_column(j) for j in range(3)], confidence_level=LEVEL, prefit=True)
+        fitted = ConformalizedQuantileRegressor(
+            [_column(j) for j in range(3)], confidence_level=LEVEL, prefit=True
+        )
         return fitted.conformalize(features(said), said.y)
 
     return Peer(fit, lambda fitted, said: Answer(*_ends(fitted, features(said)), mean=said.mean))
@@ -147,7 +178,8 @@ def _column(j):
 def _ends(fitted, X):
     _, intervals = fitted.predict_interval(X)
     low, high = intervals[:, 0, 0], intervals[:, 1, 0]
-    # Conformalised quantiles can cross where the quantiles are too wide; ours are then the middle, and so are these here.
+    # Conformalised quantiles can cross where the quantiles are too wide; ours are then the middle,
+    # and so are these here.
     middle = 0.5 * (low + high)
     return np.minimum(low, middle), np.maximum(high, middle)
 

@@ -1,4 +1,6 @@
-"""What the models said of the rows to calibrate and to test: made once and kept as npz in a folder that git ignores."""
+"""What the models said of the rows to calibrate and to test: made once and kept as npz in a
+folder that git ignores.
+"""
 
 import os
 import warnings
@@ -13,7 +15,9 @@ CACHE = Path(__file__).parent / "cache"
 
 @dataclass(frozen=True)
 class Said:
-    """Mean and std of some rows, their quantiles at ``levels`` where the model says those, and what came true, standardised."""
+    """Mean and std of some rows, their quantiles at ``levels`` where the model says those, and
+    what came true, standardised.
+    """
 
     mean: np.ndarray
     std: np.ndarray
@@ -23,13 +27,23 @@ class Said:
 
     def first(self, n):
         """The first n rows."""
-        return Said(self.mean[:n], self.std[:n], self.y[:n], self.levels, None if self.values is None else self.values[:n])
+        return Said(
+            self.mean[:n],
+            self.std[:n],
+            self.y[:n],
+            self.levels,
+            None if self.values is None else self.values[:n],
+        )
 
     def forecast(self):
         """The same as a forecast of calibrant."""
         import calibrant as cb
 
-        return cb.NormalForecast(self.mean, self.std) if self.levels is None else cb.QuantileForecast(self.levels, self.values)
+        return (
+            cb.NormalForecast(self.mean, self.std)
+            if self.levels is None
+            else cb.QuantileForecast(self.levels, self.values)
+        )
 
 
 def load(run):
@@ -45,7 +59,10 @@ def load(run):
     with np.load(path, allow_pickle=False) as z:
         arrays = {key: z[key] for key in z.files}
     keys = ("mean", "std", "y", "values") if "levels" in arrays else ("mean", "std", "y")
-    fit, test = (Said(**{key: arrays[f"{key}_{part}"] for key in keys}, levels=arrays.get("levels")) for part in ("fit", "test"))
+    fit, test = (
+        Said(**{key: arrays[f"{key}_{part}"] for key in keys}, levels=arrays.get("levels"))
+        for part in ("fit", "test")
+    )
     return (fit if run.size is None else fit.first(run.size)), test
 
 
@@ -66,7 +83,9 @@ def _predict(run):
 
 
 def _moments(levels, values):
-    """Mean and std of quantiles, for the methods that take nothing else: those of calibrant's quantile forecast."""
+    """Mean and std of quantiles, for the methods that take nothing else: those of calibrant's
+    quantile forecast.
+    """
     import calibrant as cb
 
     forecast = cb.QuantileForecast(levels, values)

@@ -1,4 +1,6 @@
-"""Fit and score every method on every run; what is done already is left alone, so a run that was stopped goes on where it was."""
+"""Fit and score every method on every run; what is done already is left alone, so a run that was
+stopped goes on where it was.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -28,7 +30,9 @@ def methods_of(source):
 
 
 def one(method, fit, test):
-    """Fit and score one method. One that raises, or gives what cannot be scored, is scored as N(mean, std) of the model, and says so."""
+    """Fit and score one method. One that raises, or gives what cannot be scored, is scored as
+    N(mean, std) of the model, and says so.
+    """
     answer, remarks = attempt(
         method.make,
         lambda competitor: competitor.fit(fit),
@@ -36,17 +40,33 @@ def one(method, fit, test):
     )
     answer = answer or answers.normal(test.mean, test.std, test.y)
     losses = answers.losses(answer, test.y)
-    return {**{name: loss.astype(np.float32) for name, loss in losses.items()}, "y": test.y, "n_fit": len(fit.y), **remarks}
+    return {
+        **{name: loss.astype(np.float32) for name, loss in losses.items()},
+        "y": test.y,
+        "n_fit": len(fit.y),
+        **remarks,
+    }
 
 
 def work(run, source, names, folder, again=False):
-    """Every missing or outdated (with ``again``: every) result of one run; returns how many were made."""
-    entering = [m for m in chosen(methods_of(source), names) if m.name not in SLOW or for_the_slow(run)]
+    """Every missing or outdated (with ``again``: every) result of one run; returns how many were
+    made.
+    """
+    entering = [
+        m for m in chosen(methods_of(source), names) if m.name not in SLOW or for_the_slow(run)
+    ]
     methods = [m for m in entering if again or not results.done(folder, run.name, m)]
     if methods:
         fit, test = predictions.load(run)
         for method in methods:
-            results.save(folder, run.name, method.name, code=method.code, source=method.source, **one(method, fit, test))
+            results.save(
+                folder,
+                run.name,
+                method.name,
+                code=method.code,
+                source=method.source,
+                **one(method, fit, test),
+            )
     return len(methods)
 
 

@@ -1,4 +1,6 @@
-"""Everything that was measured, as arrays (methods, runs); what a method does not say, or has not run, is NaN."""
+"""Everything that was measured, as arrays (methods, runs); what a method does not say, or has
+not run, is NaN.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +21,11 @@ DRAWS = 400
 
 @dataclass
 class Table:
-    """``methods``: names; ``peer``: (M,) bool; ``runs``; ``value``: {column: (M, R)}; ``failed``: (M, R); ``problem``, ``code``: by method.
+    """``methods``: names; ``peer``: (M,) bool; ``runs``; ``value``: {column: (M, R)}; ``failed``:
+    (M, R); ``problem``, ``code``: by method.
 
-    Columns: the scores, ``ence`` and ``null`` (its 95 % quantile if the std were right), ``covered``, ``width``, ``fit_s``.
+    Columns: the scores, ``ence`` and ``null`` (its 95 % quantile if the std were right),
+    ``covered``, ``width``, ``fit_s``.
     """
 
     methods: list
@@ -57,7 +61,9 @@ class Table:
 
 
 def collect(runs, folder=RESULTS, ence=True):
-    """The table of all results that are there, without runs that lack "doing nothing"; without ``ence`` what takes longest is left out."""
+    """The table of all results that are there, without runs that lack "doing nothing"; without
+    ``ence`` what takes longest is left out.
+    """
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
     columns = (*SCORES, *MORE, "ence", "null", "covered", "width", "fit_s")
@@ -83,13 +89,18 @@ def measured(one, ence=True):
     out = {name: one[name].mean(dtype=np.float64) for name in (*SCORES, *MORE, "covered", "width")}
     out |= {"ence": np.nan, "null": np.nan, "fit_s": float(one["fit_s"])}
     if ence and not np.isnan(one["std"]).any():
-        ence, (y, mean, std) = metrics.expected_normalized_calibration_error, (one[key].astype(np.float64) for key in ("y", "mean", "std"))
+        ence, (y, mean, std) = (
+            metrics.expected_normalized_calibration_error,
+            (one[key].astype(np.float64) for key in ("y", "mean", "std")),
+        )
         out |= {"ence": ence(y, mean, std), "null": ence.null(mean, std, n_draws=DRAWS).high}
     return out
 
 
 def unfinished(table):
-    """(M,) bool: methods with results in fewer than half of the runs; their shares would be of other runs than the rest's."""
+    """(M,) bool: methods with results in fewer than half of the runs; their shares would be of
+    other runs than the rest's.
+    """
     return np.isnan(table.value["interval_score"]).sum(axis=1) > 0.5 * len(table.runs)
 
 

@@ -1,4 +1,5 @@
-"""One case of ``evaluate.py``: seconds, CPU seconds and peak memory of all its processes, and checksums, as a line of JSON.
+"""One case of ``evaluate.py``: seconds, CPU seconds and peak memory of all its processes, and
+checksums, as a line of JSON.
 
 python benchmarks/scale/one_case.py polars 2 "/tmp/scale/*.parquet"
 """
@@ -28,7 +29,9 @@ FROM cells GROUP BY slice ORDER BY slice
 
 
 class Watch(Thread):
-    """CPU seconds and the peak of the resident memory of this process and all below it, looked at every 20 ms."""
+    """CPU seconds and the peak of the resident memory of this process and all below it, looked
+    at every 20 ms.
+    """
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -45,14 +48,18 @@ class Watch(Thread):
                 with contextlib.suppress(psutil.Error):
                     times = process.cpu_times()
                     # The looks themselves are not counted.
-                    self.cpu[process.pid] = times.user + times.system - (time.thread_time() if process == own else 0.0)
+                    self.cpu[process.pid] = (
+                        times.user + times.system - (time.thread_time() if process == own else 0.0)
+                    )
                     memory += process.memory_info().rss
             self.peak = max(self.peak, memory / 2**20)
 
 
 @contextlib.contextmanager
 def cluster(case, workers, first):
-    """The engine, with its cluster where it has one, each worker of it warmed up on one file: imports are not counted."""
+    """The engine, with its cluster where it has one, each worker of it warmed up on one file:
+    imports are not counted.
+    """
     with contextlib.ExitStack() as stack:
         if case.startswith("dask"):
             from distributed import Client, LocalCluster
@@ -65,7 +72,9 @@ def cluster(case, workers, first):
 
             os.environ["PYSPARK_PYTHON"] = sys.executable
             options = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1"}
-            session = SparkSession.builder.master(f"local[{workers}]").config(map=options).getOrCreate()
+            session = (
+                SparkSession.builder.master(f"local[{workers}]").config(map=options).getOrCreate()
+            )
             stack.callback(session.stop)
             warmed = session.range(0, 8 * workers, 1, 8 * workers).mapInArrow(
                 lambda rows: rows if len(answer("pyarrow", first)) else (), "id long"
@@ -96,8 +105,13 @@ def answer(case, files):
 
     engine, _, made = case.partition("_")
     source = table(engine, files) if made else files
-    columns = cb.evaluate(source, score="score", predicted="predicted", by="slice", n_bins=BINS, engine=engine).columns()
-    return np.stack([columns[name] for name in ("n", "ece", "confidence_log_loss", "confidence_brier_score")], axis=1)
+    columns = cb.evaluate(
+        source, score="score", predicted="predicted", by="slice", n_bins=BINS, engine=engine
+    ).columns()
+    return np.stack(
+        [columns[name] for name in ("n", "ece", "confidence_log_loss", "confidence_brier_score")],
+        axis=1,
+    )
 
 
 def main(case, workers, files):
@@ -106,7 +120,8 @@ def main(case, workers, files):
     with cluster(case, int(workers), sorted(glob(files))[0]):
         watch = Watch()
         watch.start()
-        # Looks come before the clock: what went before is not counted, nor what the processes of a cluster use while they wait.
+        # Looks come before the clock: what went before is not counted, nor what the processes of a
+        # cluster use while they wait.
         clustered = case.startswith(("dask", "spark"))
         time.sleep(IDLE if clustered else 0.1)
         before = sum(watch.cpu.values())
@@ -118,7 +133,17 @@ def main(case, workers, files):
         watch.over.set()
         watch.join()
     cpu = sum(watch.cpu.values()) - cpu - idle * wall
-    print(json.dumps({"wall_s": wall, "cpu_s": cpu, "idle_cpu": idle, "peak_mib": watch.peak, "mean": found.mean(axis=0).tolist()}))
+    print(
+        json.dumps(
+            {
+                "wall_s": wall,
+                "cpu_s": cpu,
+                "idle_cpu": idle,
+                "peak_mib": watch.peak,
+                "mean": found.mean(axis=0).tolist(),
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""CPU seconds and peak memory of a report: of rows in memory, and of files too large for it, read in a stream by an engine.
+"""CPU seconds and peak memory of a report: of rows in memory, and of files too large for it, read
+in a stream by an engine.
 
-python -m benchmarks.scale.report --rows 100000 1000000 --streamed 1000000 10000000 100000000 --engines polars duckdb
-python -m benchmarks.scale.report --rows --streamed 5000000 --engines polars --cases evaluate command
+python -m benchmarks.scale.report --rows 100000 1000000 --streamed 1000000 10000000 100000000
+--engines polars duckdb python -m benchmarks.scale.report --rows --streamed 5000000 --engines polars
+--cases evaluate command
 
-In memory: ``cb.report`` of (n, 10) probabilities with temperature scaling, 5-fold out-of-fold; with ``--automatic`` also with the automatic
-choice. Streamed, of Parquet files with all 10 probabilities in float32 (10^8 rows take 4.9 GB of disk): ``evaluate`` is ``cb.evaluate``,
-scores and calibration errors in one pass; ``report`` is the whole report, before and after temperature scaling out of fold, in two
-passes; ``command`` is ``calibrant evaluate`` of one column of risks, the event of two classes, with its imports. ``read`` is the time of
-reading all columns alone, and the last column the ratio of CPU seconds to that. Each case runs in a process of its own; a first look is
-not counted, but for the command. ``--folder`` keeps the files for the next run.
+In memory: ``cb.report`` of (n, 10) probabilities with temperature scaling, 5-fold out-of-fold; with
+``--automatic`` also with the automatic choice. Streamed, of Parquet files with all 10 probabilities
+in float32 (10^8 rows take 4.9 GB of disk): ``evaluate`` is ``cb.evaluate``, scores and calibration
+errors in one pass; ``report`` is the whole report, before and after temperature scaling out of
+fold, in two passes; ``command`` is ``calibrant evaluate`` of one column of risks, the event of two
+classes, with its imports. ``read`` is the time of reading all columns alone, and the last column
+the ratio of CPU seconds to that. Each case runs in a process of its own; a first look is not
+counted, but for the command. ``--folder`` keeps the files for the next run.
 """
 
 import argparse
@@ -63,7 +67,10 @@ def prepared(case, n, folder):
     if case == "read":
         import pyarrow.dataset as ds
 
-        return lambda: sum(batch.num_rows for batch in ds.dataset(sorted(map(str, folder.glob("*.parquet")))).to_batches())
+        return lambda: sum(
+            batch.num_rows
+            for batch in ds.dataset(sorted(map(str, folder.glob("*.parquet")))).to_batches()
+        )
     case, engine = case.split("/")
     return STREAMED[case](folder, engine)
 
@@ -73,7 +80,9 @@ def evaluated(folder, engine):
     import calibrant as cb
 
     cb.evaluate(str(folder / "00000.parquet"), label="label", probabilities="p_*", engine=engine)
-    return lambda: cb.evaluate(f"{folder}/*.parquet", label="label", probabilities="p_*", engine=engine)
+    return lambda: cb.evaluate(
+        f"{folder}/*.parquet", label="label", probabilities="p_*", engine=engine
+    )
 
 
 def reported(folder, engine):
@@ -84,8 +93,12 @@ def reported(folder, engine):
     from calibrant.reporting.table.report import TableReport
 
     def made(paths):
-        rows = TableRows(paths, Layout("columns", tuple(NAMES), tuple(range(CLASSES)), "label"), engine)
-        return TableReport(rows, row_count(paths), list(range(CLASSES)), cb.TemperatureScaling(), "classes").made()
+        rows = TableRows(
+            paths, Layout("columns", tuple(NAMES), tuple(range(CLASSES)), "label"), engine
+        )
+        return TableReport(
+            rows, row_count(paths), list(range(CLASSES)), cb.TemperatureScaling(), "classes"
+        ).made()
 
     paths = sorted(map(str, folder.glob("*.parquet")))
     made(paths[:1])
@@ -95,7 +108,9 @@ def reported(folder, engine):
 def commanded(folder, engine):
     """The command on one file of risks and outcomes, which ``risks`` has written."""
     file = folder / "risks" / "risks.parquet"
-    return lambda: subprocess.run([sys.executable, "-m", "calibrant", "evaluate", file], check=True, capture_output=True)
+    return lambda: subprocess.run(
+        [sys.executable, "-m", "calibrant", "evaluate", file], check=True, capture_output=True
+    )
 
 
 def risks(folder):
@@ -108,7 +123,9 @@ def risks(folder):
     with pq.ParquetWriter(folder / "risks" / "risks.parquet", schema, compression="zstd") as writer:
         for path in sorted(folder.glob("*.parquet")):
             own = pq.read_table(path, columns=[NAMES[0], "label"])
-            writer.write_table(pa.table([own[NAMES[0]], pa.array(own["label"].to_numpy() == 0)], schema=schema))
+            writer.write_table(
+                pa.table([own[NAMES[0]], pa.array(own["label"].to_numpy() == 0)], schema=schema)
+            )
 
 
 STREAMED = {"evaluate": evaluated, "report": reported, "command": commanded}
@@ -133,19 +150,31 @@ def measured(case, n, folder, read=None):
         raise RuntimeError(done.stderr[-2000:])
     found = json.loads(done.stdout.splitlines()[-1])
     ratio = "" if read is None else f"{found['cpu_s'] / read:8.1f}"
-    print(f"{case:>16} {n:>12,} {found['cpu_s']:8.2f} {found['wall_s']:8.2f} {found['peak_mib']:9.0f}{ratio}", flush=True)
+    print(
+        f"{case:>16} {n:>12,} {found['cpu_s']:8.2f} {found['wall_s']:8.2f}"
+        f" {found['peak_mib']:9.0f}{ratio}",
+        flush=True,
+    )
     return found["cpu_s"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="*", default=[100_000, 1_000_000], help="in memory")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rows", type=int, nargs="*", default=[100_000, 1_000_000], help="in memory"
+    )
     parser.add_argument("--streamed", type=int, nargs="*", default=[1_000_000], help="in files")
     parser.add_argument("--engines", nargs="+", default=["polars", "duckdb"])
     parser.add_argument("--cases", nargs="+", default=CASES, choices=[*STREAMED], help="of files")
     parser.add_argument("--folder", type=Path, help="of the files, which are kept")
-    parser.add_argument("--automatic", action="store_true", help="the default calibrator too: minutes")
-    parser.add_argument("--one", nargs=3, metavar=("CASE", "ROWS", "FOLDER"), help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--automatic", action="store_true", help="the default calibrator too: minutes"
+    )
+    parser.add_argument(
+        "--one", nargs=3, metavar=("CASE", "ROWS", "FOLDER"), help=argparse.SUPPRESS
+    )
     options = parser.parse_args()
     if options.one:
         return measure(options.one[0], int(options.one[1]), options.one[2])

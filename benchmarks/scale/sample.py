@@ -1,10 +1,12 @@
-"""What fitting on a sample of rows costs in accuracy, against fitting on all, for scalings of many classes.
+"""What fitting on a sample of rows costs in accuracy, against fitting on all, for scalings of many
+classes.
 
 python benchmarks/scale/sample.py --rows 200000 --classes 100
 
-Class frequencies fall as 1/k; probabilities are twice as sure as they should be, and each class is off by a factor of its own, so that a
-temperature and a bias for each class are there to be found. The loss is the log loss on rows of their own, minus that of the fit on all
-rows, averaged over seeds, for ``frames.sample`` and for as many rows drawn at random.
+Class frequencies fall as 1/k; probabilities are twice as sure as they should be, and each class is
+off by a factor of its own, so that a temperature and a bias for each class are there to be found.
+The loss is the log loss on rows of their own, minus that of the fit on all rows, averaged over
+seeds, for ``frames.sample`` and for as many rows drawn at random.
 """
 
 import argparse
@@ -21,7 +23,9 @@ from calibrant.frames import sample
 def rows(rng, n, bias):
     """(P (n, K) float32, y (n,))."""
     K = len(bias)
-    logit = rng.gumbel(size=(n, K)).astype(np.float32) * 2.0 - np.log(np.arange(1, K + 1), dtype=np.float32)
+    logit = rng.gumbel(size=(n, K)).astype(np.float32) * 2.0 - np.log(
+        np.arange(1, K + 1), dtype=np.float32
+    )
     y = (logit + rng.gumbel(size=(n, K))).argmax(axis=1)
     shown = 2.0 * logit + bias
     P = np.exp(shown - shown.max(axis=1, keepdims=True))
@@ -41,8 +45,19 @@ def main():
     vectors = pa.FixedSizeListArray.from_arrays(pa.array(P.ravel()), args.classes)
     table = pa.table({"vector": vectors, "label": y})
     rare = y_test >= args.classes // 2
-    print(f"log loss before: {metrics.log_loss(y_test, P_test):.4f}; {args.rows:,} rows, {args.classes} classes")
-    heads = ("rows", 8), ("all rows", 9), ("sample", 9), ("at random", 9), ("sample, rare", 12), ("random, rare", 12), ("fit s", 6)
+    print(
+        f"log loss before: {metrics.log_loss(y_test, P_test):.4f}; {args.rows:,} rows,"
+        f" {args.classes} classes"
+    )
+    heads = (
+        ("rows", 8),
+        ("all rows", 9),
+        ("sample", 9),
+        ("at random", 9),
+        ("sample, rare", 12),
+        ("random, rare", 12),
+        ("fit s", 6),
+    )
     print(f"{'calibrator':>20}", *(f"{head:>{width}}" for head, width in heads))
     for calibrator in (cb.TemperatureScaling(), cb.VectorScaling()):
         name, start = type(calibrator).__name__, time.process_time()
@@ -56,12 +71,27 @@ def main():
             for seed in range(args.seeds):
                 drawn = sample(table, n, probabilities="vector", random_state=seed)
                 some = np.random.default_rng(seed).choice(args.rows, len(drawn), replace=False)
-                fits = drawn.fit(calibrator), type(calibrator)(classes=range(args.classes)).fit(P[some], y[some])
+                fits = (
+                    drawn.fit(calibrator),
+                    type(calibrator)(classes=range(args.classes)).fit(P[some], y[some]),
+                )
                 for Q in (fit.predict_proba(P_test) for fit in fits):
-                    lost.append((metrics.log_loss(y_test, Q) - base[0], metrics.log_loss(y_test[rare], Q[rare]) - base[1]))
-            (ours, ours_rare), (random, random_rare) = np.mean(lost[::2], axis=0), np.mean(lost[1::2], axis=0)
+                    lost.append(
+                        (
+                            metrics.log_loss(y_test, Q) - base[0],
+                            metrics.log_loss(y_test[rare], Q[rare]) - base[1],
+                        )
+                    )
+            (ours, ours_rare), (random, random_rare) = (
+                np.mean(lost[::2], axis=0),
+                np.mean(lost[1::2], axis=0),
+            )
             each = (time.process_time() - start) / args.seeds
-            print(f"{'':>20} {n:>8} {'':>9} {ours:+9.5f} {random:+9.5f} {ours_rare:+12.5f} {random_rare:+12.5f} {each:6.1f}", flush=True)
+            print(
+                f"{'':>20} {n:>8} {'':>9} {ours:+9.5f} {random:+9.5f} {ours_rare:+12.5f}"
+                f" {random_rare:+12.5f} {each:6.1f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""The automatic choice against its targets, beside structured matrix scaling alone and scikit-learn: CPU time in one process each.
+"""The automatic choice against its targets, beside structured matrix scaling alone and
+scikit-learn: CPU time in one process each.
 
-Run: python benchmarks/speed/automatic.py [--case NAME ...] [--repeats R]
-Exits 1 when the automatic choice misses a target of CPU time, or of memory where the case has one. Stored outputs (CIFAR-100) come from
-CALIBRANT_DATA where that has them; the rest is planted, so that anyone can run it.
+Run: python benchmarks/speed/automatic.py [--case NAME ...] [--repeats R] Exits 1 when the automatic
+choice misses a target of CPU time, or of memory where the case has one. Stored outputs (CIFAR-100)
+come from CALIBRANT_DATA where that has them; the rest is planted, so that anyone can run it.
 """
 
 import argparse
@@ -21,8 +22,13 @@ from sklearn.frozen import FrozenEstimator
 import calibrant as cb
 from calibrant.metrics import log_loss
 
-STORED = Path(os.environ.get("CALIBRANT_DATA", "../shared/data")) / "network_outputs" / "densenet-bc-100-cifar100.npz"
-#: name -> (rows to fit, classes, decimals of the scores or None, most CPU seconds, most GB of memory or None)
+STORED = (
+    Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
+    / "network_outputs"
+    / "densenet-bc-100-cifar100.npz"
+)
+#: name -> (rows to fit, classes, decimals of the scores or None, most CPU seconds, most GB of
+#: memory or None)
 CASES = {
     "two classes": (15_000, 2, None, 0.3, None),
     "two classes, tied in 3 digits": (15_000, 2, 3, 0.3, None),
@@ -37,7 +43,9 @@ SCIKIT_LEARN = {"scikit-learn, isotonic": "isotonic", "scikit-learn, temperature
 
 
 def probabilities_and_labels(n, n_classes, decimals, seed=0):
-    """Rows to fit and to test: stored outputs, or those of a planted overconfident model, float32 beyond a million entries."""
+    """Rows to fit and to test: stored outputs, or those of a planted overconfident model,
+    float32 beyond a million entries.
+    """
     rng = np.random.default_rng(seed)
     total = n + TEST_ROWS
     if n_classes == 100 and STORED.exists():
@@ -45,7 +53,9 @@ def probabilities_and_labels(n, n_classes, decimals, seed=0):
             rows = rng.permutation(len(z["labels"]))[:total]
             P = np.clip(z["probabilities"][rows].astype(np.float64), 1e-12, 1.0)
             return P / P.sum(axis=1, keepdims=True), z["labels"][rows].astype(int)
-    P = rng.standard_normal((total, n_classes), dtype=np.float32 if total * n_classes > 1_000_000 else np.float64)
+    P = rng.standard_normal(
+        (total, n_classes), dtype=np.float32 if total * n_classes > 1_000_000 else np.float64
+    )
     P[np.arange(total), rng.integers(0, n_classes, total)] += 5.0 if n_classes > 2 else 1.5
     y = np.empty(total, dtype=int)
     for start in range(0, total, 5_000):
@@ -87,7 +97,9 @@ def fitted_and_seconds(name, P, y, repeats):
             said = FrozenEstimator(Said().fit(P, np.arange(P.shape[1])))
             model = CalibratedClassifierCV(said, method=SCIKIT_LEARN[name]).fit(P, y)
         else:
-            model = {"automatic": cb.AutoCalibrator, "SMS": cb.StructuredMatrixScaling}[name]().fit(P, y)
+            model = {"automatic": cb.AutoCalibrator, "SMS": cb.StructuredMatrixScaling}[name]().fit(
+                P, y
+            )
         seconds.append(time.process_time() - start)
     return model, min(seconds)
 
@@ -101,7 +113,11 @@ def measured(case, name, repeats):
     fitted_and_seconds(name, small, small.argmax(axis=1), 1)  # imports
     model, seconds = fitted_and_seconds(name, P, y, repeats if n * n_classes < 1_000_000 else 1)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return seconds, peak, log_loss(truth, np.maximum(model.predict_proba(held), 1e-12), classes=range(n_classes))
+    return (
+        seconds,
+        peak,
+        log_loss(truth, np.maximum(model.predict_proba(held), 1e-12), classes=range(n_classes)),
+    )
 
 
 def main():
@@ -113,15 +129,24 @@ def main():
     missed = 0
     for case in options.case:
         n, n_classes, _, most, memory = CASES[case]
-        print(f"{case}: {n:,} x {n_classes:,}, at most {most:g} s CPU" + (f" and {memory:g} GB" if memory else ""))
+        print(
+            f"{case}: {n:,} x {n_classes:,}, at most {most:g} s CPU"
+            + (f" and {memory:g} GB" if memory else "")
+        )
         for name in ("automatic", "SMS", *SCIKIT_LEARN):
             if name != "automatic" and n_classes == 1_000:
                 continue  # minutes each
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 seconds, peak, loss = pool.apply(measured, (case, name, options.repeats))
-            short = name == "automatic" and (seconds > most or (memory is not None and peak > memory))
+            short = name == "automatic" and (
+                seconds > most or (memory is not None and peak > memory)
+            )
             missed += short
-            print(f"  {name:26s}{seconds:8.3f} s  {peak:5.2f} GB  test log loss {loss:.4f}{'  MISSED' if short else ''}", flush=True)
+            print(
+                f"  {name:26s}{seconds:8.3f} s  {peak:5.2f} GB  test log loss"
+                f" {loss:.4f}{'  MISSED' if short else ''}",
+                flush=True,
+            )
     return int(missed > 0)
 
 

@@ -1,9 +1,11 @@
-"""Every method by every emitter: the largest difference to predict, and the time of one row; by emitter, which kinds of rows differ.
+"""Every method by every emitter: the largest difference to predict, and the time of one row; by
+emitter, which kinds of rows differ.
 
-Run: python benchmarks/speed/export.py
-Emitters whose libraries or compilers are missing are left out, with a line that says so: pip install 'calibrant[export]' onnxruntime torch.
-Differences are in units of the largest number of the row, or of 1 where that is smaller. A row differs where it is further off than
-rounding can explain, 1e-9 (onnx, of the same float32 rows: 1e-5): it fell on another side of a step, or a number came out as none.
+Run: python benchmarks/speed/export.py Emitters whose libraries or compilers are missing are left
+out, with a line that says so: pip install 'calibrant[export]' onnxruntime torch. Differences are in
+units of the largest number of the row, or of 1 where that is smaller. A row differs where it is
+further off than rounding can explain, 1e-9 (onnx, of the same float32 rows: 1e-5): it fell on
+another side of a step, or a number came out as none.
 """
 
 import ctypes
@@ -28,29 +30,69 @@ from calibrant.export.subject import QUANTILES
 
 CLASSES, ROWS = 4, 2_000
 METHODS = [
-    cb.TemperatureScaling(), cb.EnsembleTemperature(), cb.CategoryTemperature(), cb.AwardTemperature(), cb.VectorScaling(),
-    cb.MatrixScaling(), cb.StructuredVectorScaling(), cb.StructuredMatrixScaling(), cb.DirichletCalibration(), cb.EnsembleMatrixScaling(),
-    cb.IntraOrderPreserving(), cb.IsotonicOneVsRest(), cb.IsotonicPreserving(), cb.GaussianProcessCalibration(monotone=True),
-    *(cb.OneVsRest(m) for m in (cb.Isotonic(), cb.CenteredIsotonic(), cb.Beta(), cb.Platt(), cb.Spline(), cb.VennAbers())),
-    cb.OneVsRest(cb.HistogramBinning()), cb.OneVsRest(cb.QuadraticScaling()), cb.ConfidenceCalibrator(), cb.AutoCalibrator(),
-]  # fmt: skip
+    cb.TemperatureScaling(),
+    cb.EnsembleTemperature(),
+    cb.CategoryTemperature(),
+    cb.AwardTemperature(),
+    cb.VectorScaling(),
+    cb.MatrixScaling(),
+    cb.StructuredVectorScaling(),
+    cb.StructuredMatrixScaling(),
+    cb.DirichletCalibration(),
+    cb.EnsembleMatrixScaling(),
+    cb.IntraOrderPreserving(),
+    cb.IsotonicOneVsRest(),
+    cb.IsotonicPreserving(),
+    cb.GaussianProcessCalibration(monotone=True),
+    *(
+        cb.OneVsRest(m)
+        for m in (
+            cb.Isotonic(),
+            cb.CenteredIsotonic(),
+            cb.Beta(),
+            cb.Platt(),
+            cb.Spline(),
+            cb.VennAbers(),
+        )
+    ),
+    cb.OneVsRest(cb.HistogramBinning()),
+    cb.OneVsRest(cb.QuadraticScaling()),
+    cb.ConfidenceCalibrator(),
+    cb.AutoCalibrator(),
+]
 ERROR_BARS = [
-    cb.StdScaling(), cb.IsotonicVariance(), cb.VarianceBinning(), cb.GaussianProcessScale(), cb.QuantileRecalibration(),
-    cb.IntervalCalibration(), cb.ConformalIntervals(), cb.MondrianIntervals(), cb.DistributionRecalibration(),
+    cb.StdScaling(),
+    cb.IsotonicVariance(),
+    cb.VarianceBinning(),
+    cb.GaussianProcessScale(),
+    cb.QuantileRecalibration(),
+    cb.IntervalCalibration(),
+    cb.ConformalIntervals(),
+    cb.MondrianIntervals(),
+    cb.DistributionRecalibration(),
     cb.AutoRegressionCalibrator(),
-]  # fmt: skip
-OF_LOGITS = [cb.TemperatureScaling(inputs="logit"), cb.VectorScaling(inputs="logit"), cb.MatrixScaling(inputs="logit")]
+]
+OF_LOGITS = [
+    cb.TemperatureScaling(inputs="logit"),
+    cb.VectorScaling(inputs="logit"),
+    cb.MatrixScaling(inputs="logit"),
+]
 #: What a row of each kind is; of forecasts the same of means and errors.
 KINDS = {
-    "new": "as the fit's, but new", "repeat": "a row of the fit", "between": "halfway between two neighbouring scores of the fit",
-    "zero": "holds exact zeros or ones", "extreme": "logits of up to 700, either way",
-}  # fmt: skip
+    "new": "as the fit's, but new",
+    "repeat": "a row of the fit",
+    "between": "halfway between two neighbouring scores of the fit",
+    "zero": "holds exact zeros or ones",
+    "extreme": "logits of up to 700, either way",
+}
 READER = Path(__file__).parents[2] / "docs" / "reader" / "read_expression.py"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A fitted part, the rows by kind that it is run on, as what is exported is given them, and their groups, as a table has them."""
+    """A fitted part, the rows by kind that it is run on, as what is exported is given them, and
+    their groups, as a table has them.
+    """
 
     fitted: object
     by_kind: dict[str, np.ndarray]
@@ -62,7 +104,9 @@ class Case:
 
     @property
     def name(self) -> str:
-        return shown_name(self.fitted) + (" of logits" if self.fitted.get_params().get("inputs") == "logit" else "")
+        return shown_name(self.fitted) + (
+            " of logits" if self.fitted.get_params().get("inputs") == "logit" else ""
+        )
 
     def predicted(self, rows: np.ndarray) -> np.ndarray:
         """What it says here of the rows."""
@@ -75,7 +119,9 @@ class Case:
         """(n,) how far each row is off, infinite where a number comes out as none."""
         rows = self.rows.astype(np.float32) if single else self.rows
         expected = self.predicted(rows)
-        off = np.abs(np.asarray(run(rows), dtype=np.float64) - expected).max(axis=1) / np.maximum(1.0, np.abs(expected).max(axis=1))
+        off = np.abs(np.asarray(run(rows), dtype=np.float64) - expected).max(axis=1) / np.maximum(
+            1.0, np.abs(expected).max(axis=1)
+        )
         return np.where(np.isnan(off), np.inf, off)
 
 
@@ -83,24 +129,43 @@ def cases() -> list[Case]:
     """Every method, fitted."""
     logits, y = outputs()
     P = softmax(logits)
-    rows = {kind: softmax(one) for kind, one in new_logits(logits).items()} | {"between": halfway(P[1000:]), "zero": certain(P)}
+    rows = {kind: softmax(one) for kind, one in new_logits(logits).items()} | {
+        "between": halfway(P[1000:]),
+        "zero": certain(P),
+    }
     rng = np.random.default_rng(1)
     made = [Case(m.fit(P[1000:], y[1000:]), rows) for m in METHODS]
     made += [Case(m.fit(logits[1000:], y[1000:]), new_logits(logits)) for m in OF_LOGITS]
-    groups, new = rng.integers(0, 5, (1000, 2)), rng.integers(-1, 6, (sum(map(len, rows.values())), 2))
-    by_group = cb.GroupCalibrator(depth=2).fit(P[1000:], np.where(rng.random(1000) < 0.3, groups[:, 0] % CLASSES, y[1000:]), groups=groups)
-    codes = np.split(by_group.group_levels().codes(new), np.cumsum([len(one) for one in rows.values()])[:-1])
-    made.append(Case(by_group, {k: np.hstack([one, own]) for (k, one), own in zip(rows.items(), codes, strict=True)}, new))
+    groups, new = (
+        rng.integers(0, 5, (1000, 2)),
+        rng.integers(-1, 6, (sum(map(len, rows.values())), 2)),
+    )
+    by_group = cb.GroupCalibrator(depth=2).fit(
+        P[1000:], np.where(rng.random(1000) < 0.3, groups[:, 0] % CLASSES, y[1000:]), groups=groups
+    )
+    codes = np.split(
+        by_group.group_levels().codes(new), np.cumsum([len(one) for one in rows.values()])[:-1]
+    )
+    made.append(
+        Case(
+            by_group,
+            {k: np.hstack([one, own]) for (k, one), own in zip(rows.items(), codes, strict=True)},
+            new,
+        )
+    )
     mean, std = rng.normal(size=ROWS), rng.uniform(0.3, 3.0, ROWS)
     y = mean + 1.5 * std**1.2 * rng.standard_t(5, ROWS)
     bars, steps = np.column_stack([mean, std]), np.sort(std[1000:])
     forecasts = {
-        "new": bars[:300], "repeat": bars[1000:1300],
+        "new": bars[:300],
+        "repeat": bars[1000:1300],
         "between": np.column_stack([mean[:300], (0.5 * (steps[1:] + steps[:-1]))[::3][:300]]),
         "zero": np.column_stack([np.zeros(300), std[1000:1300]]),
         "extreme": np.array([*product((-700.0, 700.0), (1e-6, 1e6))]),
-    }  # fmt: skip
-    return made + [Case(m.fit(mean[1000:], y[1000:], std=std[1000:]), forecasts) for m in ERROR_BARS]
+    }
+    return made + [
+        Case(m.fit(mean[1000:], y[1000:], std=std[1000:]), forecasts) for m in ERROR_BARS
+    ]
 
 
 def outputs() -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +187,9 @@ def new_logits(logits: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def halfway(P: np.ndarray) -> np.ndarray:
-    """Rows of which one class is halfway between two neighbours among the fit's, and the others share the rest as they did."""
+    """Rows of which one class is halfway between two neighbours among the fit's, and the others
+    share the rest as they did.
+    """
     made = []
     for k in range(CLASSES):
         order = np.sort(P[:, k])
@@ -153,12 +220,17 @@ def in_json(case, folder):
     reader = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reader)
     exported = json.loads(export.to_json(case.fitted))
-    return lambda rows: np.array([reader.run(exported, row) for row in rows.tolist()], dtype=np.float64)
+    return lambda rows: np.array(
+        [reader.run(exported, row) for row in rows.tolist()], dtype=np.float64
+    )
 
 
 def in_c(case, folder):
     (folder / "one.c").write_text(export.to_c(case.fitted), encoding="utf-8")
-    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "one.so", folder / "one.c", "-lm"], check=True)
+    subprocess.run(
+        ["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "one.so", folder / "one.c", "-lm"],
+        check=True,
+    )
     shutil.move(folder / "one.so", folder / f"{id(case)}.so")
     width = case.fitted.expression().width
     function = ctypes.CDLL(str(folder / f"{id(case)}.so")).calibrate
@@ -175,15 +247,21 @@ def in_c(case, folder):
 def in_javascript(case, folder):
     (folder / "one.mjs").write_text(export.to_javascript(case.fitted), encoding="utf-8")
     (folder / "run.mjs").write_text(
-        'import { calibrate } from "./one.mjs"; import { readFileSync } from "node:fs";'
-        'console.log(JSON.stringify(JSON.parse(readFileSync("rows.json")).map((row) => Array.from(calibrate(row)))));',
+        'import { calibrate } from "./one.mjs"; import { readFileSync } from'
+        ' "node:fs";console.log(JSON.stringify(JSON.parse(readFileSync("rows.json")).map((row) =>'
+        " Array.from(calibrate(row)))));",
         encoding="utf-8",
     )
 
     def run(rows):
         (folder / "rows.json").write_text(json.dumps(rows.tolist()), encoding="utf-8")
         return np.array(
-            json.loads(subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout), dtype=np.float64
+            json.loads(
+                subprocess.run(
+                    ["node", "run.mjs"], cwd=folder, capture_output=True, check=True
+                ).stdout
+            ),
+            dtype=np.float64,
         )
 
     return run
@@ -192,7 +270,9 @@ def in_javascript(case, folder):
 def in_onnx(case, folder):
     import onnxruntime
 
-    session = onnxruntime.InferenceSession(export.to_onnx(case.fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        export.to_onnx(case.fitted).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     return lambda rows: session.run(None, {"p": rows.astype(np.float32)})[0]
 
 
@@ -221,8 +301,14 @@ def in_sql(case, folder):
 
 
 EMITTERS = {
-    "compiled": compiled, "json": in_json, "c": in_c, "javascript": in_javascript, "onnx": in_onnx, "torch": in_torch, "sql": in_sql,
-}  # fmt: skip
+    "compiled": compiled,
+    "json": in_json,
+    "c": in_c,
+    "javascript": in_javascript,
+    "onnx": in_onnx,
+    "torch": in_torch,
+    "sql": in_sql,
+}
 
 
 def available(make, folder, case):
@@ -245,7 +331,9 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         made = cases()
-        emitters = {name: make for name, make in EMITTERS.items() if available(make, folder, made[0])}
+        emitters = {
+            name: make for name, make in EMITTERS.items() if available(make, folder, made[0])
+        }
         found = {name: Counter() for name in emitters}
         print(f"{CLASSES} classes: largest difference to predict, and CPU us of one row")
         print(f"{'':62}" + "".join(f"{name:>20}" for name in emitters))
@@ -258,17 +346,29 @@ def main():
                 row = case.rows[:1].astype(np.float32) if single else case.rows[:1]
                 # A process or a query for each row is no way to serve: they are not timed.
                 slow = name in ("javascript", "sql")
-                cells.append(f"{off.max():11.1e} {'' if slow else f'{microseconds(lambda r=run, row=row: r(row), 200):.1f}':>7}")
+                cells.append(
+                    f"{off.max():11.1e}"
+                    f" "
+                    f"{'' if slow else f'{microseconds(lambda r=run, row=row: r(row), 200):.1f}':>7}"
+                )
             print(f"{case.name:62}" + " ".join(cells), flush=True)
-    print("\nrows that differ, of all, and the largest difference; " + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items()))
+    print(
+        "\nrows that differ, of all, and the largest difference; "
+        + "; ".join(f"{kind}: {what}" for kind, what in KINDS.items())
+    )
     print(f"{'':12}" + "".join(f"{kind:>24}" for kind in KINDS))
     for name, counts in found.items():
-        cells = [f"{counts[kind, 'differ']:,} of {counts[kind, 'rows']:,} {counts[kind, 'worst']:8.1e}" for kind in KINDS]
+        cells = [
+            f"{counts[kind, 'differ']:,} of {counts[kind, 'rows']:,} {counts[kind, 'worst']:8.1e}"
+            for kind in KINDS
+        ]
         print(f"{name:12}" + "".join(f"{cell:>24}" for cell in cells))
 
 
 def count(found: Counter, case: Case, off: np.ndarray, tolerance: float) -> None:
-    """Add the rows of a case that are further off than the tolerance, by kind, and the largest difference."""
+    """Add the rows of a case that are further off than the tolerance, by kind, and the largest
+    difference.
+    """
     start = 0
     for kind, rows in case.by_kind.items():
         own = off[start : start + len(rows)]

@@ -1,4 +1,5 @@
-"""Fits of Gaussian-process calibration with a learned kernel: 1,000 rows and 10, 100, 1,000 classes, CPU seconds on one core.
+"""Fits of Gaussian-process calibration with a learned kernel: 1,000 rows and 10, 100, 1,000
+classes, CPU seconds on one core.
 
 Run: OMP_NUM_THREADS=1 python benchmarks/speed/gaussian_process.py
 Exits 1 when a fit takes a second or more.
@@ -35,7 +36,10 @@ def main():
                 cal = cb.GaussianProcessCalibration(inputs=inputs).fit(X, y)
                 spent.append(time.process_time() - start)
             slow |= min(spent) >= MOST
-            print(f"K = {n_classes:5,d}  {inputs:11s}  {cal.layout_:12s}  {min(spent):.2f} s CPU  {cal.status_}")
+            print(
+                f"K = {n_classes:5,d}  {inputs:11s}  {cal.layout_:12s}  {min(spent):.2f} s CPU "
+                f" {cal.status_}"
+            )
     return int(slow)
 
 

@@ -1,10 +1,12 @@
-"""How long Hoki takes to fit, its search of the noise's scale included, beside temperature scaling and beside sampled noise.
+"""How long Hoki takes to fit, its search of the noise's scale included, beside temperature scaling
+and beside sampled noise.
 
     python -m benchmarks.speed.label_stability
 
-CPU seconds of one process, turn about on the same simulated logits (planted temperature 2), the best turn counting. scikit-learn's
-temperature scaling is timed without its meta-estimator. The sampled fit is extrapolated: the time of DRAWS noise vectors at one scale,
-times 1,000 / DRAWS, times the number of scales. Exits with 1 where a limit does not hold at n = 25,000 and K = 1,000.
+CPU seconds of one process, turn about on the same simulated logits (planted temperature 2), the
+best turn counting. scikit-learn's temperature scaling is timed without its meta-estimator. The
+sampled fit is extrapolated: the time of DRAWS noise vectors at one scale, times 1,000 / DRAWS,
+times the number of scales. Exits with 1 where a limit does not hold at n = 25,000 and K = 1,000.
 """
 
 import sys
@@ -25,7 +27,9 @@ def sample(n, n_classes, seed=0):
     """Logits (n, K) float32 and labels drawn from softmax(logits / 2)."""
     rng = np.random.default_rng(seed)
     logits = 2.0 * rng.standard_normal((n, n_classes))
-    logits[np.arange(n), rng.integers(0, n_classes, n)] += 2.0 * rng.gamma(4.0, 1.0, n) + 2.0 * np.log(n_classes)
+    logits[np.arange(n), rng.integers(0, n_classes, n)] += 2.0 * rng.gamma(
+        4.0, 1.0, n
+    ) + 2.0 * np.log(n_classes)
     labels = (0.5 * logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     return logits.astype(np.float32), labels
 
@@ -41,7 +45,12 @@ def sampled_seconds(logits, n_scales):
     """CPU seconds of a search with 1,000 drawn noise vectors at each scale, extrapolated."""
     noise = kernel.standard_noise("gaussian", DRAWS, logits.shape[1], 0)
     label = logits.argmax(axis=1)
-    return cpu_seconds(lambda: kernel.sampled_stability(logits, label, noise)) * DRAWS_PER_SCALE / DRAWS * n_scales
+    return (
+        cpu_seconds(lambda: kernel.sampled_stability(logits, label, noise))
+        * DRAWS_PER_SCALE
+        / DRAWS
+        * n_scales
+    )
 
 
 def measure(n, n_classes):
@@ -49,14 +58,20 @@ def measure(n, n_classes):
     logits, y = sample(n, n_classes)
     fits = {
         "Hoki, Gaussian noise": lambda: cb.HokiCalibrator(inputs="logit").fit(logits, y),
-        "Hoki, uniform noise": lambda: cb.HokiCalibrator(signal=cb.LabelStability(noise="uniform"), inputs="logit").fit(logits, y),
+        "Hoki, uniform noise": (
+            lambda: cb.HokiCalibrator(
+                signal=cb.LabelStability(noise="uniform"), inputs="logit"
+            ).fit(logits, y)
+        ),
         "temperature, calibrant": lambda: cb.TemperatureScaling(inputs="logit").fit(logits, y),
         "temperature, scikit-learn": lambda: _TemperatureScaling().fit(logits, y),
     }
     turns = [{name: cpu_seconds(fit) for name, fit in fits.items()} for _ in range(TURNS)]
     best = {name: min(turn[name] for turn in turns) for name in fits}
     scales = len(cb.HokiCalibrator(inputs="logit").fit(logits, y).signal_.scales_)
-    return best | {"Hoki, 1,000 draws a scale": min(sampled_seconds(logits, scales) for _ in range(TURNS))}
+    return best | {
+        "Hoki, 1,000 draws a scale": min(sampled_seconds(logits, scales) for _ in range(TURNS))
+    }
 
 
 def main():
@@ -69,8 +84,14 @@ def main():
             print(f"  {name:28s} {seconds:9.3f} s CPU")
     over = best["Hoki, Gaussian noise"] / best["temperature, scikit-learn"]
     faster = best["Hoki, 1,000 draws a scale"] / best["Hoki, Gaussian noise"]
-    print(f"at the last size: {over:.2f} times scikit-learn's temperature scaling (limit {AT_MOST_TIMES_SKLEARN})")
-    print(f"at the last size: {faster:.0f} times less than sampling (limit {AT_LEAST_TIMES_FASTER_THAN_SAMPLED})")
+    print(
+        f"at the last size: {over:.2f} times scikit-learn's temperature scaling (limit"
+        f" {AT_MOST_TIMES_SKLEARN})"
+    )
+    print(
+        f"at the last size: {faster:.0f} times less than sampling (limit"
+        f" {AT_LEAST_TIMES_FASTER_THAN_SAMPLED})"
+    )
     return int(over > AT_MOST_TIMES_SKLEARN or faster < AT_LEAST_TIMES_FASTER_THAN_SAMPLED)
 
 

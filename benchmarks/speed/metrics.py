@@ -1,9 +1,11 @@
-"""ECE, log loss, Brier score and measures of decisions on 10 million rows of 10 classes in float32: time, memory, error, beside others.
+"""ECE, log loss, Brier score and measures of decisions on 10 million rows of 10 classes in float32:
+time, memory, error, beside others.
 
     python benchmarks/speed/metrics.py [--rows 10000000]
 
-Each measurement has a process of its own; memory is the peak above what the data take. Libraries that are not installed are skipped with a
-message: to have them, run in an environment with torch==2.13.0, torchmetrics, netcal and scikit-learn besides calibrant.
+Each measurement has a process of its own; memory is the peak above what the data take. Libraries
+that are not installed are skipped with a message: to have them, run in an environment with
+torch==2.13.0, torchmetrics, netcal and scikit-learn besides calibrant.
 """
 
 import argparse
@@ -22,7 +24,9 @@ CLASSES = 10
 
 
 def data(n):
-    """(y, P) in float32, made in pieces so that making them takes no more memory than they do; labels drawn from P: calibrated."""
+    """(y, P) in float32, made in pieces so that making them takes no more memory than they do;
+    labels drawn from P: calibrated.
+    """
     rng = np.random.default_rng(0)
     P, y = np.empty((n, CLASSES), dtype=np.float32), np.empty(n, dtype=np.int64)
     for start in range(0, n, 100_000):
@@ -37,18 +41,25 @@ def data(n):
 def calibrant_metric(name):
     from calibrant import metrics
 
-    return getattr(metrics, {"ece": "expected_calibration_error", "log loss": "log_loss", "brier": "brier_score"}[name])
+    return getattr(
+        metrics,
+        {"ece": "expected_calibration_error", "log loss": "log_loss", "brier": "brier_score"}[name],
+    )
 
 
 def calibrant_measure(name):
-    """Decision-facing measures of the predicted label, from sums on a grid: one pass, as the ECE."""
+    """Decision-facing measures of the predicted label, from sums on a grid: one pass, as the
+    ECE.
+    """
     from calibrant import metrics
 
     options = {} if name == "scdl" else {"cells": 1024}
     full = {
-        "atb": "average_two_bin_calibration_error", "cutoff error": "cutoff_calibration_error", "u-cal": "u_calibration_error",
+        "atb": "average_two_bin_calibration_error",
+        "cutoff error": "cutoff_calibration_error",
+        "u-cal": "u_calibration_error",
         "scdl": "soft_binned_calibration_decision_loss",
-    }  # fmt: skip
+    }
     return getattr(metrics, full[name]).with_options(target="answer", **options)
 
 
@@ -64,7 +75,11 @@ def torchmetrics_metric(name):
     from torchmetrics.functional.classification import multiclass_calibration_error
 
     torch.set_num_threads(1)
-    return lambda y, P: float(multiclass_calibration_error(torch.from_numpy(P), torch.from_numpy(y), num_classes=CLASSES, n_bins=15))
+    return lambda y, P: float(
+        multiclass_calibration_error(
+            torch.from_numpy(P), torch.from_numpy(y), num_classes=CLASSES, n_bins=15
+        )
+    )
 
 
 def netcal_metric(name):
@@ -83,22 +98,34 @@ def sklearn_metric(name):
 
 
 def exact(y, P):
-    """ECE of whole float64 arrays, in the widest sums that NumPy has; bins as documented (within rounding of an edge counts as on it)."""
+    """ECE of whole float64 arrays, in the widest sums that NumPy has; bins as documented (within
+    rounding of an edge counts as on it).
+    """
     P = P.astype(np.float64)
     P /= P.sum(axis=1, keepdims=True)
     confidence, right = P.max(axis=1), P.argmax(axis=1) == y
     index = np.minimum(((confidence + np.finfo(np.float32).eps) * 15).astype(int), 14)
-    gaps = [abs((right[index == b] - confidence[index == b]).astype(np.longdouble).sum()) for b in range(15)]
+    gaps = [
+        abs((right[index == b] - confidence[index == b]).astype(np.longdouble).sum())
+        for b in range(15)
+    ]
     return float(sum(gaps) / len(y))
 
 
 RUNS = [
-    ("calibrant", "ece", calibrant_metric), ("torchmetrics", "ece", torchmetrics_metric), ("netcal", "ece", netcal_metric),
-    ("calibrant", "log loss", calibrant_metric), ("scikit-learn", "log loss", sklearn_metric),
-    ("calibrant", "brier", calibrant_metric), ("scikit-learn", "brier", sklearn_metric),
-    ("calibrant", "all three", calibrant_together), ("calibrant", "atb", calibrant_measure),
-    ("calibrant", "cutoff error", calibrant_measure), ("calibrant", "u-cal", calibrant_measure), ("calibrant", "scdl", calibrant_measure),
-]  # fmt: skip
+    ("calibrant", "ece", calibrant_metric),
+    ("torchmetrics", "ece", torchmetrics_metric),
+    ("netcal", "ece", netcal_metric),
+    ("calibrant", "log loss", calibrant_metric),
+    ("scikit-learn", "log loss", sklearn_metric),
+    ("calibrant", "brier", calibrant_metric),
+    ("scikit-learn", "brier", sklearn_metric),
+    ("calibrant", "all three", calibrant_together),
+    ("calibrant", "atb", calibrant_measure),
+    ("calibrant", "cutoff error", calibrant_measure),
+    ("calibrant", "u-cal", calibrant_measure),
+    ("calibrant", "scdl", calibrant_measure),
+]
 
 
 def one(run, n):
@@ -117,7 +144,18 @@ def one(run, n):
     cpu = time.process_time() - start
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     off = abs(value - exact(y, P)) if name in ("ece", "all three") else None
-    print(json.dumps({"library": library, "metric": name, "value": value, "cpu": cpu, "extra MB": peak, "off by": off}))
+    print(
+        json.dumps(
+            {
+                "library": library,
+                "metric": name,
+                "value": value,
+                "cpu": cpu,
+                "extra MB": peak,
+                "off by": off,
+            }
+        )
+    )
 
 
 def main():
@@ -141,7 +179,11 @@ def main():
             print(f"{library:14} {name:12} skipped: {found['skipped']}")
             continue
         off = "" if found["off by"] is None else f"{found['off by']:.1e}"
-        print(f"{library:14} {name:12} {found['cpu']:7.2f} {found['extra MB']:9.0f} {found['value']:16.12f} {off:>9}", flush=True)
+        print(
+            f"{library:14} {name:12} {found['cpu']:7.2f} {found['extra MB']:9.0f}"
+            f" {found['value']:16.12f} {off:>9}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Latency of one row and throughput of many: checked, compiled, and scikit-learn's and netcal's own.
+"""Latency of one row and throughput of many: checked, compiled, and scikit-learn's and netcal's
+own.
 
-Run: python -m benchmarks.speed.serving [--peers PYTHON]
-Each calibrator's rows are also written into a given array (``out=``), of float64 and of float32; beside it is what copying them costs.
+Run: python -m benchmarks.speed.serving [--peers PYTHON] Each calibrator's rows are also written
+into a given array (``out=``), of float64 and of float32; beside it is what copying them costs.
 """
 
 import argparse
@@ -24,9 +25,15 @@ USUAL_TARGET = 10.0
 def table(n_classes):
     P, y = outputs(n_classes)
     parts = [
-        cb.TemperatureScaling(), cb.StructuredVectorScaling(), cb.StructuredMatrixScaling(), cb.OneVsRest(cb.Isotonic()),
-        cb.OneVsRest(cb.Beta()), cb.IsotonicOneVsRest(), cb.EnsembleMatrixScaling(), cb.AutoCalibrator(),
-    ]  # fmt: skip
+        cb.TemperatureScaling(),
+        cb.StructuredVectorScaling(),
+        cb.StructuredMatrixScaling(),
+        cb.OneVsRest(cb.Isotonic()),
+        cb.OneVsRest(cb.Beta()),
+        cb.IsotonicOneVsRest(),
+        cb.EnsembleMatrixScaling(),
+        cb.AutoCalibrator(),
+    ]
     head = f"{n_classes} classes{'':24} one row: compiled / predict_proba, us   target"
     print(f"\n{head}   {MANY:,} rows, ns an entry: new, out=, float32, copied")
     for part in parts:
@@ -35,30 +42,61 @@ def table(n_classes):
 
 def line(part, P):
     run, one, many = part.compile(), P[:1], np.tile(P, (MANY // ROWS, 1))
-    name = f"OneVsRest({type(part.map).__name__})" if isinstance(part, cb.OneVsRest) else type(part).__name__
-    fast, checked = microseconds(lambda: run(one)), microseconds(lambda: part.predict_proba(one), 50)
-    single, places = many.astype(np.float32), [np.empty_like(many), np.empty(many.shape, dtype=np.float32)]
-    batches = [lambda: run(many), lambda: run(many, out=places[0]), lambda: run(single, out=places[1]), many.copy]
+    name = (
+        f"OneVsRest({type(part.map).__name__})"
+        if isinstance(part, cb.OneVsRest)
+        else type(part).__name__
+    )
+    fast, checked = (
+        microseconds(lambda: run(one)),
+        microseconds(lambda: part.predict_proba(one), 50),
+    )
+    single, places = (
+        many.astype(np.float32),
+        [np.empty_like(many), np.empty(many.shape, dtype=np.float32)],
+    )
+    batches = [
+        lambda: run(many),
+        lambda: run(many, out=places[0]),
+        lambda: run(single, out=places[1]),
+        many.copy,
+    ]
     each = "".join(f"{1e3 * microseconds(batch, 1, 3) / many.size:8.1f}" for batch in batches)
     print(f"{name:36} {fast:10.1f} / {checked:8.0f} {TARGET.get(name, USUAL_TARGET):18.0f} {each}")
 
 
 def peers(python):
     P, y = outputs(2)
-    theirs, ours = IsotonicRegression(out_of_bounds="clip").fit(P[:, 1], y), cb.OneVsRest(cb.Isotonic()).fit(P, y).compile()
+    theirs, ours = (
+        IsotonicRegression(out_of_bounds="clip").fit(P[:, 1], y),
+        cb.OneVsRest(cb.Isotonic()).fit(P, y).compile(),
+    )
     beside("isotonic", "scikit-learn", lambda: theirs.predict(P[:1, 1]), lambda: ours(P[:1]))
     if python is None:
         return
     script = Path(__file__).with_name("serving_peers.py")
-    found = json.loads(subprocess.run([python, str(script)], check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+    found = json.loads(
+        subprocess.run(
+            [python, str(script)], check=True, capture_output=True, text=True
+        ).stdout.splitlines()[-1]
+    )
     P, y = outputs(CLASSES)
     run = cb.TemperatureScaling().fit(P, y).compile()
-    print(f"\ntemperature, one row: netcal {found['one row']:.0f} us, ours {microseconds(lambda: run(P[:1])):.1f} us")
-    print(f"temperature, {ROWS:,} rows: netcal {found['rows']:.0f} us, ours {microseconds(lambda: run(P), 20):.0f} us")
+    print(
+        f"\ntemperature, one row: netcal {found['one row']:.0f} us, ours"
+        f" {microseconds(lambda: run(P[:1])):.1f} us"
+    )
+    print(
+        f"temperature, {ROWS:,} rows: netcal {found['rows']:.0f} us, ours"
+        f" {microseconds(lambda: run(P), 20):.0f} us"
+    )
 
 
 def beside(what, who, theirs, ours):
-    print(f"\n{what}, one row: {who} {microseconds(theirs, 50):.0f} us, ours {microseconds(ours):.1f} us")
+    print(
+        f"\n{what}, one row: {who} {microseconds(theirs, 50):.0f} us, ours"
+        f" {microseconds(ours):.1f} us"
+    )
 
 
 def main():

@@ -1,4 +1,6 @@
-"""netcal's temperature scaling on the data of ``serving.py``, which runs this in an environment that has it: microseconds, as JSON."""
+"""netcal's temperature scaling on the data of ``serving.py``, which runs this in an environment
+that has it: microseconds, as JSON.
+"""
 
 import json
 import time
@@ -35,7 +37,12 @@ def main():
     scaling = TemperatureScaling()
     scaling.fit(P, y)
     print(
-        json.dumps({"one row": microseconds(lambda: scaling.transform(P[:1]), 50), "rows": microseconds(lambda: scaling.transform(P), 10)})
+        json.dumps(
+            {
+                "one row": microseconds(lambda: scaling.transform(P[:1]), 50),
+                "rows": microseconds(lambda: scaling.transform(P), 10),
+            }
+        )
     )
 
 

@@ -1,8 +1,8 @@
 """Structured vector and matrix scaling at K = 100 against probmetrics, in one process.
 
-Run: python benchmarks/speed/structured.py
-The peer needs an environment of its own: pip install probmetrics==1.3.0 numba torch calibrant; without it only our times are printed.
-With CALIBRANT_DATA (default ../shared/data) the rows are a CIFAR-100 network's, else simulated.
+Run: python benchmarks/speed/structured.py The peer needs an environment of its own: pip install
+probmetrics==1.3.0 numba torch calibrant; without it only our times are printed. With CALIBRANT_DATA
+(default ../shared/data) the rows are a CIFAR-100 network's, else simulated.
 """
 
 import os
@@ -22,10 +22,17 @@ OURS = {"svs": cb.StructuredVectorScaling, "sms": cb.StructuredMatrixScaling}
 
 def rows():
     """(P_fit, y_fit, P_test, y_test) over 100 classes."""
-    path = Path(os.environ.get("CALIBRANT_DATA", "../shared/data")) / "network_outputs" / "densenet-bc-100-cifar100.npz"
+    path = (
+        Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
+        / "network_outputs"
+        / "densenet-bc-100-cifar100.npz"
+    )
     if path.exists():
         data = np.load(path)
-        P, y = np.clip(data["probabilities"].astype(np.float64), 1e-12, 1.0), data["labels"].astype(np.intp)
+        P, y = (
+            np.clip(data["probabilities"].astype(np.float64), 1e-12, 1.0),
+            data["labels"].astype(np.intp),
+        )
     else:
         rng = np.random.default_rng(0)
         logits = 2.0 * rng.normal(size=(2 * ROWS, 100))
@@ -45,7 +52,10 @@ def peer_maker():
             import torch
             from probmetrics.calibrators import get_calibrator
     except ImportError as error:
-        print(f"probmetrics is left out: {error}. Install it beside calibrant: pip install probmetrics==1.3.0 numba torch")
+        print(
+            f"probmetrics is left out: {error}. Install it beside calibrant: pip install"
+            " probmetrics==1.3.0 numba torch"
+        )
         return None
     torch.set_num_threads(1)
     return get_calibrator

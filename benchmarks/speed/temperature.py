@@ -19,7 +19,9 @@ ALLOWED_SHARE = 0.2
 
 
 class Lookup:
-    """A fitted "model" whose decision function is its input: what scikit-learn's calibration needs around logits."""
+    """A fitted "model" whose decision function is its input: what scikit-learn's calibration
+    needs around logits.
+    """
 
     def __init__(self, n_classes):
         self.classes_ = np.arange(n_classes)
@@ -70,19 +72,35 @@ def timed(fit):
 
 
 def main():
-    """Print both times and both losses; exit 1 when ours takes more than a fifth of scikit-learn's CPU time."""
+    """Print both times and both losses; exit 1 when ours takes more than a fifth of
+    scikit-learn's CPU time.
+    """
     logits, labels = logits_and_labels()
     n_classes = logits.shape[1]
-    ours, our_cpu, our_wall = timed(lambda: cb.TemperatureScaling(inputs="logit").fit(logits, labels))
+    ours, our_cpu, our_wall = timed(
+        lambda: cb.TemperatureScaling(inputs="logit").fit(logits, labels)
+    )
     theirs, their_cpu, their_wall = timed(
-        lambda: CalibratedClassifierCV(FrozenEstimator(Lookup(n_classes)), method="temperature").fit(logits, labels)
+        lambda: CalibratedClassifierCV(
+            FrozenEstimator(Lookup(n_classes)), method="temperature"
+        ).fit(logits, labels)
     )
     part = slice(0, 5_000)
-    print(f"{logits.shape[0]:,} x {n_classes:,} float32 logits, best of {REPEATS}, {cb.get_threads()} thread(s)")
+    print(
+        f"{logits.shape[0]:,} x {n_classes:,} float32 logits, best of {REPEATS}, {cb.get_threads()}"
+        " thread(s)"
+    )
     print(f"{'':14s}{'CPU s':>8s}{'wall s':>8s}{'log loss':>10s}")
-    print(f"{'calibrant':14s}{our_cpu:8.3f}{our_wall:8.3f}{log_loss(labels[part], ours.predict_proba(logits[part])):10.6f}")
-    print(f"{'scikit-learn':14s}{their_cpu:8.3f}{their_wall:8.3f}{log_loss(labels[part], theirs.predict_proba(logits[part])):10.6f}")
-    print(f"share of scikit-learn's CPU time: {our_cpu / their_cpu:.3f} (at most {ALLOWED_SHARE}); T = {ours.temperature_:.6f}")
+    print(
+        f"{'calibrant':14s}{our_cpu:8.3f}{our_wall:8.3f}{log_loss(labels[part], ours.predict_proba(logits[part])):10.6f}"
+    )
+    print(
+        f"{'scikit-learn':14s}{their_cpu:8.3f}{their_wall:8.3f}{log_loss(labels[part], theirs.predict_proba(logits[part])):10.6f}"
+    )
+    print(
+        f"share of scikit-learn's CPU time: {our_cpu / their_cpu:.3f} (at most {ALLOWED_SHARE}); T"
+        f" = {ours.temperature_:.6f}"
+    )
     return int(our_cpu > ALLOWED_SHARE * their_cpu)
 
 

@@ -18,7 +18,9 @@ PAGES = ("arena", "regression_arena")
 
 
 class Table(NamedTuple):
-    """One table of a page: where it stands, its columns, and its rows as dictionaries; ours are in bold there."""
+    """One table of a page: where it stands, its columns, and its rows as dictionaries; ours are
+    in bold there.
+    """
 
     page: str
     section: str
@@ -60,29 +62,64 @@ def name_of(row):
 def evidence(name):
     """(table, row) of every appearance of ours: itself, or as a map one against the rest."""
     names = {f"**{name}**", f"**OneVsRest({name})**"}
-    return [(table, row) for page in PAGES for table in tables(page) for row in table.rows if row["method"] in names]
+    return [
+        (table, row)
+        for page in PAGES
+        for table in tables(page)
+        for row in table.rows
+        if row["method"] in names
+    ]
 
 
 class ArenaRows(SphinxDirective):
-    """``:columns:`` are separated by semicolons, the first decides the order; ``:ours:`` leaves the peers out."""
+    """``:columns:`` are separated by semicolons, the first decides the order; ``:ours:`` leaves
+    the peers out.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"columns": directives.unchanged_required, "rows": directives.positive_int, "ours": directives.flag}
+    option_spec: ClassVar = {
+        "columns": directives.unchanged_required,
+        "rows": directives.positive_int,
+        "ours": directives.flag,
+    }
 
     def run(self):
         page, section = self.arguments[0].split(maxsplit=1)
         self.env.note_dependency(str(DOCS / f"{page}.rst"))
         columns = [c.strip() for c in self.options["columns"].split(";")]
-        table = next((t for t in tables(page) if t.section.startswith(section) and set(columns) <= set(t.columns)), None)
+        table = next(
+            (
+                t
+                for t in tables(page)
+                if t.section.startswith(section) and set(columns) <= set(t.columns)
+            ),
+            None,
+        )
         if table is None:
-            raise self.error(f"no table of {page}, under {section}, has the columns {', '.join(columns)}; see what the page has now")
-        rows = [row for row in table.rows if row[columns[0]] and (row["method"].startswith("**") or "ours" not in self.options)]
+            raise self.error(
+                f"no table of {page}, under {section}, has the columns {', '.join(columns)}; see"
+                " what the page has now"
+            )
+        rows = [
+            row
+            for row in table.rows
+            if row[columns[0]] and (row["method"].startswith("**") or "ours" not in self.options)
+        ]
         rows = sorted(rows, key=lambda row: -float(row[columns[0]]))[: self.options.get("rows", 8)]
-        lines = [f"{table.section}, from :doc:`/{page}`; ours in bold:", "", ".. list-table::", "   :header-rows: 1", ""]
+        lines = [
+            f"{table.section}, from :doc:`/{page}`; ours in bold:",
+            "",
+            ".. list-table::",
+            "   :header-rows: 1",
+            "",
+        ]
         lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["method", *columns])]
         for row in rows:
-            lines += [f"   {'*' if i == 0 else ' '} - {row[c]}".rstrip() for i, c in enumerate(["method", *columns])]
+            lines += [
+                f"   {'*' if i == 0 else ' '} - {row[c]}".rstrip()
+                for i, c in enumerate(["method", *columns])
+            ]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

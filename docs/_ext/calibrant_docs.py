@@ -1,8 +1,10 @@
-"""What the pages need from the package itself: the reference, page by page, and tables of methods, so that neither can drift.
+"""What the pages need from the package itself: the reference, page by page, and tables of methods,
+so that neither can drift.
 
-``.. calibrant-table:: maps`` (or scalings, confidence, signals, metrics, ...) lists what that folder exports with the facts that its tags
-or class variables declare. The reference gets one page for each exported name, written when Sphinx starts; what a See Also names leads
-there, and one that leads nowhere is a warning.
+``.. calibrant-table:: maps`` (or scalings, confidence, signals, metrics, ...) lists what that
+folder exports with the facts that its tags or class variables declare. The reference gets one page
+for each exported name, written when Sphinx starts; what a See Also names leads there, and one that
+leads nowhere is a warning.
 """
 
 import importlib
@@ -50,12 +52,21 @@ GROUPS = {
 
 
 def exported():
-    """(public path, name, value) of everything exported, modules and tables of constants left out."""
+    """(public path, name, value) of everything exported, modules and tables of constants left
+    out.
+    """
     for face, path in (
-        (cb, "calibrant"), (cb.metrics, "calibrant.metrics"), (cb.frames, "calibrant.frames"), (cb.contracts, "calibrant.contracts"),
-        (cb.export, "calibrant.export"), (cb.adapters, "calibrant.adapters"), (cb.datasets, "calibrant.datasets"),
-        (cb.plan, "calibrant.plan"), (cb.testing, "calibrant.testing"), (cb.errors, "calibrant.errors"),
-    ):  # fmt: skip
+        (cb, "calibrant"),
+        (cb.metrics, "calibrant.metrics"),
+        (cb.frames, "calibrant.frames"),
+        (cb.contracts, "calibrant.contracts"),
+        (cb.export, "calibrant.export"),
+        (cb.adapters, "calibrant.adapters"),
+        (cb.datasets, "calibrant.datasets"),
+        (cb.plan, "calibrant.plan"),
+        (cb.testing, "calibrant.testing"),
+        (cb.errors, "calibrant.errors"),
+    ):
         for name in face.__all__:
             value = getattr(face, name)
             if callable(value) and not (face in (cb.frames, cb.contracts) and name in cb.__all__):
@@ -64,7 +75,9 @@ def exported():
 
 
 def options(package):
-    """The same of a package whose modules export what is passed as an option: its estimators, each at the path of its module."""
+    """The same of a package whose modules export what is passed as an option: its estimators,
+    each at the path of its module.
+    """
     for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(info.name)
         for name in getattr(module, "__all__", ()):
@@ -93,7 +106,7 @@ def page_name(path, name):
     return f"{path}.{name}"
 
 
-# -- The reference --------------------------------------------------------------------------------------------------------
+# -- The reference ---------------------------------------------------------------------------------
 
 
 def _page(path, name, value):
@@ -102,37 +115,61 @@ def _page(path, name, value):
         cls = type(value)
         lines += [f"``from calibrant.metrics import {name}``", ""]
         said = "mean, std" if value.domain.name == "regression" else "P"
-        lines += [f"A ready-made object of the class below, called as ``{name}(y, {said})``; its options are the class's parameters.", ""]
-        # Two objects of one class (E50 and E90) share its description; the first page is the one that links lead to.
+        lines += [
+            (
+                f"A ready-made object of the class below, called as ``{name}(y, {said})``; its"
+                " options are the class's parameters."
+            ),
+            "",
+        ]
+        # Two objects of one class (E50 and E90) share its description; the first page is the one
+        # that links lead to.
         again = next(n for n in cb.metrics.__all__ if type(getattr(cb.metrics, n)) is cls) != name
         lines += [f".. autoclass:: {cls.__module__}.{cls.__name__}", *["   :no-index:"] * again, ""]
         for method in ("__call__", "interval", "state"):
             lines += [f"   .. automethod:: {method}", *["      :no-index:"] * again]
     elif inspect.isclass(value):
-        lines += [f".. calibrant-card:: {name}", ""] * has_card(value) + [f".. autoclass:: {path}.{name}", *_members(value)]
+        lines += [f".. calibrant-card:: {name}", ""] * has_card(value) + [
+            f".. autoclass:: {path}.{name}",
+            *_members(value),
+        ]
     else:
         lines += [f".. autofunction:: {path}.{name}"]
     return "\n".join(lines) + "\n"
 
 
 def _members(cls):
-    """The public methods that calibrant itself defines; what comes from scikit-learn is left out."""
+    """The public methods that calibrant itself defines; what comes from scikit-learn is left
+    out.
+    """
     names = []
     for name in sorted(dir(cls)):
         if name.startswith("_"):
             continue
         value = inspect.getattr_static(cls, name)
-        function = value.__func__ if isinstance(value, classmethod | staticmethod) else getattr(value, "fget", value)
-        if callable(function) and getattr(function, "__module__", "").startswith("calibrant") and function.__doc__:
+        function = (
+            value.__func__
+            if isinstance(value, classmethod | staticmethod)
+            else getattr(value, "fget", value)
+        )
+        if (
+            callable(function)
+            and getattr(function, "__module__", "").startswith("calibrant")
+            and function.__doc__
+        ):
             names.append((name, isinstance(value, property)))
     return ["", *(f"   .. auto{'property' if prop else 'method'}:: {name}" for name, prop in names)]
 
 
 def write_reference(app):
-    """One page for each exported name, and the index that lists them; files that do not change are left as they are."""
+    """One page for each exported name, and the index that lists them; files that do not change
+    are left as they are.
+    """
     root = Path(app.srcdir) / "reference" / "generated"
     root.mkdir(parents=True, exist_ok=True)
-    pages = {f"{page_name(path, name)}.rst": _page(path, name, value) for path, name, value in exported()}
+    pages = {
+        f"{page_name(path, name)}.rst": _page(path, name, value) for path, name, value in exported()
+    }
     pages["list.inc"] = "\n".join(_index())
     for stale in {p.name for p in root.iterdir()} - set(pages):
         (root / stale).unlink()
@@ -147,7 +184,10 @@ def _index():
     items = list(exported())
     for heading, folders in GROUPS.items():
         chosen = [
-            i for i in items if i[0] != "calibrant.metrics" and (folder(i[2]) in folders or (not folders and folder(i[2]) not in known))
+            i
+            for i in items
+            if i[0] != "calibrant.metrics"
+            and (folder(i[2]) in folders or (not folders and folder(i[2]) not in known))
         ]
         yield from _section(heading, chosen)
     yield from _section("Metrics", [i for i in items if i[0] == "calibrant.metrics"])
@@ -156,7 +196,15 @@ def _index():
 def _section(heading, items):
     if not items:
         return
-    yield from (heading, "-" * len(heading), "", ".. list-table::", "   :class: stacked", "   :widths: 35 65", "")
+    yield from (
+        heading,
+        "-" * len(heading),
+        "",
+        ".. list-table::",
+        "   :class: stacked",
+        "   :widths: 35 65",
+        "",
+    )
     for path, name, value in items:
         yield f"   * - :doc:`{name} <generated/{page_name(path, name)}>`"
         yield f"     - {summary(value)}"
@@ -170,18 +218,26 @@ def _pages():
     """Name, with and without the package before it -> the document of its page."""
     names = {}
     for path, name, _ in exported():
-        public = f"calibrant.neighbors.{name}" if path.startswith("calibrant.neighbors.") else f"{path}.{name}"
+        public = (
+            f"calibrant.neighbors.{name}"
+            if path.startswith("calibrant.neighbors.")
+            else f"{path}.{name}"
+        )
         for alias in (name, public, public.removeprefix("calibrant.")):
             names[alias] = f"reference/generated/{page_name(path, name)}"
     return names
 
 
 def lead_to_page(app, env, node, contnode):
-    """The page of a name in a See Also. A metric, an object, is described under the name of its class, which nobody writes."""
+    """The page of a name in a See Also. A metric, an object, is described under the name of its
+    class, which nobody writes.
+    """
     if node.get("reftype") != "obj":
         return None
     if (page := _pages().get(node["reftarget"])) is None:
-        logging.getLogger(__name__).warning("a See Also names %s, which has no page", node["reftarget"], location=node)
+        logging.getLogger(__name__).warning(
+            "a See Also names %s, which has no page", node["reftarget"], location=node
+        )
         return None
     return make_refnode(app.builder, node["refdoc"], page, "", contnode)
 
@@ -189,10 +245,14 @@ def lead_to_page(app, env, node, contnode):
 def has_card(value):
     """Whether it is a method: a calibrator, map or signal, or a rule that carries a guarantee."""
     kinds = (cb.Calibrator, cb.RegressionCalibrator, cb.Map, cb.Signal)
-    return inspect.isclass(value) and not inspect.isabstract(value) and (issubclass(value, kinds) or "guarantee_" in (value.__doc__ or ""))
+    return (
+        inspect.isclass(value)
+        and not inspect.isabstract(value)
+        and (issubclass(value, kinds) or "guarantee_" in (value.__doc__ or ""))
+    )
 
 
-# -- Tables of methods ----------------------------------------------------------------------------------------------------
+# -- Tables of methods -----------------------------------------------------------------------------
 
 
 def _yes(value):
@@ -200,7 +260,9 @@ def _yes(value):
 
 
 def tags_of(value):
-    """The tags that a class declares; for one that composes them from its parts, those of its first example."""
+    """The tags that a class declares; for one that composes them from its parts, those of its
+    first example.
+    """
     tags = inspect.getattr_static(value, "tags", None)
     return value._examples()[0].tags if isinstance(tags, property) else tags
 
@@ -210,7 +272,9 @@ def _facts(value):
     value = subject(value)
     if isinstance(value, type) and issubclass(value, Metric):
         low, high = value.range
-        best = {"minimize": "lower is better", "maximize": "higher is better"}.get(value.direction, "")
+        best = {"minimize": "lower is better", "maximize": "higher is better"}.get(
+            value.direction, ""
+        )
         return {
             "Range": f"{low:g} to {high:g}",
             "Better": best,
@@ -219,11 +283,22 @@ def _facts(value):
         }
     if isinstance(value, type) and issubclass(value, cb.Map):
         tags = tags_of(value)
-        return {"Scores": "in [0, 1]" if tags.domain == "unit" else "any", "Monotone": _yes(tags.monotone), "Random": _yes(tags.random)}
+        return {
+            "Scores": "in [0, 1]" if tags.domain == "unit" else "any",
+            "Monotone": _yes(tags.monotone),
+            "Random": _yes(tags.random),
+        }
     if isinstance(value, type) and issubclass(value, cb.Signal):
         tags = tags_of(value)
-        return {"Scores": "in [0, 1]" if tags.domain == "unit" else "any", "Uses features": _yes(tags.uses_features)}
-    if isinstance(value, type) and hasattr(value, "tags") and hasattr(tags_of(value), "keeps_argmax"):
+        return {
+            "Scores": "in [0, 1]" if tags.domain == "unit" else "any",
+            "Uses features": _yes(tags.uses_features),
+        }
+    if (
+        isinstance(value, type)
+        and hasattr(value, "tags")
+        and hasattr(tags_of(value), "keeps_argmax")
+    ):
         tags = tags_of(value)
         return {
             "Gives": tags.output,
@@ -235,16 +310,23 @@ def _facts(value):
 
 
 def _promises(value):
-    """Column -> text for a measure of calibration that says what it promises; nothing for others."""
+    """Column -> text for a measure of calibration that says what it promises; nothing for
+    others.
+    """
     said = getattr(subject(value), "promises", None)
     if said is None:
         return {}
-    found = {name.capitalize(): getattr(said, name) for name in ("truthful", "testable", "actionable")}
-    return found | {"What it bounds of the regret": said.regret + (" (derived)" if said.derived else "")}
+    found = {
+        name.capitalize(): getattr(said, name) for name in ("truthful", "testable", "actionable")
+    }
+    return found | {
+        "What it bounds of the regret": said.regret + (" (derived)" if said.derived else "")
+    }
 
 
 class MethodTable(SphinxDirective):
-    """``.. calibrant-table:: FOLDER [FOLDER ...]``: the exported methods of these folders and the facts they declare.
+    """``.. calibrant-table:: FOLDER [FOLDER ...]``: the exported methods of these folders and the
+    facts they declare.
 
     ``:promises:`` lists those that declare ``promises``, with these.
     """
@@ -256,21 +338,36 @@ class MethodTable(SphinxDirective):
     def run(self):
         folders = self.arguments[0].split()
         read = _promises if "promises" in self.options else _facts
-        rows = [row for row in exported() if folder(row[2]) in folders and (read is _facts or read(row[2]))]
+        rows = [
+            row
+            for row in exported()
+            if folder(row[2]) in folders and (read is _facts or read(row[2]))
+        ]
         if not rows:
             return []
         facts = [read(value) for _, _, value in rows]
         columns = list(dict.fromkeys(column for fact in facts for column in fact))
         lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
-        lines += [f"   {'*' if i == 0 else ' '} - {c}" for i, c in enumerate(["Name", "What it does", *columns])]
+        lines += [
+            f"   {'*' if i == 0 else ' '} - {c}"
+            for i, c in enumerate(["Name", "What it does", *columns])
+        ]
         for (path, name, value), fact in zip(rows, facts, strict=True):
-            cells = [f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), *(fact.get(c, "") for c in columns)]
-            lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(cells)]
+            cells = [
+                f":doc:`{name} </reference/generated/{page_name(path, name)}>`",
+                summary(value),
+                *(fact.get(c, "") for c in columns),
+            ]
+            lines += [
+                f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(cells)
+            ]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
 def setup(app):
-    """Register the directive, write the reference once the configuration is known, and lead to its pages."""
+    """Register the directive, write the reference once the configuration is known, and lead to
+    its pages.
+    """
     app.add_directive("calibrant-table", MethodTable)
     app.connect("builder-inited", write_reference, priority=100)
     app.connect("missing-reference", lead_to_page)

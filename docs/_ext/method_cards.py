@@ -1,7 +1,8 @@
-"""Method cards: what, when and when not, what it needs, keeps and costs, the evidence: as methods declare it and the arena measured.
+"""Method cards: what, when and when not, what it needs, keeps and costs, the evidence: as methods
+declare it and the arena measured.
 
-``.. calibrant-card:: NAME`` is one card, at the head of its page of the reference. ``.. calibrant-cards:: FOLDER [FOLDER ...]`` is one
-table of many.
+``.. calibrant-card:: NAME`` is one card, at the head of its page of the reference.
+``.. calibrant-cards:: FOLDER [FOLDER ...]`` is one table of many.
 """
 
 import inspect
@@ -23,8 +24,14 @@ WORSE = ("worse, log loss", "worse, CRPS")
 
 
 def notes(value):
-    """The first paragraph of the Notes, where the docstrings say when to use a method and when not."""
-    found = re.search(r"^Notes\n-+\n(.*?)(?:\n\n|\Z)", inspect.cleandoc(subject(value).__doc__), flags=re.MULTILINE | re.DOTALL)
+    """The first paragraph of the Notes, where the docstrings say when to use a method and when
+    not.
+    """
+    found = re.search(
+        r"^Notes\n-+\n(.*?)(?:\n\n|\Z)",
+        inspect.cleandoc(subject(value).__doc__),
+        flags=re.MULTILINE | re.DOTALL,
+    )
     return found[1].replace("\n", " ") if found else ""
 
 
@@ -32,12 +39,14 @@ def needs(value):
     """What it takes besides predictions and labels, in words."""
     tags = tags_of(value)
     said = [
-        (getattr(tags, "uses_groups", False), "``groups=``"), (getattr(tags, "may_use_groups", False), "``groups=`` if you have them"),
+        (getattr(tags, "uses_groups", False), "``groups=``"),
+        (getattr(tags, "may_use_groups", False), "``groups=`` if you have them"),
         (getattr(tags, "uses_features", False), "features, ``X=``"),
         (getattr(tags, "needs_reference", False), "the training set, ``reference=``"),
-        (getattr(tags, "binary_only", False), "two classes"), (getattr(tags, "domain", "") == "unit", "scores in [0, 1]"),
+        (getattr(tags, "binary_only", False), "two classes"),
+        (getattr(tags, "domain", "") == "unit", "scores in [0, 1]"),
         (getattr(tags, "random", False), "``random_state``: it draws"),
-    ]  # fmt: skip
+    ]
     return "; ".join(words for holds, words in said if holds)
 
 
@@ -45,9 +54,10 @@ def keeps(value):
     """What it promises, in words."""
     tags = tags_of(value)
     said = [
-        (getattr(tags, "keeps_argmax", False), "the predicted label"), (getattr(tags, "monotone", False), "the order of the scores"),
+        (getattr(tags, "keeps_argmax", False), "the predicted label"),
+        (getattr(tags, "monotone", False), "the order of the scores"),
         ("guarantee_" in (value.__doc__ or ""), "a promise that it states: ``guarantee_``"),
-    ]  # fmt: skip
+    ]
     return "; ".join(words for holds, words in said if holds)
 
 
@@ -73,9 +83,13 @@ def card(value):
     """Heading -> text; what is empty is left out."""
     cost, found = measured(value)
     facts = {
-        "What": summary(value), "When, and when not": notes(value), "Needs": needs(value), "Keeps": keeps(value),
-        "Cost of a fit": f"{cost}, median CPU time in the arena" if cost else "", "Evidence": found,
-    }  # fmt: skip
+        "What": summary(value),
+        "When, and when not": notes(value),
+        "Needs": needs(value),
+        "Keeps": keeps(value),
+        "Cost of a fit": f"{cost}, median CPU time in the arena" if cost else "",
+        "Evidence": found,
+    }
     return {name: text for name, text in facts.items() if text}
 
 
@@ -86,14 +100,22 @@ class Card(SphinxDirective):
 
     def run(self):
         value = next(value for _, name, value in exported() if name == self.arguments[0])
-        lines = [".. list-table::", "   :class: card", "   :widths: 20 80", "   :stub-columns: 1", ""]
+        lines = [
+            ".. list-table::",
+            "   :class: card",
+            "   :widths: 20 80",
+            "   :stub-columns: 1",
+            "",
+        ]
         for name, text in card(value).items():
             lines += [f"   * - {name}", f"     - {text}"]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
 class Cards(SphinxDirective):
-    """Many cards, a row each, with what can be sorted and filtered: ``:forecasts:`` for those of error bars, without it all others."""
+    """Many cards, a row each, with what can be sorted and filtered: ``:forecasts:`` for those of
+    error bars, without it all others.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -103,19 +125,33 @@ class Cards(SphinxDirective):
         lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
         head = ("method", "what it does", "needs", "keeps", "win rate", "worse", "fit, ms")
         rows = [head, *(self._row(*item) for item in exported() if self._belongs(item[2]))]
-        lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for row in rows for i, cell in enumerate(row)]
+        lines += [
+            f"   {'*' if i == 0 else ' '} - {cell}".rstrip()
+            for row in rows
+            for i, cell in enumerate(row)
+        ]
         return self.parse_text_to_nodes("\n".join(lines))
 
     def _belongs(self, value):
         forecasts = has_card(value) and issubclass(value, cb.RegressionCalibrator)
-        return has_card(value) and folder(value) in self.arguments[0].split() and forecasts == ("forecasts" in self.options)
+        return (
+            has_card(value)
+            and folder(value) in self.arguments[0].split()
+            and forecasts == ("forecasts" in self.options)
+        )
 
     def _row(self, path, name, value):
         found = [row for _, row in evidence(name)]
         row = next((row for row in found if any(row.get(c) for c in SCORES)), {})
         first = [next((row[c] for c in columns if row.get(c)), "") for columns in (SCORES, WORSE)]
         first.append(next((row["fit, ms"] for row in found if row.get("fit, ms")), ""))
-        return f":doc:`{name} </reference/generated/{page_name(path, name)}>`", summary(value), needs(value), keeps(value), *first
+        return (
+            f":doc:`{name} </reference/generated/{page_name(path, name)}>`",
+            summary(value),
+            needs(value),
+            keeps(value),
+            *first,
+        )
 
 
 def setup(app):

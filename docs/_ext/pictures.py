@@ -1,8 +1,9 @@
-"""``.. calibrant-picture:: [SCRIPT]``: the picture that a page's own examples draw, made while the pages are built.
+"""``.. calibrant-picture:: [SCRIPT]``: the picture that a page's own examples draw, made while the
+pages are built.
 
-Without an argument the examples above the directive run, as one program; a SCRIPT of the docs runs by itself. The figure it leaves is cut
-into its panels, so that they stand side by side on a wide screen and below each other on a narrow one. What stands under the directive is
-the caption.
+Without an argument the examples above the directive run, as one program; a SCRIPT of the docs runs
+by itself. The figure it leaves is cut into its panels, so that they stand side by side on a wide
+screen and below each other on a narrow one. What stands under the directive is the caption.
 """
 
 import contextlib
@@ -37,7 +38,10 @@ def panels(figure):
         if ax.get_label() != "<colorbar>" and ax.get_visible() and box is not None:
             across, up = (label.replace("\n", " ") for label in (ax.get_xlabel(), ax.get_ylabel()))
             words = [ax.get_title(), f"{up} by {across}" if across and up else ""]
-            yield ": ".join(word for word in words if word), box.transformed(figure.dpi_scale_trans.inverted()).padded(0.08)
+            yield (
+                ": ".join(word for word in words if word),
+                box.transformed(figure.dpi_scale_trans.inverted()).padded(0.08),
+            )
 
 
 class Picture(SphinxDirective):
@@ -77,6 +81,8 @@ class Picture(SphinxDirective):
 
 
 def setup(app):
-    """Register the directive. Pictures are drawn one at a time: the figure is a global of matplotlib."""
+    """Register the directive. Pictures are drawn one at a time: the figure is a global of
+    matplotlib.
+    """
     app.add_directive("calibrant-picture", Picture)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

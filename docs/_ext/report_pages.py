@@ -1,6 +1,8 @@
-"""``.. calibrant-report:: NAME``: run docs/reports/NAME.py while the pages are built, and show its code and the report it makes.
+"""``.. calibrant-report:: NAME``: run docs/reports/NAME.py while the pages are built, and show its
+code and the report it makes.
 
-The script leaves a ``report``; the page is written to reports/NAME.html of the built site, whole, as a user would save it.
+The script leaves a ``report``; the page is written to reports/NAME.html of the built site, whole,
+as a user would save it.
 """
 
 import html
@@ -34,7 +36,10 @@ class ReportPage(SphinxDirective):
             f'<p><a href="{link}">Open the report on a page of its own</a></p>'
             f'<iframe src="{link}" title="{title}" loading="lazy" style="{style}"></iframe>'
         )
-        return [nodes.literal_block(text, text, language="python"), nodes.raw("", frame, format="html")]
+        return [
+            nodes.literal_block(text, text, language="python"),
+            nodes.raw("", frame, format="html"),
+        ]
 
 
 def setup(app):

@@ -2,8 +2,9 @@
 The maps side by side
 =====================
 
-Every map takes a score to the probability of being right. Here are all that calibrant has, fitted to the same confidences: those of a
-random forest that reads handwritten digits. The forest is underconfident, so honest maps lie above the diagonal.
+Every map takes a score to the probability of being right. Here are all that calibrant has, fitted
+to the same confidences: those of a random forest that reads handwritten digits. The forest is
+underconfident, so honest maps lie above the diagonal.
 """
 
 # %%
@@ -20,7 +21,9 @@ from sklearn.model_selection import train_test_split
 import calibrant as cb
 
 X, y = load_digits(return_X_y=True)
-X_train, X_rest, y_train, y_rest = train_test_split(X, y, train_size=0.15, random_state=0, stratify=y)
+X_train, X_rest, y_train, y_rest = train_test_split(
+    X, y, train_size=0.15, random_state=0, stratify=y
+)
 forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 P = forest.predict_proba(X_rest)
 score, correct = P.max(axis=1), (P.argmax(axis=1) == y_rest).astype(int)
@@ -28,10 +31,20 @@ score, correct = P.max(axis=1), (P.argmax(axis=1) == y_rest).astype(int)
 # %%
 # All exported maps with their defaults, drawn over the confidences that occur.
 
-maps = [cls for cls in vars(cb).values() if inspect.isclass(cls) and issubclass(cls, cb.Map) and cls is not cb.Map]
+maps = [
+    cls
+    for cls in vars(cb).values()
+    if inspect.isclass(cls) and issubclass(cls, cb.Map) and cls is not cb.Map
+]
 grid = np.linspace(score.min(), score.max(), 400)
 columns = 3
-figure, axes = plt.subplots(-(-len(maps) // columns), columns, figsize=(9, 2.6 * -(-len(maps) // columns)), sharex=True, sharey=True)
+figure, axes = plt.subplots(
+    -(-len(maps) // columns),
+    columns,
+    figsize=(9, 2.6 * -(-len(maps) // columns)),
+    sharex=True,
+    sharey=True,
+)
 for ax, cls in zip(axes.flat, maps, strict=False):
     fitted = cls().fit(score, correct)
     ax.plot([0, 1], [0, 1], color="0.8", linewidth=1)

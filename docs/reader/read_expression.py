@@ -1,4 +1,5 @@
-"""Run a calibrator exported by ``calibrant.export.to_json``, one row at a time: a reference reader in plain Python, to translate from.
+"""Run a calibrator exported by ``calibrant.export.to_json``, one row at a time: a reference reader
+in plain Python, to translate from.
 
 python read_expression.py calibrator.json 0.7 0.2 0.1
 """
@@ -10,7 +11,8 @@ from bisect import bisect_left, bisect_right
 
 
 def run(exported, row):
-    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits (of a map: [score]; of error bars:
+    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits
+    (of a map: [score]; of error bars:
     [mean, std]), behind them the positions of its groups (read_levels.py)."""
     if (exported["format"], exported["schema"]) != ("calibrant expression", 1):
         raise ValueError("not an expression of schema 1")
@@ -24,11 +26,17 @@ def compute(node, operands, row):
     op, width = node["op"], node["width"]
     x = operands[0] if operands else row
     if op in ENTRYWISE:
-        return [ENTRYWISE[op](*[each[k if len(each) > 1 else 0] for each in operands]) for k in range(width)]
+        return [
+            ENTRYWISE[op](*[each[k if len(each) > 1 else 0] for each in operands])
+            for k in range(width)
+        ]
     if op in ("input", "constant"):
         return node.get("values", row)
     if op == "matrix":
-        return [b + sum(a * t for a, t in zip(weights, x, strict=True)) for weights, b in zip(node["matrix"], node["shift"], strict=True)]
+        return [
+            b + sum(a * t for a, t in zip(weights, x, strict=True))
+            for weights, b in zip(node["matrix"], node["shift"], strict=True)
+        ]
     if op == "clip":
         high = math.inf if node["high"] is None else node["high"]
         return [min(max(t, node["low"]), high) for t in x]
@@ -57,7 +65,9 @@ def compute(node, operands, row):
 
 
 def total(parts):
-    """From the first to the last, as calibrant does: a step map must see the very same scores (Python's own sum rounds otherwise)."""
+    """From the first to the last, as calibrant does: a step map must see the very same scores
+    (Python's own sum rounds otherwise).
+    """
     out = 0.0
     for t in parts:
         out += t
@@ -86,7 +96,9 @@ def line(t, knots, values, before, after):
     if i in (0, len(knots)):
         end, slope = (0, before) if i == 0 else (-1, after)
         return values[end] + slope * (t - knots[end])
-    return values[i - 1] + (values[i] - values[i - 1]) * ((t - knots[i - 1]) / (knots[i] - knots[i - 1]))
+    return values[i - 1] + (values[i] - values[i - 1]) * (
+        (t - knots[i - 1]) / (knots[i] - knots[i - 1])
+    )
 
 
 def log_probabilities(x):

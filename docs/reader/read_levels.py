@@ -1,4 +1,5 @@
-"""Find the position of a value among the levels of a column of groups, as exported by ``calibrant.export.to_json``: a reference
+"""Find the position of a value among the levels of a column of groups, as exported by
+``calibrant.export.to_json``: a reference
 reader in plain Python, to translate from."""
 
 import re
@@ -10,7 +11,9 @@ TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\
 
 
 def position(column, value):
-    """What follows the predictions in a row, for one of "groups" and a value of it; -1 where it is not known."""
+    """What follows the predictions in a row, for one of "groups" and a value of it; -1 where it
+    is not known.
+    """
     if value is None or value != value or (isinstance(value, str) and not value.strip(" ")):
         return column["missing"]
     if "edges" in column:

@@ -9,10 +9,17 @@ from calibrant.datasets import digits
 
 data = digits()
 label = np.where(data.y == 8, "an eight", "another digit")
-X_train, X_rest, y_train, y_rest = train_test_split(data.X, label, train_size=0.4, random_state=0, stratify=label)
+X_train, X_rest, y_train, y_rest = train_test_split(
+    data.X, label, train_size=0.4, random_state=0, stratify=label
+)
 
-# Class weights make both classes equally heavy: good for finding eights, and wrong as probabilities.
-model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, class_weight="balanced")).fit(X_train, y_train)
+# Class weights make both classes equally heavy: good for finding eights, and wrong as
+# probabilities.
+model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, class_weight="balanced")).fit(
+    X_train, y_train
+)
 
 title = "Is it an eight? Trained with balanced class weights"
-report = cb.report(y_rest, model.predict_proba(X_rest), classes=model.classes_, target="an eight", title=title)
+report = cb.report(
+    y_rest, model.predict_proba(X_rest), classes=model.classes_, target="an eight", title=title
+)

@@ -3,7 +3,14 @@
 import pytest
 from towards_rates import Lead, Rate, TowardsRates, absolute_score
 
-from calibrant.testing import calibrator_checks, check_map, check_metric, check_signal, check_state, parameters
+from calibrant.testing import (
+    calibrator_checks,
+    check_map,
+    check_metric,
+    check_signal,
+    check_state,
+    parameters,
+)
 
 
 @pytest.mark.parametrize("check", parameters(calibrator_checks(TowardsRates())))

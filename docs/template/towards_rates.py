@@ -11,19 +11,27 @@ from calibrant.contracts import MapTags, MeanMetric, SignalTags, Tags
 
 @cb.register
 class TowardsRates(cb.Calibrator):
-    """Probabilities mixed with the class rates, (1 - a) P + a r, by the a in [0, 0.99] of least log loss."""
+    """Probabilities mixed with the class rates, (1 - a) P + a r, by the a in [0, 0.99] of least
+    log loss.
+    """
 
     tags: ClassVar[Tags] = Tags(label="towards the class rates")
 
     def _fit(self, record):
         weight, rows = record.weights, np.arange(len(record))
-        self.rates_ = np.bincount(record.labels, weights=weight, minlength=record.n_classes) / weight.sum()
+        self.rates_ = (
+            np.bincount(record.labels, weights=weight, minlength=record.n_classes) / weight.sum()
+        )
         said, rate = record.probabilities[rows, record.labels], self.rates_[record.labels]
 
         def log_loss(a):
             return -weight @ np.log((1.0 - a) * said + a * rate + 1e-12)
 
-        self.share_ = float(minimize_scalar(log_loss, bounds=(0.0, 0.99), method="bounded", options={"xatol": 1e-9}).x)
+        self.share_ = float(
+            minimize_scalar(
+                log_loss, bounds=(0.0, 0.99), method="bounded", options={"xatol": 1e-9}
+            ).x
+        )
 
     def _predict_proba(self, record):
         return (1.0 - self.share_) * record.probabilities + self.share_ * self.rates_
@@ -53,7 +61,9 @@ class Lead(cb.Signal):
         return 1.0 - second / first
 
 
-class AbsoluteScore(MeanMetric, name="absolute score", key="absolute_score", direction="minimize", range=(0.0, 1.0)):
+class AbsoluteScore(
+    MeanMetric, name="absolute score", key="absolute_score", direction="minimize", range=(0.0, 1.0)
+):
     """The mean of 1 - P(what happened)."""
 
     def _losses(self, record):

@@ -1,6 +1,7 @@
 """calibrant: know when to trust a prediction.
 
-What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first asked for.
+What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first
+asked for.
 """
 
 from calibrant._exports import attach

@@ -60,8 +60,12 @@ from calibrant.select.stacked_confidence import StackedConfidence as StackedConf
 from calibrant.signals import *
 from calibrant.validation.validate import validate as validate
 from calibrant.wrap.clustered_calibration import ClusteredCalibration as ClusteredCalibration
-from calibrant.wrap.forecast_group_calibrator import ForecastGroupCalibrator as ForecastGroupCalibrator
-from calibrant.wrap.forecast_multicalibration import ForecastMulticalibration as ForecastMulticalibration
+from calibrant.wrap.forecast_group_calibrator import (
+    ForecastGroupCalibrator as ForecastGroupCalibrator,
+)
+from calibrant.wrap.forecast_multicalibration import (
+    ForecastMulticalibration as ForecastMulticalibration,
+)
 from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator
 from calibrant.wrap.multicalibration import Multicalibration as Multicalibration
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest

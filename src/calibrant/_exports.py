@@ -1,4 +1,6 @@
-"""What a package offers, imported when it is first asked for: its stub ``__init__.pyi`` is the one table, which type checkers read too."""
+"""What a package offers, imported when it is first asked for: its stub ``__init__.pyi`` is the
+one table, which type checkers read too.
+"""
 
 import importlib
 import re
@@ -12,13 +14,15 @@ from typing import Any
 __all__ = ["attach", "exports"]
 
 PACKAGE = Path(__file__).resolve().parent
-#: One line of a stub: everything of another package, or one name (in parentheses where the line would be too long).
+#: One line of a stub: everything of another package, or one name (in parentheses where the line
+#: would be too long).
 LINE = re.compile(r"^from (\S+) import (?:(\*)|\(?\s*(\w+) as \w+)", re.MULTILINE)
 
 
 @cache
 def exports(package: str) -> dict[str, str]:
-    """Name to the module that defines it, for all that ``package`` offers; a module offered stands for itself.
+    """Name to the module that defines it, for all that ``package`` offers; a module offered stands
+    for itself.
 
     Examples
     --------
@@ -49,19 +53,27 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         if name not in table:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(table[name])
-        value = _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)
+        value = (
+            _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)
+        )
         setattr(sys.modules[package], name, value)
         return value
 
     class Face(ModuleType):
-        """A package of which a function is offered that its own module is named after: importing the module does not hide it."""
+        """A package of which a function is offered that its own module is named after: importing
+        the module does not hide it.
+        """
 
         def __setattr__(self, name: str, value: Any) -> None:
             within = isinstance(value, ModuleType) and table.get(name) == value.__name__
             super().__setattr__(name, _offered(value, name) if within else value)
 
     sys.modules[package].__class__ = Face
-    return get, lambda: sorted({*vars(sys.modules[package]), *table}), sorted(public, key=lambda name: (name[0].islower(), name))
+    return (
+        get,
+        lambda: sorted({*vars(sys.modules[package]), *table}),
+        sorted(public, key=lambda name: (name[0].islower(), name)),
+    )
 
 
 def _offered(module: ModuleType, name: str) -> Any:

@@ -1,4 +1,6 @@
-"""Turning what users hold (lists, NumPy, pandas, polars, pyarrow, torch) into checked NumPy arrays, without importing any of them."""
+"""Turning what users hold (lists, NumPy, pandas, polars, pyarrow, torch) into checked NumPy
+arrays, without importing any of them.
+"""
 
 from typing import Any, Literal
 
@@ -8,13 +10,23 @@ from numpy.typing import ArrayLike
 from calibrant.errors import CalibrationWarning, InputError, warn
 
 __all__ = [
-    "binary_outcomes", "column_names", "plain_array", "require_pairs", "resolution", "rows_named", "scores", "text_names", "to_array",
+    "binary_outcomes",
+    "column_names",
+    "plain_array",
+    "require_pairs",
+    "resolution",
+    "rows_named",
+    "scores",
+    "text_names",
+    "to_array",
     "weights",
-]  # fmt: skip
+]
 
-#: Machine epsilon of the floats that NumPy does not know, and of float32: probabilities often pass through it before they come as float64.
+#: Machine epsilon of the floats that NumPy does not know, and of float32: probabilities often pass
+#: through it before they come as float64.
 BFLOAT16_EPSILON, FLOAT32_EPSILON = 2.0**-7, 2.0**-23
-#: Weights that add up to less than the first or more than the second count no rows, and leave no digits for what is computed of them.
+#: Weights that add up to less than the first or more than the second count no rows, and leave no
+#: digits for what is computed of them.
 SMALLEST_TOTAL, LARGEST_TOTAL = 1e-30, 1e12
 #: A weight below this share of the total is lost in the rounding of any sum: it counts as 0.
 VANISHING = 2.0**-50
@@ -22,28 +34,41 @@ VANISHING = 2.0**-50
 FEW_REPETITIONS = 0.1
 #: The largest score in size: its square is a number still.
 LARGEST_SCORE = 1e100
-REPEAT = "weights mean repetition; divide them by their mean, w / w.mean(), if the rows count once on average"
+REPEAT = (
+    "weights mean repetition; divide them by their mean, w / w.mean(), if the rows count once on"
+    " average"
+)
 
 
 def to_array(values: Any, name: str) -> np.ndarray:
-    """A float32 or float64 array; float16, integers and booleans become float64 (see ``resolution`` for the rounding they came with)."""
+    """A float32 or float64 array; float16, integers and booleans become float64 (see
+    ``resolution`` for the rounding they came with).
+    """
     out = plain_array(values, name)
     if out.dtype.kind == "O":
         try:
             out = out.astype(np.float64)
         except (TypeError, ValueError):
             odd = _first_odd(out)
-            remedy = "drop those rows, or fill them" if odd is None or type(odd).__name__ == "NAType" else "convert it first"
+            remedy = (
+                "drop those rows, or fill them"
+                if odd is None or type(odd).__name__ == "NAType"
+                else "convert it first"
+            )
             raise InputError(f"{name} must hold numbers; got {odd!r} in it; {remedy}.") from None
     if out.dtype.kind not in "fiub":
-        raise InputError(f"{name} must hold numbers; got an array of dtype {out.dtype}; convert it first.")
+        raise InputError(
+            f"{name} must hold numbers; got an array of dtype {out.dtype}; convert it first."
+        )
     return out if out.dtype in (np.float16, np.float32, np.float64) else out.astype(np.float64)
 
 
 def plain_array(values: Any, name: str) -> np.ndarray:
-    """What the user holds as a NumPy array that behaves as one, without a copy where there is one inside.
+    """What the user holds as a NumPy array that behaves as one, without a copy where there is one
+    inside.
 
-    A masked array with nothing masked is its data, and a ``np.matrix`` the array of its numbers: both do arithmetic of their own.
+    A masked array with nothing masked is its data, and a ``np.matrix`` the array of its numbers:
+    both do arithmetic of their own.
     """
     if hasattr(values, "detach") and hasattr(values, "cpu"):
         values = values.detach().cpu()
@@ -58,7 +83,10 @@ def plain_array(values: Any, name: str) -> np.ndarray:
     except InputError:
         raise
     except ValueError:
-        raise InputError(f"{name} must be a rectangular array; got rows of different lengths; give each the same columns.") from None
+        raise InputError(
+            f"{name} must be a rectangular array; got rows of different lengths; give each the same"
+            " columns."
+        ) from None
     return _as_base(out.astype(np.float32) if _is_bfloat16(out) else out, name)
 
 
@@ -66,7 +94,9 @@ def _as_base(array, name):
     """The numbers of a masked array or matrix; any other array (a memory map, say) as it is."""
     if np.ma.isMaskedArray(array):
         if np.ma.is_masked(array):
-            raise InputError(f"{name} is a masked array with masked entries; repair or drop those rows first.")
+            raise InputError(
+                f"{name} is a masked array with masked entries; repair or drop those rows first."
+            )
         array = np.ma.getdata(array)
     return np.asarray(array) if isinstance(array, np.matrix) else array
 
@@ -76,11 +106,17 @@ def _is_bfloat16(values):
 
 
 def resolution(given: Any, values: np.ndarray) -> float:
-    """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far may each have been rounded.
+    """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far
+    may each have been rounded.
 
-    It is at least that of float32, so that numbers in float32 and the same numbers in float64 fall in the same bins.
+    It is at least that of float32, so that numbers in float32 and the same numbers in float64 fall
+    in the same bins.
     """
-    return BFLOAT16_EPSILON if _is_bfloat16(given) else max(FLOAT32_EPSILON, float(np.finfo(values.dtype).eps))
+    return (
+        BFLOAT16_EPSILON
+        if _is_bfloat16(given)
+        else max(FLOAT32_EPSILON, float(np.finfo(values.dtype).eps))
+    )
 
 
 def _first_odd(array):
@@ -88,7 +124,9 @@ def _first_odd(array):
 
 
 def column_names(P: Any, name: str = "P") -> list[Any] | None:
-    """Column names of a data frame or pyarrow table with columns, else None; no two may be the same."""
+    """Column names of a data frame or pyarrow table with columns, else None; no two may be the
+    same.
+    """
     if hasattr(P, "column_names") and hasattr(P, "schema"):
         names = list(P.column_names)
     elif hasattr(P, "columns") and hasattr(P, "to_numpy"):
@@ -97,7 +135,10 @@ def column_names(P: Any, name: str = "P") -> list[Any] | None:
         return None
     if len(set(names)) != len(names):
         twice = next(n for j, n in enumerate(names) if n in names[:j])
-        raise InputError(f"the columns of {name} must have different names; got {twice!r} more than once; rename or drop one of them.")
+        raise InputError(
+            f"the columns of {name} must have different names; got {twice!r} more than once; rename"
+            " or drop one of them."
+        )
     unnamed = all(isinstance(n, str) and n == f"column_{j}" for j, n in enumerate(names))
     return None if unnamed else names
 
@@ -108,34 +149,52 @@ def text_names(values: Any, name: str) -> list[str] | None:
     return names if names and all(isinstance(each, str) for each in names) else None
 
 
-def weights(sample_weight: ArrayLike | None, n_rows: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+def weights(
+    sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     """(weights of the rows kept or None, boolean mask of the rows kept or None)."""
     if sample_weight is None:
         return None, None
     out = to_array(sample_weight, "sample_weight").astype(np.float64)
     if out.shape != (n_rows,):
-        raise InputError(f"sample_weight must have one weight for each of the {n_rows} rows; got shape {out.shape}.")
+        raise InputError(
+            f"sample_weight must have one weight for each of the {n_rows} rows; got shape"
+            f" {out.shape}."
+        )
     if not np.isfinite(out).all() or (out < 0).any():
         bad = int(np.flatnonzero(~np.isfinite(out) | (out < 0))[0])
-        raise InputError(f"sample_weight must be finite and not negative; row {bad} is {out[bad]}; use 0 to leave a row out.")
+        raise InputError(
+            f"sample_weight must be finite and not negative; row {bad} is {out[bad]}; use 0 to"
+            " leave a row out."
+        )
     if not out.any():
         raise InputError("sample_weight is zero in every row; at least one row must count.")
     with np.errstate(over="ignore"):
         total = out.sum()
     if not SMALLEST_TOTAL <= total <= LARGEST_TOTAL:
         raise InputError(
-            f"sample_weight must add up to {SMALLEST_TOTAL:g} at least and {LARGEST_TOTAL:g} at most; got {total:g}; {REPEAT}."
+            f"sample_weight must add up to {SMALLEST_TOTAL:g} at least and {LARGEST_TOTAL:g} at"
+            f" most; got {total:g}; {REPEAT}."
         )
     kept = out > VANISHING * total
     if total < FEW_REPETITIONS * np.count_nonzero(kept):
-        warn(f"sample_weight adds up to {total:g}, so that its {n_rows} rows count as {total:g}: {REPEAT}.", CalibrationWarning)
+        warn(
+            f"sample_weight adds up to {total:g}, so that its {n_rows} rows count as {total:g}:"
+            f" {REPEAT}.",
+            CalibrationWarning,
+        )
     return (out, None) if kept.all() else (out[kept], kept)
 
 
 def require_pairs(weight: np.ndarray | None, what: str) -> None:
-    """Raise InputError where several rows were given weights that add up to no more than one row, for ``what`` compares rows."""
+    """Raise InputError where several rows were given weights that add up to no more than one
+    row, for ``what`` compares rows.
+    """
     if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
-        raise InputError(f"sample_weight must add up to more than 1 for {what}; got {weight.sum():g} over {len(weight)} rows; {REPEAT}.")
+        raise InputError(
+            f"sample_weight must add up to more than 1 for {what}; got {weight.sum():g} over"
+            f" {len(weight)} rows; {REPEAT}."
+        )
 
 
 def rows_named(X: Any, name: str, n_rows: int) -> Any:
@@ -144,11 +203,16 @@ def rows_named(X: Any, name: str, n_rows: int) -> Any:
         return None
     X = X if hasattr(X, "shape") and not isinstance(X, np.ndarray) else plain_array(X, name)
     if len(X.shape) == 0 or X.shape[0] != n_rows:
-        raise InputError(f"{name} must have {n_rows} rows, as the predictions or labels it belongs to; got shape {tuple(X.shape)}.")
+        raise InputError(
+            f"{name} must have {n_rows} rows, as the predictions or labels it belongs to; got shape"
+            f" {tuple(X.shape)}."
+        )
     return X
 
 
-def scores(score: ArrayLike, name: str = "score", domain: Literal["unit", "real"] = "real") -> np.ndarray:
+def scores(
+    score: ArrayLike, name: str = "score", domain: Literal["unit", "real"] = "real"
+) -> np.ndarray:
     """(n,) float64 finite scores, inside [0, 1] for the "unit" domain."""
     out = to_array(score, name).astype(np.float64)
     if out.ndim != 1:
@@ -159,10 +223,17 @@ def scores(score: ArrayLike, name: str = "score", domain: Literal["unit", "real"
     rule = "finite"
     if not bad.any():
         unit = domain == "unit"
-        bad, rule = ((out < 0.0) | (out > 1.0 + 1e-12), "in [0, 1]") if unit else (np.abs(out) > LARGEST_SCORE, "at most 1e100 in size")
+        bad, rule = (
+            ((out < 0.0) | (out > 1.0 + 1e-12), "in [0, 1]")
+            if unit
+            else (np.abs(out) > LARGEST_SCORE, "at most 1e100 in size")
+        )
     if bad.any():
         first = int(np.flatnonzero(bad)[0])
-        raise InputError(f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} such rows); repair or drop them.")
+        raise InputError(
+            f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} such rows);"
+            " repair or drop them."
+        )
     return np.minimum(out, 1.0) if domain == "unit" else out
 
 
@@ -170,7 +241,9 @@ def binary_outcomes(correct: ArrayLike, n_rows: int) -> np.ndarray:
     """(n,) float64 of zeros and ones."""
     out = to_array(correct, "correct").astype(np.float64)
     if out.shape != (n_rows,):
-        raise InputError(f"correct must have one outcome for each of the {n_rows} scores; got shape {out.shape}.")
+        raise InputError(
+            f"correct must have one outcome for each of the {n_rows} scores; got shape {out.shape}."
+        )
     if not np.isin(out, (0.0, 1.0)).all():
         bad = int(np.flatnonzero(~np.isin(out, (0.0, 1.0)))[0])
         raise InputError(f"correct must be 0 or 1 (or False, True); row {bad} is {out[bad]}.")

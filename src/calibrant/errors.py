@@ -16,7 +16,9 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Data that cannot be used: the message names the argument, the rule, the value seen and the remedy."""
+    """Data that cannot be used: the message names the argument, the rule, the value seen and the
+    remedy.
+    """
 
 
 class MissingDependencyError(ImportError):
@@ -40,8 +42,13 @@ class SparseDataWarning(CalibrationWarning):
 
 
 def warn(message: str, category: type[Any] = CalibrationWarning) -> None:
-    """Warn at the line of the user's own code, however deep inside calibrant the reason is found."""
+    """Warn at the line of the user's own code, however deep inside calibrant the reason is
+    found.
+    """
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "calibrant":
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == "calibrant"
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

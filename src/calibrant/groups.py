@@ -1,4 +1,6 @@
-"""Groups of rows: labels of any kind, missing ones and crossings of several columns among them, become names and numbers."""
+"""Groups of rows: labels of any kind, missing ones and crossings of several columns among them,
+become names and numbers.
+"""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -37,8 +39,8 @@ WeightKind = Literal["frequency", "sampling"]
 WEIGHT_KINDS = get_args(WeightKind)
 NOT_WHOLE = 1e-9
 NO_REPETITIONS = (
-    "sample_weight holds numbers that are not whole, and intervals and tests count a weight as so many rows; for weights of a sampling "
-    'design or of importance pass weight_kind="sampling".'
+    "sample_weight holds numbers that are not whole, and intervals and tests count a weight as so"
+    ' many rows; for weights of a sampling design or of importance pass weight_kind="sampling".'
 )
 #: Below so many clusters what is said of them is rough.
 FEW_CLUSTERS = 10
@@ -50,7 +52,8 @@ class Groups:
 
     Attributes
     ----------
-    names : (G,) in sorted order: numbers, then texts, then others; None, the last, for rows without a label
+    names : (G,) in sorted order: numbers, then texts, then others; None, the last, for rows without
+        a label
         Tuples where several columns are crossed.
     index : (n,) intp, the position of each row's group in ``names``.
     """
@@ -66,11 +69,15 @@ class Groups:
         """The names to be read, no two the same: 1 and "1" would be."""
         plain = [_text(name) for name in self.names.tolist()]
         count = Counter(plain)
-        return [text if count[text] == 1 else repr(name) for text, name in zip(plain, self.names.tolist(), strict=True)]
+        return [
+            text if count[text] == 1 else repr(name)
+            for text, name in zip(plain, self.names.tolist(), strict=True)
+        ]
 
 
 class NamedColumns:
-    """Columns of groups by name, as a mapping gives them: what a record holds where there is no library of frames.
+    """Columns of groups by name, as a mapping gives them: what a record holds where there is no
+    library of frames.
 
     Attributes
     ----------
@@ -79,15 +86,22 @@ class NamedColumns:
     """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self._held: dict[str, np.ndarray] = {str(name): _labels(values, "groups") for name, values in given.items()}
+        self._held: dict[str, np.ndarray] = {
+            str(name): _labels(values, "groups") for name, values in given.items()
+        }
         shapes = {column.shape for column in self._held.values()}
         if len(shapes) != 1 or len(next(iter(shapes))) != 1:
-            raise InputError(f"groups must have columns of one length; got shapes {sorted(shapes)}; give each row one label a column.")
+            raise InputError(
+                f"groups must have columns of one length; got shapes {sorted(shapes)}; give each"
+                " row one label a column."
+            )
         self.columns: list[str] = list(self._held)
         self.shape: tuple[int, int] = (*shapes.pop(), len(self.columns))
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by its name; some columns by a list of theirs; or the rows at positions, (m,)."""
+        """A column by its name; some columns by a list of theirs; or the rows at positions,
+        (m,).
+        """
         if isinstance(key, str):
             return self._held[key]
         if isinstance(key, list):
@@ -100,7 +114,9 @@ class NamedColumns:
 
 
 def groups_given(groups: Any, n_rows: int) -> Any:
-    """Groups as a record keeps them: untouched, once there is one row of them for each; of lists and mappings what keeps each label."""
+    """Groups as a record keeps them: untouched, once there is one row of them for each; of lists
+    and mappings what keeps each label.
+    """
     if isinstance(groups, Mapping):
         groups = NamedColumns(groups)
     if isinstance(groups, list | tuple):
@@ -114,8 +130,10 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
 
     Parameters
     ----------
-    groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups
-        Rows without a label are a group of their own; ``calibrant.levels`` says what a label is read as.
+    groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the
+        groups
+        Rows without a label are a group of their own; ``calibrant.levels`` says what a label is
+        read as.
     record : Predictions or ForecastRecord
         Rows that it has left out are left out here.
     name : str
@@ -161,25 +179,32 @@ def cluster_ways(cluster: Any) -> list[np.ndarray]:
     ways = [] if cluster is None else [column for _, column in group_columns(cluster, "cluster")]
     if len(ways) > 2:
         raise InputError(
-            f"cluster must be one column of labels, or two that cross; got {len(ways)}; leave out those that lie within another."
+            f"cluster must be one column of labels, or two that cross; got {len(ways)}; leave out"
+            " those that lie within another."
         )
     return ways
 
 
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
-    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes them; few of them warn."""
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups``
+    takes them; few of them warn.
+    """
     if len(cluster_ways(cluster)) > 1:
         raise InputError(
-            "cluster must be one column of labels here; got two; of two ways that rows hang together "
-            "only the intervals of means and of quotients of sums know (metric.interval)."
+            "cluster must be one column of labels here; got two; of two ways that rows hang"
+            " together only the intervals of means and of quotients of sums know (metric.interval)."
         )
     index = read_groups(cluster, record, "cluster").index
     count = len(np.unique(index))
     if count < 2:
-        raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
+        raise InputError(
+            "cluster must name two clusters or more; got one; leave it out if rows do not hang"
+            " together."
+        )
     if count < FEW_CLUSTERS:
         warn(
-            f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test is rough; have more of them measured.",
+            f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test"
+            " is rough; have more of them measured.",
             SparseDataWarning,
         )
     return index
@@ -197,9 +222,11 @@ def rows_apart(record: Any) -> bool:
 
 
 def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) -> Any:
-    """The record with its rows' clusters, for intervals and tests to count them; as it is where ``cluster`` is None.
+    """The record with its rows' clusters, for intervals and tests to count them; as it is where
+    ``cluster`` is None.
 
-    Rows with weights of sampling are clusters of unequal size, each of one row. Where no kind is asked for nothing is said of weights.
+    Rows with weights of sampling are clusters of unequal size, each of one row. Where no kind is
+    asked for nothing is said of weights.
     """
     if weight_kind is not None and weight_kind not in WEIGHT_KINDS:
         raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
@@ -221,12 +248,17 @@ def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) 
 
 
 def in_clusters(record: Any, index: np.ndarray) -> Any:
-    """The record in clusters 0..G-1, (n,), numbered anew by what they hold, so that what is drawn does not depend on their names."""
+    """The record in clusters 0..G-1, (n,), numbered anew by what they hold, so that what is
+    drawn does not depend on their names.
+    """
     return replace(record, cluster=numbered_by_content(index, record.mark, record.weights))
 
 
-def label_columns(groups: Any, record: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
-    """(its name, None where it has none; labels of the record's rows, (n,)) of each column of a frame, a mapping or an (n, c) array, or of
+def label_columns(
+    groups: Any, record: Any, name: str = "groups"
+) -> list[tuple[str | None, np.ndarray]]:
+    """(its name, None where it has none; labels of the record's rows, (n,)) of each column of a
+    frame, a mapping or an (n, c) array, or of
     the one that labels are."""
     return [(called, _kept(column, record, name)) for called, column in group_columns(groups, name)]
 
@@ -242,12 +274,18 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
     labels = _labels(groups, name)
     called = getattr(groups, "name", None)
     called = called if isinstance(called, str) else None
-    return [(f"column {j + 1}", column) for j, column in enumerate(labels.T)] if labels.ndim == 2 else [(called, labels)]
+    return (
+        [(f"column {j + 1}", column) for j, column in enumerate(labels.T)]
+        if labels.ndim == 2
+        else [(called, labels)]
+    )
 
 
 def _labels(values, name):
     """Labels as an array that keeps each as it is, but times, which are their levels."""
-    labels = label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
+    labels = (
+        label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
+    )
     if labels.dtype.kind not in "mM":
         return label_array(labels, name)
     found, index = np.unique(labels, return_inverse=True)
@@ -258,7 +296,10 @@ def _kept(column, record, name):
     n_rows = len(record) if record.kept is None else len(record.kept)
     if column.shape != (n_rows,):
         rule = f"{name} must have {n_rows} rows, as the predictions or labels it belongs to"
-        raise InputError(f"{rule}; got shape {column.shape}; pass one label a row, or a frame of several columns.")
+        raise InputError(
+            f"{rule}; got shape {column.shape}; pass one label a row, or a frame of several"
+            " columns."
+        )
     return column if record.kept is None else column[record.kept]
 
 
@@ -277,10 +318,16 @@ def distinct(labels: np.ndarray, name: str = "groups") -> Groups:
         return Groups(*np.unique(labels, return_inverse=True))
     seen: dict[Hashable, int] = {}
     try:
-        index = np.fromiter((seen.setdefault(_identity(v), len(seen)) for v in labels.tolist()), np.intp, len(labels))
+        index = np.fromiter(
+            (seen.setdefault(_identity(v), len(seen)) for v in labels.tolist()),
+            np.intp,
+            len(labels),
+        )
     except TypeError:
         odd = next(type(v).__name__ for v in labels.tolist() if not isinstance(v, Hashable))
-        raise InputError(f"{name} must be hashable labels; got a {odd} among them; pass texts or numbers.") from None
+        raise InputError(
+            f"{name} must be hashable labels; got a {odd} among them; pass texts or numbers."
+        ) from None
     return _in_order(list(seen), index)
 
 

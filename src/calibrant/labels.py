@@ -10,9 +10,18 @@ from calibrant.arrays import column_names, plain_array, to_array
 from calibrant.errors import InputError
 
 __all__ = [
-    "SoftLabels", "array_of", "class_array", "encode_labels", "is_indicator", "is_missing",
-    "is_number", "label_array", "label_key", "places", "soft_refused",
-]  # fmt: skip
+    "SoftLabels",
+    "array_of",
+    "class_array",
+    "encode_labels",
+    "is_indicator",
+    "is_missing",
+    "is_number",
+    "label_array",
+    "label_key",
+    "places",
+    "soft_refused",
+]
 
 #: How far the shares of a row may sum from 1.
 SHARE_SUMS = 1e-5
@@ -75,7 +84,9 @@ class SoftLabels:
         if values.ndim == 1:
             values = np.column_stack([1.0 - values, values])
         if values.ndim != 2 or values.shape[1] < 2:
-            raise InputError(f"shares must be (n,), or (n, K) of two classes up; got {values.shape}.")
+            raise InputError(
+                f"shares must be (n,), or (n, K) of two classes up; got {values.shape}."
+            )
         sums = values.sum(axis=1)
         bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= SHARE_SUMS)))
         if len(bad):
@@ -114,23 +125,28 @@ class SoftLabels:
 def soft_refused(what: str) -> InputError:
     """The error where ``what`` needs outcomes of 0 and 1 and labels are soft."""
     return InputError(
-        f"{what} takes one label a row; got soft labels (shares of raters); pass the label of one "
-        "rater a row, or use what takes shares: a proper score, O/E, the bias, a binned calibration "
-        "error, a reliability curve or a weighted fit."
+        f"{what} takes one label a row; got soft labels (shares of raters); pass the label of one"
+        " rater a row, or use what takes shares: a proper score, O/E, the bias, a binned"
+        " calibration error, a reliability curve or a weighted fit."
     )
 
 
 def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
-    """Class labels in column order as an array (object dtype unless they are all of one simple kind), or None."""
+    """Class labels in column order as an array (object dtype unless they are all of one simple
+    kind), or None.
+    """
     if classes is None:
         return None
     if not hasattr(classes, "__len__") or isinstance(classes, str | bytes):
-        raise InputError(f"classes must be the labels of the columns of P, in column order; got {classes!r}; pass a list of them.")
+        raise InputError(
+            f"classes must be the labels of the columns of P, in column order; got {classes!r};"
+            " pass a list of them."
+        )
     listed = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
     if len(listed) != n_classes:
         raise InputError(
-            f"P must have one column for each class; got {n_classes} columns and the {len(listed)} classes {_few(listed)}; "
-            "pass all columns, in the order of the classes."
+            f"P must have one column for each class; got {n_classes} columns and the {len(listed)}"
+            f" classes {_few(listed)}; pass all columns, in the order of the classes."
         )
     if len(set(listed)) != len(listed):
         raise InputError(f"classes must be distinct; got {listed}; remove the repeated ones.")
@@ -138,7 +154,9 @@ def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
 
 
 def array_of(values: Iterable[Any]) -> np.ndarray:
-    """The values as an array that keeps each as it is; of texts or numbers alone, an array of them."""
+    """The values as an array that keeps each as it is; of texts or numbers alone, an array of
+    them.
+    """
     kinds = {type(v) for v in values}
     if len(kinds) == 1 and kinds <= {int, str, bool, float}:
         return np.array(values)
@@ -155,10 +173,12 @@ def encode_labels(
     swapped_hint: bool = False,
     positions: bool = True,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans. Returns (labels, classes).
+    """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans.
+    Returns (labels, classes).
 
-    Where no class is named by a number, whole numbers 0..K-1 are positions too, unless ``positions`` is False: nobody has said the order
-    of columns whose names were read off a table. Where a class is named by a number, numbers are names.
+    Where no class is named by a number, whole numbers 0..K-1 are positions too, unless
+    ``positions`` is False: nobody has said the order of columns whose names were read off a table.
+    Where a class is named by a number, numbers are names.
     """
     labels = _labels_1d(y, n_rows, name)
     if classes is None:
@@ -179,7 +199,8 @@ def encode_labels(
     if np.array_equal(classes, np.arange(n_classes)) and swapped_hint:
         _refuse_positions(labels, n_classes, name, swapped_hint)
     raise InputError(
-        f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}, first in row {int(np.argmax(found < 0))}; "
+        f"{name} must hold only the classes {_few(classes)}; got {_few(unknown)}, first in row"
+        f" {int(np.argmax(found < 0))}; "
         + (
             "write the labels as the columns are named."
             if len(unknown) == len(unique)
@@ -189,7 +210,9 @@ def encode_labels(
 
 
 def label_array(y: Any, name: str) -> np.ndarray:
-    """Labels as an array that keeps each label as it is: NumPy would turn [1, "a"] into strings and tuples into columns."""
+    """Labels as an array that keeps each label as it is: NumPy would turn [1, "a"] into strings
+    and tuples into columns.
+    """
     if isinstance(y, list | tuple):
         kinds = {type(v) for v in y}
         if not (kinds <= {int, float, bool} or len(kinds) == 1) or kinds == {tuple}:
@@ -200,7 +223,11 @@ def label_array(y: Any, name: str) -> np.ndarray:
 
 def is_missing(label: Any) -> bool:
     """Whether a label says that there is none: None, NaN, NaT, or pandas' NA."""
-    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float | np.floating) and label != label)
+    return (
+        label is None
+        or type(label).__name__ in ("NAType", "NaTType")
+        or (isinstance(label, float | np.floating) and label != label)
+    )
 
 
 def _labels_1d(y, n_rows, name):
@@ -209,7 +236,8 @@ def _labels_1d(y, n_rows, name):
         _refuse_columns(labels, name)
     if n_rows is not None and len(labels) != n_rows:
         raise InputError(
-            f"{name} must have one label for each of the {n_rows} predictions; got {len(labels)}; check that both come from the same rows."
+            f"{name} must have one label for each of the {n_rows} predictions; got {len(labels)};"
+            " check that both come from the same rows."
         )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InputError(
@@ -219,7 +247,9 @@ def _labels_1d(y, n_rows, name):
     if labels.dtype.kind == "O":
         missing = next((i for i, v in enumerate(labels.tolist()) if is_missing(v)), None)
         if missing is not None:
-            raise InputError(f"{name} must not be missing; row {missing} is {labels[missing]}; drop those rows.")
+            raise InputError(
+                f"{name} must not be missing; row {missing} is {labels[missing]}; drop those rows."
+            )
     return labels
 
 
@@ -238,8 +268,9 @@ def _refuse_columns(labels, name) -> NoReturn:
     if not len(several):
         raise InputError(f"{got}pass {name}.argmax(axis=1), or {swap}")
     raise InputError(
-        f"{got}row {several[0]} has {count[several[0]]} labels ({len(several)} rows have none or several), so each column is a question of "
-        f"its own: calibrate the columns one by one, {name}[:, k] with P[:, k]."
+        f"{got}row {several[0]} has {count[several[0]]} labels ({len(several)} rows have none or"
+        " several), so each column is a question of its own: calibrate the columns one by one,"
+        f" {name}[:, k] with P[:, k]."
     )
 
 
@@ -256,15 +287,25 @@ def _integers(labels):
         return labels.astype(np.intp)
     if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
         return labels.astype(np.intp)
-    if labels.dtype.kind == "O" and all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in labels):
+    if labels.dtype.kind == "O" and all(
+        isinstance(v, int | np.integer) and not isinstance(v, bool) for v in labels
+    ):
         return labels.astype(np.intp)
     return None
 
 
 def _positions(labels, n_classes):
-    """Labels as column numbers, (n,) intp, or None where they are none; of two columns, booleans say the second."""
-    codes = labels.astype(np.intp) if labels.dtype.kind == "b" and n_classes == 2 else _integers(labels)
-    return None if codes is None or (len(codes) and (codes.min() < 0 or codes.max() >= n_classes)) else codes
+    """Labels as column numbers, (n,) intp, or None where they are none; of two columns, booleans
+    say the second.
+    """
+    codes = (
+        labels.astype(np.intp) if labels.dtype.kind == "b" and n_classes == 2 else _integers(labels)
+    )
+    return (
+        None
+        if codes is None or (len(codes) and (codes.min() < 0 or codes.max() >= n_classes))
+        else codes
+    )
 
 
 def is_number(label: Any) -> bool:
@@ -278,10 +319,14 @@ def is_number(label: Any) -> bool:
 
 def _refuse_positions(labels, n_classes, name, swapped_hint) -> NoReturn:
     if swapped_hint and labels.dtype.kind == "f":
-        raise InputError(f"{name} holds fractions and P holds only 0 and 1: the two look swapped; pass them the other way.")
+        raise InputError(
+            f"{name} holds fractions and P holds only 0 and 1: the two look swapped; pass them the"
+            " other way."
+        )
     seen = _few(sorted({str(v) for v in labels}) if labels.dtype.kind == "O" else np.unique(labels))
     raise InputError(
-        f"{name} must be the column numbers 0..{n_classes - 1} when the columns of P are not named; got {seen}; "
+        f"{name} must be the column numbers 0..{n_classes - 1} when the columns of P are not named;"
+        f" got {seen}; "
         + (
             "pass shares of raters as SoftLabels(y)."
             if _fractions(labels)
@@ -301,20 +346,33 @@ def _unique(labels, name):
         return unique.tolist(), inverse
     try:
         seen: dict[Hashable, int] = {}
-        inverse = np.fromiter((seen.setdefault(label_key(v), len(seen)) for v in labels.tolist()), np.intp, len(labels))
+        inverse = np.fromiter(
+            (seen.setdefault(label_key(v), len(seen)) for v in labels.tolist()),
+            np.intp,
+            len(labels),
+        )
     except TypeError:
-        raise InputError(f"{name} must hold hashable labels; got {type(labels[0]).__name__}; convert it to strings or integers.") from None
+        raise InputError(
+            f"{name} must hold hashable labels; got {type(labels[0]).__name__}; convert it to"
+            " strings or integers."
+        ) from None
     return list(seen), inverse
 
 
 def places(labels: Iterable[Any], classes: Iterable[Any]) -> list[int]:
-    """Where each label is among the classes, -1 where it is not: first by value (1, 1.0 and True are one class), then by its text.
+    """Where each label is among the classes, -1 where it is not: first by value (1, 1.0 and True
+    are one class), then by its text.
 
-    Files and frames keep a class as text that was a number elsewhere, so texts are those of the value, and of a truth value's number too.
+    Files and frames keep a class as text that was a number elsewhere, so texts are those of the
+    value, and of a truth value's number too.
 
     Examples
     --------
-    >>> places([1.0, "1", True, 2], [0, 1]), places([0, "True"], ["0", "1"]), places(["1", "True"], [False, True])
+    >>> (
+    ...     places([1.0, "1", True, 2], [0, 1]),
+    ...     places([0, "True"], ["0", "1"]),
+    ...     places(["1", "True"], [False, True]),
+    ... )
     ([1, 1, 1, -1], [0, -1], [1, 1])
     """
     own, known = ([label_key(label) for label in given] for given in (labels, classes))
@@ -323,7 +381,10 @@ def places(labels: Iterable[Any], classes: Iterable[Any]) -> list[int]:
     if -1 not in found:
         return found
     text = {said(key): k for said in (_number_text, str) for k, key in enumerate(known)}
-    return [text.get(str(key), text.get(_number_text(key), -1)) if k < 0 else k for key, k in zip(own, found, strict=True)]
+    return [
+        text.get(str(key), text.get(_number_text(key), -1)) if k < 0 else k
+        for key, k in zip(own, found, strict=True)
+    ]
 
 
 def label_key(label: Any) -> Hashable:

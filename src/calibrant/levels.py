@@ -1,4 +1,6 @@
-"""What a value of a column of groups is read as: one rule for every container, file and engine, and for when numbers are cut."""
+"""What a value of a column of groups is read as: one rule for every container, file and engine,
+and for when numbers are cut.
+"""
 
 import re
 from collections.abc import Hashable, Sequence
@@ -11,9 +13,20 @@ import numpy as np
 
 from calibrant.labels import is_missing, label_key
 
-__all__ = ["MOST_VALUES", "NUMBER", "level_of", "levels_of", "numbers_of", "numbers_said", "numbers_to_cut", "positions", "said_of"]
+__all__ = [
+    "MOST_VALUES",
+    "NUMBER",
+    "level_of",
+    "levels_of",
+    "numbers_of",
+    "numbers_said",
+    "numbers_to_cut",
+    "positions",
+    "said_of",
+]
 
-#: Whole numbers of more different values than this are cut at quantiles, as numbers that are not whole always are.
+#: Whole numbers of more different values than this are cut at quantiles, as numbers that are not
+#: whole always are.
 MOST_VALUES = 20
 #: A number as people write one; 007 and 1_000 are names.
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -26,13 +39,20 @@ TEXTS_IN_FILES = ("Interval", "Period")
 def level_of(value: Any) -> Hashable:
     """What a value is read as.
 
-    None for what is missing: None, NaN, NaT, NA, and a text of nothing or of spaces alone. A number, be it a decimal, a whole float or a
-    duration (in seconds), is a Python number. A time is its ISO text without ending zeros, in UTC where it has a zone, and the date alone
-    at midnight, be it given as a time or as a text. Other texts are as they are, letter by letter. Levels are read as themselves.
+    None for what is missing: None, NaN, NaT, NA, and a text of nothing or of spaces alone. A
+    number, be it a decimal, a whole float or a duration (in seconds), is a Python number. A time is
+    its ISO text without ending zeros, in UTC where it has a zone, and the date alone at midnight,
+    be it given as a time or as a text. Other texts are as they are, letter by letter. Levels are
+    read as themselves.
 
     Examples
     --------
-    >>> level_of(""), level_of(2.0), level_of(datetime(2026, 3, 1, 12)), level_of("2026-03-01 12:00:00+00:00")
+    >>> (
+    ...     level_of(""),
+    ...     level_of(2.0),
+    ...     level_of(datetime(2026, 3, 1, 12)),
+    ...     level_of("2026-03-01 12:00:00+00:00"),
+    ... )
     (None, 2, '2026-03-01T12:00:00', '2026-03-01T12:00:00')
     """
     if isinstance(value, str):
@@ -55,16 +75,21 @@ def level_of(value: Any) -> Hashable:
 def levels_of(values: np.ndarray) -> list[Any]:
     """``level_of`` of each value of an array (n,)."""
     if values.dtype.kind == "M":
-        return [None if text == "NaT" else _text_level(text) for text in np.datetime_as_string(values).tolist()]
+        return [
+            None if text == "NaT" else _text_level(text)
+            for text in np.datetime_as_string(values).tolist()
+        ]
     if values.dtype.kind == "m":
         return [None if value != value else label_key(value) for value in _seconds(values).tolist()]
     return [level_of(value) for value in values.tolist()]
 
 
 def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
-    """Where each value given is among known levels, -1 where it is not: by itself, as it is read, or by its text.
+    """Where each value given is among known levels, -1 where it is not: by itself, as it is read,
+    or by its text.
 
-    The first keeps what a file of an older reading learned. The last is for files, where a number or a truth value may be a text.
+    The first keeps what a file of an older reading learned. The last is for files, where a number
+    or a truth value may be a text.
 
     Examples
     --------
@@ -73,13 +98,20 @@ def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
     """
     readings = (label_key, level_of, said_of)
     # Of levels that read alike the first counts.
-    tables = [{reading(level): k for k, level in reversed(list(enumerate(known)))} for reading in readings]
+    tables = [
+        {reading(level): k for k, level in reversed(list(enumerate(known)))} for reading in readings
+    ]
     each = list(zip(readings, tables, strict=True))
-    return [next((table[key] for reading, table in each if (key := reading(value)) in table), -1) for value in given]
+    return [
+        next((table[key] for reading, table in each if (key := reading(value)) in table), -1)
+        for value in given
+    ]
 
 
 def numbers_of(column: np.ndarray) -> np.ndarray | None:
-    """(n,) float64 of a column that is all numbers, NaN where one is missing; None for any other, booleans among them."""
+    """(n,) float64 of a column that is all numbers, NaN where one is missing; None for any
+    other, booleans among them.
+    """
     if column.dtype.kind in "iuf":
         return column.astype(np.float64)
     if column.dtype.kind == "m":
@@ -98,10 +130,12 @@ def numbers_said(column: np.ndarray) -> np.ndarray | None:
 
 
 def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | None:
-    """(n,) float64 of a column that is to be cut at quantiles, NaN where missing; None for one whose values are levels.
+    """(n,) float64 of a column that is to be cut at quantiles, NaN where missing; None for one
+    whose values are levels.
 
-    Numbers are cut where one of them is not whole, or where they have more than ``MOST_VALUES`` different values: they are then amounts,
-    such as ages. Without the name of a column (``named``) whole numbers are labels, however many.
+    Numbers are cut where one of them is not whole, or where they have more than ``MOST_VALUES``
+    different values: they are then amounts, such as ages. Without the name of a column (``named``)
+    whole numbers are labels, however many.
     """
     values = numbers_of(column)
     if values is None:
@@ -113,7 +147,9 @@ def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | No
 
 def _number(value):
     """The value as a float, NaN where it is missing; None for what is no number."""
-    number = isinstance(value, int | float | np.number | Decimal | timedelta) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.number | Decimal | timedelta) and not isinstance(
+        value, bool
+    )
     level = level_of(value)
     return float("nan") if level is None else float(level) if number else None
 

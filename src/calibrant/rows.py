@@ -14,7 +14,9 @@ def n_rows(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: np.ndarray) -> Any:
-    """Some rows, by position, of an array, sparse matrix, pandas or polars object, pyarrow table, or list; the same kind of object."""
+    """Some rows, by position, of an array, sparse matrix, pandas or polars object, pyarrow
+    table, or list; the same kind of object.
+    """
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if sparse.issparse(X):
@@ -27,10 +29,16 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 
 
 def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[str, Any]:
-    """Fit arguments for some rows: those with one entry a row are cut, the others are passed on as they are."""
+    """Fit arguments for some rows: those with one entry a row are cut, the others are passed on
+    as they are.
+    """
     out = {}
     for name, value in values.items():
         sized = hasattr(value, "__len__") or hasattr(value, "shape")
-        per_row = sized and not isinstance(value, str | bytes | dict) and getattr(value, "shape", None) != ()
+        per_row = (
+            sized
+            and not isinstance(value, str | bytes | dict)
+            and getattr(value, "shape", None) != ()
+        )
         out[name] = take_rows(value, rows) if per_row and n_rows(value) == total else value
     return out

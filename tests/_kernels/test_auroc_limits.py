@@ -5,8 +5,13 @@ from calibrant._kernels.intervals import auroc_limits
 
 
 def test_written_out():
-    """Half a row of which nothing is known, with mean 1/2 and variance 1/12, joins either side; Student's t by the smaller one."""
-    sides = [(np.array([1.0, 0.5, 0.75]), np.array([1.0, 2.0, 1.0])), (np.array([0.9, 0.6]), np.array([3.0, 2.0]))]
+    """Half a row of which nothing is known, with mean 1/2 and variance 1/12, joins either side;
+    Student's t by the smaller one.
+    """
+    sides = [
+        (np.array([1.0, 0.5, 0.75]), np.array([1.0, 2.0, 1.0])),
+        (np.array([0.9, 0.6]), np.array([3.0, 2.0])),
+    ]
     means, variances, sizes = [], [], []
     for placement, weight in sides:
         n = weight.sum() + 0.5

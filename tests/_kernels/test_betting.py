@@ -1,4 +1,6 @@
-"""The bets: their expected value under the claim, by enumerating every outcome, and by the sum over starts written out."""
+"""The bets: their expected value under the claim, by enumerating every outcome, and by the sum
+over starts written out.
+"""
 
 from itertools import product
 
@@ -27,22 +29,31 @@ def money(batches, low, high):
 
 
 def expected_money(scores, rates, bins, tolerance=0.0, n_bins=2):
-    """Mean of the evidence after the batches over every outcome of rows with these scores and rates, lists of lists."""
+    """Mean of the evidence after the batches over every outcome of rows with these scores and
+    rates, lists of lists.
+    """
     low, high = np.full(n_bins, -tolerance), np.full(n_bins, tolerance)
     flat, total = np.concatenate(rates), 0.0
     for outcome in product([0.0, 1.0], repeat=len(flat)):
         hits = np.split(np.array(outcome), np.cumsum([len(s) for s in scores])[:-1])
         batches = [
-            np.stack([np.bincount(b, weights=w, minlength=n_bins) for w in (np.ones(len(s)), s, h)], axis=1)
+            np.stack(
+                [np.bincount(b, weights=w, minlength=n_bins) for w in (np.ones(len(s)), s, h)],
+                axis=1,
+            )
             for s, b, h in zip(scores, bins, hits, strict=True)
         ]
-        total += np.prod(np.where(np.array(outcome) == 1.0, flat, 1.0 - flat)) * money(batches, low, high)
+        total += np.prod(np.where(np.array(outcome) == 1.0, flat, 1.0 - flat)) * money(
+            batches, low, high
+        )
     return total
 
 
 def test_under_calibration_the_money_stays_one_on_average():
     scores = [[0.3, 0.3, 0.8], [0.25, 0.9, 0.9, 0.9], [0.6]]
-    assert expected_money(scores, scores, [[0, 0, 1], [0, 1, 1, 1], [1]]) == pytest.approx(1.0, abs=1e-12)
+    assert expected_money(scores, scores, [[0, 0, 1], [0, 1, 1, 1], [1]]) == pytest.approx(
+        1.0, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -66,14 +77,24 @@ def test_gaps_within_the_tolerance_never_make_it_more(side):
 
 def test_the_sum_over_starts_and_alternatives_written_out():
     rng = np.random.default_rng(0)
-    batches = [np.array([[50.0, 10.0, rng.integers(5, 15)], [50.0, 40.0, rng.integers(30, 45)]]) for _ in range(6)]
+    batches = [
+        np.array([[50.0, 10.0, rng.integers(5, 15)], [50.0, 40.0, rng.integers(30, 45)]])
+        for _ in range(6)
+    ]
     zero = np.zeros(2)
     ratios = []
     for sums in batches:
         n, total, hits = sums.T
         rate = special.expit(ALTERNATIVES[:, :1] + ALTERNATIVES[:, 1:] * special.logit(total / n))
-        ratios.append(np.prod((rate / (total / n)) ** hits * ((1.0 - rate) / (1.0 - total / n)) ** (n - hits), axis=1))
-    want = 1.0 / 7.0 + sum(np.mean(np.prod(ratios[j:], axis=0)) / ((j + 1) * (j + 2)) for j in range(6))
+        ratios.append(
+            np.prod(
+                (rate / (total / n)) ** hits * ((1.0 - rate) / (1.0 - total / n)) ** (n - hits),
+                axis=1,
+            )
+        )
+    want = 1.0 / 7.0 + sum(
+        np.mean(np.prod(ratios[j:], axis=0)) / ((j + 1) * (j + 2)) for j in range(6)
+    )
     assert money(batches, zero, zero) == pytest.approx(want, rel=1e-9)
     assert N_ALTERNATIVES == 134
 
@@ -88,12 +109,16 @@ def test_impossible_outcomes_are_beyond_doubt_and_certain_ones_cost_nothing():
 
 def test_the_likeliest_start_is_where_the_rates_change():
     good, bad = np.array([[200.0, 160.0, 160.0]]), np.array([[200.0, 160.0, 130.0]])
-    factors = np.array([log_factors(sums, np.zeros(1), np.zeros(1)) for sums in [good] * 8 + [bad] * 4])
+    factors = np.array(
+        [log_factors(sums, np.zeros(1), np.zeros(1)) for sums in [good] * 8 + [bad] * 4]
+    )
     assert likeliest_start(growth_since(factors)) == 8
 
 
 def test_a_bet_is_against_the_rate_of_the_claim_nearest_to_it():
-    """Claims of .3 to .5: alternatives of .2 and .9 bet against its ends, that of .4 not at all; a claim of every rate takes no bet."""
+    """Claims of .3 to .5: alternatives of .2 and .9 bet against its ends, that of .4 not at all;
+    a claim of every rate takes no bet.
+    """
     z = special.logit(np.array([[0.2], [0.4], [0.9]]))
     hit, miss = rate_bets(np.array([0.4]), np.array([-0.1]), np.array([0.1]), z)
     np.testing.assert_allclose(hit[:, 0], [np.log(0.2 / 0.3), 0.0, np.log(0.9 / 0.5)], atol=1e-12)
@@ -103,5 +128,7 @@ def test_a_bet_is_against_the_rate_of_the_claim_nearest_to_it():
     # A claim of 0 or of 1 is taken for a billionth less.
     for rate, sure in ((0.0, np.log(0.5 / 1e-9)), (1.0, np.log(0.5))):
         hit, miss = rate_bets(np.array([rate]), np.zeros(1), np.zeros(1), np.zeros((1, 1)))
-        np.testing.assert_allclose(hit if rate == 0.0 else miss, sure if rate == 0.0 else np.log(0.5 / 1e-9), rtol=1e-6)
+        np.testing.assert_allclose(
+            hit if rate == 0.0 else miss, sure if rate == 0.0 else np.log(0.5 / 1e-9), rtol=1e-6
+        )
         np.testing.assert_allclose(miss if rate == 0.0 else hit, np.log(0.5), rtol=1e-6)

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._kernels.certificates import allowed_errors, binomial_p_value, fewest_rows, rows_for_rate
+from calibrant._kernels.certificates import (
+    allowed_errors,
+    binomial_p_value,
+    fewest_rows,
+    rows_for_rate,
+)
 from calibrant._kernels.intervals import clopper_pearson
 
 
@@ -13,16 +18,24 @@ def test_the_p_value_is_the_binomial_tail():
 
 def test_the_bound_is_the_rate_at_which_the_tail_is_delta():
     for errors, n in ((0, 59), (4, 200), (38, 1000)):
-        assert float(binomial_p_value(errors, n, float(clopper_pearson(errors, n, 0.9)[1]))) == pytest.approx(0.05, rel=1e-9)
+        assert float(
+            binomial_p_value(errors, n, float(clopper_pearson(errors, n, 0.9)[1]))
+        ) == pytest.approx(0.05, rel=1e-9)
     assert float(clopper_pearson(7, 7, 0.9)[1]) == 1.0
 
 
 def test_the_most_errors_that_certify():
-    """Those of the table that everybody recomputes: 59 rows without an error, 1 of 100, 4 of 200, 16 of 500, 38 of 1,000."""
+    """Those of the table that everybody recomputes: 59 rows without an error, 1 of 100, 4 of
+    200, 16 of 500, 38 of 1,000.
+    """
     assert fewest_rows(0.05, 0.05) == 59
     for n, most in ((59, 0), (100, 1), (200, 4), (500, 16), (1000, 38)):
         assert allowed_errors(n, 0.05, 0.05) == most
-        assert float(binomial_p_value(most, n, 0.05)) <= 0.05 < float(binomial_p_value(most + 1, n, 0.05))
+        assert (
+            float(binomial_p_value(most, n, 0.05))
+            <= 0.05
+            < float(binomial_p_value(most + 1, n, 0.05))
+        )
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.02, 0.03, 0.035])

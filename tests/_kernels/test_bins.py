@@ -19,7 +19,11 @@ def test_resolution_counts_a_score_just_below_an_edge_as_on_it():
 
 
 @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-@given(st.lists(st.integers(0, 8), min_size=1, max_size=40), st.integers(1, 12), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.integers(0, 8), min_size=1, max_size=40),
+    st.integers(1, 12),
+    st.integers(0, 2**32 - 1),
+)
 def test_equal_mass_groups(ties, n_bins, seed):
     score = np.array(ties) / 8.0
     weight = np.random.default_rng(seed).integers(1, 4, len(score)).astype(float)
@@ -41,7 +45,9 @@ def test_equal_mass_groups_without_ties_are_of_equal_size():
 
 
 def test_grouped_sums():
-    sums = bins.grouped_sums(np.array([2, 0, 2]), 4, [np.array([1.0, 2.0, 3.0])], np.array([1.0, 10.0, 2.0]))
+    sums = bins.grouped_sums(
+        np.array([2, 0, 2]), 4, [np.array([1.0, 2.0, 3.0])], np.array([1.0, 10.0, 2.0])
+    )
     assert sums.tolist() == [[10.0, 20.0], [0.0, 0.0], [3.0, 7.0], [0.0, 0.0]]
     plain = bins.grouped_sums(np.array([2, 0, 2]), 3, [np.array([1.0, 2.0, 3.0])])
     assert plain.tolist() == [[1.0, 2.0], [0.0, 0.0], [2.0, 4.0]]
@@ -53,7 +59,10 @@ def test_the_least_score_of_a_bin_is_exact():
             starts = bins.equal_width_starts(n_bins, resolution)
             number = np.arange(1, n_bins)
             assert bins.equal_width_index(starts, n_bins, resolution).tolist() == number.tolist()
-            assert bins.equal_width_index(np.nextafter(starts, -1.0), n_bins, resolution).tolist() == (number - 1).tolist()
+            assert (
+                bins.equal_width_index(np.nextafter(starts, -1.0), n_bins, resolution).tolist()
+                == (number - 1).tolist()
+            )
 
 
 def test_a_run_of_ties_goes_where_its_middle_is():

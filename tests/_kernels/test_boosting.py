@@ -20,20 +20,30 @@ def test_pulls_are_slopes_of_the_losses():
     one = Shares(rng.integers(0, 2, (9, 1)).astype(float))
     several = Shares(np.eye(3)[rng.integers(0, 3, 9)])
     number = NormalScores(rng.normal(size=9))
-    for objective, eta in ((one, rng.normal(size=(9, 1))), (several, rng.normal(size=(9, 3))), (number, rng.normal(size=(9, 2)))):
+    for objective, eta in (
+        (one, rng.normal(size=(9, 1))),
+        (several, rng.normal(size=(9, 3))),
+        (number, rng.normal(size=(9, 2))),
+    ):
         pull, curve = objective.pull(eta)
         for column in range(eta.shape[1]):
             slope, bend = differs(objective, eta, column)
             np.testing.assert_allclose(pull[:, column], slope, atol=1e-6)
             if objective is not number:
                 np.testing.assert_allclose(curve[:, column], bend, atol=1e-5)
-    np.testing.assert_allclose(number.pull(np.array([[0.0, np.log(2.0)]] * 9))[1], [[0.25, 2.0]] * 9)
+    np.testing.assert_allclose(
+        number.pull(np.array([[0.0, np.log(2.0)]] * 9))[1], [[0.25, 2.0]] * 9
+    )
 
 
 def test_losses_by_hand():
-    assert Shares(np.array([[1.0], [0.0]])).losses(np.array([[800.0]]), np.array([1]))[0] == -np.log(1e-15)
-    np.testing.assert_allclose(Shares(np.array([[1.0], [0.0]])).losses(np.array([[0.5], [0.5]]), np.arange(2)),
-                               -np.log([special.expit(0.5), special.expit(-0.5)]))  # fmt: skip
+    assert Shares(np.array([[1.0], [0.0]])).losses(np.array([[800.0]]), np.array([1]))[
+        0
+    ] == -np.log(1e-15)
+    np.testing.assert_allclose(
+        Shares(np.array([[1.0], [0.0]])).losses(np.array([[0.5], [0.5]]), np.arange(2)),
+        -np.log([special.expit(0.5), special.expit(-0.5)]),
+    )
     found = NormalScores(np.array([3.0, 5.0])).losses(np.array([[1.0, np.log(2.0)]]), np.array([1]))
     np.testing.assert_allclose(found, np.log(2.0) + 0.5 * 4.0)
 
@@ -64,5 +74,7 @@ def test_members_learn_on_the_other_folds_and_stop_at_the_least_loss():
     for t in range(len(trees.output)):
         eta[:, t % 2] += 2.0 * trees.value[t][leaves(codes, trees.column[t], trees.right[t])]
     own = eta[np.arange(n), folds]
-    np.testing.assert_allclose(found.after, -np.log(np.where(hit[:, 0] == 1.0, special.expit(own), special.expit(-own))))
+    np.testing.assert_allclose(
+        found.after, -np.log(np.where(hit[:, 0] == 1.0, special.expit(own), special.expit(-own)))
+    )
     assert np.abs(2.0 * trees.value).max() <= 0.3

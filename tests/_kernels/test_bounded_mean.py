@@ -29,13 +29,17 @@ def test_more_loss_is_less_proof():
 def test_both_fail_no_more_often_than_they_say(law):
     rng = np.random.default_rng(5)
     draw = {
-        "coins": lambda: (rng.random(300) < 0.05).astype(float), "beta": lambda: rng.beta(0.5, 9.5, 300),
+        "coins": lambda: (rng.random(300) < 0.05).astype(float),
+        "beta": lambda: rng.beta(0.5, 9.5, 300),
         "constant": lambda: np.full(300, 0.05),
-    }[law]  # fmt: skip
+    }[law]
     losses = [draw() for _ in range(400)]
     limit = 0.1 + 3.0 * np.sqrt(0.1 * 0.9 / 400)
     assert np.mean([betting(loss, delta=0.1) <= 0.1 for loss in losses]) <= limit
-    assert np.mean([float(hoeffding_bentkus(loss.sum(), 300, 0.05)) <= 0.1 for loss in losses]) <= limit
+    assert (
+        np.mean([float(hoeffding_bentkus(loss.sum(), 300, 0.05)) <= 0.1 for loss in losses])
+        <= limit
+    )
 
 
 def test_bets_gain_from_losses_that_vary_little():
@@ -52,13 +56,23 @@ def test_the_capital_of_the_first_rows_of_each_number_and_repetitions():
 
 
 def test_the_capital_is_that_of_the_stakes_written_out():
-    """Half on the first stake that Hoeffding's mean asks for, the rest evenly on it and those above it."""
+    """Half on the first stake that Hoeffding's mean asks for, the rest evenly on it and those
+    above it.
+    """
     loss = np.random.default_rng(1).random(200) * 0.15
     gain = [np.prod(1.0 + share / 0.9 * (0.1 - loss)) for share in STAKES]
-    mean = optimize.brentq(lambda m: 200.0 * (m * np.log(m / 0.1) + (1.0 - m) * np.log((1.0 - m) / 0.9)) - np.log(20.0), 1e-12, 0.1 - 1e-9)
+    mean = optimize.brentq(
+        lambda m: (
+            200.0 * (m * np.log(m / 0.1) + (1.0 - m) * np.log((1.0 - m) / 0.9)) - np.log(20.0)
+        ),
+        1e-12,
+        0.1 - 1e-9,
+    )
     first = sum(share < (0.1 - mean) / 0.1 for share in STAKES)
     assert 0 < first < len(STAKES) - 1
-    assert betting(loss, 0.1) == pytest.approx(1.0 / (0.5 * gain[first] + 0.5 * np.mean(gain[first:])), rel=1e-9)
+    assert betting(loss, 0.1) == pytest.approx(
+        1.0 / (0.5 * gain[first] + 0.5 * np.mean(gain[first:])), rel=1e-9
+    )
 
 
 def test_few_rows_bet_on_the_highest_stake_alone():

@@ -10,7 +10,13 @@ def test_how_far_it_reaches():
     """1 - (4 / pi) sum (-1)^k / (2k + 1) exp(-(2k + 1)^2 pi^2 / (8 x^2))."""
     k = np.arange(200)
     for x in (0.3, 0.5, 1.0, 2.0, 3.0):
-        inside = 4 / np.pi * np.sum((-1.0) ** k / (2 * k + 1) * np.exp(-((2 * k + 1) ** 2) * np.pi**2 / (8 * x * x)))
+        inside = (
+            4
+            / np.pi
+            * np.sum(
+                (-1.0) ** k / (2 * k + 1) * np.exp(-((2 * k + 1) ** 2) * np.pi**2 / (8 * x * x))
+            )
+        )
         np.testing.assert_allclose(reach_tail(x), 1.0 - inside, atol=1e-12)
     assert (reach_tail(0.1), reach_tail(0.0)) == (1.0, 1.0)
     assert 0.9999 < reach_tail(0.16) <= 1.0

@@ -15,7 +15,12 @@ def test_rows_are_those_of_whole_rows_sorted(K, decimals):
     labels, weight = rng.integers(0, 3, 400), rng.uniform(size=400)
     labels[:50] = labels[50:100]
     first, mass = merge_rows(values, labels, weight)
-    _, expected, group = np.unique(np.round(np.column_stack([labels, values]), 8), axis=0, return_index=True, return_inverse=True)
+    _, expected, group = np.unique(
+        np.round(np.column_stack([labels, values]), 8),
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
     np.testing.assert_array_equal(first, expected)
     np.testing.assert_allclose(mass, np.bincount(group.ravel(), weights=weight))
     assert len(first) < 400

@@ -16,14 +16,20 @@ def made(n=1000, seed=0, digits=None):
 
 
 def by_the_loop(blocks, first, counts, shares):
-    """Every block in turn, at the share of its start and of those from which the sequence came to it."""
+    """Every block in turn, at the share of its start and of those from which the sequence came
+    to it.
+    """
     carried, passed, found = 0.0, True, (-1, DELTA)
     starts = [int(np.searchsorted(blocks.covered, count - 1e-9)) for count in counts]
     for place in range(starts[0], len(blocks.covered)):
         for start, share in zip(starts, shares, strict=True):
             if place == start:
                 carried, passed = (carried if passed else 0.0) + share, True
-        passed = passed and float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) <= carried + 1e-15
+        passed = (
+            passed
+            and float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK))
+            <= carried + 1e-15
+        )
         if passed:
             found = place, pytest.approx(carried)
     return found
@@ -34,9 +40,13 @@ def by_the_loop(blocks, first, counts, shares):
 def test_the_fixed_sequence_is_the_loop_over_every_block(seed, digits):
     few, many = made(n=400, seed=seed, digits=digits), made(seed=seed, digits=digits)
     first = first_count(few.n, RISK, DELTA)
-    assert certified_place(few, RISK, DELTA, "fixed_sequence", "binomial", first) == by_the_loop(few, first, [first], [DELTA])
+    assert certified_place(few, RISK, DELTA, "fixed_sequence", "binomial", first) == by_the_loop(
+        few, first, [first], [DELTA]
+    )
     counts, shares = [100, 300, 500, 700], [0.5 * DELTA] + [DELTA / 6.0] * 3
-    found = certified_place(many, RISK, DELTA, "fixed_sequence", "binomial", first_count(1000, RISK, DELTA))
+    found = certified_place(
+        many, RISK, DELTA, "fixed_sequence", "binomial", first_count(1000, RISK, DELTA)
+    )
     assert found == by_the_loop(many, 100, counts, shares)
 
 
@@ -65,7 +75,10 @@ def test_what_the_others_accept_passes_at_their_share(method):
     place, each = certified_place(blocks, RISK, DELTA, method, "binomial", 100)
     assert 0.0 < each < DELTA
     assert place > 0
-    assert float(clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * each)[1]) <= RISK
+    assert (
+        float(clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * each)[1])
+        <= RISK
+    )
 
 
 @pytest.mark.parametrize("test", ["betting", "hoeffding_bentkus"])
@@ -76,7 +89,12 @@ def test_losses_between_0_and_1(test):
     blocks = Blocks.of(score, loss, np.ones(2000))
     assert not blocks.binary
     place, _ = certified_place(blocks, RISK, DELTA, "fixed_sequence", test, 200)
-    assert 0.0 < blocks.lost[place] / blocks.covered[place] < upper_bound(blocks, place, DELTA, test) <= RISK + 1e-9
+    assert (
+        0.0
+        < blocks.lost[place] / blocks.covered[place]
+        < upper_bound(blocks, place, DELTA, test)
+        <= RISK + 1e-9
+    )
 
 
 def test_nothing_passes_where_everything_is_wrong():

@@ -17,11 +17,17 @@ from calibrant._kernels.intervals import normal_quantile
 def rows(seed=0, n=120, n_clusters=17):
     rng = np.random.default_rng(seed)
     score = np.round(rng.random(n), 2)
-    return score, (rng.random(n) < score) * 1.0, rng.integers(1, 4, n) * 1.0, rng.integers(0, n_clusters, n)
+    return (
+        score,
+        (rng.random(n) < score) * 1.0,
+        rng.integers(1, 4, n) * 1.0,
+        rng.integers(0, n_clusters, n),
+    )
 
 
 def by_hand(hit, weight, cluster, ranks=False):
-    """Of one group: the variance of the mean of independent rows over that of clusters, at most 1, and Student's t.
+    """Of one group: the variance of the mean of independent rows over that of clusters, at most 1,
+    and Student's t.
 
     The latter is CR2's; ``ranks`` have that of 1 / sum(p^2) equal clusters.
     """
@@ -36,18 +42,27 @@ def by_hand(hit, weight, cluster, ranks=False):
         together, freedom = sum(s * s for s in sums.values()) * equal / (equal - 1.0), equal - 1.0
     else:
         together = sum(s * s / (1.0 - share[c]) for c, s in sums.items())
-        pairs = sum(share[g] ** 2 * share[h] ** 2 / ((1 - share[g]) * (1 - share[h])) for g in share for h in share if g != h)
+        pairs = sum(
+            share[g] ** 2 * share[h] ** 2 / ((1 - share[g]) * (1 - share[h]))
+            for g in share
+            for h in share
+            if g != h
+        )
         freedom = 1.0 / (1.0 / equal + pairs)
     if alone == 0.0:
         alone, together = n, sum(weight[cluster == c].sum() ** 2 for c in sums)
-    return (normal_quantile(0.95) / normal_quantile(0.95, freedom)) ** 2 / max(together / alone, 1.0)
+    return (normal_quantile(0.95) / normal_quantile(0.95, freedom)) ** 2 / max(
+        together / alone, 1.0
+    )
 
 
 def test_of_each_group_it_is_the_inverse_of_the_design_effect():
     score, hit, weight, cluster = rows()
     group = (score * 4).astype(int).clip(0, 3)
     expected = [by_hand(hit[group == g], weight[group == g], cluster[group == g]) for g in range(4)]
-    np.testing.assert_allclose(group_worth(hit, weight, cluster, group, 5, 0.95), [*expected, 0.0], rtol=1e-10)
+    np.testing.assert_allclose(
+        group_worth(hit, weight, cluster, group, 5, 0.95), [*expected, 0.0], rtol=1e-10
+    )
 
 
 def test_down_the_ranks_it_is_that_of_the_rows_so_far():
@@ -56,14 +71,20 @@ def test_down_the_ranks_it_is_that_of_the_rows_so_far():
     found = ranked_worth(score, hit, weight, cluster, 0.95)
     for threshold, one in zip(at, found, strict=True):
         above = score >= threshold
-        expected = by_hand(hit[above], weight[above], cluster[above], True) if len(np.unique(cluster[above])) > 1 else 0.0
+        expected = (
+            by_hand(hit[above], weight[above], cluster[above], True)
+            if len(np.unique(cluster[above])) > 1
+            else 0.0
+        )
         assert one == pytest.approx(expected, rel=1e-9)
 
 
 def test_of_all_it_is_that_of_the_rows_flagged_among_them():
     score, _, weight, cluster = rows()
     found = ranked_worth(score, np.ones(len(score)), weight, cluster, 0.95, of_all=True)
-    expected = [by_hand((score >= at) * 1.0, weight, cluster, True) for at in np.unique(score)[::-1]]
+    expected = [
+        by_hand((score >= at) * 1.0, weight, cluster, True) for at in np.unique(score)[::-1]
+    ]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -71,26 +92,39 @@ def test_rows_of_one_cluster_say_nothing_and_a_weight_is_a_repetition():
     score, hit, weight, cluster = rows()
     times = weight.astype(int)
     more = [np.repeat(one, times) for one in (score, hit, np.ones(len(score)), cluster)]
-    np.testing.assert_allclose(ranked_worth(*more, 0.95), ranked_worth(score, hit, weight, cluster, 0.95), rtol=1e-9)
-    assert group_worth(hit, weight, np.zeros(len(hit), int), np.zeros(len(hit), int), 1, 0.95).tolist() == [0.0]
+    np.testing.assert_allclose(
+        ranked_worth(*more, 0.95), ranked_worth(score, hit, weight, cluster, 0.95), rtol=1e-9
+    )
+    assert group_worth(
+        hit, weight, np.zeros(len(hit), int), np.zeros(len(hit), int), 1, 0.95
+    ).tolist() == [0.0]
 
 
 def test_of_two_sides_as_many_equal_clusters_as_the_rarer_is_worth():
-    side, cluster = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]), np.array([0, 0, 0, 0, 1, 1, 2, 3])
+    side, cluster = (
+        np.array([1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]),
+        np.array([0, 0, 0, 0, 1, 1, 2, 3]),
+    )
     share, worth = side_shares(side, np.ones(8), cluster)
     np.testing.assert_allclose(share, [0.75, 0.75, 0.75, 0.25, 0.25, 0.25, 0.25, 0.25])
     assert worth == pytest.approx(16.0 / 10.0)
     assert side_shares(side, np.full(8, 7.0), cluster)[1] == pytest.approx(1.6)
     # Of rows a weight is as many rows; of no event no row.
     assert side_shares(side, np.full(8, 2.0), None)[1] == 8.0
-    assert side_shares(np.zeros(8), np.ones(8), cluster)[1] == side_shares(np.zeros(8), np.ones(8), None)[1] == 0.0
+    assert (
+        side_shares(np.zeros(8), np.ones(8), cluster)[1]
+        == side_shares(np.zeros(8), np.ones(8), None)[1]
+        == 0.0
+    )
 
 
 def test_the_variance_of_a_sum_by_hand():
     """Sums 3 and -1 of two clusters of two rows and one: 9 / (1 - 2/3) + 1 / (1 - 1/3)."""
     variance, freedom = variance_of_sum(np.array([1.0, 2.0, -1.0]), np.array([0, 0, 2]), np.ones(3))
     assert variance == pytest.approx(27.0 + 1.5)
-    assert freedom == pytest.approx(1.0 / (4 / 9 + 1 / 9 + 2.0 * (4 / 9 / (1 / 3)) * (1 / 9 / (2 / 3))))
+    assert freedom == pytest.approx(
+        1.0 / (4 / 9 + 1 / 9 + 2.0 * (4 / 9 / (1 / 3)) * (1 / 9 / (2 / 3)))
+    )
     assert variance_of_sum(np.ones(4), np.zeros(4, int), np.ones(4))[1] == 0.0
 
 
@@ -102,7 +136,11 @@ def test_clusters_of_one_size_have_their_number_less_one():
 
 
 def test_shares_of_sides_by_hand():
-    side, weight, cluster = np.array([0, 0, 1, 1, 1]), np.array([1.0, 3.0, 2.0, 2.0, 4.0]), np.array([0, 1, 0, 0, 2])
+    side, weight, cluster = (
+        np.array([0, 0, 1, 1, 1]),
+        np.array([1.0, 3.0, 2.0, 2.0, 4.0]),
+        np.array([0, 1, 0, 0, 2]),
+    )
     share, worth = side_shares(side, weight, cluster)
     np.testing.assert_allclose(share, [0.25, 0.75, 0.5, 0.5, 0.5])
     np.testing.assert_allclose(worth, min(1 / (0.25**2 + 0.75**2), 1 / (0.5**2 + 0.5**2)))
@@ -114,16 +152,23 @@ def test_shares_of_sides_by_hand():
 
 
 def test_a_level_for_few_clusters():
-    assert expanded_level(0.9, 4.0) == pytest.approx(2 * stats.norm.cdf(np.sqrt(5 / 4) * stats.t.ppf(0.95, 4)) - 1)
+    assert expanded_level(0.9, 4.0) == pytest.approx(
+        2 * stats.norm.cdf(np.sqrt(5 / 4) * stats.t.ppf(0.95, 4)) - 1
+    )
 
 
 def test_the_worth_of_all_rows_is_that_of_one_group():
     _, hit, weight, cluster = rows()
-    assert mean_worth(hit, weight, cluster, 0.9) == group_worth(hit, weight, cluster, np.zeros(120, dtype=int), 1, 0.9)[0]
+    assert (
+        mean_worth(hit, weight, cluster, 0.9)
+        == group_worth(hit, weight, cluster, np.zeros(120, dtype=int), 1, 0.9)[0]
+    )
 
 
 def test_where_nothing_varies_clusters_count_as_one_row_of_the_mean_size():
-    found = group_worth(np.ones(4), np.ones(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int), 1, 0.9)
+    found = group_worth(
+        np.ones(4), np.ones(4), np.array([0, 0, 0, 1]), np.zeros(4, dtype=int), 1, 0.9
+    )
     np.testing.assert_allclose(found, (stats.norm.ppf(0.95) / stats.t.ppf(0.95, 1)) ** 2 / (10 / 4))
 
 
@@ -134,7 +179,8 @@ def test_the_variance_of_two_ways_is_the_sum_less_that_of_the_cells():
     deviations -= weight * deviations.sum() / weight.sum()
     cells = 7 * ways[:, 0] + ways[:, 1]
     first, second, both = (
-        variance_of_sum(deviations, np.unique(one, return_inverse=True)[1], weight) for one in (ways[:, 0], ways[:, 1], cells)
+        variance_of_sum(deviations, np.unique(one, return_inverse=True)[1], weight)
+        for one in (ways[:, 0], ways[:, 1], cells)
     )
     variance, freedom = variance_of_sum(deviations, ways, weight)
     assert variance == pytest.approx(max(first[0] + second[0] - both[0], first[0], second[0]))

@@ -18,7 +18,10 @@ def test_names_and_the_order_of_rows_change_no_number():
 
 def test_a_weight_is_a_repetition_and_parts_that_are_alike_keep_their_order():
     part, mark = np.array([0, 1, 2]), np.array([0.4, 0.1, 0.1])
-    assert numbered_by_content(part, mark, np.array([1.0, 2.0, 2.0])).tolist()[1:] in ([0, 1], [1, 2])
+    assert numbered_by_content(part, mark, np.array([1.0, 2.0, 2.0])).tolist()[1:] in (
+        [0, 1],
+        [1, 2],
+    )
     often, once = np.repeat(part, [3, 1, 2]), np.array([3.0, 1.0, 2.0])
     found = numbered_by_content(often, np.repeat(mark, [3, 1, 2]), np.ones(6))
     assert found.tolist() == np.repeat(numbered_by_content(part, mark, once), [3, 1, 2]).tolist()

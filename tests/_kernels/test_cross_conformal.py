@@ -11,7 +11,8 @@ def test_each_row_has_its_own_order_statistic():
     ones = np.ones(4)
     assert row_statistics(values, ones, 0.6).tolist() == [3.0, 30.0]  # ceil(5 * .6) = 3
     assert row_statistics(values, ones, 0.81).tolist() == [np.inf, np.inf]
-    # Weights 1, 3, 1, 1: (6 + 1) * .6 = 4.2 of 3, 4, 5, 6 in the first row and of 1, 2, 5, 6 in the second.
+    # Weights 1, 3, 1, 1: (6 + 1) * .6 = 4.2 of 3, 4, 5, 6 in the first row and of 1, 2, 5, 6 in the
+    # second.
     assert row_statistics(values, np.array([1.0, 3.0, 1.0, 1.0]), 0.6).tolist() == [3.0, 30.0]
     thirds = np.full(4, 0.75)
     assert row_statistics(values, thirds, 0.75).tolist() == [4.0, 40.0]

@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.debias import _crossing, _inflation, _inverted, binned_errors, gap_limits, inverted_limits, shrunken_gaps
+from calibrant._kernels.debias import (
+    _crossing,
+    _inflation,
+    _inverted,
+    binned_errors,
+    gap_limits,
+    inverted_limits,
+    shrunken_gaps,
+)
 from calibrant.errors import CalibrationWarning
 
 
@@ -47,19 +55,30 @@ def test_the_largest_gap_warns_that_its_interval_does_not_cover():
 
 def test_a_clear_error_is_left_as_it_is():
     y, p = sample(20_000, 1, slope=0.4)
-    got, plain = metrics.positive_class_calibration_error.interval(y, p), metrics.positive_class_calibration_error(y, p)
+    got, plain = (
+        metrics.positive_class_calibration_error.interval(y, p),
+        metrics.positive_class_calibration_error(y, p),
+    )
     assert got.value == pytest.approx(plain, rel=0.02)
     assert 0.8 * plain < got.low < plain < got.high < 1.2 * plain
 
 
 def test_a_classwise_interval_of_two_classes_is_that_of_one():
-    """The two columns mirror each other: an interval that took them for independent would be narrower by a third."""
+    """The two columns mirror each other: an interval that took them for independent would be
+    narrower by a third.
+    """
     y, p = sample(2_000, 3, slope=0.5)
-    one, both = metrics.positive_class_calibration_error.interval(y, p), metrics.classwise_calibration_error.interval(y, p)
+    one, both = (
+        metrics.positive_class_calibration_error.interval(y, p),
+        metrics.classwise_calibration_error.interval(y, p),
+    )
     assert both.high - both.low == pytest.approx(one.high - one.low, rel=0.1)
 
 
-@pytest.mark.parametrize(("y", "p"), [([1, 1], [1.0, 1.0]), ([0, 1], [0.0, 0.0]), ([1, 0, 1], [0.5, 0.5, 0.5]), ([1], [0.3])])
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [([1, 1], [1.0, 1.0]), ([0, 1], [0.0, 0.0]), ([1, 0, 1], [0.5, 0.5, 0.5]), ([1], [0.3])],
+)
 def test_degenerate_data_give_finite_ordered_limits(y, p):
     for norm in (1, 2):
         got = metrics.positive_class_calibration_error.interval(y, p, norm=norm)
@@ -69,7 +88,9 @@ def test_degenerate_data_give_finite_ordered_limits(y, p):
 def test_errors_of_other_norms_and_of_no_rows_by_hand():
     weight, gap = np.array([1.0, 3.0, 0.0]), np.array([-0.5, 0.6, 0.0])
     assert binned_errors(weight, gap, 3) == pytest.approx(((0.5**3 + 3 * 0.2**3) / 4) ** (1 / 3))
-    assert binned_errors(weight, gap * 1e-200, 3) == pytest.approx(1e-200 * ((0.5**3 + 3 * 0.2**3) / 4) ** (1 / 3))
+    assert binned_errors(weight, gap * 1e-200, 3) == pytest.approx(
+        1e-200 * ((0.5**3 + 3 * 0.2**3) / 4) ** (1 / 3)
+    )
     assert binned_errors(weight, 0.0 * gap, 3) == 0.0
     assert binned_errors(weight, gap, lambda w, g: float(w @ g)) == pytest.approx(1.3)
     several = binned_errors(np.stack([weight, 0.0 * weight]), np.stack([gap, 0.0 * gap]), 1)
@@ -86,7 +107,11 @@ def test_where_an_increasing_function_reaches_its_target():
 
 def test_gaps_are_drawn_to_their_mean_as_far_as_noise_asks():
     """Means .5 and -.1 of weights 2 and 6, variances of means .02 and .01: their centre is .05."""
-    weight, gap, variance = np.array([2.0, 6.0, 0.0]), np.array([1.0, -0.6, 0.0]), np.array([0.08, 0.36, 0.0])
+    weight, gap, variance = (
+        np.array([2.0, 6.0, 0.0]),
+        np.array([1.0, -0.6, 0.0]),
+        np.array([0.08, 0.36, 0.0]),
+    )
     spread = (2 * (0.45**2 - 0.02) + 6 * (0.15**2 - 0.01)) / 8
     expected = [0.05 + spread / (spread + 0.02) * 0.45, 0.05 - spread / (spread + 0.01) * 0.15, 0.0]
     np.testing.assert_allclose(shrunken_gaps(gap, weight, variance), expected)
@@ -118,7 +143,9 @@ def test_limits_of_one_bin_are_those_of_a_mean():
 
 
 def test_with_the_number_of_rows_limits_allow_for_outcomes_not_seen():
-    """Said .9, came .8 of 100: were a share of .451 of five rows' outcomes others, the gap would be .1 + .451 x .6."""
+    """Said .9, came .8 of 100: were a share of .451 of five rows' outcomes others, the gap would
+    be .1 + .451 x .6.
+    """
     totals = np.array([[[100.0, 90.0, 80.0]]])
     draws = np.repeat(totals[None], 5, axis=0)
     value, low, high = inverted_limits(totals, draws, 1, 0.9, n=5.0)
@@ -134,8 +161,15 @@ def test_without_noise_every_limit_is_the_error():
     np.testing.assert_allclose(inverted_limits(totals, draws, 1, 0.9), 17.0 / 40.0, rtol=1e-5)
     # Bins that hold rows count alike: .2 and .5.
     np.testing.assert_allclose(inverted_limits(totals, draws, 1, 0.9, even=True), 0.35, rtol=1e-5)
-    found = gap_limits(totals[0, :, 0], totals[:, :, 1] - totals[:, :, 2], np.zeros((5, 1, 3)), 0.9, 1.0,
-                       lambda w, g: binned_errors(w, g, 1)[..., 0], 40)  # fmt: skip
+    found = gap_limits(
+        totals[0, :, 0],
+        totals[:, :, 1] - totals[:, :, 2],
+        np.zeros((5, 1, 3)),
+        0.9,
+        1.0,
+        lambda w, g: binned_errors(w, g, 1)[..., 0],
+        40,
+    )
     np.testing.assert_allclose(found, 17.0 / 40.0, rtol=1e-5)
 
 
@@ -146,20 +180,26 @@ def test_noise_of_few_rows_a_bin_is_students():
     rng = np.random.default_rng(0)
     weight, gap = np.array([10.0, 10.0]), np.array([[4.0, 4.0]])
     noise = np.repeat(rng.normal(0.0, 0.5, (4000, 1, 1)), 2, axis=2)
-    value, low, high = gap_limits(weight, gap, noise, 0.9, 1.0, lambda w, g: binned_errors(w, g, 1)[..., 0], 20)
+    value, low, high = gap_limits(
+        weight, gap, noise, 0.9, 1.0, lambda w, g: binned_errors(w, g, 1)[..., 0], 20
+    )
     half = 0.05 * np.sqrt(10 / 9) * stats.t.ppf(0.95, 9) / stats.norm.ppf(0.95) * 1.645
     assert [value, low, high] == pytest.approx([0.4, 0.4 - half, 0.4 + half], abs=0.006)
 
 
 def test_what_may_be_chance_may_have_the_plain_shape_too():
-    """Two gaps with common noise; the shape seen is of the first alone, the plain one of both, whose error may be larger."""
+    """Two gaps with common noise; the shape seen is of the first alone, the plain one of both,
+    whose error may be larger.
+    """
     noise = np.linspace(-1.0, 1.0, 401)[:, None] * np.array([1.0, 1.0])
 
     def high(observed, shape, plain, together=False):
         def drawn(gap):
             return np.abs(gap + noise).mean(axis=1)
 
-        return _inverted(lambda gap: float(np.abs(gap).mean()), drawn, observed, shape, plain, 0.9, together)[2]
+        return _inverted(
+            lambda gap: float(np.abs(gap).mean()), drawn, observed, shape, plain, 0.9, together
+        )[2]
 
     seen, both = np.array([1.0, 0.0]), np.array([1.0, 1.0])
     median, end = np.quantile(np.abs(noise).mean(axis=1), [0.5, 0.95], method="weibull")
@@ -168,4 +208,6 @@ def test_what_may_be_chance_may_have_the_plain_shape_too():
         assert abs(own - plain) > 0.05
         apart = plain if observed < median else own
         assert high(observed, seen, both) == pytest.approx(apart)
-        assert high(observed, seen, both, True) == pytest.approx(max(own, plain) if median <= observed < end else apart)
+        assert high(observed, seen, both, True) == pytest.approx(
+            max(own, plain) if median <= observed < end else apart
+        )

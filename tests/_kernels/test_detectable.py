@@ -11,7 +11,9 @@ def test_of_one_risk_it_is_the_textbooks_two_binomials():
     """p = .5, n = 100: q solves 100 (q - .5) = 1.96 x 5 + 1.645 sqrt(100 q (1 - q))."""
     gap = detectable_shift(np.full(100, 0.5), np.ones(100))
     q = 0.5 + gap
-    assert 100.0 * gap == pytest.approx(1.959964 * 5.0 + 1.644854 * np.sqrt(100.0 * q * (1.0 - q)), rel=1e-5)
+    assert 100.0 * gap == pytest.approx(
+        1.959964 * 5.0 + 1.644854 * np.sqrt(100.0 * q * (1.0 - q)), rel=1e-5
+    )
     assert detectable_shift(np.full(10, 0.5), np.full(10, 10.0)) == pytest.approx(gap)
 
 

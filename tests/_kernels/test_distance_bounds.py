@@ -1,4 +1,6 @@
-"""Bounds of distances: never above the true one, near it where nothing is left out, and what they are made of."""
+"""Bounds of distances: never above the true one, near it where nothing is left out, and what
+they are made of.
+"""
 
 import numpy as np
 
@@ -100,12 +102,16 @@ def test_largest_differences_one_by_one():
 
 
 def test_what_is_left_to_rounding_by_hand():
-    """Three in a hundred thousand of the squares, more from 243 coordinates on; and a query is too far at 2^60 only."""
+    """Three in a hundred thousand of the squares, more from 243 coordinates on; and a query is
+    too far at 2^60 only.
+    """
     few = np.array([[0.5, 0.5]])
     np.testing.assert_allclose(row_table(few), [[-1.0, -1.0, (1.0 - 3e-5) * 0.5]], rtol=1e-7)
     np.testing.assert_allclose(query_table(few)[1], [(1.0 - 3e-5) * 0.5], rtol=1e-12)
     many = np.full((1, 400), 0.01)
-    np.testing.assert_allclose(query_table(many)[1], [(1.0 - 408 * np.finfo(np.float32).eps) * 0.04], rtol=1e-12)
+    np.testing.assert_allclose(
+        query_table(many)[1], [(1.0 - 408 * np.finfo(np.float32).eps) * 0.04], rtol=1e-12
+    )
     table, add = query_table(np.array([[2.0**40, 0.0], [2.0**59.9, 0.0]]))
     assert add[0] > 2.0**79
     assert add[1] > 2.0**119
@@ -115,10 +121,16 @@ def test_what_is_left_to_rounding_by_hand():
 def test_queries_too_far_for_single_precision_keep_the_squares_of_the_points_alone():
     table, add = query_table(np.array([[2.0**59, 1.0], [2.0**60, 0.0], [np.inf, 0.0], [3.0, -4.0]]))
     assert table.dtype == np.float32
-    assert table.tolist() == [[2.0**59, 1.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [3.0, -4.0, 1.0]]
+    assert table.tolist() == [
+        [2.0**59, 1.0, 1.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 1.0],
+        [3.0, -4.0, 1.0],
+    ]
     np.testing.assert_allclose(add[[0, 3]], [2.0**118, 25.0], rtol=1e-4)
     assert (add[[0, 3]] < [2.0**118 + 1.0, 25.0]).all()
-    # A hair below nothing, that what is below the least float of single precision cannot lift the bound.
+    # A hair below nothing, that what is below the least float of single precision cannot lift the
+    # bound.
     assert add[1:3].tolist() == [-20.0 * float(np.finfo(np.float32).tiny)] * 2
 
 
@@ -127,4 +139,6 @@ def test_the_table_of_points_is_twice_their_coordinates_and_a_little_less_than_t
     assert table[:, :3].tolist() == [[-1.0, 0.5, 0.0], [0.0, 0.0, -2.0]]
     np.testing.assert_allclose(table[:, 3], np.array([0.3125, 1.0]) * (1.0 - 3e-5), rtol=1e-7)
     wide = row_table(np.full((1, 992), 0.01))
-    np.testing.assert_allclose(wide[0, -1], 0.0992 * (1.0 - 1000.0 * np.finfo(np.float32).eps), rtol=1e-7)
+    np.testing.assert_allclose(
+        wide[0, -1], 0.0992 * (1.0 - 1000.0 * np.finfo(np.float32).eps), rtol=1e-7
+    )

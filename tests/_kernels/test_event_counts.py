@@ -19,7 +19,9 @@ def test_many_events_on_the_log_scale_few_exactly_and_never_more_than_rows():
     factor = np.exp(1.959964 * np.sqrt((1 - 40 / 400) / 40))
     assert event_count_limits(40, 400) == pytest.approx((40 / factor, 40 * factor), rel=1e-6)
     assert np.array(event_count_limits(3, 400)) == pytest.approx(np.array(poisson_limits(3)))
-    assert event_count_limits(30, 33) == pytest.approx([33 * q for q in (stats.beta.ppf(0.025, 30, 4), stats.beta.ppf(0.975, 31, 3))])
+    assert event_count_limits(30, 33) == pytest.approx(
+        [33 * q for q in (stats.beta.ppf(0.025, 30, 4), stats.beta.ppf(0.975, 31, 3))]
+    )
     count, n = np.meshgrid(np.arange(0, 41), [40.0, 1000.0])
     low, high = event_count_limits(count, n)
     assert (low <= count).all()

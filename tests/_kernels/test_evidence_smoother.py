@@ -1,4 +1,6 @@
-"""The smoother: against dense Gaussian-process regression, averaged over the same priors by their exact evidence."""
+"""The smoother: against dense Gaussian-process regression, averaged over the same priors by
+their exact evidence.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ def _rows(n=60, seed=0):
 
 
 def _dense(grid, precision, asked, smooth):
-    """Mean and covariance at the grid by n x n matrices; the noise of row i has variance 1 / precision."""
+    """Mean and covariance at the grid by n x n matrices; the noise of row i has variance 1 /
+    precision.
+    """
     m = len(grid.points)
     B = np.zeros((len(asked), m))
     B[np.arange(len(asked)), grid.low] += 1.0 - grid.share
@@ -26,8 +30,12 @@ def _dense(grid, precision, asked, smooth):
         for j, (a, length) in enumerate(es.PROCESSES if smooth else es.PROCESSES[:1]):
             K = c * c + a * a * np.exp(-0.5 * (gap / length) ** 2)
             S = B @ K @ B.T + np.diag(1.0 / precision)
-            prior = (0.5 if i == 0 else 0.5 / 3.0) * ((0.5 if j == 0 else 0.5 / 6.0) if smooth else 1.0)
-            logs.append(np.log(prior) + stats.multivariate_normal(np.zeros(len(asked)), S).logpdf(asked))
+            prior = (0.5 if i == 0 else 0.5 / 3.0) * (
+                (0.5 if j == 0 else 0.5 / 6.0) if smooth else 1.0
+            )
+            logs.append(
+                np.log(prior) + stats.multivariate_normal(np.zeros(len(asked)), S).logpdf(asked)
+            )
             gain = K @ B.T @ np.linalg.inv(S)
             means.append(gain @ asked)
             covariances.append(K - gain @ B @ K)
@@ -47,7 +55,9 @@ def test_it_is_the_average_of_gaussian_processes(smooth):
     np.testing.assert_allclose(found.values, mean, atol=1e-4)
     np.testing.assert_allclose(found.covariance, covariance, atol=1e-4)
     B = np.array([grid.at_rows(column) for column in np.eye(len(grid.points))]).T
-    np.testing.assert_allclose(grid.variance_at_rows(found.covariance), np.einsum("ni,ij,nj->n", B, found.covariance, B))
+    np.testing.assert_allclose(
+        grid.variance_at_rows(found.covariance), np.einsum("ni,ij,nj->n", B, found.covariance, B)
+    )
 
 
 def test_a_weight_is_so_many_rows_and_no_evidence_is_next_to_nothing():
@@ -63,8 +73,16 @@ def test_one_value_is_one_point_and_a_constant_without_prior_is_the_mean():
     grid = es.make_grid(np.full(5, 3.0), np.ones(5))
     assert grid.points.tolist() == [3.0]
     weight, asked = np.arange(1.0, 6.0), np.arange(5.0)
-    assert es.constant_only(grid, weight, weight * asked).values.tolist() == [np.average(asked, weights=weight)]
-    assert abs(es.posterior(grid, 1e6 * weight, 1e6 * weight * asked).values[0] - np.average(asked, weights=weight)) < 1e-3
+    assert es.constant_only(grid, weight, weight * asked).values.tolist() == [
+        np.average(asked, weights=weight)
+    ]
+    assert (
+        abs(
+            es.posterior(grid, 1e6 * weight, 1e6 * weight * asked).values[0]
+            - np.average(asked, weights=weight)
+        )
+        < 1e-3
+    )
 
 
 def spread_of(grid):
@@ -85,7 +103,10 @@ def test_sums_over_rows_are_those_of_their_shares():
         np.testing.assert_allclose(grid.at_rows(function), spread @ function)
         np.testing.assert_allclose(grid.sums(values), spread.T @ values)
         np.testing.assert_allclose(grid.gram(weight), (spread.T * weight) @ spread, atol=1e-12)
-        np.testing.assert_allclose(grid.variance_at_rows(root @ root.T), np.einsum("ni,ij,nj->n", spread, root @ root.T, spread))
+        np.testing.assert_allclose(
+            grid.variance_at_rows(root @ root.T),
+            np.einsum("ni,ij,nj->n", spread, root @ root.T, spread),
+        )
 
 
 def test_the_grid_ends_at_two_and_a_half_deviations_or_at_the_outermost_rows():
@@ -104,7 +125,9 @@ def test_the_grid_ends_at_two_and_a_half_deviations_or_at_the_outermost_rows():
 
 
 def test_one_point_has_the_posterior_of_normal_priors_written_out():
-    """A constant of std 0, .1, .4 or 2, half of the prior on none; rows that ask for 1 with weight 5 in all."""
+    """A constant of std 0, .1, .4 or 2, half of the prior on none; rows that ask for 1 with
+    weight 5 in all.
+    """
     grid = es.make_grid(np.full(4, 1.0), np.ones(4))
     weight, pull = np.array([1.0, 1.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0, 2.0])
     sizes, prior = np.array([0.0, 0.1, 0.4, 2.0]) ** 2, np.array([0.5, 1 / 6, 1 / 6, 1 / 6])
@@ -113,11 +136,23 @@ def test_one_point_has_the_posterior_of_normal_priors_written_out():
     share = evidence / evidence.sum()
     found = es.posterior(grid, weight, pull)
     np.testing.assert_allclose(found.values, [share @ mean])
-    np.testing.assert_allclose(found.covariance, [[share @ (variance + mean**2) - (share @ mean) ** 2]])
+    np.testing.assert_allclose(
+        found.covariance, [[share @ (variance + mean**2) - (share @ mean) ** 2]]
+    )
     np.testing.assert_allclose(found.evidence, np.log(evidence.sum()))
     widest = es.posterior(grid, weight, pull, shrunk=False)
-    np.testing.assert_allclose([widest.values[0], widest.evidence], [20 / 21, -0.5 * np.log(21) + 0.5 * 20 / 21 * 5])
+    np.testing.assert_allclose(
+        [widest.values[0], widest.evidence], [20 / 21, -0.5 * np.log(21) + 0.5 * 20 / 21 * 5]
+    )
     plain = es.constant_only(grid, weight, pull)
-    assert (plain.values.tolist(), plain.covariance.tolist(), plain.evidence) == ([1.0], [[0.2]], 2.5)
+    assert (plain.values.tolist(), plain.covariance.tolist(), plain.evidence) == (
+        [1.0],
+        [[0.2]],
+        2.5,
+    )
     nothing = es.constant_only(grid, 0 * weight, 0 * pull)
-    assert (nothing.values.tolist(), nothing.covariance.tolist(), nothing.evidence) == ([0.0], [[0.0]], 0.0)
+    assert (nothing.values.tolist(), nothing.covariance.tolist(), nothing.evidence) == (
+        [0.0],
+        [[0.0]],
+        0.0,
+    )

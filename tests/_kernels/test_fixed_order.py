@@ -25,7 +25,11 @@ def test_few_columns_are_added_from_the_first_to_the_last():
     for width, sum_ in ((32, 0.0), (33, 2.0)):
         wide = np.pad([[1e16, 0.0, 1.0, 1.0, -1e16]], ((0, 0), (0, width - 5)))
         assert sum_rows(wide).tolist() == sum_rows(np.vstack([wide, wide])).tolist()[:1] == [sum_]
-    assert sum_in_sequence(row.T).tolist() == sum_in_sequence(np.vstack([row, row]).T)[:1].tolist() == [0.0]
+    assert (
+        sum_in_sequence(row.T).tolist()
+        == sum_in_sequence(np.vstack([row, row]).T)[:1].tolist()
+        == [0.0]
+    )
 
 
 @pytest.mark.parametrize(("width", "columns"), [(1, 1), (3, 3), (10, 10), (33, 20), (300, 300)])
@@ -36,10 +40,15 @@ def test_products_do_not_depend_on_the_rows_beside(width, columns):
     assert np.allclose(whole, values @ matrix, rtol=0.0, atol=1e-11)
     for parts in splits(70):
         for rows in parts:
-            assert np.abs(multiply_rows(values[rows], matrix) - whole[rows]).max() <= 4.0 * np.spacing(np.abs(whole).max())
+            assert np.abs(
+                multiply_rows(values[rows], matrix) - whole[rows]
+            ).max() <= 4.0 * np.spacing(np.abs(whole).max())
     for layout in LAYOUTS.values():
         assert multiply_rows(layout(values), matrix).tolist() == whole.tolist()
 
 
 def test_a_vector_gives_one_number_a_row():
-    assert multiply_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])).tolist() == [12.0, 34.0]
+    assert multiply_rows(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([10.0, 1.0])).tolist() == [
+        12.0,
+        34.0,
+    ]

@@ -7,7 +7,9 @@ from calibrant._kernels.gap_slopes import order_preserving_logits, slope_objecti
 
 KNOTS = np.array([-3.0, -1.0, 0.5])
 SLOPES = np.array([[0.5, 2.0, 1.5, 3.0], [1.2, 0.7, 1.1, 0.4]])
-Z = np.array([[-0.2, -1.0, -4.0], [-3.0, 0.5, -0.5], [2.0, 1.5, 1.0], [-5.0, -3.5, -3.2], [-1.0, -2.0, -3.0]])
+Z = np.array(
+    [[-0.2, -1.0, -4.0], [-3.0, 0.5, -0.5], [2.0, 1.5, 1.0], [-5.0, -3.5, -3.2], [-1.0, -2.0, -3.0]]
+)
 
 
 def climbed(t, slopes):
@@ -24,13 +26,17 @@ def expected(z, slopes):
         top = int(np.argmax(row))
         second = max(np.delete(row, top))
         out[i] = [climbed(t, slopes[1]) for t in row]
-        out[i, top] = climbed(second, slopes[1]) + climbed(row[top], slopes[0]) - climbed(second, slopes[0])
+        out[i, top] = (
+            climbed(second, slopes[1]) + climbed(row[top], slopes[0]) - climbed(second, slopes[0])
+        )
     return out
 
 
 def test_the_map_slope_by_slope_in_any_memory_order():
     for z in (Z, np.asfortranarray(Z), Z[:, :2].copy()):
-        np.testing.assert_allclose(order_preserving_logits(SLOPES, KNOTS, z), expected(z, SLOPES), atol=1e-12)
+        np.testing.assert_allclose(
+            order_preserving_logits(SLOPES, KNOTS, z), expected(z, SLOPES), atol=1e-12
+        )
     np.testing.assert_allclose(order_preserving_logits(np.ones((2, 4)), KNOTS, Z) + KNOTS[0], Z)
 
 
@@ -44,8 +50,14 @@ def test_the_objective_and_its_derivatives():
         value, gradient, hessian = evaluate(flat)
         u = expected(z, SLOPES)
         loss = special.logsumexp(u, axis=1) - u[np.arange(13), labels]
-        np.testing.assert_allclose(value, weight @ loss / weight.sum() + 0.3 * np.sum((flat - 1.0) ** 2))
+        np.testing.assert_allclose(
+            value, weight @ loss / weight.sum() + 0.3 * np.sum((flat - 1.0) ** 2)
+        )
         step = 1e-6
         moved = [[evaluate(flat + sign * step * e) for sign in (1.0, -1.0)] for e in np.eye(8)]
-        np.testing.assert_allclose(gradient, [(up[0] - down[0]) / (2 * step) for up, down in moved], atol=1e-7)
-        np.testing.assert_allclose(hessian, [(up[1] - down[1]) / (2 * step) for up, down in moved], atol=1e-6)
+        np.testing.assert_allclose(
+            gradient, [(up[0] - down[0]) / (2 * step) for up, down in moved], atol=1e-7
+        )
+        np.testing.assert_allclose(
+            hessian, [(up[1] - down[1]) / (2 * step) for up, down in moved], atol=1e-6
+        )

@@ -1,4 +1,6 @@
-"""The search for the Gaussian process's parameters: where it begins, how they are packed, and that it ends where nothing rises."""
+"""The search for the Gaussian process's parameters: where it begins, how they are packed, and
+that it ends where nothing rises.
+"""
 
 from dataclasses import replace
 
@@ -6,7 +8,14 @@ import numpy as np
 import pytest
 
 from calibrant._kernels.gaussian_process import Direct, Hyper, Posterior, bound
-from calibrant._kernels.gaussian_process_fit import Fit, Packing, best_of, maximise, starts, trial_steps
+from calibrant._kernels.gaussian_process_fit import (
+    Fit,
+    Packing,
+    best_of,
+    maximise,
+    starts,
+    trial_steps,
+)
 from calibrant._kernels.softmax import softmax
 
 HYPER = Hyper(1.5, 2.0, 0.1)
@@ -18,7 +27,8 @@ def test_it_begins_at_the_prior_with_a_long_and_a_short_length():
     assert (long.hyper, short.hyper) == (HYPER, Hyper(1.5, 1.0, 0.1))
     assert long.posterior.mean.tolist() == [0.0] * 5
     assert long.posterior.root.tolist() == np.eye(5).tolist()
-    # Where the scores span eight lengths or more the short one is no shorter; of one score there is one point.
+    # Where the scores span eight lengths or more the short one is no shorter; of one score there is
+    # one point.
     assert [one.hyper.length for one in starts(0.0, 8.0, 5, HYPER)] == [2.0]
     assert [one.hyper.length for one in starts(0.0, 7.9, 5, HYPER)] == [2.0, pytest.approx(1.975)]
     (single,) = starts(0.5, 0.5, 5, HYPER)
@@ -46,7 +56,9 @@ def test_the_best_start_is_run_to_the_end():
 @pytest.mark.parametrize("learn_kernel", [True, False])
 def test_parameters_are_packed_and_unpacked(learn_kernel):
     root = np.array([[2.0, 0.0, 0.0], [0.3, 0.5, 0.0], [-0.2, 0.7, 1.5]])
-    begin = Fit(np.array([-1.0, 0.0, 2.0]), HYPER, Posterior(np.array([0.1, 0.2, -0.3]), root), 0.0, "start")
+    begin = Fit(
+        np.array([-1.0, 0.0, 2.0]), HYPER, Posterior(np.array([0.1, 0.2, -0.3]), root), 0.0, "start"
+    )
     packing = Packing(begin, learn_kernel)
     x = packing.pack()
     assert len(x) == (3 + 3 if learn_kernel else 0) + 3 + 6
@@ -66,7 +78,11 @@ def test_parameters_are_packed_and_unpacked(learn_kernel):
 @pytest.mark.parametrize("learn_kernel", [True, False])
 def test_the_search_ends_where_the_packed_gradient_vanishes(learn_kernel):
     rng = np.random.default_rng(0)
-    logits, labels, weight = 2.0 * rng.normal(size=(40, 3)), rng.integers(0, 3, 40), rng.uniform(0.5, 2.0, 40)
+    logits, labels, weight = (
+        2.0 * rng.normal(size=(40, 3)),
+        rng.integers(0, 3, 40),
+        rng.uniform(0.5, 2.0, 40),
+    )
     prior = softmax(logits)
     layout, own = Direct(logits, prior, labels), np.log(prior[np.arange(40), labels])
     begin = starts(-3.0, 3.0, 3, HYPER)[0]
@@ -82,11 +98,17 @@ def test_the_search_ends_where_the_packed_gradient_vanishes(learn_kernel):
     x = packing.pack()
     assert value(x) == pytest.approx(found.value)
     assert found.value > value(Packing(begin, learn_kernel).pack())
-    # By differences, at a point that is no end, the packed gradient is that of the packed parameters.
+    # By differences, at a point that is no end, the packed gradient is that of the packed
+    # parameters.
     at = x + 0.1 * rng.normal(size=len(x))
     hyper, inducing, posterior = packing.unpack(at)
-    gradient = packing.gradient(bound(layout, own, weight, inducing, hyper, posterior, before, False)[1], hyper, posterior)
+    gradient = packing.gradient(
+        bound(layout, own, weight, inducing, hyper, posterior, before, False)[1], hyper, posterior
+    )
     moved = [(value(at + step) - value(at - step)) / 2e-6 for step in 1e-6 * np.eye(len(at))]
     np.testing.assert_allclose(gradient, moved, rtol=1e-4, atol=1e-4)
     assert (found.hyper == begin.hyper) == (not learn_kernel)
-    assert maximise(layout, own, weight, begin, before, False, limits, 1, learn_kernel).status == "max steps"
+    assert (
+        maximise(layout, own, weight, begin, before, False, limits, 1, learn_kernel).status
+        == "max steps"
+    )

@@ -16,7 +16,16 @@ def test_the_mean_over_draws_and_their_negatives(kind, n_draws, variance):
     hyper, posterior = gp.Hyper(variance, 1.0, 0.1), gp.Posterior(rng.normal(size=4), np.eye(4))
     law, scores = kind(np.linspace(-2.0, 2.0, 4), hyper, posterior), 2.0 * rng.normal(size=(300, 3))
     draws = law.draw(rng, (n_draws + 1) // 2, 3)
-    shift, spread = (one.reshape(scores.shape) for one in gp.latent(scores.ravel(), law.inducing, hyper, posterior))
+    shift, spread = (
+        one.reshape(scores.shape)
+        for one in gp.latent(scores.ravel(), law.inducing, hyper, posterior)
+    )
     half = law.deviations(scores, spread, draws)
-    around = [softmax(scores + shift + sign * one) for sign in (1.0, -1.0) for one in half.transpose(2, 0, 1)]
-    np.testing.assert_allclose(by_draws(law, scores, scores, draws, n_draws), np.mean(around[:n_draws], axis=0), atol=1e-13)
+    around = [
+        softmax(scores + shift + sign * one)
+        for sign in (1.0, -1.0)
+        for one in half.transpose(2, 0, 1)
+    ]
+    np.testing.assert_allclose(
+        by_draws(law, scores, scores, draws, n_draws), np.mean(around[:n_draws], axis=0), atol=1e-13
+    )

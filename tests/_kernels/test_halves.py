@@ -29,7 +29,8 @@ def test_clusters_and_rows_of_broken_weight_stay_whole():
 
 
 def test_a_half_is_a_sample_of_the_outcomes_and_no_fixed_choice_of_their_ranks():
-    # With one draw for all data sets of 269 rows, the order statistic at 0.9 of the second half was the same rank in all of them: 230.
+    # With one draw for all data sets of 269 rows, the order statistic at 0.9 of the second half was
+    # the same rank in all of them: 230.
     rng = np.random.default_rng(0)
     covered = []
     for _ in range(200):

@@ -7,7 +7,9 @@ from scipy.stats import binomtest, norm
 from calibrant._kernels import intervals
 
 
-@pytest.mark.parametrize(("rule", "method"), [(intervals.wilson, "wilson"), (intervals.clopper_pearson, "exact")])
+@pytest.mark.parametrize(
+    ("rule", "method"), [(intervals.wilson, "wilson"), (intervals.clopper_pearson, "exact")]
+)
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_equal_scipys(rule, method, level):
     for n in (1, 2, 10, 1000):
@@ -46,14 +48,19 @@ def test_numbers_by_hand():
     assert intervals.unseen_share(0.2, 0.9) == pytest.approx(0.95)
     assert intervals.inside((0.0, 1.0), (-0.2, 0.7)) == (0.0, 0.7)
     assert intervals.inside((0.0, 1.0), (0.2, 1.7)) == (0.2, 1.0)
-    np.testing.assert_allclose(intervals.normal_interval(2.0, 4.0, 0.95), (2 - 2 * 1.959964, 2 + 2 * 1.959964), rtol=1e-6)
+    np.testing.assert_allclose(
+        intervals.normal_interval(2.0, 4.0, 0.95), (2 - 2 * 1.959964, 2 + 2 * 1.959964), rtol=1e-6
+    )
     np.testing.assert_array_equal(intervals.normal_interval(2.0, -1e-9, 0.95), (2.0, 2.0))
     assert intervals.normal_interval(0.0, 1.0, 0.9, 1.0)[1] == pytest.approx(6.313751515)
     # Beta(1, 2) has the distribution function 1 - (1 - x)^2.
     np.testing.assert_allclose(intervals.beta_interval(1.0, 2.0, 0.5), (1 - 0.75**0.5, 0.5))
-    # Wilson's of one of four at z = 1: centre (1/4 + 1/8) / (1 + 1/4), half of it sqrt(3/64 + 1/64) / (1 + 1/4).
+    # Wilson's of one of four at z = 1: centre (1/4 + 1/8) / (1 + 1/4), half of it sqrt(3/64 + 1/64)
+    # / (1 + 1/4).
     level = 2 * norm.cdf(1.0) - 1
-    np.testing.assert_allclose(intervals.wilson(1.0, 4.0, level), ((0.375 - 0.25) / 1.25, (0.375 + 0.25) / 1.25))
+    np.testing.assert_allclose(
+        intervals.wilson(1.0, 4.0, level), ((0.375 - 0.25) / 1.25, (0.375 + 0.25) / 1.25)
+    )
 
 
 def test_shares_that_are_consistent_with_a_probability_by_the_binomial_tails():

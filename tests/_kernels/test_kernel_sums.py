@@ -17,11 +17,17 @@ def points():
 
 def _binned(points, bandwidth, reflect=False):
     score, correct, weight = points
-    low, step, mass = kernel_sums.deposit(score, correct, weight, np.zeros(len(score), dtype=np.intp), 1, SIZE)
+    low, step, mass = kernel_sums.deposit(
+        score, correct, weight, np.zeros(len(score), dtype=np.intp), 1, SIZE
+    )
     width = np.array([bandwidth]) / step
     transform = kernel_sums.spectrum(mass, reflect)
     sums = kernel_sums.gaussian_sums(transform, width, SIZE, reflect)[0]
-    return low[0] + step[0] * np.arange(SIZE), sums, kernel_sums.cell_error(transform, width, SIZE, reflect)[0]
+    return (
+        low[0] + step[0] * np.arange(SIZE),
+        sums,
+        kernel_sums.cell_error(transform, width, SIZE, reflect)[0],
+    )
 
 
 def _direct(at, points, bandwidth, kind):
@@ -69,13 +75,17 @@ def test_direct_log_sums_do_not_underflow():
     logs = kernel_sums.direct_log_sums(np.array([0.0, 1e6]), np.array([0.0]), np.array([2.0]), 0.1)
     assert logs[0] == pytest.approx(np.log(2.0))
     assert np.isfinite(logs[1])
-    assert np.isneginf(kernel_sums.direct_log_sums(np.zeros(1), np.zeros(0), np.zeros(0), 1.0)).all()
+    assert np.isneginf(
+        kernel_sums.direct_log_sums(np.zeros(1), np.zeros(0), np.zeros(0), 1.0)
+    ).all()
 
 
 @pytest.mark.parametrize("reflect", [False, True])
 def test_gaps_take_the_nearest_points(reflect):
     score = np.array([0.0, 0.01, 0.99, 1.0])
-    _, step, mass = kernel_sums.deposit(score, np.array([0.0, 0, 1, 1]), np.ones(4), np.zeros(4, dtype=np.intp), 1, SIZE)
+    _, step, mass = kernel_sums.deposit(
+        score, np.array([0.0, 0, 1, 1]), np.ones(4), np.zeros(4, dtype=np.intp), 1, SIZE
+    )
     width = np.array([0.01]) / step
     sums = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass, reflect), width, SIZE, reflect)
     assert sums[0, :, SIZE // 2].sum() < 1e-8
@@ -98,7 +108,9 @@ def test_sums_point_by_point_at_the_nodes():
     mirrored = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass, True), width, size, True)
     for m in range(2):
         kernel = sum(
-            np.exp(-0.5 * ((node[:, None] - sign * node - turn * 22) / width[m]) ** 2) for sign in (1, -1) for turn in range(-4, 5)
+            np.exp(-0.5 * ((node[:, None] - sign * node - turn * 22) / width[m]) ** 2)
+            for sign in (1, -1)
+            for turn in range(-4, 5)
         )
         np.testing.assert_allclose(mirrored[m], mass[m] @ kernel.T, atol=1e-8)
 
@@ -106,7 +118,9 @@ def test_sums_point_by_point_at_the_nodes():
 def test_deposit_by_hand():
     """Two groups of three nodes: the first from 0 to 4, steps of 2; the second all at 7."""
     score, correct = np.array([0.0, 1.0, 4.0, 7.0, 7.0]), np.array([1, 0, 1, 0, 1])
-    low, step, mass = kernel_sums.deposit(score, correct, np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0, 0, 0, 1, 1]), 3, 3)
+    low, step, mass = kernel_sums.deposit(
+        score, correct, np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0, 0, 0, 1, 1]), 3, 3
+    )
     assert (low.tolist(), step.tolist()) == ([0.0, 7.0, 0.0], [2.0, 0.0, 0.0])
     assert mass[0].tolist() == [[1.0, 1.0, 0.0], [1.0, 0.0, 3.0]]
     assert mass[1].tolist() == [[4.0, 0.0, 0.0], [5.0, 0.0, 0.0]]
@@ -118,7 +132,9 @@ def test_the_bound_on_curvature_is_the_largest_near_by():
         for spread in (0.01, 0.1, 0.3):
             v = np.linspace(u - 3 * spread, u + 3 * spread, 40_001)
             largest = (np.abs(v * v - 1) * np.exp(-0.5 * v * v)).max()
-            np.testing.assert_allclose(kernel_sums._curvature(np.array([u]), np.array([spread])), [largest], rtol=1e-4)
+            np.testing.assert_allclose(
+                kernel_sums._curvature(np.array([u]), np.array([spread])), [largest], rtol=1e-4
+            )
 
 
 def test_gaps_are_filled_by_direct_sums_at_the_floor():
@@ -133,7 +149,10 @@ def test_gaps_are_filled_by_direct_sums_at_the_floor():
     share = np.exp(logs - np.logaddexp(*logs))
     np.testing.assert_allclose(filled[0][:, far], floor * share, atol=1e-20)
     np.testing.assert_array_equal(filled[0][:, :8], sums[0][:, :8])
-    assert kernel_sums.direct_log_sums(np.zeros(2), np.zeros(0), np.zeros(0), 1.0).tolist() == [-np.inf, -np.inf]
+    assert kernel_sums.direct_log_sums(np.zeros(2), np.zeros(0), np.zeros(0), 1.0).tolist() == [
+        -np.inf,
+        -np.inf,
+    ]
 
 
 def test_a_kernel_on_a_circle_is_summed_over_three_turns_either_way():
@@ -141,7 +160,13 @@ def test_a_kernel_on_a_circle_is_summed_over_three_turns_either_way():
     distance = np.arange(11)
     turns = np.arange(-3, 4)[:, None] * length
     expected = [np.exp(-0.5 * ((distance + turns) / w) ** 2).sum(axis=0) for w in width]
-    np.testing.assert_allclose(kernel_sums._kernel(width, length, True, kernel_sums._gaussian), expected)
+    np.testing.assert_allclose(
+        kernel_sums._kernel(width, length, True, kernel_sums._gaussian), expected
+    )
     alone = [np.exp(-0.5 * (distance / w) ** 2) for w in width]
-    np.testing.assert_allclose(kernel_sums._kernel(width, length, False, kernel_sums._gaussian), alone)
-    np.testing.assert_allclose(kernel_sums._kernel(width[:1], length, True, kernel_sums._gaussian), alone[:1])
+    np.testing.assert_allclose(
+        kernel_sums._kernel(width, length, False, kernel_sums._gaussian), alone
+    )
+    np.testing.assert_allclose(
+        kernel_sums._kernel(width[:1], length, True, kernel_sums._gaussian), alone[:1]
+    )

@@ -19,7 +19,11 @@ def fine_uniform(gaps):
     x, w = np.polynomial.legendre.leggauss(8)
     out = []
     for row in gaps:
-        corners = np.unique(np.concatenate([np.linspace(0.0, 1.0, 201), np.clip(1.0 - row, 0.0, 1.0), np.clip(-row, 0.0, 1.0)]))
+        corners = np.unique(
+            np.concatenate(
+                [np.linspace(0.0, 1.0, 201), np.clip(1.0 - row, 0.0, 1.0), np.clip(-row, 0.0, 1.0)]
+            )
+        )
         half = np.diff(corners) / 2.0
         u = (corners[:-1, None] + half[:, None] * (x + 1.0)).ravel()
         product = np.ones_like(u)
@@ -42,7 +46,9 @@ def rows_of_logits(n, n_classes, kind):
         return 2.0 * rng.standard_normal((n, n_classes))
     if kind == "skewed":
         return rng.gamma(0.3, 3.0, (n, n_classes))
-    logits = 0.3 * rng.standard_normal((n, n_classes))  # "two ahead": two classes far above the rest
+    logits = 0.3 * rng.standard_normal(
+        (n, n_classes)
+    )  # "two ahead": two classes far above the rest
     logits[:, 0] += 4.0
     logits[:, 1] += 3.5 + rng.random(n)
     return logits
@@ -92,9 +98,15 @@ def test_two_classes_have_a_closed_form():
     gap = np.array([0.0, 0.3, 1.0, 4.0])
     logits = np.column_stack([gap, np.zeros(4)])
     label = np.zeros(4, dtype=int)
-    np.testing.assert_allclose(kernel.stability(logits, label, 0.7, "gaussian"), special.ndtr(gap / 0.7 / np.sqrt(2.0)), atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.stability(logits, label, 0.7, "gaussian"),
+        special.ndtr(gap / 0.7 / np.sqrt(2.0)),
+        atol=1e-12,
+    )
     inside = np.clip(gap / 2.0, 0.0, 1.0)  # two uniforms: 1 - (1 - g)^2 / 2
-    np.testing.assert_allclose(kernel.stability(logits, label, 2.0, "uniform"), 1.0 - 0.5 * (1.0 - inside) ** 2, atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.stability(logits, label, 2.0, "uniform"), 1.0 - 0.5 * (1.0 - inside) ** 2, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 100, 1000])
@@ -113,7 +125,12 @@ def test_every_row_within_4_standard_errors_of_100_sampled_runs(noise):
     scale = {"gaussian": 1.5, "uniform": 5.0}[noise]
     exact = kernel.stability(logits, label, scale, noise)
     mean = np.mean(
-        [kernel.sampled_stability(logits, label, scale * kernel.standard_noise(noise, draws, n_classes, seed)) for seed in range(runs)],
+        [
+            kernel.sampled_stability(
+                logits, label, scale * kernel.standard_noise(noise, draws, n_classes, seed)
+            )
+            for seed in range(runs)
+        ],
         axis=0,
     )
     standard_error = np.sqrt(exact * (1.0 - exact) / (runs * draws))
@@ -126,7 +143,10 @@ def test_the_mean_of_the_noise_is_irrelevant():
     logits = rng.standard_normal((200, 5))
     label = logits.argmax(axis=1)
     noise = kernel.standard_noise("gaussian", 300, 5, 0)
-    np.testing.assert_array_equal(kernel.sampled_stability(logits, label, noise), kernel.sampled_stability(logits, label, noise + 16.0))
+    np.testing.assert_array_equal(
+        kernel.sampled_stability(logits, label, noise),
+        kernel.sampled_stability(logits, label, noise + 16.0),
+    )
 
 
 @pytest.mark.parametrize("n_classes", [10, 100])
@@ -134,12 +154,22 @@ def test_the_mean_of_the_noise_is_irrelevant():
 def test_search_sums_agree_with_the_stability_of_each_scale(noise, n_classes):
     rng = np.random.default_rng(5)
     logits = 2.0 * rng.standard_normal((400, n_classes))
-    label, correct, weight = logits.argmax(axis=1), (rng.random(400) < 0.7) * 1.0, rng.integers(1, 4, 400) * 1.0
+    label, correct, weight = (
+        logits.argmax(axis=1),
+        (rng.random(400) < 0.7) * 1.0,
+        rng.integers(1, 4, 400) * 1.0,
+    )
     scales = [0.05, 0.4, 2.0, 10.0]
     sums = kernel.spread_sums(logits, label, correct, weight, scales, noise)
     for row, scale in zip(sums, scales, strict=True):
         s = kernel.stability(logits, label, scale, noise)
-        whole = [weight.sum(), weight @ correct, weight @ s, weight @ (s * s), weight @ (s * correct)]
+        whole = [
+            weight.sum(),
+            weight @ correct,
+            weight @ s,
+            weight @ (s * s),
+            weight @ (s * correct),
+        ]
         np.testing.assert_allclose(row / weight.sum(), np.array(whole) / weight.sum(), atol=1e-3)
 
 
@@ -173,25 +203,39 @@ def test_stability_summed_over_the_labels_is_one(noise):
 
 
 def test_a_few_rows_by_quadrature_at_every_way_of_computing():
-    """Few classes and many, labels ahead and behind, both noises; quick, so that it is run first."""
+    """Few classes and many, labels ahead and behind, both noises; quick, so that it is run
+    first.
+    """
     rng = np.random.default_rng(0)
     for noise in ("gaussian", "uniform"):
         for n_classes in (2, 6, 7, 16, 17, 32, 33, 40):
             logits = rng.normal(size=(3, n_classes))
             for label in (logits.argmax(axis=1), np.zeros(3, dtype=int)):
                 expected = FINE[noise](gaps_of(logits, label) / 1.5)
-                np.testing.assert_allclose(kernel.stability(logits, label, 1.5, noise), expected, atol=1e-6)
+                np.testing.assert_allclose(
+                    kernel.stability(logits, label, 1.5, noise), expected, atol=1e-6
+                )
 
 
 def test_search_sums_by_hand():
     rng = np.random.default_rng(1)
-    logits, weight, correct = rng.normal(size=(5, 8)), rng.uniform(0.5, 2.0, 5), np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+    logits, weight, correct = (
+        rng.normal(size=(5, 8)),
+        rng.uniform(0.5, 2.0, 5),
+        np.array([1.0, 0.0, 1.0, 1.0, 0.0]),
+    )
     for noise in ("gaussian", "uniform"):
         for label in (logits.argmax(axis=1), np.zeros(5, dtype=int)):
             found = kernel.spread_sums(logits, label, correct, weight, [0.5, 2.0], noise)
             for row, scale in zip(found, (0.5, 2.0), strict=True):
                 s = FINE[noise](gaps_of(logits, label) / scale)
-                expected = [weight.sum(), weight @ correct, weight @ s, weight @ (s * s), weight @ (s * correct)]
+                expected = [
+                    weight.sum(),
+                    weight @ correct,
+                    weight @ s,
+                    weight @ (s * s),
+                    weight @ (s * correct),
+                ]
                 np.testing.assert_allclose(row, expected, atol=5e-3)
 
 

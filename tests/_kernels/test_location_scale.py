@@ -1,4 +1,6 @@
-"""Pulls and curvatures of Student errors, by differences and integrals; degrees by search; whole fits that are known."""
+"""Pulls and curvatures of Student errors, by differences and integrals; degrees by search; whole
+fits that are known.
+"""
 
 import numpy as np
 from scipy import optimize, stats
@@ -29,11 +31,19 @@ def test_slopes_of_the_log_loss():
         loss = law(degrees).logpdf
         pull, curve = kernel._location_pull(E, degrees, "log")
         np.testing.assert_allclose(pull, -(loss(E + step) - loss(E - step)) / (2 * step), atol=1e-6)
-        np.testing.assert_allclose(mean_under(lambda e, d=degrees: kernel._location_pull(e, d, "log")[0] ** 2, degrees), curve, rtol=1e-3)
+        np.testing.assert_allclose(
+            mean_under(lambda e, d=degrees: kernel._location_pull(e, d, "log")[0] ** 2, degrees),
+            curve,
+            rtol=1e-3,
+        )
         pull, curve = kernel._scale_pull(E, degrees, "log")
         shrunk = [law(degrees).logpdf(E * np.exp(-g)) - g for g in (step, -step)]
         np.testing.assert_allclose(pull, (shrunk[0] - shrunk[1]) / (2 * step), atol=1e-6)
-        np.testing.assert_allclose(mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "log")[0] ** 2, degrees), curve, rtol=1e-3)
+        np.testing.assert_allclose(
+            mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "log")[0] ** 2, degrees),
+            curve,
+            rtol=1e-3,
+        )
 
 
 def test_slopes_of_the_crps_are_in_units_in_which_their_variance_is_the_curvature():
@@ -42,33 +52,56 @@ def test_slopes_of_the_crps_are_in_units_in_which_their_variance_is_the_curvatur
         density = mean_under(law(degrees).pdf, degrees)
         np.testing.assert_allclose(curve, 12.0 * density**2, rtol=1e-4)
         np.testing.assert_allclose(pull, 6.0 * density * crps(E, degrees), rtol=1e-4, atol=1e-12)
-        np.testing.assert_allclose(mean_under(lambda e, d=degrees: kernel._location_pull(e, d, "crps")[0] ** 2, degrees), curve, rtol=1e-3)
+        np.testing.assert_allclose(
+            mean_under(lambda e, d=degrees: kernel._location_pull(e, d, "crps")[0] ** 2, degrees),
+            curve,
+            rtol=1e-3,
+        )
         scale, bend = kernel._scale_pull(E, degrees, "crps")
-        np.testing.assert_allclose(mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "crps")[0], degrees), 0.0, atol=1e-4)
-        np.testing.assert_allclose(mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "crps")[0] ** 2, degrees), bend, rtol=2e-3)
+        np.testing.assert_allclose(
+            mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "crps")[0], degrees),
+            0.0,
+            atol=1e-4,
+        )
+        np.testing.assert_allclose(
+            mean_under(lambda e, d=degrees: kernel._scale_pull(e, d, "crps")[0] ** 2, degrees),
+            bend,
+            rtol=2e-3,
+        )
         assert scale[2] < 0.0 < scale[-1]
 
 
 def test_the_slope_of_the_crps_in_the_factor():
-    """For the normal CRPS(s; e) / s = e (2 Phi - 1) + 2 phi - 1 / sqrt(pi) at e / s: its derivative in log s at s = 1."""
+    """For the normal CRPS(s; e) / s = e (2 Phi - 1) + 2 phi - 1 / sqrt(pi) at e / s: its
+    derivative in log s at s = 1.
+    """
 
     def loss(g):
         z = E * np.exp(-g)
-        return np.exp(g) * (z * (2 * stats.norm.cdf(z) - 1) + 2 * stats.norm.pdf(z) - 1 / np.sqrt(np.pi))
+        return np.exp(g) * (
+            z * (2 * stats.norm.cdf(z) - 1) + 2 * stats.norm.pdf(z) - 1 / np.sqrt(np.pi)
+        )
 
     found = kernel._scale_slope(E, np.inf)
     np.testing.assert_allclose(found, (loss(1e-6) - loss(-1e-6)) / 2e-6, atol=1e-4)
-    np.testing.assert_allclose(mean_under(lambda e: kernel._scale_slope(e, 5.0), 5.0), 0.0, atol=1e-4)
+    np.testing.assert_allclose(
+        mean_under(lambda e: kernel._scale_slope(e, 5.0), 5.0), 0.0, atol=1e-4
+    )
 
 
 def test_the_first_factor_by_hand():
     ones = np.ones(4)
     assert kernel.first_factor(np.zeros(4), ones, False) == 0.0
-    np.testing.assert_allclose(kernel.first_factor(np.array([3.0, -4.0]), np.array([3.0, 1.0]), False), 0.5 * np.log((27 + 16) / 4))
+    np.testing.assert_allclose(
+        kernel.first_factor(np.array([3.0, -4.0]), np.array([3.0, 1.0]), False),
+        0.5 * np.log((27 + 16) / 4),
+    )
     robust = kernel.first_factor(np.array([1.0, -2.0, 100.0, 0.5]), ones, True)
     np.testing.assert_allclose(robust, np.log(1.0 / stats.norm.ppf(0.75)))
     # Half of the rows without an error: the median says nothing.
-    np.testing.assert_allclose(kernel.first_factor(np.array([0.0, 0.0, 2.0, 2.0]), ones, True), 0.5 * np.log(2.0))
+    np.testing.assert_allclose(
+        kernel.first_factor(np.array([0.0, 0.0, 2.0, 2.0]), ones, True), 0.5 * np.log(2.0)
+    )
 
 
 def _loss(g, e, weight, degrees):
@@ -82,7 +115,9 @@ def test_degrees_of_freedom_are_those_of_least_loss():
         degrees, change = kernel._degrees(e, weight, True)
         tried = {}
         for nu in kernel.DEGREES:
-            least = optimize.minimize_scalar(_loss, bounds=(-2.0, 2.0), args=(e, weight, nu), method="bounded")
+            least = optimize.minimize_scalar(
+                _loss, bounds=(-2.0, 2.0), args=(e, weight, nu), method="bounded"
+            )
             tried[nu] = least.fun + (0.0 if np.isinf(nu) else kernel.NORMAL_FIRST), least.x
         assert degrees == min(tried, key=lambda nu: tried[nu][0])
         np.testing.assert_allclose(change, tried[degrees][1], atol=2e-2)

@@ -10,9 +10,13 @@ X = np.sort(RNG.random(30))
 
 
 def by_least_squares(x, mass, at, need):
-    """Weights on the means at x of a quadratic with tricube weights over the nearest rows that hold ``need``."""
+    """Weights on the means at x of a quadratic with tricube weights over the nearest rows that
+    hold ``need``.
+    """
     order = np.argsort(np.abs(x - at))
-    width = np.abs(x - at)[order][np.searchsorted(np.cumsum(mass[order]), need - 1e-9)] * (1.0 + 1e-9)
+    width = np.abs(x - at)[order][np.searchsorted(np.cumsum(mass[order]), need - 1e-9)] * (
+        1.0 + 1e-9
+    )
     kernel = mass * np.maximum(1.0 - (np.abs(x - at) / width) ** 3, 0.0) ** 3
     design = (x - at)[:, None] ** np.arange(3)
     return np.linalg.solve((design.T * kernel) @ design, design.T * kernel)[0]
@@ -23,7 +27,9 @@ def test_it_is_least_squares_at_each_point():
     grid = np.array([0.0, X[3], 0.4, 0.55, X[-1], 1.0])
     found = loess_matrix(X, mass, grid, 0.5)
     need = np.floor(0.5 * mass.sum() + 1e-5)
-    np.testing.assert_allclose(found, [by_least_squares(X, mass, at, need) for at in grid], atol=1e-8)
+    np.testing.assert_allclose(
+        found, [by_least_squares(X, mass, at, need) for at in grid], atol=1e-8
+    )
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
@@ -31,14 +37,25 @@ def test_a_quadratic_is_kept_and_weights_below_one_are_shares():
     grid = np.linspace(0.1, 0.9, 130)
     values = 1.0 + 2.0 * X - 3.0 * X**2
     for mass in (np.ones(30), np.full(30, 1.0 / 300.0)):
-        np.testing.assert_allclose(loess_matrix(X, mass, grid, 0.6) @ values, 1.0 + 2.0 * grid - 3.0 * grid**2)
-    np.testing.assert_allclose(loess_matrix(X, np.full(30, 0.01), grid, 0.6), loess_matrix(X, np.ones(30), grid, 0.6), atol=1e-9)
+        np.testing.assert_allclose(
+            loess_matrix(X, mass, grid, 0.6) @ values, 1.0 + 2.0 * grid - 3.0 * grid**2
+        )
+    np.testing.assert_allclose(
+        loess_matrix(X, np.full(30, 0.01), grid, 0.6),
+        loess_matrix(X, np.ones(30), grid, 0.6),
+        atol=1e-9,
+    )
 
 
 def test_runs_of_ties():
     """One score has no curve, two have a line; a run of ties is its own mean."""
-    np.testing.assert_allclose(loess_matrix(np.array([0.4]), np.array([5.0]), np.array([0.4]), 0.75), [[1.0]])
-    np.testing.assert_allclose(loess_matrix(np.array([0.2, 0.6]), np.array([9.0, 1.0]), np.array([0.2, 0.6]), 0.75)[0], [1.0, 0.0])
+    np.testing.assert_allclose(
+        loess_matrix(np.array([0.4]), np.array([5.0]), np.array([0.4]), 0.75), [[1.0]]
+    )
+    np.testing.assert_allclose(
+        loess_matrix(np.array([0.2, 0.6]), np.array([9.0, 1.0]), np.array([0.2, 0.6]), 0.75)[0],
+        [1.0, 0.0],
+    )
     line = loess_matrix(np.array([0.2, 0.6]), np.array([3.0, 3.0]), np.array([0.3]), 1.0)
     assert np.isfinite(line).all()
     np.testing.assert_allclose(line.sum(), 1.0)
@@ -66,4 +83,11 @@ def test_half_of_the_grid_is_even_and_half_at_quantiles():
 
 def test_weighted_quantiles_by_hand():
     values, mass = np.array([3.0, 1.0, 2.0]), np.array([2.0, 1.0, 1.0])
-    assert [weighted_quantile(values, mass, q) for q in (0.0, 0.25, 0.26, 0.5, 0.51, 1.0)] == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    assert [weighted_quantile(values, mass, q) for q in (0.0, 0.25, 0.26, 0.5, 0.51, 1.0)] == [
+        1.0,
+        1.0,
+        2.0,
+        2.0,
+        3.0,
+        3.0,
+    ]

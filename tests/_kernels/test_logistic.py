@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from calibrant._kernels.logistic import fit_logistic, logistic_derivatives, sigmoid, smoothed_targets
+from calibrant._kernels.logistic import (
+    fit_logistic,
+    logistic_derivatives,
+    sigmoid,
+    smoothed_targets,
+)
 
 
 @pytest.fixture
@@ -25,13 +30,17 @@ def test_gradient_vanishes_at_the_fit(problem):
     ridge = np.array([1.0, 0.0, 0.0])
     theta, status = fit_logistic(*problem, [np.zeros(3)], ridge=ridge)
     assert status == "converged"
-    np.testing.assert_allclose(logistic_derivatives(theta, *problem)[1] + ridge * theta, 0, atol=1e-8)
+    np.testing.assert_allclose(
+        logistic_derivatives(theta, *problem)[1] + ridge * theta, 0, atol=1e-8
+    )
 
 
 def test_bounds_hold_with_the_right_multipliers(problem):
     design, target, weight = problem
     target = sigmoid(-2 * design[:, 0] + design[:, 1])
-    theta, status = fit_logistic(design, target, weight, [np.ones(3)], nonnegative=np.array([True, True, False]))
+    theta, status = fit_logistic(
+        design, target, weight, [np.ones(3)], nonnegative=np.array([True, True, False])
+    )
     gradient = logistic_derivatives(theta, design, target, weight)[1]
     assert status == "converged"
     assert theta[0] == 0.0

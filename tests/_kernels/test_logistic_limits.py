@@ -1,4 +1,6 @@
-"""Limits of the coefficients of a logistic recalibration: against exact tails and Wald's interval, where each is right."""
+"""Limits of the coefficients of a logistic recalibration: against exact tails and Wald's
+interval, where each is right.
+"""
 
 import numpy as np
 import pytest
@@ -24,9 +26,13 @@ def drawn(n, rng, shift=0.0, slope=1.0):
 @pytest.mark.parametrize("hits", [1, 2, 5, 48, 49])
 def test_the_shift_of_equal_scores_has_the_exact_limits_of_the_rate_to_3_per_cent(hits):
     hit, weight, odds = np.repeat([1.0, 0.0], [hits, 50 - hits]), np.ones(50), np.full(50, -1.0)
-    limits = shift_limits(odds, hit, weight, *intercept_at_unit_slope(special.expit(odds), hit, weight), 0.95)
+    limits = shift_limits(
+        odds, hit, weight, *intercept_at_unit_slope(special.expit(odds), hit, weight), 0.95
+    )
     exact = clopper_pearson(hits, 50)
-    assert special.expit(np.array(limits) - 1.0) == pytest.approx(np.array(exact).ravel(), rel=0.03, abs=1e-3)
+    assert special.expit(np.array(limits) - 1.0) == pytest.approx(
+        np.array(exact).ravel(), rel=0.03, abs=1e-3
+    )
 
 
 def test_of_very_many_rows_they_are_walds_and_below_near_to_them():
@@ -35,8 +41,12 @@ def test_of_very_many_rows_they_are_walds_and_below_near_to_them():
         odds, hit = drawn(n, rng, -1.0)
         theta, covariance = slope_and_intercept(special.expit(odds), hit, np.ones(n))
         for place in (0, 1):
-            found = profile_limits(np.column_stack([odds, np.ones(n)]), hit, np.ones(n), theta, covariance, place, 0.95)
-            assert found == pytest.approx(normal_interval(theta[place], covariance[place, place]), abs=difference)
+            found = profile_limits(
+                np.column_stack([odds, np.ones(n)]), hit, np.ones(n), theta, covariance, place, 0.95
+            )
+            assert found == pytest.approx(
+                normal_interval(theta[place], covariance[place, place]), abs=difference
+            )
 
 
 def test_weights_are_repetition():
@@ -45,14 +55,21 @@ def test_weights_are_repetition():
     weight = rng.integers(1, 4, 60).astype(float)
     all_odds, all_hit = np.repeat(odds, weight.astype(int)), np.repeat(hit, weight.astype(int))
     ones = np.ones(len(all_odds))
-    fit, again = slope_and_intercept(special.expit(odds), hit, weight), slope_and_intercept(special.expit(all_odds), all_hit, ones)
+    fit, again = (
+        slope_and_intercept(special.expit(odds), hit, weight),
+        slope_and_intercept(special.expit(all_odds), all_hit, ones),
+    )
     one = profile_limits(np.column_stack([odds, np.ones(60)]), hit, weight, *fit, 0, 0.95)
-    assert one == pytest.approx(profile_limits(np.column_stack([all_odds, ones]), all_hit, ones, *again, 0, 0.95), abs=1e-6)
+    assert one == pytest.approx(
+        profile_limits(np.column_stack([all_odds, ones]), all_hit, ones, *again, 0, 0.95), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("n_events", [3, 6])
 def test_of_few_events_they_hold_the_true_slope_where_walds_do_not(n_events):
-    """300 samples of so many events among 100 rows of close scores, seed 5; chosen on seed 1 of the simulation of coverage."""
+    """300 samples of so many events among 100 rows of close scores, seed 5; chosen on seed 1 of
+    the simulation of coverage.
+    """
     rng, held, by_wald, total = np.random.default_rng(5), 0, 0, 0
     while total < 300:
         odds = np.log(n_events / 100.0) + 0.4 * rng.normal(size=100)
@@ -60,22 +77,32 @@ def test_of_few_events_they_hold_the_true_slope_where_walds_do_not(n_events):
         fit = slope_and_intercept(special.expit(odds), hit, np.ones(100))
         if fit is None:
             continue
-        low, high = profile_limits(np.column_stack([odds, np.ones(100)]), hit, np.ones(100), *fit, 0, 0.95)
+        low, high = profile_limits(
+            np.column_stack([odds, np.ones(100)]), hit, np.ones(100), *fit, 0, 0.95
+        )
         wald = normal_interval(fit[0][0], fit[1][0, 0])
-        held, by_wald, total = held + (low <= 1.0 <= high), by_wald + (wald[0] <= 1.0 <= wald[1]), total + 1
+        held, by_wald, total = (
+            held + (low <= 1.0 <= high),
+            by_wald + (wald[0] <= 1.0 <= wald[1]),
+            total + 1,
+        )
     assert held / total >= 0.93 - 2.0 * np.sqrt(0.93 * 0.07 / total)
     assert by_wald < held
 
 
 def test_where_the_correction_is_worth_more_than_the_root_the_root_alone_has_a_limit():
-    """A hit a hair's breadth below a miss is all that keeps the outcomes from being separated, and the slope finite."""
+    """A hit a hair's breadth below a miss is all that keeps the outcomes from being separated,
+    and the slope finite.
+    """
     rng = np.random.default_rng(4)
     odds = np.concatenate([-rng.uniform(2.3, 7.0, 24), [-2.266, -2.26], rng.uniform(2.3, 7.0, 24)])
     hit = (odds > 0.0).astype(float)
     hit[24] = 1.0
     fit = slope_and_intercept(special.expit(odds), hit, np.ones(50))
     for place in (0, 1):
-        low, high = profile_limits(np.column_stack([odds, np.ones(50)]), hit, np.ones(50), *fit, place, 0.95)
+        low, high = profile_limits(
+            np.column_stack([odds, np.ones(50)]), hit, np.ones(50), *fit, place, 0.95
+        )
         assert low < fit[0][place] < high
 
 
@@ -98,17 +125,26 @@ def test_the_other_coefficient_is_that_of_greatest_likelihood():
 
 
 def test_the_ends_of_a_known_root():
-    """With equal roots there is no correction: z standard errors either way, stretched by the dispersion."""
+    """With equal roots there is no correction: z standard errors either way, stretched by the
+    dispersion.
+    """
     low, high = _ends(lambda value: (abs(value - 2.0) / 0.5,) * 2, 2.0, 0.5, 4.0, 0.95)
-    assert (low, high) == pytest.approx((2.0 - 1.959964 * 0.5 * 2.0, 2.0 + 1.959964 * 0.5 * 2.0), rel=1e-6)
+    assert (low, high) == pytest.approx(
+        (2.0 - 1.959964 * 0.5 * 2.0, 2.0 + 1.959964 * 0.5 * 2.0), rel=1e-6
+    )
     # u half of r takes log(2) / r off.
     low, high = _ends(lambda value: (abs(value), 0.5 * abs(value)), 0.0, 1.0, 1.0, 0.95)
     assert high - np.log(2.0) / high == pytest.approx(1.959964, rel=1e-6)
     assert low == -high
     # u twice r adds it, so that near 0 the correction alone is too much: the root alone.
-    assert _ends(lambda value: (abs(value), 2.0 * abs(value)), 0.0, 1.0, 1.0, 0.95)[1] == pytest.approx(1.959964, rel=1e-6)
+    assert _ends(lambda value: (abs(value), 2.0 * abs(value)), 0.0, 1.0, 1.0, 0.95)[
+        1
+    ] == pytest.approx(1.959964, rel=1e-6)
     # A root that never gets so far has no end.
-    assert _ends(lambda value: (min(abs(value), 1.0),) * 2, 0.0, 1.0, 1.0, 0.95) == (-np.inf, np.inf)
+    assert _ends(lambda value: (min(abs(value), 1.0),) * 2, 0.0, 1.0, 1.0, 0.95) == (
+        -np.inf,
+        np.inf,
+    )
 
 
 def test_plenty_is_a_thousand_of_either_kind():
@@ -120,11 +156,16 @@ def test_plenty_is_a_thousand_of_either_kind():
 
 @pytest.mark.parametrize("level", [0.3, 0.9])
 def test_ends_of_both_coefficients_solve_the_equation_of_the_modified_root(level):
-    """r + log(u / r) / r is the normal quantile, from likelihoods that another method has maximised."""
+    """r + log(u / r) / r is the normal quantile, from likelihoods that another method has
+    maximised.
+    """
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(1)
-    design, weight = np.column_stack([rng.normal(size=40), np.ones(40)]), rng.integers(1, 4, 40).astype(float)
+    design, weight = (
+        np.column_stack([rng.normal(size=40), np.ones(40)]),
+        rng.integers(1, 4, 40).astype(float),
+    )
     hit = (rng.random(40) < special.expit(0.3 + 0.8 * design[:, 0])).astype(float)
 
     def loss(theta):
@@ -144,8 +185,12 @@ def test_ends_of_both_coefficients_solve_the_equation_of_the_modified_root(level
             def held(other, end=end, place=place):
                 return np.array([end, other])[:: 1 if place == 0 else -1]
 
-            other = minimize(lambda x, held=held: loss(held(x[0])), [theta[1 - place]], tol=1e-12).x[0]
+            other = minimize(
+                lambda x, held=held: loss(held(x[0])), [theta[1 - place]], tol=1e-12
+            ).x[0]
             r = np.sqrt(2 * (loss(held(other)) - loss(theta)))
-            u = abs(end - theta[place]) * np.sqrt(np.linalg.det(whole) / information(held(other))[1 - place, 1 - place])
+            u = abs(end - theta[place]) * np.sqrt(
+                np.linalg.det(whole) / information(held(other))[1 - place, 1 - place]
+            )
             assert r + np.log(u / r) / r == pytest.approx(special.ndtri(0.5 + level / 2), abs=2e-4)
             assert sign * (end - theta[place]) > 0.0

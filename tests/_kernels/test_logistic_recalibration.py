@@ -26,7 +26,9 @@ def test_the_intercept_at_slope_one():
     value, variance = intercept_at_unit_slope(SCORE, HIT, WEIGHT)
     p, n = special.expit(ODDS + value), WEIGHT.sum()
     np.testing.assert_allclose(WEIGHT @ p, WEIGHT @ HIT)
-    np.testing.assert_allclose(variance, WEIGHT @ (HIT - p) ** 2 / (WEIGHT @ (p * (1 - p))) ** 2 * n / (n - 1))
+    np.testing.assert_allclose(
+        variance, WEIGHT @ (HIT - p) ** 2 / (WEIGHT @ (p * (1 - p))) ** 2 * n / (n - 1)
+    )
 
 
 def test_where_there_is_no_maximum():
@@ -51,6 +53,9 @@ def test_where_there_is_no_maximum():
 def test_rows_of_little_weight_are_not_taken_for_more_than_one():
     """Of a weight of 1.5 the factor n / (n - 1) is 1.5, not 3."""
     light = WEIGHT * 1.5 / WEIGHT.sum()
-    for fit in (lambda w: slope_and_intercept(SCORE, HIT, w)[1], lambda w: intercept_at_unit_slope(SCORE, HIT, w)[1]):
+    for fit in (
+        lambda w: slope_and_intercept(SCORE, HIT, w)[1],
+        lambda w: intercept_at_unit_slope(SCORE, HIT, w)[1],
+    ):
         # But for the factor, here also 1.5, variances times n stay the same.
         np.testing.assert_allclose(fit(light), fit(WEIGHT) * (WEIGHT.sum() - 1.0), rtol=1e-6)

@@ -1,14 +1,22 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.intervals import minus, multinomial_correlation, normal_interval, sum_limits, wilson
+from calibrant._kernels.intervals import (
+    minus,
+    multinomial_correlation,
+    normal_interval,
+    sum_limits,
+    wilson,
+)
 
 
 def test_of_two_normal_estimates_it_is_the_normal_interval():
     first, second = (3.0, *normal_interval(3.0, 0.4)), (-1.0, *normal_interval(-1.0, 0.9))
     for correlation in (-0.7, 0.0, 0.5):
         variance = 0.4 + 0.9 + 2.0 * correlation * np.sqrt(0.4 * 0.9)
-        assert sum_limits(first, second, correlation) == pytest.approx(normal_interval(2.0, variance))
+        assert sum_limits(first, second, correlation) == pytest.approx(
+            normal_interval(2.0, variance)
+        )
 
 
 def test_a_difference_of_rates_is_newcombes():
@@ -20,5 +28,10 @@ def test_a_difference_of_rates_is_newcombes():
 def test_correlation_of_shares_of_one_total():
     rng = np.random.default_rng(0)
     drawn = rng.multinomial(50, [0.2, 0.3, 0.5], 20_000)
-    assert multinomial_correlation(np.array(0.2), np.array(0.3)) == pytest.approx(np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], abs=0.02)
-    assert multinomial_correlation(np.array([0.0, 0.25]), np.array([1.0, 0.75])).tolist() == [0.0, -1.0]
+    assert multinomial_correlation(np.array(0.2), np.array(0.3)) == pytest.approx(
+        np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1], abs=0.02
+    )
+    assert multinomial_correlation(np.array([0.0, 0.25]), np.array([1.0, 0.75])).tolist() == [
+        0.0,
+        -1.0,
+    ]

@@ -1,10 +1,17 @@
-"""Objectives: gradients against differences, minima against their definition, the same answer for every path."""
+"""Objectives: gradients against differences, minima against their definition, the same answer
+for every path.
+"""
 
 import numpy as np
 import pytest
 
 from calibrant._kernels import multinomial
-from calibrant._kernels.multinomial import matrix_logits, matrix_objective, vector_logits, vector_objective
+from calibrant._kernels.multinomial import (
+    matrix_logits,
+    matrix_objective,
+    vector_logits,
+    vector_objective,
+)
 from calibrant._kernels.newton import borrowed, conjugate_gradient, minimise, minimise_near
 from calibrant._kernels.softmax import log_softmax
 
@@ -29,7 +36,9 @@ def test_value_gradient_and_hessian_agree_with_their_definitions(family):
     evaluate = objective(z, labels, weight, ridge, centre)
     value, gradient, solve = evaluate(theta)
     loss = -log_softmax(logits(theta, z))[np.arange(60), labels]
-    assert value == pytest.approx(np.average(loss, weights=weight) + (ridge * (theta - centre) ** 2).sum(), rel=1e-12)
+    assert value == pytest.approx(
+        np.average(loss, weights=weight) + (ridge * (theta - centre) ** 2).sum(), rel=1e-12
+    )
     direction = rng.normal(size=theta.shape)
     h = 1e-6
     ahead, behind = evaluate(theta + h * direction), evaluate(theta - h * direction)
@@ -48,7 +57,9 @@ def test_exact_and_conjugate_gradient_steps_find_the_same_minimum(family, monkey
         monkeypatch.setattr(multinomial, "DENSE_VECTOR", limit)
         monkeypatch.setattr(multinomial, "DENSE_MATRIX", limit)
         monkeypatch.setattr(multinomial, "CLASS_BLOCKS", class_limit)
-        theta, status, size = minimise(objective(z, labels, weight, 0.01, np.zeros(shape(5))), np.zeros(shape(5)))
+        theta, status, size = minimise(
+            objective(z, labels, weight, 0.01, np.zeros(shape(5))), np.zeros(shape(5))
+        )
         assert status == "converged"
         assert size <= 1e-8
         ends.append(theta)
@@ -80,7 +91,9 @@ def test_a_search_near_another_ends_at_the_minimum_of_its_own(family, limit, mon
     monkeypatch.setattr(multinomial, "DENSE_MATRIX", limit)
     z, labels, weight, rng = _problem(n=600)
     memory = {}
-    minimise_near(objective(z, labels, weight, 0.01, np.zeros(shape(4))), np.zeros(shape(4)), memory)
+    minimise_near(
+        objective(z, labels, weight, 0.01, np.zeros(shape(4))), np.zeros(shape(4)), memory
+    )
     part = rng.random(600) < 0.8
     evaluate = objective(z[part], labels[part], weight[part], 0.01, np.zeros(shape(4)))
     near, status, size = minimise_near(evaluate, np.zeros(shape(4)), memory)
@@ -93,13 +106,17 @@ def test_a_search_near_another_ends_at_the_minimum_of_its_own(family, limit, mon
 
 def test_later_searches_begin_with_the_curvature_that_earlier_ones_saw():
     z, labels, weight, rng = _problem(n=3000, n_classes=30)
-    z[:, 0] = z[:, 1] + 0.1 * z[:, 0]  # two classes that move together: the curvature of each by itself misleads
+    z[:, 0] = (
+        z[:, 1] + 0.1 * z[:, 0]
+    )  # two classes that move together: the curvature of each by itself misleads
     counted = []
 
     def searched(memory, weight):
         calls = []
         objective = matrix_objective(z, labels, weight, 1e-4, np.zeros((30, 31)))
-        _, status, _ = minimise_near(lambda theta: calls.append(0) or objective(theta), np.zeros((30, 31)), memory)
+        _, status, _ = minimise_near(
+            lambda theta: calls.append(0) or objective(theta), np.zeros((30, 31)), memory
+        )
         assert status == "converged"
         counted.append(len(calls))
 
@@ -111,7 +128,9 @@ def test_later_searches_begin_with_the_curvature_that_earlier_ones_saw():
     searched({**memory, "pairs": list(memory["pairs"])}, fold)
     assert counted[2] < counted[1]
     other = borrowed(memory)
-    minimise_near(matrix_objective(z, labels, fold, 1e-4, np.zeros((30, 31))), np.zeros((30, 31)), other)
+    minimise_near(
+        matrix_objective(z, labels, fold, 1e-4, np.zeros((30, 31))), np.zeros((30, 31)), other
+    )
     assert np.abs(other["end"] - memory["end"]).max() > 1e-6
     assert "borrowed" not in other
     assert other["pairs"] is not memory["pairs"]

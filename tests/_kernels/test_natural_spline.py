@@ -16,7 +16,9 @@ def test_it_is_straight_outside_the_knots_and_curved_between():
         second = np.diff(curved_basis(x + np.array([-0.4, 0.0, 0.4]), KNOTS, root), 2, axis=0)
         np.testing.assert_allclose(second, 0.0, atol=1e-9)
     np.testing.assert_array_equal(curved_basis(np.array([-2.0, -1.0]), KNOTS, root), 0.0)
-    assert (np.abs(np.diff(curved_basis(np.array([1.0, 1.2, 1.4]), KNOTS, root), 2, axis=0)) > 1e-3).all()
+    assert (
+        np.abs(np.diff(curved_basis(np.array([1.0, 1.2, 1.4]), KNOTS, root), 2, axis=0)) > 1e-3
+    ).all()
 
 
 def test_the_cubes_above_the_knots_by_hand():
@@ -40,4 +42,6 @@ def test_the_sum_of_squares_is_the_roughness():
 def test_it_is_the_cubes_times_their_weights():
     root, x = penalty_root(KNOTS), np.linspace(-2.0, 4.0, 9)
     cubes = np.maximum(x[:, None] - KNOTS, 0.0) ** 3
-    np.testing.assert_allclose(curved_basis(x, KNOTS, root), cubes @ cube_weights(KNOTS, root), atol=1e-9)
+    np.testing.assert_allclose(
+        curved_basis(x, KNOTS, root), cubes @ cube_weights(KNOTS, root), atol=1e-9
+    )

@@ -6,7 +6,10 @@ from calibrant._kernels.isotonic import near_isotonic_path
 
 
 def told(mean, mass):
-    return [[part.round(12).tolist() for part in one] for one in near_isotonic_path(np.array(mean), np.array(mass))]
+    return [
+        [part.round(12).tolist() for part in one]
+        for one in near_isotonic_path(np.array(mean), np.array(mass))
+    ]
 
 
 def test_two_that_violate_meet_at_their_mean():
@@ -16,7 +19,9 @@ def test_two_that_violate_meet_at_their_mean():
 
 
 def test_three_that_fall_meet_one_after_the_other():
-    """3 falls and 0 rises by one, 1 stays: the last two meet at 1, and with the first, then at 2, after 2/3 more."""
+    """3 falls and 0 rises by one, 1 stays: the last two meet at 1, and with the first, then at
+    2, after 2/3 more.
+    """
     path = told([3.0, 1.0, 0.0], [1.0, 1.0, 1.0])
     assert [one[1] for one in path] == [[3.0, 1.0, 0.0], [2.0, 1.0], [round(4 / 3, 12)]]
     assert path[1] == [[0, 1], [2.0, 1.0], [3.0, 0.5], [1.0, 2.0]]

@@ -11,7 +11,13 @@ def test_rows_of_a_cell_share_every_bin_and_are_close(dtype, n_bins):
     rng = np.random.default_rng(0)
     edges = np.arange(1, 600) / 600
     score = np.concatenate(
-        [rng.random(20_000), edges, np.nextafter(edges, 0), 1.0 / (1.0 + np.exp(-20.0 * rng.normal(size=20_000))), [0, 1]]
+        [
+            rng.random(20_000),
+            edges,
+            np.nextafter(edges, 0),
+            1.0 / (1.0 + np.exp(-20.0 * rng.normal(size=20_000))),
+            [0, 1],
+        ]
     )
     score = np.clip(score.astype(dtype), 0.0, 1.0).astype(np.float64)
     resolution = float(np.finfo(dtype).eps)

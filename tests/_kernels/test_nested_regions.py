@@ -10,7 +10,11 @@ def test_the_widest_feature_is_halved_first():
     nodes = grow_regions(points, np.ones(4), 2, 1.0)
     assert nodes.tolist() == [[0.0, 5.0], [1.0, 0.5], [1.0, 0.5]]
     assert region_paths(nodes, points).tolist() == [[1, 3], [1, 4], [2, 5], [2, 6]]
-    assert grow_regions(points, np.ones(4), 2, 2.0).tolist() == [[0.0, 5.0], [-1.0, -1.0], [-1.0, -1.0]]
+    assert grow_regions(points, np.ones(4), 2, 2.0).tolist() == [
+        [0.0, 5.0],
+        [-1.0, -1.0],
+        [-1.0, -1.0],
+    ]
 
 
 def test_order_and_repetition_change_nothing():
@@ -30,13 +34,17 @@ def test_regions_of_depth_three_have_seven_nodes():
 
 
 def test_what_is_halved_and_where():
-    # A feature that hardly varies is never halved; both halves need the least weight, of which twice as much must be there.
+    # A feature that hardly varies is never halved; both halves need the least weight, of which
+    # twice as much must be there.
     assert grow_regions(np.array([[0.0], [1e-5]]), np.ones(2), 1, 1.0).tolist() == [[-1.0, -1.0]]
     assert grow_regions(np.array([[0.0], [1e-4]]), np.ones(2), 1, 1.0).tolist() == [[0.0, 5e-5]]
     line = np.array([[0.0], [1.0], [2.0]])
     assert grow_regions(line, np.array([1.0, 1.0, 4.0]), 1, 2.0).tolist() == [[0.0, 1.5]]
     assert grow_regions(line, np.array([1.0, 1.0, 4.0]), 1, 2.5).tolist() == [[-1.0, -1.0]]
-    # Where the feature that varies most cannot be halved, the next one is; of two that vary as much, the first.
+    # Where the feature that varies most cannot be halved, the next one is; of two that vary as
+    # much, the first.
     skewed = np.array([[0.0, 0.0], [0.0, 0.5], [0.0, 1.0], [9.0, 1.5]])
     assert grow_regions(skewed, np.ones(4), 1, 2.0).tolist() == [[1.0, 0.75]]
-    assert grow_regions(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2), 1, 1.0).tolist() == [[0.0, 0.5]]
+    assert grow_regions(np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2), 1, 1.0).tolist() == [
+        [0.0, 0.5]
+    ]

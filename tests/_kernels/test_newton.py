@@ -44,10 +44,13 @@ def test_how_it_ends():
     assert minimise(softly, np.array([3.0, -0.7]), max_steps=1)[1] == "max steps"
     at_start = minimise(softly, np.zeros(2), max_steps=0)
     assert (at_start[1], at_start[2]) == ("converged", 0.0)
-    # A direction that rises is replaced by the steepest descent; a value that never falls is given up.
+    # A direction that rises is replaced by the steepest descent; a value that never falls is given
+    # up.
     up = minimise(lambda x: (float(x @ x), 2 * x, lambda r, relative: -r), np.array([1.0]))
     np.testing.assert_allclose(up[0], 0.0, atol=1e-8)
-    stuck = minimise(lambda x: (0.0 if x[0] == 1.0 else 1.0, np.ones(1), lambda r, relative: r), np.array([1.0]))
+    stuck = minimise(
+        lambda x: (0.0 if x[0] == 1.0 else 1.0, np.ones(1), lambda r, relative: r), np.array([1.0])
+    )
     assert (stuck[0].tolist(), stuck[1], stuck[2]) == ([1.0], "stalled", 1.0)
 
 
@@ -57,7 +60,11 @@ def test_a_step_is_halved_until_it_descends_enough():
 
     def evaluate(x):
         steps.append(float(x[0]))
-        return float(np.sqrt(1 + x[0] ** 2)), x / np.sqrt(1 + x[0] ** 2), lambda r, relative: r * (1 + x[0] ** 2) ** 1.5
+        return (
+            float(np.sqrt(1 + x[0] ** 2)),
+            x / np.sqrt(1 + x[0] ** 2),
+            lambda r, relative: r * (1 + x[0] ** 2) ** 1.5,
+        )
 
     x, status, _ = minimise(evaluate, np.array([3.0]))
     assert status == "converged"
@@ -69,10 +76,16 @@ def test_solvers_solve():
     r = np.array([0.3, 1.0, -2.0])
     np.testing.assert_allclose(cholesky_solver(A)(r, 0.0), np.linalg.solve(A, r))
     singular = np.outer([1.0, 2.0], [1.0, 2.0])
-    np.testing.assert_allclose(singular @ cholesky_solver(singular)(np.array([1.0, 2.0]), 0.0), [1.0, 2.0], rtol=1e-4)
-    np.testing.assert_allclose(cholesky_solver(np.zeros((2, 2)))(np.array([1.0, 0.0]), 0.0), [1e13, 0.0])
+    np.testing.assert_allclose(
+        singular @ cholesky_solver(singular)(np.array([1.0, 2.0]), 0.0), [1.0, 2.0], rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        cholesky_solver(np.zeros((2, 2)))(np.array([1.0, 0.0]), 0.0), [1e13, 0.0]
+    )
     shaped = cholesky_solver(np.kron(np.eye(2), A))(np.stack([r, 2 * r]), 0.0)
-    np.testing.assert_allclose(shaped, np.stack([1.0 * np.linalg.solve(A, r), 2 * np.linalg.solve(A, r)]))
+    np.testing.assert_allclose(
+        shaped, np.stack([1.0 * np.linalg.solve(A, r), 2 * np.linalg.solve(A, r)])
+    )
 
 
 def test_conjugate_gradients_need_as_many_products_as_columns():
@@ -83,14 +96,18 @@ def test_conjugate_gradients_need_as_many_products_as_columns():
         return A @ p
 
     r = np.array([0.3, 1.0, -2.0])
-    np.testing.assert_allclose(conjugate_gradient(product, lambda v: v / A.diagonal(), r, 1e-10), np.linalg.solve(A, r))
+    np.testing.assert_allclose(
+        conjugate_gradient(product, lambda v: v / A.diagonal(), r, 1e-10), np.linalg.solve(A, r)
+    )
     assert len(calls) == 3
     calls.clear()
     loose = conjugate_gradient(product, lambda v: v, r, 0.5)
     assert len(calls) == 1
     assert np.linalg.norm(A @ loose - r) <= 0.5 * np.linalg.norm(r)
     # One step of steepest descent by hand.
-    np.testing.assert_allclose(conjugate_gradient(product, lambda v: v, r, 1e-10, max_steps=1), r * (r @ r) / (r @ A @ r))
+    np.testing.assert_allclose(
+        conjugate_gradient(product, lambda v: v, r, 1e-10, max_steps=1), r * (r @ r) / (r @ A @ r)
+    )
     assert conjugate_gradient(lambda p: 0.0 * p, lambda v: v, r, 1e-10).tolist() == [0.0, 0.0, 0.0]
     solve = preconditioned_solver(product, lambda v: v / A.diagonal())
     np.testing.assert_allclose(solve(r, 1e-10), np.linalg.solve(A, r))
@@ -144,8 +161,11 @@ def test_curvature_is_corrected_by_the_changes_of_the_gradient():
     pairs = [(np.eye(3)[i], D[i]) for i in range(3)]
     np.testing.assert_allclose(_corrected(B, pairs, lambda r, relative: 5.0 * r), B / D.diagonal())
     step, change = np.array([1.0, 0.5, 0.0]), A @ np.array([1.0, 0.5, 0.0])
-    np.testing.assert_allclose(_corrected(change, [(step, change)], lambda r, relative: 0.3 * r), step)
-    # Of two pairs: the update of Broyden, Fletcher, Goldfarb and Shanno as it is written for matrices, once for each, the older first.
+    np.testing.assert_allclose(
+        _corrected(change, [(step, change)], lambda r, relative: 0.3 * r), step
+    )
+    # Of two pairs: the update of Broyden, Fletcher, Goldfarb and Shanno as it is written for
+    # matrices, once for each, the older first.
     H, steps = 0.3 * np.eye(3), np.array([[1.0, 0.5, 0.0], [-0.2, 0.4, 1.0]])
     pairs = [(step, A @ step) for step in steps]
     for step, change in pairs:
@@ -155,12 +175,25 @@ def test_curvature_is_corrected_by_the_changes_of_the_gradient():
 
 
 def test_how_well_a_step_is_solved_for():
-    """Near the end well enough that no step follows; before, to the root of the gradient, between a thousandth and a tenth."""
+    """Near the end well enough that no step follows; before, to the root of the gradient,
+    between a thousandth and a tenth.
+    """
     asked = []
 
     def evaluate(size):
-        return lambda x: (0.0, np.array([size, -0.5 * size]), lambda r, relative: asked.append(relative) or r)
+        return lambda x: (
+            0.0,
+            np.array([size, -0.5 * size]),
+            lambda r, relative: asked.append(relative) or r,
+        )
 
-    for size, tolerance in ((4.0, 1e-8), (0.0025, 1e-8), (1e-7, 1e-13), (0.5, 0.1), (0.3, 1.1e-4), (0.3, 0.9e-4)):
+    for size, tolerance in (
+        (4.0, 1e-8),
+        (0.0025, 1e-8),
+        (1e-7, 1e-13),
+        (0.5, 0.1),
+        (0.3, 1.1e-4),
+        (0.3, 0.9e-4),
+    ):
         minimise(evaluate(size), np.zeros(2), tolerance, max_steps=1)
     np.testing.assert_allclose(asked, [0.1, 0.05, 1e-3, 0.06, 1.1e-4, 0.1])

@@ -5,7 +5,13 @@ from math import ceil
 
 import numpy as np
 
-from calibrant._kernels.conformal import conformal_rank, cumulated, order_statistic, rows_needed, shares
+from calibrant._kernels.conformal import (
+    conformal_rank,
+    cumulated,
+    order_statistic,
+    rows_needed,
+    shares,
+)
 
 
 def test_ranks_are_those_of_exact_arithmetic():
@@ -17,7 +23,9 @@ def test_ranks_are_those_of_exact_arithmetic():
 
 def test_mass_repeats_scores_and_too_few_rows_reach_nothing():
     scores, mass = np.array([1.0, 2.0, 5.0]), np.array([10.0, 18.0, 19.0])
-    np.testing.assert_array_equal(order_statistic(scores, mass, [0.5, 0.55, 0.9, 0.95, 0.96]), [1.0, 2.0, 2.0, 5.0, np.inf])
+    np.testing.assert_array_equal(
+        order_statistic(scores, mass, [0.5, 0.55, 0.9, 0.95, 0.96]), [1.0, 2.0, 2.0, 5.0, np.inf]
+    )
     assert order_statistic(np.array([]), np.array([]), 0.5) == np.inf
 
 
@@ -32,4 +40,7 @@ def test_shares_of_clusters_take_the_least_score_that_holds_the_level():
     scores, mass = cumulated(np.arange(6.0), shares(weight, cluster))
     np.testing.assert_allclose(mass, [1 / 3, 2 / 3, 1.0, 1.5, 2.0, 3.0])
     # (3 + 1) * level of the mass: 1 is reached by the third score, 1.2 by the fourth.
-    assert [float(order_statistic(scores, mass, level, shares=True)) for level in (0.25, 0.3, 0.75, 0.76)] == [2.0, 3.0, 5.0, np.inf]
+    assert [
+        float(order_statistic(scores, mass, level, shares=True))
+        for level in (0.25, 0.3, 0.75, 0.76)
+    ] == [2.0, 3.0, 5.0, np.inf]

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from calibrant._kernels import separation as kernel
-from calibrant._kernels.separation import bisectors, largest_bisector, lower_maximum, max_min, min_max, nearest_of
+from calibrant._kernels.separation import (
+    bisectors,
+    largest_bisector,
+    lower_maximum,
+    max_min,
+    min_max,
+    nearest_of,
+)
 
 
 class Points:
@@ -26,7 +33,9 @@ class Points:
 
 
 def sides(n, seed, d=3):
-    """(points, query, lower bounds of the first side, and of the other, which has the nearest); bounds are up to a tenth too low."""
+    """(points, query, lower bounds of the first side, and of the other, which has the nearest);
+    bounds are up to a tenth too low.
+    """
     rng = np.random.default_rng(seed)
     points, query = rng.normal(size=(n, d)), 0.5 * rng.normal(size=d)
     square = ((points - query) ** 2).sum(axis=1) * rng.uniform(0.9, 1.0, n)
@@ -37,14 +46,21 @@ def sides(n, seed, d=3):
 
 def every_bisector(points, query, p, c):
     z = points - query
-    return np.array([[(z[i] @ z[i] - z[j] @ z[j]) / (2 * np.linalg.norm(points[i] - points[j])) for j in c] for i in p])
+    return np.array(
+        [
+            [(z[i] @ z[i] - z[j] @ z[j]) / (2 * np.linalg.norm(points[i] - points[j])) for j in c]
+            for i in p
+        ]
+    )
 
 
 def test_bisectors_by_hand():
     """From 0 the bisector of (3, 0) and (1, 0) is 2 away; of points that are one, as is asked."""
     zp, zc = np.array([[3.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])
     found = bisectors(zp, np.array([9.0, 4.0]), zc, np.array([1.0, 4.0]), -np.inf)
-    np.testing.assert_allclose(found, [[2.0, 5.0 / (2 * np.sqrt(13))], [3.0 / (2 * np.sqrt(5)), -np.inf]])
+    np.testing.assert_allclose(
+        found, [[2.0, 5.0 / (2 * np.sqrt(13))], [3.0 / (2 * np.sqrt(5)), -np.inf]]
+    )
 
 
 def test_points_near_each_other_and_far_from_the_query_keep_their_digits():
@@ -81,7 +97,9 @@ def test_minimax_and_maximin_are_those_of_all_pairs(seed, monkeypatch):
         value, place = min_max(query, low_p, low_c, Points(points), np.inf)
         np.testing.assert_allclose(value, every.max(axis=1).min())
         assert place == p[every.max(axis=1).argmin()]
-        np.testing.assert_allclose(max_min(query, low_p, low_c, Points(points), np.inf), every.min(axis=0).max())
+        np.testing.assert_allclose(
+            max_min(query, low_p, low_c, Points(points), np.inf), every.min(axis=0).max()
+        )
         counts = []
         min_max(query, low_p, low_c, Points(points), np.inf, counts)
         assert 1 <= counts[0][0] <= len(p)
@@ -98,7 +116,12 @@ def test_the_largest_bisector_of_one_point():
 
 
 def test_lower_bounds_are_below_and_only_of_points_that_are_nearer():
-    found = lower_maximum(np.array([9.0, 0.5]), np.array([1.0, 4.0]), np.array([[4.0, 1.0], [1.0, 1.0]]), np.zeros((2, 2)))
+    found = lower_maximum(
+        np.array([9.0, 0.5]),
+        np.array([1.0, 4.0]),
+        np.array([[4.0, 1.0], [1.0, 1.0]]),
+        np.zeros((2, 2)),
+    )
     np.testing.assert_allclose(found, [max(8.0 / 4.0, 5.0 / 2.0), -np.inf], rtol=1e-7)
 
 
@@ -114,5 +137,6 @@ def test_no_more_points_are_read_than_their_bounds_ask_for():
     c = np.flatnonzero(low_c <= 9.0)
     every = np.sort(every_bisector(points, query, [0], c)[0])[::-1]
     np.testing.assert_allclose(found, every[0])
-    # The bounds are the bisectors themselves here, so that none beyond the first eight has one above the best.
+    # The bounds are the bisectors themselves here, so that none beyond the first eight has one
+    # above the best.
     assert held.read == 8

@@ -6,10 +6,16 @@ from calibrant._kernels.isotonic import pool_ties, pooled_blocks, pooled_blocks_
 
 
 def test_ties_are_pooled_whether_scores_come_sorted_or_not():
-    score, correct, weight = np.array([0.2, 0.2, 0.5, 0.7, 0.7]), np.array([1.0, 0.0, 1.0, 0.0, 1.0]), np.array([1.0, 3.0, 2.0, 1.0, 1.0])
+    score, correct, weight = (
+        np.array([0.2, 0.2, 0.5, 0.7, 0.7]),
+        np.array([1.0, 0.0, 1.0, 0.0, 1.0]),
+        np.array([1.0, 3.0, 2.0, 1.0, 1.0]),
+    )
     for order in (np.arange(5), np.array([4, 0, 2, 3, 1])):
         found = pool_ties(score[order], correct[order], weight[order])
-        for one, expected in zip(found, ([0.2, 0.5, 0.7], [4.0, 2.0, 2.0], [0.25, 1.0, 0.5]), strict=True):
+        for one, expected in zip(
+            found, ([0.2, 0.5, 0.7], [4.0, 2.0, 2.0], [0.25, 1.0, 0.5]), strict=True
+        ):
             np.testing.assert_allclose(one, expected)
 
 
@@ -40,7 +46,11 @@ def test_ends_of_zero_and_one_are_smoothed_by_hand():
 def test_scores_apart_by_rounding_alone_are_one_though_they_are_sorted():
     score = np.array([0.1, np.nextafter(0.1, 1.0), 0.5, 0.5, 0.7])
     for order in (np.arange(5), np.array([4, 1, 3, 0, 2])):
-        unique, mass, mean = pool_ties(score[order], np.array([1.0, 0.0, 1.0, 0.0, 1.0])[order], np.array([1.0, 3.0, 1.0, 1.0, 2.0])[order])
+        unique, mass, mean = pool_ties(
+            score[order],
+            np.array([1.0, 0.0, 1.0, 0.0, 1.0])[order],
+            np.array([1.0, 3.0, 1.0, 1.0, 2.0])[order],
+        )
         np.testing.assert_allclose(unique, [0.1, 0.5, 0.7])
         assert (mass.tolist(), mean.tolist()) == ([4.0, 2.0, 2.0], [0.25, 0.5, 1.0])
 

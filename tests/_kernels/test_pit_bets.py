@@ -1,4 +1,6 @@
-"""Bets on the cells of the PIT: their expected value under the claim, on every law within it, and the tree written out."""
+"""Bets on the cells of the PIT: their expected value under the claim, on every law within it,
+and the tree written out.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from calibrant._kernels.betting import (
     node_sums,
     pit_log_factors,
     spread,
-)  # fmt: skip
+)
 
 LEVELS = [
     np.array([0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975]),

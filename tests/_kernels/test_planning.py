@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from calibrant._kernels.planning import auroc_rows, beta_law, class_laws, normal_law, ratio_standard_error, true_rates
+from calibrant._kernels.planning import (
+    auroc_rows,
+    beta_law,
+    class_laws,
+    normal_law,
+    ratio_standard_error,
+    true_rates,
+)
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.05, 0.1), (0.5, 0.5), (2.0, 8.0), (400.0, 3000.0)])
@@ -20,11 +27,19 @@ def test_a_normal_law_has_its_moments():
 
 
 def test_two_classes_have_the_auroc_and_the_prevalence_that_were_asked_for():
-    """Log-odds a standard deviation times root 2 of the quantile apart: the chance that an event's is above another's is the AUROC."""
+    """Log-odds a standard deviation times root 2 of the quantile apart: the chance that an
+    event's is above another's is the AUROC.
+    """
     odds, share = class_laws(0.05, 0.85)
     half = len(odds) // 2
-    gap = np.average(odds[half:], weights=share[half:]) - np.average(odds[:half], weights=share[:half])
-    deviation = np.sqrt(np.average((odds[:half] - np.average(odds[:half], weights=share[:half])) ** 2, weights=share[:half]))
+    gap = np.average(odds[half:], weights=share[half:]) - np.average(
+        odds[:half], weights=share[:half]
+    )
+    deviation = np.sqrt(
+        np.average(
+            (odds[:half] - np.average(odds[:half], weights=share[:half])) ** 2, weights=share[:half]
+        )
+    )
     assert special.ndtr(gap / (np.sqrt(2.0) * deviation)) == pytest.approx(0.85, rel=1e-9)
     assert share @ special.expit(odds) == pytest.approx(0.05, rel=1e-9)
 

@@ -27,7 +27,11 @@ def score(objective, w, P, y, weight):
 def test_no_stack_on_a_fine_grid_does_better(forecasts, objective):
     P, y, weight = forecasts
     own = P[:, np.arange(len(y)), y]
-    gram = None if objective == "log_loss" else np.average(np.einsum("ink,jnk->ijn", P, P), axis=2, weights=weight)
+    gram = (
+        None
+        if objective == "log_loss"
+        else np.average(np.einsum("ink,jnk->ijn", P, P), axis=2, weights=weight)
+    )
     w = stacking_weights(own, gram, weight)
     assert w.sum() == pytest.approx(1.0)
     assert (w >= 0).all()
@@ -39,15 +43,20 @@ def test_no_stack_on_a_fine_grid_does_better(forecasts, objective):
 def test_equal_losses_share_the_weight_and_constant_gaps_are_weighed_exactly():
     ones = np.ones(50)
     np.testing.assert_allclose(exponential_weights(np.full((4, 50), 0.7), ones, 1.0, 0), 0.25)
-    # A gap that is the same in every row is not touched by resampling: odds of exp(rate * 50 * 0.02).
+    # A gap that is the same in every row is not touched by resampling: odds of exp(rate * 50 *
+    # 0.02).
     w = exponential_weights(np.stack([ones * 0.5, ones * 0.52]), ones, 0.5, 0)
     assert w[0] / w[1] == pytest.approx(np.exp(0.5))
 
 
 def test_a_prior_is_what_the_rows_start_from():
     ones, prior = np.ones(50), np.array([0.5, 0.3, 0.2])
-    np.testing.assert_allclose(exponential_weights(np.full((3, 50), 0.7), ones, 0.5, 0, prior=prior), prior)
-    w = exponential_weights(np.stack([ones * 0.5, ones * 0.52]), ones, 0.5, 0, prior=np.array([0.2, 0.8]))
+    np.testing.assert_allclose(
+        exponential_weights(np.full((3, 50), 0.7), ones, 0.5, 0, prior=prior), prior
+    )
+    w = exponential_weights(
+        np.stack([ones * 0.5, ones * 0.52]), ones, 0.5, 0, prior=np.array([0.2, 0.8])
+    )
     assert w[0] / w[1] == pytest.approx(0.25 * np.exp(0.5))
 
 
@@ -65,5 +74,7 @@ def test_a_weighted_row_counts_as_so_many_rows():
     rng = np.random.default_rng(0)
     losses, weight = rng.exponential(size=(3, 60)) / 8, rng.integers(1, 4, 60)
     once = exponential_weights(losses, weight.astype(float), 1.0, 0, n_draws=4000)
-    repeated = exponential_weights(np.repeat(losses, weight, axis=1), np.ones(weight.sum()), 1.0, 1, n_draws=4000)
+    repeated = exponential_weights(
+        np.repeat(losses, weight, axis=1), np.ones(weight.sum()), 1.0, 1, n_draws=4000
+    )
     np.testing.assert_allclose(once, repeated, atol=0.02)

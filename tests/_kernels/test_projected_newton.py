@@ -16,7 +16,9 @@ def quadratic(seed=0):
 @pytest.mark.parametrize("loose", [False, True])
 def test_free_minimum(loose):
     objective, centre = quadratic()
-    x, status = projected_newton(objective, [np.zeros(5), np.ones(5)], np.zeros(5, dtype=bool), loose=loose)
+    x, status = projected_newton(
+        objective, [np.zeros(5), np.ones(5)], np.zeros(5, dtype=bool), loose=loose
+    )
     assert status == "converged"
     np.testing.assert_allclose(x, centre, atol=1e-9)
 
@@ -35,7 +37,9 @@ def test_what_is_held_at_its_bound_would_fall_below_it(loose):
 
 
 def test_directions_without_curvature_get_no_step():
-    """Of a singular matrix the least solution, whatever the scales of its rows; what is not in its range is left out."""
+    """Of a singular matrix the least solution, whatever the scales of its rows; what is not in
+    its range is left out.
+    """
     for scale in (np.ones(2), np.array([1e-3, 1e4])):
         flat = np.outer(scale, scale)
         np.testing.assert_allclose(_solve(flat, scale * [1.0, 1.0]) * scale, [0.5, 0.5])
@@ -44,7 +48,13 @@ def test_directions_without_curvature_get_no_step():
     np.testing.assert_allclose(_solve(np.diag([4.0, 0.0]), np.array([2.0, 3.0])), [0.5, 0.0])
     assert _solve(np.zeros((2, 2)), np.array([2.0, 3.0])).tolist() == [0.0, 0.0]
     clear = np.array([[4.0, 1.0], [1.0, 3.0]])
-    np.testing.assert_allclose(_solve(clear, np.array([1.0, 2.0])), np.linalg.solve(clear, [1.0, 2.0]))
+    np.testing.assert_allclose(
+        _solve(clear, np.array([1.0, 2.0])), np.linalg.solve(clear, [1.0, 2.0])
+    )
     # Of curvatures a million million times apart both are kept.
-    np.testing.assert_allclose(_solve(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-11]]), np.array([1.0, 1.0])), [1.0, 0.0], atol=1e-3)
+    np.testing.assert_allclose(
+        _solve(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-11]]), np.array([1.0, 1.0])),
+        [1.0, 0.0],
+        atol=1e-3,
+    )
     assert _solve(np.zeros((0, 0)), np.zeros(0)).shape == (0,)

@@ -1,9 +1,16 @@
-"""The radial kernel on a lattice: the kernel itself, its products, and rows that do not depend on their neighbours."""
+"""The radial kernel on a lattice: the kernel itself, its products, and rows that do not depend
+on their neighbours.
+"""
 
 import numpy as np
 import pytest
 
-from calibrant._kernels.gaussian_process import PERIOD, function_values, lattice_features, row_products
+from calibrant._kernels.gaussian_process import (
+    PERIOD,
+    function_values,
+    lattice_features,
+    row_products,
+)
 
 
 def kernel(scores, length):
@@ -16,9 +23,15 @@ def test_the_lattice_gives_the_kernel(length):
     values = np.random.default_rng(1).normal(size=(4, 9))
     features = function_values(scores.ravel(), length, np.eye(PERIOD)).reshape(4, 9, PERIOD)
     near = np.abs(scores[:, :, None] - scores[:, None, :]) < 1_000 * length
-    np.testing.assert_allclose((features @ features.transpose(0, 2, 1))[near], kernel(scores, length)[near], atol=1e-10)
+    np.testing.assert_allclose(
+        (features @ features.transpose(0, 2, 1))[near], kernel(scores, length)[near], atol=1e-10
+    )
     if near.all():
-        np.testing.assert_allclose(row_products(scores, values, length), (kernel(scores, length) @ values[..., None])[..., 0], atol=1e-9)
+        np.testing.assert_allclose(
+            row_products(scores, values, length),
+            (kernel(scores, length) @ values[..., None])[..., 0],
+            atol=1e-9,
+        )
 
 
 def test_a_row_does_not_depend_on_the_rows_beside_it():
@@ -33,7 +46,11 @@ def test_a_row_does_not_depend_on_the_rows_beside_it():
 def test_scores_however_far_out_are_finite():
     scores = np.array([[-1e300, 0.0, 1e300, 1e300]])
     assert np.isfinite(function_values(scores.ravel(), 1e-3, np.ones((PERIOD, 1)))).all()
-    np.testing.assert_allclose(row_products(scores, np.array([[1.0, 2.0, 3.0, 4.0]]), 1e-3), [[1.0, 2.0, 7.0, 7.0]], atol=1e-9)
+    np.testing.assert_allclose(
+        row_products(scores, np.array([[1.0, 2.0, 3.0, 4.0]]), 1e-3),
+        [[1.0, 2.0, 7.0, 7.0]],
+        atol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("length", [0.02, 0.1, 5.0])

@@ -6,20 +6,29 @@ from calibrant._kernels.clusters import between_variance, pooled_mean, rubin
 
 
 def test_the_restricted_likelihood_is_the_density_of_the_contrasts():
-    """Its greatest value by another road: the density of an orthonormal set of contrasts of the estimates."""
+    """Its greatest value by another road: the density of an orthonormal set of contrasts of the
+    estimates.
+    """
     rng = np.random.default_rng(0)
     for _ in range(5):
         variance = rng.uniform(0.01, 0.5, 6)
         estimate = rng.normal(1.0, np.sqrt(variance + 0.3))
         contrasts = np.linalg.svd(np.ones((1, 6)))[2][1:]
         grid, seen = np.linspace(0.0, 3.0, 601), contrasts @ estimate
-        laws = (stats.multivariate_normal(np.zeros(5), contrasts @ np.diag(variance + t) @ contrasts.T) for t in grid)
+        laws = (
+            stats.multivariate_normal(np.zeros(5), contrasts @ np.diag(variance + t) @ contrasts.T)
+            for t in grid
+        )
         density = [law.logpdf(seen) for law in laws]
-        assert between_variance(estimate, variance, "reml") == pytest.approx(grid[np.argmax(density)], abs=5.1e-3)
+        assert between_variance(estimate, variance, "reml") == pytest.approx(
+            grid[np.argmax(density)], abs=5.1e-3
+        )
 
 
 def test_one_far_site_of_no_weight_leaves_the_mean():
-    mean, square = pooled_mean(np.array([1.0, 1.2, 0.8, 50.0]), np.array([0.01, 0.01, 0.01, 1e12]), 0.0)
+    mean, square = pooled_mean(
+        np.array([1.0, 1.2, 0.8, 50.0]), np.array([0.01, 0.01, 0.01, 1e12]), 0.0
+    )
     assert mean == pytest.approx(1.0)
     assert square == pytest.approx((0.04 + 0.04) / 0.01 / (3 * 300), rel=1e-6)
 

@@ -5,7 +5,14 @@ import numpy as np
 from calibrant._kernels.conformal import mass_of_all, mass_of_labels, on_grid, within_mass
 
 RNG = np.random.default_rng(0)
-P = on_grid(np.vstack([RNG.dirichlet(np.ones(5), 20), [[0.25, 0.25, 0.25, 0.25, 0.0], [0.5, 0.125, 0.125, 0.125, 0.125], [0.2] * 5]]))
+P = on_grid(
+    np.vstack(
+        [
+            RNG.dirichlet(np.ones(5), 20),
+            [[0.25, 0.25, 0.25, 0.25, 0.0], [0.5, 0.125, 0.125, 0.125, 0.125], [0.2] * 5],
+        ]
+    )
+)
 
 
 def by_hand(row, label):
@@ -18,7 +25,9 @@ def test_of_one_class_and_of_all():
     every = mass_of_all(P)
     for label in range(5):
         expected = np.array([by_hand(row, label) for row in P.tolist()]).T
-        for one, all_, hand in zip(mass_of_labels(P, np.full(len(P), label)), every, expected, strict=True):
+        for one, all_, hand in zip(
+            mass_of_labels(P, np.full(len(P), label)), every, expected, strict=True
+        ):
             np.testing.assert_array_equal(one, hand)
             np.testing.assert_array_equal(all_[:, label], hand)
 
@@ -42,8 +51,12 @@ def test_a_score_on_the_limit_is_within():
     assert within_mass(row, one, np.array([0.875])).tolist() == [[True, True, False, False]]
     assert within_mass(row, one, np.array([1.0])).tolist() == [[True, True, True, True]]
     assert within_mass(row, one, np.array([0.49])).tolist() == [[False] * 4]
-    assert within_mass(row, one, np.array([0.75 + 2.0 * 0.125]), 0.125, 0).tolist() == [[True, True, False, False]]
-    assert within_mass(row, one, np.array([0.75 + 0.125]), 0.125, 1).tolist() == [[True, True, False, False]]
+    assert within_mass(row, one, np.array([0.75 + 2.0 * 0.125]), 0.125, 0).tolist() == [
+        [True, True, False, False]
+    ]
+    assert within_mass(row, one, np.array([0.75 + 0.125]), 0.125, 1).tolist() == [
+        [True, True, False, False]
+    ]
 
 
 def test_sums_are_exact_in_any_order_of_the_columns():

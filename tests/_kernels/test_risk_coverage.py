@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from calibrant._kernels.thresholds import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
+from calibrant._kernels.thresholds import (
+    optimal_area,
+    ranked,
+    risk_coverage,
+    risk_coverage_area,
+    row_moves,
+)
 
 CONFIDENCE = np.array([0.9, 0.5, 0.9, 0.2, 0.7])
 CORRECT = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
@@ -15,12 +21,24 @@ def area_of(weight, correct=CORRECT):
 
 def test_sums_down_to_each_confidence():
     found = risk_coverage(CONFIDENCE, CORRECT, WEIGHT)
-    assert [one.tolist() for one in found] == [[0.9, 0.7, 0.5, 0.2], [2.0, 3.0, 5.0, 8.0], [1.0, 1.0, 3.0, 3.0]]
+    assert [one.tolist() for one in found] == [
+        [0.9, 0.7, 0.5, 0.2],
+        [2.0, 3.0, 5.0, 8.0],
+        [1.0, 1.0, 3.0, 3.0],
+    ]
     unique, sums = ranked(np.array([0.1, 0.5, 0.9]), np.array([0, 2, 2]))
     rows, covered, wrong = sums(np.array([1.0, 0.0, 1.0]), np.array([1.0, 2.0, 3.0]))
-    assert (unique[rows].tolist(), covered.tolist(), wrong.tolist()) == ([0.9, 0.1], [5.0, 6.0], [2.0, 2.0])
+    assert (unique[rows].tolist(), covered.tolist(), wrong.tolist()) == (
+        [0.9, 0.1],
+        [5.0, 6.0],
+        [2.0, 2.0],
+    )
     # Without weight there is nothing to be covered.
-    assert risk_coverage(CONFIDENCE, CORRECT, np.array([1.0, 0.0, 1.0, 3.0, 1.0]))[0].tolist() == [0.9, 0.7, 0.2]
+    assert risk_coverage(CONFIDENCE, CORRECT, np.array([1.0, 0.0, 1.0, 3.0, 1.0]))[0].tolist() == [
+        0.9,
+        0.7,
+        0.2,
+    ]
 
 
 def test_the_area_is_the_integral():
@@ -49,7 +67,15 @@ def test_how_far_rows_move_the_area():
         more, fewer = WEIGHT.copy(), WEIGHT.copy()
         more[row] += step
         fewer[row] -= step
-        np.testing.assert_allclose(moves[row], total * (area_of(more) - area_of(fewer)) / (2 * step), atol=1e-6)
+        np.testing.assert_allclose(
+            moves[row], total * (area_of(more) - area_of(fewer)) / (2 * step), atol=1e-6
+        )
         # A bit of weight of a wrong row of the same confidence.
-        split = risk_coverage(np.append(CONFIDENCE, CONFIDENCE[row]), np.append(CORRECT, 0.0), np.append(WEIGHT, step))
-        np.testing.assert_allclose(were_wrong[row], total * (risk_coverage_area(*split[1:]) - area_of(WEIGHT)) / step, atol=1e-5)
+        split = risk_coverage(
+            np.append(CONFIDENCE, CONFIDENCE[row]), np.append(CORRECT, 0.0), np.append(WEIGHT, step)
+        )
+        np.testing.assert_allclose(
+            were_wrong[row],
+            total * (risk_coverage_area(*split[1:]) - area_of(WEIGHT)) / step,
+            atol=1e-5,
+        )

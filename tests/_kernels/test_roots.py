@@ -43,4 +43,7 @@ def test_a_step_function_ends():
 
 
 def test_too_few_steps_are_reported():
-    assert increasing_root(lambda x: (x**3 - 8.0, 3 * x**2), 1e-3, 1e3, 500.0, max_steps=2)[1] == "max steps"
+    assert (
+        increasing_root(lambda x: (x**3 - 8.0, 3 * x**2), 1e-3, 1e3, 500.0, max_steps=2)[1]
+        == "max steps"
+    )

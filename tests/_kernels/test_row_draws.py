@@ -18,7 +18,10 @@ def test_a_row_has_its_draw_wherever_it_is():
     codes = row_codes(P)
     assert (row_codes(P[30_000:30_010]) == codes[30_000:30_010]).all()
     assert (row_codes(P[:, ::-1]) == codes).all()
-    assert (row_codes(P[:10].astype(np.float32)) == row_codes(P[:10].astype(np.float32).astype(np.float64))).all()
+    assert (
+        row_codes(P[:10].astype(np.float32))
+        == row_codes(P[:10].astype(np.float32).astype(np.float64))
+    ).all()
     assert row_codes(np.array([[0.0, 1.0]])) == row_codes(np.array([[-0.0, 1.0]]))
     draws = uniform_of_rows(codes, 3)
     assert draws.min() > 0.0

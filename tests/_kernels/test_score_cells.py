@@ -40,11 +40,17 @@ def test_few_rows_stay_as_they_are():
     assert in_cells(score, correct, weight)[0] is score
 
 
-@pytest.mark.parametrize("map", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.QuadraticScaling(), cb.Spline()], ids=str)
+@pytest.mark.parametrize(
+    "map",
+    [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.QuadraticScaling(), cb.Spline()],
+    ids=str,
+)
 def test_maps_cannot_tell_the_difference(map):
     score, correct, weight = scores()
     whole = map.fit(score, correct, sample_weight=weight).predict(score)
     near = map.fit_checked(*in_cells(score, correct, weight)).predict(score)
     np.testing.assert_allclose(near, whole, atol=2e-4)
-    loss = [-np.average(np.log(np.where(correct == 1, q, 1 - q)), weights=weight) for q in (whole, near)]
+    loss = [
+        -np.average(np.log(np.where(correct == 1, q, 1 - q)), weights=weight) for q in (whole, near)
+    ]
     assert loss[1] == pytest.approx(loss[0], abs=1e-6)

@@ -1,4 +1,6 @@
-"""Layouts of scores: sums by hand, straight lines exactly, and each adjoint against what it is the adjoint of."""
+"""Layouts of scores: sums by hand, straight lines exactly, and each adjoint against what it is
+the adjoint of.
+"""
 
 import numpy as np
 
@@ -9,7 +11,11 @@ SCORES, PRIOR, LABELS = RNG.normal(size=(6, 4)), RNG.dirichlet(np.ones(4), 6), R
 
 
 def made():
-    return [Direct(SCORES, PRIOR, LABELS), Interpolated(SCORES, PRIOR, LABELS, 17), Grid(SCORES, PRIOR, LABELS, 17)]
+    return [
+        Direct(SCORES, PRIOR, LABELS),
+        Interpolated(SCORES, PRIOR, LABELS, 17),
+        Grid(SCORES, PRIOR, LABELS, 17),
+    ]
 
 
 def test_straight_lines_are_exact():
@@ -51,7 +57,9 @@ def test_several_functions_at_once():
     u = RNG.normal(size=(24, 3))
     np.testing.assert_allclose(direct.sums(u), np.stack([direct.sums(one) for one in u.T], axis=1))
     rows = RNG.normal(size=(6, 3))
-    np.testing.assert_allclose(direct.sums_back(rows), np.stack([direct.sums_back(one) for one in rows.T], axis=1))
+    np.testing.assert_allclose(
+        direct.sums_back(rows), np.stack([direct.sums_back(one) for one in rows.T], axis=1)
+    )
     bars = RNG.normal(size=(2, 24))
     np.testing.assert_allclose(between.collect(bars), [between.collect(one) for one in bars])
     np.testing.assert_allclose(between.expand(RNG.normal(size=(2, 17))).shape, (2, 24))

@@ -1,4 +1,6 @@
-"""The smooth change of scores: exact derivatives, increasing everywhere, and nothing where nothing is seen."""
+"""The smooth change of scores: exact derivatives, increasing everywhere, and nothing where
+nothing is seen.
+"""
 
 import numpy as np
 from scipy import optimize
@@ -16,17 +18,26 @@ def test_slopes_are_those_of_the_features():
 def test_the_mode_is_the_least_of_its_loss():
     t = np.random.default_rng(0).exponential(size=300) - 1.0
     (features, slopes), guard = ss._features(t), ss._features(ss.GUARD)[1]
-    c, status, value, _ = ss._mode(t, np.ones(300), features, slopes, guard, 0.4, np.zeros(ss.N_FEATURES))
+    c, status, value, _ = ss._mode(
+        t, np.ones(300), features, slopes, guard, 0.4, np.zeros(ss.N_FEATURES)
+    )
 
     def loss(c):
         u, slope, kept = t + features @ c, 1.0 + slopes @ c, 1.0 + guard @ c
         if min(slope.min(), kept.min()) <= 0.0:
             return 1e10
-        return (0.5 * u * u - np.log(slope)).sum() - ss.GUARDS / len(kept) * np.log(kept).sum() + 0.5 * c @ c / 0.16
+        return (
+            (0.5 * u * u - np.log(slope)).sum()
+            - ss.GUARDS / len(kept) * np.log(kept).sum()
+            + 0.5 * c @ c / 0.16
+        )
 
     assert status == "converged"
     assert abs(value - loss(c)) < 1e-8 * abs(value)
-    assert optimize.minimize(loss, c, method="Nelder-Mead", options={"maxfev": 2000}).fun > value - 1e-5
+    assert (
+        optimize.minimize(loss, c, method="Nelder-Mead", options={"maxfev": 2000}).fun
+        > value - 1e-5
+    )
 
 
 def test_it_increases_everywhere_and_is_no_change_where_scores_are_normal():

@@ -22,15 +22,42 @@ def test_errors_interpolate_the_variance_of_a_share():
 
 def test_the_largest_t_of_one_point_is_that_of_a_normal_and_never_less():
     one = np.ones((1, 1))
-    found = largest_t(one, lambda moved: np.full(moved.shape, np.sqrt(0.25 / 400)), np.array([0.5]), np.array([400.0]), 0.9, 4000, 0)
+    found = largest_t(
+        one,
+        lambda moved: np.full(moved.shape, np.sqrt(0.25 / 400)),
+        np.array([0.5]),
+        np.array([400.0]),
+        0.9,
+        4000,
+        0,
+    )
     np.testing.assert_allclose(found, 1.645, atol=0.08)
-    wide = largest_t(one, lambda moved: np.full(moved.shape, 9.0), np.array([0.5]), np.array([400.0]), 0.9, 50, 0)
+    wide = largest_t(
+        one, lambda moved: np.full(moved.shape, 9.0), np.array([0.5]), np.array([400.0]), 0.9, 50, 0
+    )
     np.testing.assert_allclose(wide, stats.norm.ppf(0.95))
     # Two independent points: the level's square root.
-    two = largest_t(np.eye(2), lambda moved: np.full(moved.shape, 0.025), np.full(2, 0.5), np.full(2, 400.0), 0.9, 4000, 0)
+    two = largest_t(
+        np.eye(2),
+        lambda moved: np.full(moved.shape, 0.025),
+        np.full(2, 0.5),
+        np.full(2, 400.0),
+        0.9,
+        4000,
+        0,
+    )
     np.testing.assert_allclose(two, stats.norm.ppf(0.5 + np.sqrt(0.9) / 2), atol=0.08)
-    # Masses that are not whole are drawn as the nearest whole number and moved by as much more or less.
-    part = largest_t(one, lambda moved: np.full(moved.shape, np.sqrt(0.25 / 0.4)), np.array([0.5]), np.array([0.4]), 0.5, 50, 0)
+    # Masses that are not whole are drawn as the nearest whole number and moved by as much more or
+    # less.
+    part = largest_t(
+        one,
+        lambda moved: np.full(moved.shape, np.sqrt(0.25 / 0.4)),
+        np.array([0.5]),
+        np.array([0.4]),
+        0.5,
+        50,
+        0,
+    )
     np.testing.assert_allclose(part, 1.0)
 
 
@@ -39,10 +66,22 @@ def test_a_clustered_band_written_out():
     index, cluster, moves = rng.integers(0, 3, 20), rng.integers(0, 4, 20), rng.normal(size=20)
     found, reach = clustered_band(MATRIX, index, moves, cluster, 0.9, 300, np.random.default_rng(5))
     pulled = np.array(
-        [[sum(MATRIX[g, i] * m for i, m, c in zip(index, moves, cluster, strict=True) if c == k) for k in range(4)] for g in range(2)]
+        [
+            [
+                sum(
+                    MATRIX[g, i] * m
+                    for i, m, c in zip(index, moves, cluster, strict=True)
+                    if c == k
+                )
+                for k in range(4)
+            ]
+            for g in range(2)
+        ]
     )
     squares = (pulled**2).sum(axis=1) * 4 / 3
-    np.testing.assert_allclose(found, np.sqrt(squares) * stats.t.ppf(0.95, 3) / stats.norm.ppf(0.95))
+    np.testing.assert_allclose(
+        found, np.sqrt(squares) * stats.t.ppf(0.95, 3) / stats.norm.ppf(0.95)
+    )
     signs = 2.0 * np.random.default_rng(5).integers(0, 2, (300, 4)) - 1.0
     largest = (np.abs(signs @ pulled.T) / np.sqrt(squares)).max(axis=1)
     np.testing.assert_allclose(reach, max(np.quantile(largest, 0.9), stats.norm.ppf(0.95)))

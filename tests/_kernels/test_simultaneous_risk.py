@@ -12,7 +12,9 @@ def test_the_whole_curve_is_inside_as_often_as_it_says():
     rng, outside = np.random.default_rng(0), []
     for _ in range(400):
         score = rng.beta(4, 1, 400)
-        found, covered, wrong = risk_coverage(score, (rng.random(400) < score).astype(float), np.ones(400))
+        found, covered, wrong = risk_coverage(
+            score, (rng.random(400) < score).astype(float), np.ones(400)
+        )
         low, high = simultaneous_limits(covered, wrong, 0.9)
         true = error_above(np.append(found[1:], 0.0))
         outside.append(((true < low) | (true > high)).any())

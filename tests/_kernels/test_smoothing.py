@@ -7,7 +7,9 @@ from calibrant._kernels.smoothing import deposit, gaussian_smoother, triweight_s
 
 def test_each_value_is_shared_between_the_two_nearest_centres():
     """Centres of four cells: .125, .375, .625, .875; beyond the outer ones all goes to them."""
-    found = deposit(np.array([0.0, 0.25, 0.375, 0.8125, 1.0]), np.array([1.0, 2.0, 4.0, 8.0, 16.0]), 4)
+    found = deposit(
+        np.array([0.0, 0.25, 0.375, 0.8125, 1.0]), np.array([1.0, 2.0, 4.0, 8.0, 16.0]), 4
+    )
     np.testing.assert_allclose(found, [1.0 + 1.0, 1.0 + 4.0, 2.0, 6.0 + 16.0])
 
 
@@ -20,7 +22,11 @@ def test_the_gaussian_is_reflected_at_both_ends():
     for image in range(-2, 3):
         for at, mass in ((centre[3], 1.0), (centre[40], 2.0)):
             for mirrored in (at + 2.0 * image, 2.0 * image - at):
-                expected += mass * np.exp(-0.5 * ((centre - mirrored) / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi) * cells)
+                expected += (
+                    mass
+                    * np.exp(-0.5 * ((centre - mirrored) / sigma) ** 2)
+                    / (sigma * np.sqrt(2 * np.pi) * cells)
+                )
     np.testing.assert_allclose(gaussian_smoother(masses)(sigma), expected, atol=1e-10)
 
 

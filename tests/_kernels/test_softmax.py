@@ -12,7 +12,9 @@ def test_equal_scipys(dtype):
     logits = (10 * np.random.default_rng(0).normal(size=(50, 7))).astype(dtype)
     wide = logits.astype(np.float64)
     np.testing.assert_allclose(kernel.softmax(logits), special.softmax(wide, axis=1), rtol=1e-12)
-    np.testing.assert_allclose(kernel.log_softmax(logits), special.log_softmax(wide, axis=1), rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(
+        kernel.log_softmax(logits), special.log_softmax(wide, axis=1), rtol=1e-9, atol=1e-13
+    )
     assert kernel.softmax(logits).dtype == np.float64
 
 
@@ -69,16 +71,23 @@ def test_inputs_are_not_written_to():
 def test_many_entries_are_mixed_in_blocks_as_few_are(monkeypatch):
     logits = np.random.default_rng(0).normal(size=(300, 40)).astype(np.float32) * 5
     whole = kernel.log_softmax_mixed(logits, 0.01, 1.7)
-    np.testing.assert_allclose(np.exp(whole), 0.99 * kernel.softmax(logits * 1.7) + 0.01 / 40, rtol=1e-6)
+    np.testing.assert_allclose(
+        np.exp(whole), 0.99 * kernel.softmax(logits * 1.7) + 0.01 / 40, rtol=1e-6
+    )
     monkeypatch.setattr(kernel, "SINGLE_ENTRIES", 1_000)
     monkeypatch.setattr(kernel, "BLOCK_ENTRIES", 4_000)
     blocked = kernel.log_softmax_mixed(logits, 0.01, 1.7)
     assert blocked.dtype == np.float32
     np.testing.assert_allclose(blocked, whole, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(kernel.log_softmax_mixed(logits.astype(np.float64), 0.01, 1.7), whole, atol=1e-5)
+    np.testing.assert_allclose(
+        kernel.log_softmax_mixed(logits.astype(np.float64), 0.01, 1.7), whole, atol=1e-5
+    )
 
 
-@pytest.mark.parametrize(("shape", "turned"), [((32, 4), True), ((31, 4), False), ((256, 32), True), ((2000, 33), False), ((8, 1), True)])
+@pytest.mark.parametrize(
+    ("shape", "turned"),
+    [((32, 4), True), ((31, 4), False), ((256, 32), True), ((2000, 33), False), ((8, 1), True)],
+)
 def test_many_rows_of_few_classes_are_laid_out_class_by_class(shape, turned):
     values = np.arange(float(np.prod(shape))).reshape(shape)
     found = kernel.by_class(values)

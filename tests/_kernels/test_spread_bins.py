@@ -6,7 +6,11 @@ from calibrant._kernels.bins import chi_square_draws, enough_bins, normalised_ga
 
 
 def test_bins_by_hand():
-    std, error, weight = np.array([2.0, 1.0, 1.0, 4.0]), np.array([5.0, 1.0, 3.0, 20.0]), np.array([1.0, 1.0, 3.0, 3.0])
+    std, error, weight = (
+        np.array([2.0, 1.0, 1.0, 4.0]),
+        np.array([5.0, 1.0, 3.0, 20.0]),
+        np.array([1.0, 1.0, 3.0, 3.0]),
+    )
     group, mass, variance, mean = spread_bins(std, error, weight, 2)
     assert group.tolist() == [1, 0, 0, 1]
     np.testing.assert_allclose(mass, [4.0, 4.0])

@@ -4,14 +4,24 @@ import numpy as np
 import pytest
 
 from calibrant._kernels import temperature
-from calibrant._kernels.temperature import inverse_temperature, nll_derivatives, tilted_losses, tilted_root, tilts
+from calibrant._kernels.temperature import (
+    inverse_temperature,
+    nll_derivatives,
+    tilted_losses,
+    tilted_root,
+    tilts,
+)
 from calibrant._kernels.threads import threads
 
 
 def _logits(n, n_classes, beta, seed=0):
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n, n_classes)) * 2.0
-    return logits, (beta * logits + rng.gumbel(size=logits.shape)).argmax(axis=1), rng.uniform(0.5, 2.0, n)
+    return (
+        logits,
+        (beta * logits + rng.gumbel(size=logits.shape)).argmax(axis=1),
+        rng.uniform(0.5, 2.0, n),
+    )
 
 
 def test_derivatives_agree_with_differences():
@@ -27,7 +37,9 @@ def test_single_precision_and_the_coarse_start_do_not_move_the_optimum(monkeypat
     logits, labels, weight = _logits(3000, 20, 0.6)
     exact, status = inverse_temperature(logits, labels, weight, 1e-3, 1e3)
     monkeypatch.setattr(temperature, "SINGLE_ENTRIES", 1000)
-    single, single_status = inverse_temperature(logits.astype(np.float32), labels, weight, 1e-3, 1e3)
+    single, single_status = inverse_temperature(
+        logits.astype(np.float32), labels, weight, 1e-3, 1e3
+    )
     assert status == single_status == "converged"
     assert single == pytest.approx(exact, rel=1e-6)
 
@@ -58,7 +70,12 @@ def test_the_series_about_one_temperature_tells_losses_and_roots_near_by():
 
 def test_derivatives_by_hand_in_blocks_of_any_size(monkeypatch):
     rng = np.random.default_rng(0)
-    z, labels, weight, beta = rng.normal(size=(7, 3)) * 2, rng.integers(0, 3, 7), rng.uniform(0.5, 2.0, 7), 0.7
+    z, labels, weight, beta = (
+        rng.normal(size=(7, 3)) * 2,
+        rng.integers(0, 3, 7),
+        rng.uniform(0.5, 2.0, 7),
+        0.7,
+    )
     p = np.exp(beta * z) / np.exp(beta * z).sum(axis=1, keepdims=True)
     own, mean = z[np.arange(7), labels], (p * z).sum(axis=1)
     loss = -np.log(p[np.arange(7), labels])
@@ -70,8 +87,14 @@ def test_derivatives_by_hand_in_blocks_of_any_size(monkeypatch):
         found = tilts(beta, z, labels)
         centred = z - mean[:, None]
         third, fourth = (p * centred**3).sum(axis=1), (p * centred**4).sum(axis=1)
-        np.testing.assert_allclose(found, np.column_stack([loss, mean - own, second, third, fourth - 3 * second**2]), atol=1e-12)
-    np.testing.assert_allclose(tilted_losses(found, 0.1), found @ [1.0, 0.1, 0.005, 0.001 / 6, 0.0001 / 24])
+        np.testing.assert_allclose(
+            found,
+            np.column_stack([loss, mean - own, second, third, fourth - 3 * second**2]),
+            atol=1e-12,
+        )
+    np.testing.assert_allclose(
+        tilted_losses(found, 0.1), found @ [1.0, 0.1, 0.005, 0.001 / 6, 0.0001 / 24]
+    )
     change = tilted_root(found, weight, 10.0)
     slope = weight @ found[:, 1:]
     assert slope @ [1.0, change, change**2 / 2, change**3 / 6] == pytest.approx(0.0, abs=1e-9)
@@ -79,7 +102,9 @@ def test_derivatives_by_hand_in_blocks_of_any_size(monkeypatch):
 
 
 def test_where_the_loss_has_no_finite_optimum():
-    """Labels that are all the largest logit are fitted to targets smoothed by 1 / (n + 1); flat logits keep their temperature."""
+    """Labels that are all the largest logit are fitted to targets smoothed by 1 / (n + 1); flat
+    logits keep their temperature.
+    """
     z = np.array([[2.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
     labels, weight = np.array([0, 1, 0]), np.array([1.0, 2.0, 1.0])
     beta, status = inverse_temperature(z, labels, weight)
@@ -88,10 +113,23 @@ def test_where_the_loss_has_no_finite_optimum():
     lead = np.array([2.0, 1.0, 3.0])
     # The slope -(1 - p) lead, and a fifth of the half by which the own logit is above the mean.
     assert weight @ (-(1 - p) * lead + 0.5 * lead / 5.0) == pytest.approx(0.0, abs=1e-6)
-    assert inverse_temperature(np.full((4, 3), 7.0), np.zeros(4, dtype=int), np.ones(4)) == (1.0, "flat")
+    assert inverse_temperature(np.full((4, 3), 7.0), np.zeros(4, dtype=int), np.ones(4)) == (
+        1.0,
+        "flat",
+    )
     ulp = np.spacing(7.0)
-    assert inverse_temperature(7.0 + ulp * np.array([[0, 4], [4, 0.0]]), np.array([0, 1]), np.ones(2))[1] == "flat"
-    assert inverse_temperature(7.0 + ulp * np.array([[0, 5], [4, 0.0]]), np.array([0, 1]), np.ones(2))[1] != "flat"
+    assert (
+        inverse_temperature(7.0 + ulp * np.array([[0, 4], [4, 0.0]]), np.array([0, 1]), np.ones(2))[
+            1
+        ]
+        == "flat"
+    )
+    assert (
+        inverse_temperature(7.0 + ulp * np.array([[0, 5], [4, 0.0]]), np.array([0, 1]), np.ones(2))[
+            1
+        ]
+        != "flat"
+    )
     assert temperature.is_separable(z, labels)
     assert not temperature.is_separable(z, np.array([0, 1, 1]))
     assert temperature.is_separable(np.array([[1.0, 1.0]]), np.array([1]))

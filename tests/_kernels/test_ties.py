@@ -1,6 +1,13 @@
 import numpy as np
 
-from calibrant._kernels.bins import distinct_scores, flat_knots, just_above, just_below, near_ties, settled
+from calibrant._kernels.bins import (
+    distinct_scores,
+    flat_knots,
+    just_above,
+    just_below,
+    near_ties,
+    settled,
+)
 
 EPS = np.finfo(np.float64).eps
 
@@ -22,7 +29,12 @@ def test_without_near_ties_the_scores_stay_as_they_are():
 def test_runs_lie_further_apart_than_their_edges():
     knots = np.array([1e-300, 1e-20, 1e-12, 0.3, 1.0 - 1e-9, 1.0, 30.0, 1e15])
     assert (just_below(knots)[1:] > just_above(knots)[:-1]).all()
-    for each in (np.nextafter(knots, np.inf), np.nextafter(knots, -np.inf), knots * (1.0 + 4.0 * EPS), knots * (1.0 - 4.0 * EPS)):
+    for each in (
+        np.nextafter(knots, np.inf),
+        np.nextafter(knots, -np.inf),
+        knots * (1.0 + 4.0 * EPS),
+        knots * (1.0 - 4.0 * EPS),
+    ):
         assert (each >= just_below(knots)).all()
         assert (each <= just_above(knots)).all()
     unique = np.unique(np.concatenate([knots, just_below(knots), just_above(knots)]))

@@ -1,4 +1,6 @@
-"""The top-label loss: its minimum against a dense search and a general optimiser, its gradient against differences."""
+"""The top-label loss: its minimum against a dense search and a general optimiser, its gradient
+against differences.
+"""
 
 import numpy as np
 import pytest
@@ -12,9 +14,19 @@ from calibrant._kernels.softmax import log_softmax
 def problem():
     rng = np.random.default_rng(0)
     logits = 2.0 * rng.normal(size=(400, 4))
-    truth = np.array([rng.choice(4, p=np.exp(row)) for row in log_softmax(0.6 * logits + np.array([0, 0.5, 0, -0.5]))])
+    truth = np.array(
+        [
+            rng.choice(4, p=np.exp(row))
+            for row in log_softmax(0.6 * logits + np.array([0, 0.5, 0, -0.5]))
+        ]
+    )
     predicted = logits.argmax(axis=1)
-    return logits, predicted, (predicted == truth).astype(float), rng.integers(1, 3, 400).astype(float)
+    return (
+        logits,
+        predicted,
+        (predicted == truth).astype(float),
+        rng.integers(1, 3, 400).astype(float),
+    )
 
 
 def _loss(parameters, problem, per_class, ridge):
@@ -25,7 +37,9 @@ def _loss(parameters, problem, per_class, ridge):
     log_p = log_softmax(z)
     own = log_p[np.arange(len(z)), predicted]
     rest = np.log(np.maximum(-np.expm1(own), 1e-300))
-    return -(weight @ (correct * own + (1 - correct) * rest)) + ridge * (np.sum(award**2) + np.sum(t**2))
+    return -(weight @ (correct * own + (1 - correct) * rest)) + ridge * (
+        np.sum(award**2) + np.sum(t**2)
+    )
 
 
 @pytest.mark.parametrize("per_class", [False, True])
@@ -34,7 +48,9 @@ def test_awards_and_temperatures_reach_the_least_loss(problem, per_class, ridge)
     logits, predicted, correct, weight = problem
     others = temperature.other_logits(logits, predicted)
     of, count = (predicted, 4) if per_class else (np.zeros(400, dtype=np.intp), 1)
-    beta, award, at_bound = temperature.fit_top_label(others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=ridge)
+    beta, award, at_bound = temperature.fit_top_label(
+        others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=ridge
+    )
     assert not at_bound.any()
     found = np.concatenate([award, np.log(beta)])
     general = minimize(_loss, np.zeros(4 + count), args=(problem, per_class, ridge), tol=1e-10)
@@ -69,7 +85,9 @@ def test_a_class_with_no_rows_stays_at_the_centre(problem):
     logits, predicted, correct, weight = problem
     others = temperature.other_logits(logits, predicted)
     for ridge in (0.0, 1.0):
-        beta, _, at_bound = temperature.fit_top_label(others, correct, weight, predicted, 5, ridge=ridge, centre=0.7)
+        beta, _, at_bound = temperature.fit_top_label(
+            others, correct, weight, predicted, 5, ridge=ridge, centre=0.7
+        )
         assert np.log(beta[4]) == pytest.approx(0.7, abs=1e-6)
         assert not at_bound[4]
 
@@ -84,8 +102,12 @@ def test_brier_reaches_a_minimum_below_its_start(problem, per_class):
         p = 1.0 / (1.0 + np.exp(temperature.log_rest(others, beta[of])[0] - award[predicted]))
         return weight @ (correct - p) ** 2 + 0.5 * (award @ award + np.log(beta) @ np.log(beta))
 
-    start = temperature.fit_top_label(others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=0.5)[:2]
-    beta, award = temperature.refine_brier(*start, others, correct, weight, of, award_of=predicted, ridge=0.5)
+    start = temperature.fit_top_label(
+        others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=0.5
+    )[:2]
+    beta, award = temperature.refine_brier(
+        *start, others, correct, weight, of, award_of=predicted, ridge=0.5
+    )
     assert brier(beta, award) < brier(*start)
     for j in range(4):
         step = 1e-4 * (np.arange(4) == j)
@@ -109,19 +131,33 @@ def test_the_other_logits_and_their_rest_in_blocks_of_any_size(monkeypatch):
 
 
 def test_awards_by_hand():
-    """One group whose odds are right at 3 of 4: logit(3/4) above u; none right or all: as far as there is room; a ridge: its root."""
+    """One group whose odds are right at 3 of 4: logit(3/4) above u; none right or all: as far as
+    there is room; a ridge: its root.
+    """
     u, group = np.full(4, 0.7), np.zeros(4, dtype=int)
     right = np.array([1.0, 1.0, 1.0, 0.0])
-    np.testing.assert_allclose(temperature._awards(u, right, np.ones(4), group, 1, 0.0), 0.7 + np.log(3.0))
-    np.testing.assert_allclose(temperature._awards(u, np.ones(4), np.ones(4), group, 1, 0.0), 20.7, atol=1e-6)
-    np.testing.assert_allclose(temperature._awards(u, np.zeros(4), np.ones(4), group, 1, 0.0), 0.7 - 20.0, atol=1e-6)
+    np.testing.assert_allclose(
+        temperature._awards(u, right, np.ones(4), group, 1, 0.0), 0.7 + np.log(3.0)
+    )
+    np.testing.assert_allclose(
+        temperature._awards(u, np.ones(4), np.ones(4), group, 1, 0.0), 20.7, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        temperature._awards(u, np.zeros(4), np.ones(4), group, 1, 0.0), 0.7 - 20.0, atol=1e-6
+    )
     award = temperature._awards(u, right, np.array([1.0, 2.0, 1.0, 3.0]), group, 1, 0.4)[0]
-    np.testing.assert_allclose(7.0 / (1.0 + np.exp(0.7 - award)) - 4.0 + 0.8 * award, 0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        7.0 / (1.0 + np.exp(0.7 - award)) - 4.0 + 0.8 * award, 0.0, atol=1e-9
+    )
 
 
 def test_the_profile_has_its_slope():
     rng = np.random.default_rng(0)
-    others, correct, weight = rng.normal(-1, 1, (9, 2)), rng.integers(0, 2, 9).astype(float), rng.uniform(0.5, 2, 9)
+    others, correct, weight = (
+        rng.normal(-1, 1, (9, 2)),
+        rng.integers(0, 2, 9).astype(float),
+        rng.uniform(0.5, 2, 9),
+    )
     of = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
     for n_awards, award_of in ((0, None), (2, of), (1, np.zeros(9, dtype=int))):
         given = (others, correct, weight, of, 2, award_of, n_awards, 0.3, 0.2)
@@ -134,15 +170,21 @@ def test_the_profile_has_its_slope():
             several = 2 if n_awards == 1 else 1  # one award's ridge is counted for each temperature
             if several == 1:
                 np.testing.assert_allclose(slope[k], (ends[0] - ends[1]) / 2e-5, atol=1e-6)
-        margin = (award[award_of] if n_awards else 0.0) - temperature.log_rest(others, np.exp(t)[of])[0]
-        loss = weight * (np.log1p(np.exp(-margin)) * correct + np.log1p(np.exp(margin)) * (1 - correct))
+        margin = (award[award_of] if n_awards else 0.0) - temperature.log_rest(
+            others, np.exp(t)[of]
+        )[0]
+        loss = weight * (
+            np.log1p(np.exp(-margin)) * correct + np.log1p(np.exp(margin)) * (1 - correct)
+        )
         ridge = 0.3 * ((award**2 if n_awards == 2 else (award**2).sum()) + (t - 0.2) ** 2)
         np.testing.assert_allclose(value, np.bincount(of, loss) + ridge)
 
 
 def test_roots_of_several_functions_at_once():
     found = temperature._roots(
-        lambda t: np.array([t[0] ** 3 - 2.0, t[1] + 5.0, t[2] - 9.0, np.exp(t[3]) - 1.0]), np.full(4, -1.0), np.full(4, 2.0)
+        lambda t: np.array([t[0] ** 3 - 2.0, t[1] + 5.0, t[2] - 9.0, np.exp(t[3]) - 1.0]),
+        np.full(4, -1.0),
+        np.full(4, 2.0),
     )
     np.testing.assert_allclose(found, [2.0 ** (1 / 3), -1.0, 2.0, 0.0], atol=1e-9)
 
@@ -150,12 +192,18 @@ def test_roots_of_several_functions_at_once():
 def test_a_temperature_at_its_bound_says_so():
     """Rows that are all right want to be sure without end; rows of no slope keep the centre."""
     others = np.array([[-1.0], [-2.0]])
-    beta, _, bound = temperature.fit_top_label(others, np.ones(2), np.ones(2), np.zeros(2, dtype=int), 1)
+    beta, _, bound = temperature.fit_top_label(
+        others, np.ones(2), np.ones(2), np.zeros(2, dtype=int), 1
+    )
     assert beta[0] == pytest.approx(1e3)
     assert bound.tolist() == [True]
-    beta, _, bound = temperature.fit_top_label(others, np.zeros(2), np.ones(2), np.zeros(2, dtype=int), 1)
+    beta, _, bound = temperature.fit_top_label(
+        others, np.zeros(2), np.ones(2), np.zeros(2, dtype=int), 1
+    )
     assert beta[0] == pytest.approx(1e-3)
     assert bound.tolist() == [True]
-    beta, _, bound = temperature.fit_top_label(0 * others, np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int), 1, centre=0.7)
+    beta, _, bound = temperature.fit_top_label(
+        0 * others, np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int), 1, centre=0.7
+    )
     assert beta[0] == pytest.approx(np.exp(0.7))
     assert bound.tolist() == [False]

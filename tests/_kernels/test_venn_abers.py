@@ -8,9 +8,16 @@ from calibrant._kernels.isotonic import added_ones, added_zeros
 
 
 def place_by_place(mass, mean, label):
-    """The new row's isotonic value before each group (a label of 1) or after it (0), and at the far end."""
+    """The new row's isotonic value before each group (a label of 1) or after it (0), and at the
+    far end.
+    """
     weight = [np.insert(mass, i, 1.0) for i in range(len(mass) + 1)]
-    return np.array([isotonic_regression(np.insert(mean, i, label), weights=w).x[i] for i, w in enumerate(weight)])
+    return np.array(
+        [
+            isotonic_regression(np.insert(mean, i, label), weights=w).x[i]
+            for i, w in enumerate(weight)
+        ]
+    )
 
 
 def groups(kind, rng):
@@ -33,8 +40,12 @@ def test_all_places_in_one_pass_are_those_of_one_fit_each(kind):
     rng = np.random.default_rng(0)
     for _ in range(60):
         mass, mean = groups(kind, rng)
-        np.testing.assert_allclose(added_ones(mass, mean), place_by_place(mass, mean, 1.0), rtol=0, atol=1e-12)
-        np.testing.assert_allclose(added_zeros(mass, mean), place_by_place(mass, mean, 0.0), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            added_ones(mass, mean), place_by_place(mass, mean, 1.0), rtol=0, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            added_zeros(mass, mean), place_by_place(mass, mean, 0.0), rtol=0, atol=1e-12
+        )
 
 
 def test_the_values_rise_and_enclose_those_without_the_row_on_many_groups():

@@ -30,7 +30,9 @@ def test_names_of_the_data_are_escaped_in_it(rows):
     X, y = rows
     P = np.clip(1.0 / (1.0 + np.exp(-2.0 * X[:, 0])), 0.01, 0.99)
     site = np.where(X[:, 1] > 0.0, "<b>", "plain")
-    fitted = cb.GroupCalibrator().fit(P, np.where(site == "<b>", np.maximum(y, X[:, 0] > -0.5), y), groups=site)
+    fitted = cb.GroupCalibrator().fit(
+        P, np.where(site == "<b>", np.maximum(y, X[:, 0] > -0.5), y), groups=site
+    )
     assert "<b> +" in fitted.explain()
     shown = fitted._repr_mimebundle_()["text/html"].rpartition("<p")[2]
     assert "&lt;b&gt; +" in shown

@@ -35,14 +35,21 @@ def test_refuses_before_anything_is_written(tmp_path):
     path.write_text("old", encoding="utf-8")
     with pytest.raises(FileExistsError, match="overwrite=True"), replacing(path):
         pytest.fail("must not get here")
-    with pytest.raises(FileNotFoundError, match="does not exist; make it first"), replacing(tmp_path / "no" / "a"):
+    with (
+        pytest.raises(FileNotFoundError, match="does not exist; make it first"),
+        replacing(tmp_path / "no" / "a"),
+    ):
         pytest.fail("must not get here")
 
 
-def test_where_files_cannot_be_locked_none_is_open_when_it_is_moved_or_removed(tmp_path, monkeypatch):
+def test_where_files_cannot_be_locked_none_is_open_when_it_is_moved_or_removed(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(files, "fcntl", None)
     path, seen = tmp_path / "a", []
-    monkeypatch.setattr(tempfile, "mkstemp", lambda **options: seen.append(mkstemp(**options)) or seen[-1])
+    monkeypatch.setattr(
+        tempfile, "mkstemp", lambda **options: seen.append(mkstemp(**options)) or seen[-1]
+    )
     for attempt in ("new", "newer"):
         with replacing(path, overwrite=True) as temporary:
             with pytest.raises(OSError, match="Bad file descriptor"):
@@ -59,7 +66,10 @@ def _umask():
 
 
 def test_a_full_disk_says_of_which_file(tmp_path):
-    with pytest.raises(OSError, match="No space left on device") as found, replacing(tmp_path / "a"):
+    with (
+        pytest.raises(OSError, match="No space left on device") as found,
+        replacing(tmp_path / "a"),
+    ):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert found.value.filename == str(tmp_path / "a")
     assert found.value.errno == errno.ENOSPC

@@ -1,4 +1,6 @@
-"""Levels learned once: the same code for the same level in any container, -1 for what was not seen."""
+"""Levels learned once: the same code for the same level in any container, -1 for what was not
+seen.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,10 @@ def test_levels_are_found_again_whatever_holds_them():
     assert codes[2, 1] == len(levels.levels[1]) - 1
     np.testing.assert_array_equal(levels.codes(frame[["age", "city"]]), codes)
     np.testing.assert_array_equal(levels.codes(frame.to_numpy()), codes)
-    assert levels.codes(np.array([["z", 1.5], ["x", 1.5]], dtype=object)).tolist() == [[-1, codes[0, 1]], [0, codes[0, 1]]]
+    assert levels.codes(np.array([["z", 1.5], ["x", 1.5]], dtype=object)).tolist() == [
+        [-1, codes[0, 1]],
+        [0, codes[0, 1]],
+    ]
     assert levels.text(0, 2) == "(missing)"
     with pytest.raises(InputError, match="must have the columns"):
         levels.codes(frame[["city"]])
@@ -48,10 +53,16 @@ def test_tuples_are_rows_of_several_columns():
 def test_a_column_of_which_no_level_was_seen_warns_with_what_was_seen_and_what_is_new():
     levels = GroupLevels({"shop": ["north", "south", None], "age": [1.5, 2.5, 3.5]}, np.ones(3))
     assert levels.codes({"shop": ["north", "N"], "age": [1.5, 9.5]})[:, 0].tolist() == [0, -1]
-    words = "none of the 2 rows has a level of the column shop of groups.*it holds 'N', 'S', the fit saw 'north', 'south', .missing.;"
+    words = (
+        "none of the 2 rows has a level of the column shop of groups.*it holds 'N', 'S', the fit"
+        " saw 'north', 'south', .missing.;"
+    )
     with pytest.warns(CalibrationWarning, match=words):
         assert levels.codes({"shop": ["N", "S"], "age": [1.5, 2.5]})[:, 0].tolist() == [-1, -1]
-    with pytest.warns(CalibrationWarning, match="none of the 2 rows has a level of the column age of groups.*it holds .missing."):
+    with pytest.warns(
+        CalibrationWarning,
+        match="none of the 2 rows has a level of the column age of groups.*it holds .missing.",
+    ):
         levels.codes({"shop": ["north"] * 2, "age": [np.nan] * 2})
     # One row alone may well be of a new level.
     assert levels.codes({"shop": ["N"], "age": [1.5]})[0, 0] == -1
@@ -79,15 +90,25 @@ def test_a_level_is_found_by_its_value_and_then_by_its_text():
     given = np.array(["1", "2", 2.0, 7, "None", "", float("nan"), "02"], dtype=object)
     assert levels.codes(given).ravel().tolist() == [0, 2, 1, -1, -1, 4, 4, -1]
     assert GroupLevels(["3", "4"], np.ones(2)).codes([3, 4.0]).ravel().tolist() == [0, 1]
-    assert GroupLevels([True, False], np.ones(2)).codes(["true", "False"]).ravel().tolist() == [1, 0]
+    assert GroupLevels([True, False], np.ones(2)).codes(["true", "False"]).ravel().tolist() == [
+        1,
+        0,
+    ]
 
 
 def test_levels_of_an_older_reading_are_found_as_they_were_learned():
     levels = GroupLevels(["a", "b", "c"], np.ones(3))
     levels.levels = [["", "2026-03-01T00:00:00", None]]
-    assert levels.codes(["", "2026-03-01T00:00:00", None, "2026-03-01"]).ravel().tolist() == [0, 1, 2, 1]
+    assert levels.codes(["", "2026-03-01T00:00:00", None, "2026-03-01"]).ravel().tolist() == [
+        0,
+        1,
+        2,
+        1,
+    ]
     levels.levels = [["", "2026-03-01T12:00:00.000000000"]]
-    assert levels.codes(np.array(["2026-03-01T12:00", "NaT"], dtype="datetime64[ns]")).ravel().tolist() == [1, 0]
+    assert levels.codes(
+        np.array(["2026-03-01T12:00", "NaT"], dtype="datetime64[ns]")
+    ).ravel().tolist() == [1, 0]
 
 
 def test_whole_numbers_of_many_values_are_cut_but_for_bare_labels():
@@ -102,7 +123,11 @@ def test_a_column_that_is_the_outcome_warns():
     for told in (y, y.astype(str), 5 - y):
         groups = {"sound": sound, "told": told}
         with pytest.warns(
-            CalibrationWarning, match="the column told of groups tells the outcome of every row, 3 levels for as many outcomes"
+            CalibrationWarning,
+            match=(
+                "the column told of groups tells the outcome of every row, 3 levels for as many"
+                " outcomes"
+            ),
         ):
             GroupLevels(groups, np.ones(40)).warn_of_outcome(groups, y)
     for untold in (y == 1, np.append(y[1:], 0), np.arange(40)):
@@ -121,7 +146,9 @@ def test_calibrators_that_are_given_the_outcome_warn(cal):
         cal.fit(p, y, groups={"label": y})
 
 
-@pytest.mark.parametrize("cal", [cb.ForecastGroupCalibrator(), cb.ForecastMulticalibration(max_rounds=2)])
+@pytest.mark.parametrize(
+    "cal", [cb.ForecastGroupCalibrator(), cb.ForecastMulticalibration(max_rounds=2)]
+)
 def test_calibrators_of_forecasts_that_are_given_the_outcome_warn(cal):
     y = np.linspace(0.0, 1.0, 60)
     with pytest.warns(CalibrationWarning, match="tells the outcome of every row"):

@@ -14,7 +14,14 @@ def stream(array, version=None):
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 @pytest.mark.parametrize(
-    "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.array(["ü", "b"]), np.array(2), np.zeros((0, 2))]
+    "array",
+    [
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.eye(3)),
+        np.array(["ü", "b"]),
+        np.array(2),
+        np.zeros((0, 2)),
+    ],
 )
 def test_reads_what_numpy_writes(array, version):
     data = stream(array, version)
@@ -23,10 +30,15 @@ def test_reads_what_numpy_writes(array, version):
     np.testing.assert_array_equal(again, array)
 
 
-@pytest.mark.parametrize(("change", "match"), [
-    ((b"(2, 3), }      ", b"(2000000000,3)}"), "says shape .* and 48 are there"), ((b"(2, 3)", b"(2, 2)"), "32 bytes, and 48 are there"),
-    ((b"\x93NUMPY", b"\x93NUMPX"), "magic"), ((b"'<f8'", b"'|O' "), "holds object"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ((b"(2, 3), }      ", b"(2000000000,3)}"), "says shape .* and 48 are there"),
+        ((b"(2, 3)", b"(2, 2)"), "32 bytes, and 48 are there"),
+        ((b"\x93NUMPY", b"\x93NUMPX"), "magic"),
+        ((b"'<f8'", b"'|O' "), "holds object"),
+    ],
+)
 def test_refuses_what_is_not_there(change, match):
     data = stream(np.zeros((2, 3))).replace(*change)
     with pytest.raises(ValueError, match=match):

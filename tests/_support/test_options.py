@@ -7,7 +7,9 @@ from calibrant.errors import InputError
 
 def test_an_option_is_one_of_those_named():
     require_option("scale", "logit", ("logit", "probability", "auto"))
-    with pytest.raises(InputError, match=r'^scale must be "logit", "probability" or "auto"; got None.$'):
+    with pytest.raises(
+        InputError, match=r'^scale must be "logit", "probability" or "auto"; got None.$'
+    ):
         require_option("scale", None, ("logit", "probability", "auto"))
 
 
@@ -18,7 +20,9 @@ def test_a_count_is_a_whole_number_of_any_kind(value):
 
 @pytest.mark.parametrize("value", [2, 3.0, "3", None, np.float64(4)])
 def test_what_is_no_count_is_refused(value):
-    with pytest.raises(InputError, match=r"^n_bins must be a whole number of at least 3; got .*; 10 is usual.$"):
+    with pytest.raises(
+        InputError, match=r"^n_bins must be a whole number of at least 3; got .*; 10 is usual.$"
+    ):
         require_count("n_bins", value, 3, usual=10)
 
 

@@ -27,8 +27,13 @@ def test_every_class_that_is_saved_is_found_in_a_fresh_process():
     templates = {"Calibrator", "Map", "RegressionCalibrator", "Signal"}
     names = sorted({cls.__name__ for cls in _all_saved(Saved)} - parts - templates)
     assert len(names) > 60
-    program = f"from calibrant._support.registry import class_named; print([n for n in {names} if class_named(n) is None])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        f"from calibrant._support.registry import class_named; print([n for n in {names} if"
+        " class_named(n) is None])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -39,7 +44,11 @@ def _foreign(name="Halfway", module="elsewhere.parts"):
     def predict(self, record):
         return 0.5 * record.probabilities + 0.5 * self.rate_
 
-    return type(name, (cb.Calibrator,), {"_fit": fit, "_predict_proba": predict, "__module__": module, "__qualname__": name})
+    return type(
+        name,
+        (cb.Calibrator,),
+        {"_fit": fit, "_predict_proba": predict, "__module__": module, "__qualname__": name},
+    )
 
 
 def test_a_registered_part_of_others_is_saved_and_loaded_alone_and_inside_ours(tmp_path):
@@ -70,9 +79,15 @@ def test_what_is_no_part_is_refused(what):
 
 
 def test_a_file_of_a_part_that_is_not_registered_says_what_to_import(tmp_path):
-    file = register(_foreign("Gone", "faraway.parts"))().fit([[0.9, 0.1], [0.4, 0.6]], [0, 1]).save(tmp_path / "a.calibrant")
+    file = (
+        register(_foreign("Gone", "faraway.parts"))()
+        .fit([[0.9, 0.1], [0.4, 0.6]], [0, 1])
+        .save(tmp_path / "a.calibrant")
+    )
     program = f"import calibrant as cb; cb.load({str(file)!r})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert "import faraway, which registers it" in done.stderr
     assert SavedFileError.__name__ in done.stderr
 

@@ -34,7 +34,9 @@ def archive_of(manifest, **files):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         if manifest is not None:
-            archive.writestr("manifest.json", manifest if isinstance(manifest, str) else json.dumps(manifest))
+            archive.writestr(
+                "manifest.json", manifest if isinstance(manifest, str) else json.dumps(manifest)
+            )
         for name, data in files.items():
             archive.writestr(name.replace("_npy", ".npy"), data)
     return out.getvalue()
@@ -59,7 +61,9 @@ def pickled_array():
 
 def huge_array():
     out = io.BytesIO()
-    np.lib.format.write_array_header_1_0(out, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
+    np.lib.format.write_array_header_1_0(
+        out, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)}
+    )
     return out.getvalue()
 
 
@@ -71,30 +75,67 @@ REFUSED = {
     "a zip without a manifest": (archive_of(None, other="1"), DAMAGED),
     "a manifest that is no JSON": (archive_of("{"), DAMAGED),
     "a manifest of another shape": (archive_of([]), "is not a calibrant file"),
-    "a foreign manifest": (archive_of({"format": "skops", "version": 1}), "is not a calibrant file"),
+    "a foreign manifest": (
+        archive_of({"format": "skops", "version": 1}),
+        "is not a calibrant file",
+    ),
     "no version": (archive_of({"format": "calibrant", "object": {}}), DAMAGED),
     "a newer version": (
         archive_of({"format": "calibrant", "version": saving.FORMAT_VERSION + 1, "object": {}}),
-        f"has format {saving.FORMAT_VERSION + 1}; this calibrant reads format {saving.FORMAT_VERSION}; use the calibrant",
+        (
+            f"has format {saving.FORMAT_VERSION + 1}; this calibrant reads format"
+            f" {saving.FORMAT_VERSION}; use the calibrant"
+        ),
     ),
     "a class of a later calibrant": (
         with_object({"class": "NeuralOracle", "state": {}}),
         "holds a 'NeuralOracle', which this calibrant does not have; upgrade calibrant",
     ),
-    "a class of Python's": (with_object({"class": "os.system", "state": {}}), "holds a 'os.system'"),
+    "a class of Python's": (
+        with_object({"class": "os.system", "state": {}}),
+        "holds a 'os.system'",
+    ),
     "an abstract class": (with_object({"class": "Calibrator", "state": {}}), DAMAGED),
     "no object": (with_object(5), DAMAGED),
-    "an unknown node": (with_object({"class": "Identity", "state": {"classes": {"lambda": "x"}}}), DAMAGED),
-    "an array that is not there": (with_object({"class": "Identity", "state": {"classes_": {"array": "a0"}}}), DAMAGED),
-    "an array outside": (with_object({"class": "Identity", "state": {"classes_": {"array": "../../etc/passwd"}}}), DAMAGED),
-    "a pickled array": (with_object({"class": "Identity", "state": {"classes_": {"array": "a0"}}}, a0_npy=pickled_array()), DAMAGED),
-    "an array of 80 terabytes": (with_object({"class": "Identity", "state": {"classes_": {"array": "a0"}}}, a0_npy=huge_array()), DAMAGED),
-    "a method": (with_object({"class": "Identity", "state": {"predict_proba": 1}}), r"sets \['predict_proba'\] of a Identity"),
-    "a special attribute": (with_object({"class": "Identity", "state": {"__class__": 1}}), r"sets \['__class__'\] of a Identity"),
-    "a very deep manifest": (
-        archive_of('{"format": "calibrant", "version": 1, "object": ' + "[" * 100_000 + "]" * 100_000 + "}"), DAMAGED,
+    "an unknown node": (
+        with_object({"class": "Identity", "state": {"classes": {"lambda": "x"}}}),
+        DAMAGED,
     ),
-}  # fmt: skip
+    "an array that is not there": (
+        with_object({"class": "Identity", "state": {"classes_": {"array": "a0"}}}),
+        DAMAGED,
+    ),
+    "an array outside": (
+        with_object({"class": "Identity", "state": {"classes_": {"array": "../../etc/passwd"}}}),
+        DAMAGED,
+    ),
+    "a pickled array": (
+        with_object(
+            {"class": "Identity", "state": {"classes_": {"array": "a0"}}}, a0_npy=pickled_array()
+        ),
+        DAMAGED,
+    ),
+    "an array of 80 terabytes": (
+        with_object(
+            {"class": "Identity", "state": {"classes_": {"array": "a0"}}}, a0_npy=huge_array()
+        ),
+        DAMAGED,
+    ),
+    "a method": (
+        with_object({"class": "Identity", "state": {"predict_proba": 1}}),
+        r"sets \['predict_proba'\] of a Identity",
+    ),
+    "a special attribute": (
+        with_object({"class": "Identity", "state": {"__class__": 1}}),
+        r"sets \['__class__'\] of a Identity",
+    ),
+    "a very deep manifest": (
+        archive_of(
+            '{"format": "calibrant", "version": 1, "object": ' + "[" * 100_000 + "]" * 100_000 + "}"
+        ),
+        DAMAGED,
+    ),
+}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -152,7 +193,10 @@ def test_a_save_that_fails_leaves_the_old_file_and_no_rest(saved):
     before = saved.read_bytes()
     broken = cb.Identity().fit(P, Y)
     broken.learned_ = open  # what cannot be saved
-    with pytest.raises(InputError, match=r"Identity\.learned_ is a .*, which cannot be saved without executing code on load"):
+    with pytest.raises(
+        InputError,
+        match=r"Identity\.learned_ is a .*, which cannot be saved without executing code on load",
+    ):
         broken.save(saved, overwrite=True)
     assert saved.read_bytes() == before
     assert [p.name for p in saved.parent.iterdir()] == ["model.calibrant"]
@@ -190,7 +234,11 @@ def test_a_pickle_inside_the_model_is_not_written(saved):
                 np.lib.format.read_array(io.BytesIO(archive.read(name)), allow_pickle=False)
 
 
-@pytest.mark.parametrize("classes", [["b", "a", "ü"], [3, 1, 2], [1.5, 0.5, 2.5], [("a", 1), ("b", 2), "c"], [True, "x", -1]], ids=str)
+@pytest.mark.parametrize(
+    "classes",
+    [["b", "a", "ü"], [3, 1, 2], [1.5, 0.5, 2.5], [("a", 1), ("b", 2), "c"], [True, "x", -1]],
+    ids=str,
+)
 def test_classes_of_any_kind_come_back(classes, tmp_path):
     cal = cb.TemperatureScaling(classes=classes).fit(P, [classes[k] for k in Y])
     copy = cb.load(cal.save(tmp_path / "model.calibrant"))
@@ -240,7 +288,11 @@ def test_arrays_come_back_with_their_bits(array, tmp_path):
     copy = cb.load(cal.save(tmp_path / "model.calibrant")).value_
     assert copy.dtype == array.dtype
     assert copy.shape == array.shape
-    assert copy.tolist() == array.tolist() if array.dtype == object else copy.tobytes() == array.tobytes()
+    assert (
+        copy.tolist() == array.tolist()
+        if array.dtype == object
+        else copy.tobytes() == array.tobytes()
+    )
 
 
 def test_an_unfitted_object_may_be_saved(tmp_path):
@@ -253,7 +305,11 @@ def golden_objects():
     names = np.array(["b", "a", "c"])
     return {
         "confidence": cb.ConfidenceCalibrator(map=cb.HistogramBinning(n_bins=5)).fit(P, Y),
-        "temperature": cb.TemperatureScaling(classes=[("x", 1), "y", 3]).fit(P, [[("x", 1), "y", 3][k] for k in Y]),
+        "temperature": (
+            cb.TemperatureScaling(classes=[("x", 1), "y", 3]).fit(
+                P, [[("x", 1), "y", 3][k] for k in Y]
+            )
+        ),
         "identity": cb.Identity(classes=names.tolist()).fit(P, names[Y]),
     }
 
@@ -268,9 +324,16 @@ def test_files_of_format_version_1_stay_readable(name):
     assert [repr(c) for c in cal.classes_.tolist()] == expected["classes"]
 
 
-if __name__ == "__main__":  # python tests/_support/test_saving.py writes the golden files of this format version anew
+if (
+    __name__ == "__main__"
+):  # python tests/_support/test_saving.py writes the golden files of this format version anew
     record = {}
     for name, cal in golden_objects().items():
         cal.save(GOLDEN / f"{name}-v{saving.FORMAT_VERSION}.calibrant", overwrite=True)
-        record[name] = {"proba": cal.predict_proba(P[:3]).tolist(), "classes": [repr(c) for c in cal.classes_.tolist()]}
-    (GOLDEN / f"saved-v{saving.FORMAT_VERSION}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        record[name] = {
+            "proba": cal.predict_proba(P[:3]).tolist(),
+            "classes": [repr(c) for c in cal.classes_.tolist()],
+        }
+    (GOLDEN / f"saved-v{saving.FORMAT_VERSION}.json").write_text(
+        json.dumps(record, indent=1) + "\n", encoding="utf-8"
+    )

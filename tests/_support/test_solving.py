@@ -12,12 +12,17 @@ from calibrant._support.solving import one_blas_thread, solve
 
 
 def _limits():
-    return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+    return [
+        library.num_threads
+        for library in ThreadpoolController().select(user_api="blas").lib_controllers
+    ]
 
 
 @pytest.fixture(autouse=True)
 def _first_call(monkeypatch):
-    """The limit is on the libraries loaded by the first call: other tests may have loaded more since theirs."""
+    """The limit is on the libraries loaded by the first call: other tests may have loaded more
+    since theirs.
+    """
     monkeypatch.setitem(solving._state, "controller", None)
 
 

@@ -1,4 +1,6 @@
-"""Scores after temperature scaling: by their formula, found once where fits share a memory, in float32 where classes are many."""
+"""Scores after temperature scaling: by their formula, found once where fits share a memory, in
+float32 where classes are many.
+"""
 
 from dataclasses import replace
 
@@ -28,7 +30,9 @@ def test_they_are_the_mixture_of_the_tempered_and_the_uniform():
     assert tempered_scores(record)[0] is not z
 
 
-@pytest.mark.parametrize(("n_classes", "dtype", "tolerance"), [(4, np.float64, 1e-8), (30, np.float32, 1e-6)])
+@pytest.mark.parametrize(
+    ("n_classes", "dtype", "tolerance"), [(4, np.float64, 1e-8), (30, np.float32, 1e-6)]
+)
 def test_fits_that_share_a_memory_share_them(n_classes, dtype, tolerance):
     record = _record(n_classes, {})
     z, _, _ = tempered_scores(record)
@@ -38,9 +42,20 @@ def test_fits_that_share_a_memory_share_them(n_classes, dtype, tolerance):
     np.testing.assert_allclose(z, tempered_scores(replace(record, memory=None))[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("cls", [cb.StructuredVectorScaling, cb.StructuredMatrixScaling, cb.EnsembleMatrixScaling, cb.IntraOrderPreserving])
+@pytest.mark.parametrize(
+    "cls",
+    [
+        cb.StructuredVectorScaling,
+        cb.StructuredMatrixScaling,
+        cb.EnsembleMatrixScaling,
+        cb.IntraOrderPreserving,
+    ],
+)
 def test_a_fit_on_them_in_float32_ends_where_one_in_float64_does(cls):
     exact, shared = _record(30), _record(30, {})
     P = exact.probabilities
-    losses = [cb.metrics.log_loss(exact.labels, cls().fit_record(r).predict_proba(P), classes=range(30)) for r in (exact, shared)]
+    losses = [
+        cb.metrics.log_loss(exact.labels, cls().fit_record(r).predict_proba(P), classes=range(30))
+        for r in (exact, shared)
+    ]
     assert losses[1] == pytest.approx(losses[0], abs=1e-7)

@@ -4,7 +4,11 @@ from calibrant._support.text_table import MOST_SHOWN, cut_note, text_table
 
 
 def test_columns_are_as_wide_as_their_longest_entry():
-    assert text_table(("a", "name"), [("1", "x"), ("1000", "long")]) == ["a     name", "1     x", "1000  long"]
+    assert text_table(("a", "name"), [("1", "x"), ("1000", "long")]) == [
+        "a     name",
+        "1     x",
+        "1000  long",
+    ]
 
 
 def test_what_is_cut_is_said():

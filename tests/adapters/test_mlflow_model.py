@@ -33,7 +33,10 @@ def test_error_bars_are_two_columns(tmp_path, rows):
     fitted = cb.StdScaling().fit(p, y * 1.0, std=np.full(200, 0.3))
     served = MlflowCalibrator(fitted.save(tmp_path / "c.calibrant"))
     forecast = fitted.predict(p, np.full(200, 0.3))
-    np.testing.assert_array_equal(served.predict(np.column_stack([p, np.full(200, 0.3)])), np.column_stack([forecast.mean, forecast.std]))
+    np.testing.assert_array_equal(
+        served.predict(np.column_stack([p, np.full(200, 0.3)])),
+        np.column_stack([forecast.mean, forecast.std]),
+    )
     with pytest.raises(InputError, match="two columns, mean and std"):
         served.predict(p)
 
@@ -54,11 +57,15 @@ def test_a_pipeline_names_our_classes_only(rows):
     skops = pytest.importorskip("skops.io")
     p, y = rows
     X = np.column_stack([p, p**2])
-    model = make_pipeline(StandardScaler(), cb.CalibratedClassifier(LogisticRegression(), cb.AutoCalibrator())).fit(X, y)
+    model = make_pipeline(
+        StandardScaler(), cb.CalibratedClassifier(LogisticRegression(), cb.AutoCalibrator())
+    ).fit(X, y)
     names = trusted_types(model)
     assert "calibrant.models.calibrated_classifier.CalibratedClassifier" in names
     assert all(name.startswith("calibrant.") for name in names)
-    np.testing.assert_array_equal(skops.loads(skops.dumps(model), trusted=names).predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        skops.loads(skops.dumps(model), trusted=names).predict_proba(X), model.predict_proba(X)
+    )
 
 
 # MLflow warns of type hints of its own when it is first imported.
@@ -68,12 +75,22 @@ def test_mlflow_keeps_and_loads_both(tmp_path, rows):
     pytest.importorskip("skops")
     p, y = rows
     model = cb.CalibratedClassifier(LogisticRegression()).fit(p[:, None], y)
-    mlflow.sklearn.save_model(model, tmp_path / "model", serialization_format="skops", skops_trusted_types=trusted_types(model))
-    np.testing.assert_array_equal(mlflow.sklearn.load_model(tmp_path / "model").predict_proba(p[:, None]), model.predict_proba(p[:, None]))
+    mlflow.sklearn.save_model(
+        model,
+        tmp_path / "model",
+        serialization_format="skops",
+        skops_trusted_types=trusted_types(model),
+    )
+    np.testing.assert_array_equal(
+        mlflow.sklearn.load_model(tmp_path / "model").predict_proba(p[:, None]),
+        model.predict_proba(p[:, None]),
+    )
     fitted = cb.TemperatureScaling().fit(p, y)
     mlflow.pyfunc.save_model(
-        tmp_path / "calibrator", data_path=str(fitted.save(tmp_path / "c.calibrant")), loader_module="calibrant.adapters.mlflow_model",
+        tmp_path / "calibrator",
+        data_path=str(fitted.save(tmp_path / "c.calibrant")),
+        loader_module="calibrant.adapters.mlflow_model",
         pip_requirements=["calibrant"],
-    )  # fmt: skip
+    )
     loaded = mlflow.pyfunc.load_model(str(tmp_path / "calibrator"))
     np.testing.assert_array_equal(loaded.predict(p[:, None]), fitted.predict_proba(p))

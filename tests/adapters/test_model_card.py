@@ -32,8 +32,16 @@ def test_the_metadata_are_the_reports_numbers(found):
 
 def test_each_output_of_a_forecast_is_named():
     rng = np.random.default_rng(0)
-    found = cb.report(rng.normal(size=(60, 2)), np.zeros((60, 2)), np.ones((60, 2)), calibrator=cb.StdScaling(), n_splits=2)
-    (entry,) = yaml.safe_load(model_card(found, model="m", dataset="d").split("---\n")[1])["model-index"]
+    found = cb.report(
+        rng.normal(size=(60, 2)),
+        np.zeros((60, 2)),
+        np.ones((60, 2)),
+        calibrator=cb.StdScaling(),
+        n_splits=2,
+    )
+    (entry,) = yaml.safe_load(model_card(found, model="m", dataset="d").split("---\n")[1])[
+        "model-index"
+    ]
     (result,) = entry["results"]
     assert result["task"]["type"] == "tabular-regression"
     assert len({metric["name"] for metric in result["metrics"]}) == len(result["metrics"])
@@ -41,6 +49,10 @@ def test_each_output_of_a_forecast_is_named():
 
 def test_the_hub_reads_it(found):
     hub = pytest.importorskip("huggingface_hub")
-    card = hub.ModelCard(model_card(found, model="triage", dataset="ward 7", task="text-classification"))
+    card = hub.ModelCard(
+        model_card(found, model="triage", dataset="ward 7", task="text-classification")
+    )
     assert {result.task_type for result in card.data.eval_results} == {"text-classification"}
-    assert len(card.data.eval_results) == sum((row["after"] or row["before"])["value"] is not None for row in found.to_dict()["metrics"])
+    assert len(card.data.eval_results) == sum(
+        (row["after"] or row["before"])["value"] is not None for row in found.to_dict()["metrics"]
+    )

@@ -1,4 +1,6 @@
-"""The audit of groups: exact p-values, error rates, invariances, and what each kind of data gives."""
+"""The audit of groups: exact p-values, error rates, invariances, and what each kind of data
+gives.
+"""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +32,9 @@ def _by_name(found):
 
 
 def test_of_one_group_that_can_be_tested_p_is_that_of_the_binomial_distribution():
-    """The other group has too few rows, so there is nothing to adjust for: |hits - 60| of 200 rows at .3."""
+    """The other group has too few rows, so there is nothing to adjust for: |hits - 60| of 200
+    rows at .3.
+    """
     y = np.concatenate([np.arange(200) < 75, [0, 1]]).astype(int)
     found = cb.audit(y, np.full(202, 0.3), ["a"] * 200 + ["b"] * 2, n_draws=20_000)
     binomial = stats.binom(200, 0.3)
@@ -64,7 +68,10 @@ def test_it_finds_the_group_that_is_off_and_says_so_in_one_line(case):
     worst = found.worst
     assert worst.where["sex"] == "f"
     assert "age" in worst.where
-    assert str(found).startswith(f"{len(found.off)} of {len(found.groups)} groups are miscalibrated; the worst is sex f × age ")
+    assert str(found).startswith(
+        f"{len(found.off)} of {len(found.groups)} groups are miscalibrated; the worst is sex f ×"
+        " age "
+    )
     assert worst.gap < worst.shrunk < 0.0
     assert worst.low <= -0.16 <= worst.high
     assert found.multicalibration.p_value < 0.01
@@ -78,17 +85,29 @@ def test_row_order_changes_nothing(case, options):
     p, y, groups = case
     order = np.random.default_rng(0).permutation(len(p))
     one = cb.audit(y, p, groups, n_draws=100, **options).frame()
-    other = cb.audit(y[order], p[order], {name: column[order] for name, column in groups.items()}, n_draws=100, **options).frame()
+    other = cb.audit(
+        y[order],
+        p[order],
+        {name: column[order] for name, column in groups.items()},
+        n_draws=100,
+        **options,
+    ).frame()
     pd.testing.assert_frame_equal(one, other, rtol=1e-9)
 
 
 @pytest.mark.parametrize("null", ["strong", "weak"])
 def test_weights_are_repetition(case, null):
-    p, y, groups = (case[0][:800], case[1][:800], {name: column[:800] for name, column in case[2].items()})
+    p, y, groups = (
+        case[0][:800],
+        case[1][:800],
+        {name: column[:800] for name, column in case[2].items()},
+    )
     times = np.random.default_rng(1).integers(0, 3, 800)
     weighted = cb.audit(y, p, groups, sample_weight=times, null=null, n_draws=100).frame()
     groups = {name: np.repeat(column, times) for name, column in groups.items()}
-    repeated = cb.audit(np.repeat(y, times), np.repeat(p, times), groups, null=null, n_draws=100).frame()
+    repeated = cb.audit(
+        np.repeat(y, times), np.repeat(p, times), groups, null=null, n_draws=100
+    ).frame()
     pd.testing.assert_frame_equal(weighted, repeated, rtol=1e-9)
 
 
@@ -96,20 +115,31 @@ def test_intervals_leave_0_out_exactly_where_the_largest_statistic_would_not_rea
     """Of the strong null: by single-step p-values, which those of the rows never exceed."""
     p, y, groups = case
     found = cb.audit(y, p, groups)
-    excluded = {one.name for one in found.groups if one.p_value is not None and (one.low > 0.0 or one.high < 0.0)}
+    excluded = {
+        one.name
+        for one in found.groups
+        if one.p_value is not None and (one.low > 0.0 or one.high < 0.0)
+    }
     assert excluded <= {one.name for one in found.off}
     assert found.off[0].name in excluded
 
 
 def test_groups_too_small_to_test_have_intervals_of_their_own_few_rows():
-    """Of 24 groups, 16 of them too small, the intervals missed a true model in 11 of 100 runs where 5 were allowed."""
+    """Of 24 groups, 16 of them too small, the intervals missed a true model in 11 of 100 runs
+    where 5 were allowed.
+    """
     rng, group = np.random.default_rng(0), np.repeat(["large", "small"], [500, 10])
     z = rng.normal(size=510)
-    found = {one.name: one for one in cb.audit(z, np.zeros(510), group, std=np.ones(510), n_draws=200).groups}
+    found = {
+        one.name: one
+        for one in cb.audit(z, np.zeros(510), group, std=np.ones(510), n_draws=200).groups
+    }
     small, spread = found["small × mean"], z[500:].std(ddof=1) / np.sqrt(10.0)
     reach = stats.t.ppf(1.0 - 0.05 / 2.0 / 4.0, 9) * spread
     assert small.p_value is None
-    assert (small.low, small.high) == pytest.approx((small.gap - reach, small.gap + reach), rel=1e-9)
+    assert (small.low, small.high) == pytest.approx(
+        (small.gap - reach, small.gap + reach), rel=1e-9
+    )
     large = found["large × mean"]
     assert large.high - large.low < 2.0 * 2.7 * z[:500].std(ddof=1) / np.sqrt(500.0)
 
@@ -117,9 +147,16 @@ def test_groups_too_small_to_test_have_intervals_of_their_own_few_rows():
 def test_groups_of_the_same_rows_are_one_and_a_column_of_one_level_is_none():
     rng = np.random.default_rng(0)
     city = rng.choice(["oslo", "bergen", "lyon"], 600)
-    frame = pd.DataFrame({"city": city, "country": np.where(city == "lyon", "fr", "no"), "planet": "earth"})
+    frame = pd.DataFrame(
+        {"city": city, "country": np.where(city == "lyon", "fr", "no"), "planet": "earth"}
+    )
     found = cb.audit(rng.integers(0, 2, 600), np.full(600, 0.5), frame)
-    assert {one.name for one in found.groups} == {"city oslo", "city bergen", "city lyon", "country no"}
+    assert {one.name for one in found.groups} == {
+        "city oslo",
+        "city bergen",
+        "city lyon",
+        "country no",
+    }
 
 
 def test_numbers_are_cut_in_a_column_and_are_labels_without_one():
@@ -147,7 +184,13 @@ def test_an_evaluation_gives_what_the_rows_give(case):
     p, y, groups = case
     table = pd.DataFrame({"sex": groups["sex"], "job": groups["job"], "p": p, "label": y})
     of_rows = _by_name(cb.audit(y, p, table[["sex", "job"]]))
-    of_sums = _by_name(cb.audit(cb.evaluate(table, probabilities="p", by=["sex", "job"], target="event", strategy="mass")))
+    of_sums = _by_name(
+        cb.audit(
+            cb.evaluate(
+                table, probabilities="p", by=["sex", "job"], target="event", strategy="mass"
+            )
+        )
+    )
     assert of_rows.keys() == of_sums.keys()
     for name, row in of_rows.items():
         other = of_sums[name]
@@ -184,23 +227,39 @@ def test_every_class_is_a_question_and_the_answer_another():
 @pytest.mark.parametrize("null", ["weak", "strong"])
 def test_forecasts_are_off_in_mean_or_in_spread(null):
     rng = np.random.default_rng(0)
-    mean, std, group = rng.normal(size=3000), np.exp(rng.normal(size=3000)), np.repeat(["a", "b", "c"], 1000)
-    y = mean + std * (rng.normal(size=3000) * np.where(group == "b", 1.4, 1.0) + 0.3 * (group == "c"))
+    mean, std, group = (
+        rng.normal(size=3000),
+        np.exp(rng.normal(size=3000)),
+        np.repeat(["a", "b", "c"], 1000),
+    )
+    y = mean + std * (
+        rng.normal(size=3000) * np.where(group == "b", 1.4, 1.0) + 0.3 * (group == "c")
+    )
     found = cb.audit(y, mean, group, std=std, null=null)
     assert {one.name for one in found.off} >= {"b × spread", "c × mean"}
     assert not [one for one in found.off if one.where == {"group": "a"}]
-    assert _by_name(found)["b × spread"].came == pytest.approx(2.0 / np.pi * np.arctan(1.4), abs=0.03)
+    assert _by_name(found)["b × spread"].came == pytest.approx(
+        2.0 / np.pi * np.arctan(1.4), abs=0.03
+    )
 
 
 def test_coverage_of_sets_is_an_event():
     held = np.concatenate([np.arange(500) < 450, np.arange(500) < 400]).astype(int)
     found = cb.audit(held, np.full(1000, 0.9), np.repeat(["a", "b"], 500))
-    assert str(found).startswith("1 of 2 groups is miscalibrated; the worst is b: predicted 90 %, observed 80 % (n = 500)")
+    assert str(found).startswith(
+        "1 of 2 groups is miscalibrated; the worst is b: predicted 90 %, observed 80 % (n = 500)"
+    )
 
 
 @pytest.mark.parametrize(
     "name",
-    ["event, strong null", "right on average, weak null", "200 clusters, weak null", "forecasts, weak null", "coverage of sets"],
+    [
+        "event, strong null",
+        "right on average, weak null",
+        "200 clusters, weak null",
+        "forecasts, weak null",
+        "coverage of sets",
+    ],
 )
 def test_it_calls_groups_off_by_chance_in_one_run_of_twenty_at_most(name):
     """60 runs: at most 5 % and three standard errors."""
@@ -220,7 +279,9 @@ def test_a_group_that_is_off_is_found_more_often_than_not_and_no_other_with_it()
 
 
 def _shares(off, seed):
-    """Groups called off by either control, as (share of false ones, how many) each: 20 parts, and 40 near-copies of a true group."""
+    """Groups called off by either control, as (share of false ones, how many) each: 20 parts,
+    and 40 near-copies of a true group.
+    """
     rng = np.random.default_rng(seed)
     n = 1200
     part, copied = rng.integers(0, 20, n), rng.random(n) < 0.3
@@ -232,9 +293,15 @@ def _shares(off, seed):
     y = (rng.random(n) < np.clip(p + 0.4 * wrong, 0.0, 1.0)).astype(int)
     found = []
     for control in ("any", "share"):
-        called = cb.audit(y, p, groups, depth=1, n_draws=199, control=control, random_state=seed).off
+        called = cb.audit(
+            y, p, groups, depth=1, n_draws=199, control=control, random_state=seed
+        ).off
         # What lies outside of every copy holds all the rows that are off.
-        false = [one for one in called if one.where.get("part") not in {str(k) for k in off} and "(missing)" not in one.name]
+        false = [
+            one
+            for one in called
+            if one.where.get("part") not in {str(k) for k in off} and "(missing)" not in one.name
+        ]
         found.append((len(false) / max(len(called), 1), len(called)))
     return found
 
@@ -255,16 +322,29 @@ def test_bold_risks_that_are_right_in_every_group_are_seldom_called_off(control)
         z = rng.normal(size=1500)
         y = (rng.random(1500) < 1.0 / (1.0 + np.exp(-z))).astype(int)
         groups = {f"of {k}": rng.integers(0, k, 1500).astype(str) for k in (2, 4, 6)}
-        found = cb.audit(y, 1.0 / (1.0 + np.exp(-2.5 * z)), groups, n_draws=199, control=control, random_state=seed)
+        found = cb.audit(
+            y,
+            1.0 / (1.0 + np.exp(-2.5 * z)),
+            groups,
+            n_draws=199,
+            control=control,
+            random_state=seed,
+        )
         called += bool(found.off)
     assert called <= stats.binom.ppf(0.99, 80, 0.05)
 
 
 def test_the_share_of_false_finds_finds_more_where_many_groups_are_off():
     rng = np.random.default_rng(0)
-    p, groups = rng.beta(2.0, 3.0, 2000), {f"c{k}": rng.integers(0, k, 2000).astype(str) for k in (2, 4, 6, 5)}
+    p, groups = (
+        rng.beta(2.0, 3.0, 2000),
+        {f"c{k}": rng.integers(0, k, 2000).astype(str) for k in (2, 4, 6, 5)},
+    )
     y = (rng.random(2000) < np.minimum(p + 0.1, 1.0)).astype(int)
-    found = [len(cb.audit(y, p, groups, n_draws=400, control=control).off) for control in ("any", "share")]
+    found = [
+        len(cb.audit(y, p, groups, n_draws=400, control=control).off)
+        for control in ("any", "share")
+    ]
     assert found[1] >= 1.2 * found[0]
 
 
@@ -298,10 +378,18 @@ def test_audits_and_reports_cut_the_same_numbers():
     p = rng.uniform(0.2, 0.8, n)
     y = (rng.random(n) < p).astype(int)
     ages, rooms = np.arange(n) % 40, np.arange(n) % 3
-    found = cb.report(y, p, groups={"age": ages, "rooms": rooms}, calibrator=cb.Identity(), n_resamples=0).to_dict()
+    found = cb.report(
+        y, p, groups={"age": ages, "rooms": rooms}, calibrator=cb.Identity(), n_resamples=0
+    ).to_dict()
     parts = {f"{low} to {low + 7}" for low in range(0, 40, 8)}
-    assert {row["group"] for row in found["groups"]} == {f"{part}, {k}" for part in parts for k in range(3)}
-    told = {one.where["age"] for one in cb.audit(y, p, {"age": ages, "rooms": rooms}, n_draws=50).groups if "age" in one.where}
+    assert {row["group"] for row in found["groups"]} == {
+        f"{part}, {k}" for part in parts for k in range(3)
+    }
+    told = {
+        one.where["age"]
+        for one in cb.audit(y, p, {"age": ages, "rooms": rooms}, n_draws=50).groups
+        if "age" in one.where
+    }
     assert told == parts
     # Whole numbers of few values, and labels without the name of a column, are levels.
     assert len(cb.audit(y, p, {"age": ages % 20}, depth=1, n_draws=50).groups) == 20

@@ -1,10 +1,22 @@
-"""The geometric benchmark's own arithmetic: splits by track, the authors' way, every method on small data, and what is kept."""
+"""The geometric benchmark's own arithmetic: splits by track, the authors' way, every method on
+small data, and what is kept.
+"""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from benchmarks.papers.geometric import authors, data, figures, kept, measure, methods, models, page, pictures
+from benchmarks.papers.geometric import (
+    authors,
+    data,
+    figures,
+    kept,
+    measure,
+    methods,
+    models,
+    page,
+    pictures,
+)
 
 import calibrant as cb
 from calibrant.metrics import expected_calibration_error
@@ -18,7 +30,11 @@ def problem(tmp_path, monkeypatch):
     mean = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
     y = {part: rng.integers(0, 3, n) for part, n in sizes.items()}
     X = {part: mean[labels] + rng.normal(size=(len(labels), 2)) for part, labels in y.items()}
-    z = {part: -((X[part][:, None] - mean) ** 2).sum(axis=2) + rng.normal(0.0, 1.0, (len(X[part]), 3)) for part in ("validation", "test")}
+    z = {
+        part: -((X[part][:, None] - mean) ** 2).sum(axis=2)
+        + rng.normal(0.0, 1.0, (len(X[part]), 3))
+        for part in ("validation", "test")
+    }
     said = {part: np.exp(v) / np.exp(v).sum(axis=1, keepdims=True) for part, v in z.items()}
     return methods.Problem("blobs", data.Split(X, y, None, 3), said)
 
@@ -45,26 +61,39 @@ def test_what_was_computed_is_read_again(problem):
 
 
 def test_every_method_gives_measures_and_separation_helps(problem):
-    found = methods.baselines(problem) | methods.separations(problem, "fast l2", problem.scores("fast l2", cb.FastSeparation()))
+    found = methods.baselines(problem) | methods.separations(
+        problem, "fast l2", problem.scores("fast l2", cb.FastSeparation())
+    )
     assert set(page.ECE_COLUMNS.values()) <= set(found)
     values = {method: measure.measures(*pair) for method, pair in found.items()}
     assert all(np.isfinite(list(of.values())).all() for of in values.values())
     assert values["fast l2, combined"]["NLL"] < values["isotonic, top label"]["NLL"]
     record = {"methods": values, "model": "rf", "data": "blobs"}
     assert page.faults("blobs rf [l2]", [record]) == []
-    worse = record | {"methods": values | {"fast l2, combined": values["uncalibrated"] | {"NLL": 9.0}}}
-    assert any("NLL of combined is 9.0000" in fault for fault in page.faults("blobs rf [l2]", [worse]))
+    worse = record | {
+        "methods": values | {"fast l2, combined": values["uncalibrated"] | {"NLL": 9.0}}
+    }
+    assert any(
+        "NLL of combined is 9.0000" in fault for fault in page.faults("blobs rf [l2]", [worse])
+    )
 
 
 def test_pictures_show_what_was_measured(problem, tmp_path):
     whole, scores = figures.one(problem, {})
     records = [whole | {"reduction": "none", "t": 1, "figure_5": figures.figure_5(problem, scores)}]
     subset = figures.reductions(None)["random subset"]
-    records += [figures.one(problem, subset(2))[0] | {"reduction": "random subset", "t": 2} for _ in range(2)]
+    records += [
+        figures.one(problem, subset(2))[0] | {"reduction": "random subset", "t": 2}
+        for _ in range(2)
+    ]
     pictures.draw({"blobs rf": records}, tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("*.png")) == [f"figure_{i}.png" for i in (5, 6, 7, 8)]
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == [
+        f"figure_{i}.png" for i in (5, 6, 7, 8)
+    ]
     (ax,) = pictures.figure_7({"blobs rf": records}).axes
-    assert [bar.get_height() for bar in ax.patches] == pytest.approx([r["paper"]["ECE"] for r in records[:2]])
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx(
+        [r["paper"]["ECE"] for r in records[:2]]
+    )
 
 
 def test_a_rows_name_says_what_it_was_run_with():
@@ -72,7 +101,12 @@ def test_a_rows_name_says_what_it_was_run_with():
     assert models.label("mnist", "gb", options) == "mnist gb, full boosting"
     assert models.label("mnist", "cnn", options) == "mnist cnn, 30 epochs"
     assert models.label("gtsrb", "cnn", options) == "gtsrb cnn, 30 epochs, by frame"
-    assert models.label("a/b.npz", "rf", SimpleNamespace(full_boosting=True, epochs=30, rows=9, by_frame=False)) == "a_b.npz rf, 9 rows"
+    assert (
+        models.label(
+            "a/b.npz", "rf", SimpleNamespace(full_boosting=True, epochs=30, rows=9, by_frame=False)
+        )
+        == "a_b.npz rf, 9 rows"
+    )
 
 
 def test_measures_of_a_confidence():
@@ -84,4 +118,6 @@ def test_measures_of_a_confidence():
     own = np.maximum(confidence, 1.0 - confidence)
     agrees = np.where(confidence >= 0.5, right, 1.0 - right)
     assert measure.ece(own, agrees) == pytest.approx(float(expected), abs=1e-12)
-    assert measure.aurc(np.array([0.9, 0.8, 0.8]), np.array([1.0, 1.0, 0.0])) == pytest.approx((0 + 0.25 + 1 / 3) / 3)
+    assert measure.aurc(np.array([0.9, 0.8, 0.8]), np.array([1.0, 1.0, 0.0])) == pytest.approx(
+        (0 + 0.25 + 1 / 3) / 3
+    )

@@ -1,4 +1,6 @@
-"""The made cells of the repair benchmark are what they say, and our repair gains most of what there is."""
+"""The made cells of the repair benchmark are what they say, and our repair gains most of what
+there is.
+"""
 
 from benchmarks.groups import repair
 
@@ -9,9 +11,13 @@ def test_cells_are_reproduced_and_repaired(capsys):
     assert abs(y.mean() - truth.mean()) < 0.03
     assert abs(p - truth).mean() > 0.03
     half = slice(0, 2000), slice(2000, 4000)
-    q = repair.methods()["GroupCalibrator"](p[half[0]], y[half[0]], groups[half[0]], p[half[1]], groups[half[1]])
+    q = repair.methods()["GroupCalibrator"](
+        p[half[0]], y[half[0]], groups[half[0]], p[half[1]], groups[half[1]]
+    )
     assert abs(q - truth[2000:]).mean() < abs(p - truth)[2000:].mean()
-    assert repair.multicalibration_error(truth, y, groups) < repair.multicalibration_error(p, y, groups)
+    assert repair.multicalibration_error(truth, y, groups) < repair.multicalibration_error(
+        p, y, groups
+    )
 
 
 def test_smooth_interactions_are_found():

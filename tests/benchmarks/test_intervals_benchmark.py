@@ -37,7 +37,10 @@ def test_few_rows_of_a_simulated_set():
 
 def test_outputs_together_are_judged_and_a_covariance_that_is_none_is_no_number():
     mean, cov, y, rows = joint.CASES["no correlations said"](2, 0)
-    found = {method: joint.judged(forecast, y[rows:]) for method, forecast, _ in joint.ours(mean, cov, y, rows)}
+    found = {
+        method: joint.judged(forecast, y[rows:])
+        for method, forecast, _ in joint.ours(mean, cov, y, rows)
+    }
     nll = {method: values[0] for method, values in found.items()}
     assert nll["CovarianceScaling full"] < nll["CovarianceScaling one"] < nll["as said"]
     assert abs(found["CovarianceScaling full"][2] - 0.9) < 0.04

@@ -1,9 +1,21 @@
-"""The regression arena: its scores are calibrant's, its runs resume, its exceptions are explained, its page is written."""
+"""The regression arena: its scores are calibrant's, its runs resume, its exceptions are
+explained, its page is written.
+"""
 
 import numpy as np
 import pytest
 from benchmarks.arena import results
-from benchmarks.regression_arena import answers, calibrators, cases, exceptions, models, number_sets, predictions, run, table
+from benchmarks.regression_arena import (
+    answers,
+    calibrators,
+    cases,
+    exceptions,
+    models,
+    number_sets,
+    predictions,
+    run,
+    table,
+)
 from benchmarks.regression_arena.report import report
 
 import calibrant as cb
@@ -12,7 +24,7 @@ from calibrant import metrics
 FEW = [calibrators.NOTHING, "StdScaling", "QuantileRecalibration", "ConformalIntervals"]
 
 
-# -- Answers and scores ---------------------------------------------------------------------------------------------------
+# -- Answers and scores ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -26,14 +38,22 @@ def test_scores_are_calibrants_metrics(normals):
     mean, std, y = normals
     losses = answers.losses(answers.checked(answers.normal(mean, std, y), 300), y)
     assert losses["nll"].mean() == pytest.approx(metrics.negative_log_likelihood(y, mean, std))
-    assert losses["crps"].mean() == pytest.approx(metrics.continuous_ranked_probability_score(y, mean, std), abs=1e-3 * std.mean())
-    assert losses["covered"].mean() == pytest.approx(metrics.interval_coverage(y, cb.NormalForecast(mean, std)))
-    assert losses["width"].mean() == pytest.approx(metrics.interval_width(y, cb.NormalForecast(mean, std)))
+    assert losses["crps"].mean() == pytest.approx(
+        metrics.continuous_ranked_probability_score(y, mean, std), abs=1e-3 * std.mean()
+    )
+    assert losses["covered"].mean() == pytest.approx(
+        metrics.interval_coverage(y, cb.NormalForecast(mean, std))
+    )
+    assert losses["width"].mean() == pytest.approx(
+        metrics.interval_width(y, cb.NormalForecast(mean, std))
+    )
 
 
 def test_the_interval_score_by_hand():
     answer = answers.Answer(np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 2.0]))
-    np.testing.assert_allclose(answers.losses(answer, np.array([1.0, -1.0, 2.5]))["interval_score"], [2.0, 22.0, 12.0])
+    np.testing.assert_allclose(
+        answers.losses(answer, np.array([1.0, -1.0, 2.5]))["interval_score"], [2.0, 22.0, 12.0]
+    )
 
 
 def test_no_density_counts_as_less_than_the_least():
@@ -47,7 +67,10 @@ def test_no_density_counts_as_less_than_the_least():
         ({"low": np.ones(2), "high": np.zeros(2)}, "ends before"),
         ({"low": np.zeros(3), "high": np.ones(2)}, "shape"),
         ({"low": np.array([np.nan, 0.0]), "high": np.ones(2)}, "low is not finite in 1 rows"),
-        ({"low": np.zeros(2), "high": np.ones(2), "std": np.array([1.0, 0.0])}, "not positive in 1 rows"),
+        (
+            {"low": np.zeros(2), "high": np.ones(2), "std": np.array([1.0, 0.0])},
+            "not positive in 1 rows",
+        ),
     ],
 )
 def test_what_cannot_be_scored_is_refused(parts, reason):
@@ -57,11 +80,20 @@ def test_what_cannot_be_scored_is_refused(parts, reason):
 
 def test_ours_answer_as_the_metrics_see_them(normals):
     mean, std, y = normals
-    fit, test = (predictions.Said(mean[rows], std[rows], y[rows]) for rows in (slice(0, 200), slice(200, 300)))
+    fit, test = (
+        predictions.Said(mean[rows], std[rows], y[rows])
+        for rows in (slice(0, 200), slice(200, 300))
+    )
     answer = calibrators.Ours(cb.QuantileRecalibration()).fit(fit).answer(test)
-    forecast = cb.QuantileRecalibration().fit(fit.mean, fit.y, std=fit.std).predict(test.mean, test.std)
-    assert -answer.log_density.mean() == pytest.approx(metrics.negative_log_likelihood(test.y, forecast))
-    assert answers.losses(answer, test.y)["crps"].mean() == pytest.approx(metrics.continuous_ranked_probability_score(test.y, forecast))
+    forecast = (
+        cb.QuantileRecalibration().fit(fit.mean, fit.y, std=fit.std).predict(test.mean, test.std)
+    )
+    assert -answer.log_density.mean() == pytest.approx(
+        metrics.negative_log_likelihood(test.y, forecast)
+    )
+    assert answers.losses(answer, test.y)["crps"].mean() == pytest.approx(
+        metrics.continuous_ranked_probability_score(test.y, forecast)
+    )
 
 
 def test_conformal_intervals_have_no_density_and_enter_by_their_intervals(normals):
@@ -81,17 +113,31 @@ def test_a_method_that_fails_is_scored_as_the_models_normal_and_says_so(normals)
     said = predictions.Said(*normals)
     result = run.one(calibrators.Method("broken", _Broken), said, said)
     assert result["problem"] == "RuntimeError: no"
-    assert result["nll"].mean() == pytest.approx(metrics.negative_log_likelihood(said.y, said.mean, said.std), rel=1e-6)
+    assert result["nll"].mean() == pytest.approx(
+        metrics.negative_log_likelihood(said.y, said.mean, said.std), rel=1e-6
+    )
 
 
 def test_every_exported_calibrator_of_forecasts_is_found():
     found = {method.name for method in calibrators.discovered()}
     exported = [getattr(cb, name) for name in cb.__all__]
-    ours = {c.__name__ for c in exported if isinstance(c, type) and issubclass(c, cb.RegressionCalibrator)} - {"RegressionCalibrator"}
-    assert ours | {"ConformalIntervals(absolute)", "ConformalIntervals(quantile)", "DistributionRecalibration(mean)"} == found
+    ours = {
+        c.__name__
+        for c in exported
+        if isinstance(c, type) and issubclass(c, cb.RegressionCalibrator)
+    } - {"RegressionCalibrator"}
+    assert (
+        ours
+        | {
+            "ConformalIntervals(absolute)",
+            "ConformalIntervals(quantile)",
+            "DistributionRecalibration(mean)",
+        }
+        == found
+    )
 
 
-# -- Models and rows ------------------------------------------------------------------------------------------------------
+# -- Models and rows -------------------------------------------------------------------------------
 
 
 def test_the_mean_variance_network_learns_where_the_noise_is():
@@ -112,7 +158,7 @@ def test_rows_are_cut_and_standardised_by_those_to_train():
     np.testing.assert_allclose([parts[0][1].mean(), parts[0][1].std()], [0.0, 1.0], atol=1e-12)
 
 
-# -- A whole tiny arena ---------------------------------------------------------------------------------------------------
+# -- A whole tiny arena ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -126,12 +172,19 @@ def tiny(tmp_path, monkeypatch):
         return [(X[rows], y[rows]) for rows in (slice(0, 200), slice(200, 300), slice(300, 400))]
 
     def quantiles(X, y, seed):
-        return lambda Z: {"levels": np.array([0.1, 0.5, 0.9]), "values": Z[:, :1] + [-0.3, 0.0, 0.3]}
+        return lambda Z: {
+            "levels": np.array([0.1, 0.5, 0.9]),
+            "values": Z[:, :1] + [-0.3, 0.0, 0.3],
+        }
 
     monkeypatch.setattr(predictions, "rows_of", rows_of)
     monkeypatch.setitem(predictions.MODELS, "quantile-boosting", quantiles)
     monkeypatch.setattr(predictions, "CACHE", tmp_path / "cache")
-    return [cases.Run(cases.Case("made-up", model), seed) for seed in (0, 1) for model in ("forest", "quantile-boosting")]
+    return [
+        cases.Run(cases.Case("made-up", model), seed)
+        for seed in (0, 1)
+        for model in ("forest", "quantile-boosting")
+    ]
 
 
 def test_a_tiny_arena_runs_resumes_and_writes_its_page(tiny, tmp_path):
@@ -142,7 +195,9 @@ def test_a_tiny_arena_runs_resumes_and_writes_its_page(tiny, tmp_path):
     assert run.race(tiny, names=FEW, folder=out) == 8, "only the second seed was missing"
     for r in tiny:
         # A peer that is exactly std scaling: it ties with it, and loses and wins where that does.
-        results.save(out, r.name, "copy", **results.load(out, r.name, "StdScaling") | {"source": "peer"})
+        results.save(
+            out, r.name, "copy", **results.load(out, r.name, "StdScaling") | {"source": "peer"}
+        )
     text = report(tiny, out, docs)
     assert "4 runs, 4 of our methods, 1 peers." in text
     found = table.collect(tiny, out)
@@ -160,7 +215,9 @@ def test_no_results_is_said(tmp_path):
     assert "run ours first" in report(cases.grid(1), tmp_path)
 
 
-def test_an_exception_is_explained_by_the_factor_that_the_test_rows_ask_for(tiny, tmp_path, monkeypatch):
+def test_an_exception_is_explained_by_the_factor_that_the_test_rows_ask_for(
+    tiny, tmp_path, monkeypatch
+):
     rng = np.random.default_rng(0)
 
     def load(run):
@@ -185,7 +242,10 @@ def test_half_of_the_rows_calibrate_where_that_is_more():
     assert cases.sizes_of(4000) == [50, 200, 1000, 2000]
     run_of = cases.Run(cases.Case("simulated-piston", "forest"), 0, 5000)
     assert [len(y) for _, y in cases.rows_of(run_of)] == [1000, 5000, 1000]
-    assert (run_of.said, cases.Run(run_of.case, 0, 50).said) == ("half-simulated-piston+forest~0", "sized-simulated-piston+forest~0")
+    assert (run_of.said, cases.Run(run_of.case, 0, 50).said) == (
+        "half-simulated-piston+forest~0",
+        "sized-simulated-piston+forest~0",
+    )
 
 
 @pytest.mark.parametrize("name", list(number_sets.SIMULATED))

@@ -1,4 +1,6 @@
-"""The regression paper's experiments, small: what is known of the problems is found, and every figure is drawn."""
+"""The regression paper's experiments, small: what is known of the problems is found, and every
+figure is drawn.
+"""
 
 import numpy as np
 import pytest
@@ -11,8 +13,12 @@ BOXES = {"n_fit": 400, "n_test": 600}
 
 def test_std_scaling_finds_the_known_factor_of_each_box_output():
     problem = data.boxes("trained", 0, n_fit=20_000, n_test=1)
-    np.testing.assert_allclose(METHODS["STD scaling"].fit(problem.fit[:2], problem.fit[2]).scale_, data.FACTOR, rtol=0.02)
-    np.testing.assert_allclose(problem.std.std(axis=0) / problem.std.mean(axis=0), data.SPREAD, rtol=0.05)
+    np.testing.assert_allclose(
+        METHODS["STD scaling"].fit(problem.fit[:2], problem.fit[2]).scale_, data.FACTOR, rtol=0.02
+    )
+    np.testing.assert_allclose(
+        problem.std.std(axis=0) / problem.std.mean(axis=0), data.SPREAD, rtol=0.05
+    )
 
 
 def test_the_network_learns_mean_and_std():
@@ -26,13 +32,18 @@ def test_the_network_learns_mean_and_std():
 
 def test_random_uncertainty_is_right_by_intervals_and_wrong_by_the_ence():
     true = data.synthetic("true", 0, n_fit=3_000, n_test=10_000)
-    random = data.Problem(true.mean, np.random.default_rng(5).uniform(1.0, 10.0, 13_000), true.y, true.true_std, 3_000)
+    random = data.Problem(
+        true.mean, np.random.default_rng(5).uniform(1.0, 10.0, 13_000), true.y, true.true_std, 3_000
+    )
     rows = measure.judged(random, tables.PAPERS_METHODS)
     assert rows["before"]["ENCE"] == pytest.approx(0.85, abs=0.02)
     assert rows["interval"]["interval error"] < 0.02
     assert min(rows[m]["ENCE"] for m in ("STD scaling", "interval")) > 0.3
     assert abs(rows["interval"]["rank correlation"]) < 0.05
-    assert max(measure.judged(true, ("before",))["before"][k] for k in ("interval error", "ENCE")) < 0.05
+    assert (
+        max(measure.judged(true, ("before",))["before"][k] for k in ("interval error", "ENCE"))
+        < 0.05
+    )
 
 
 def test_equation_13_counts_one_tail():
@@ -49,7 +60,9 @@ def test_all_tables_and_claims_are_there(capsys):
     out = tables.run(1, SYNTHETIC, BOXES)
     assert set(out["synthetic"]) == {"random", "trained", "true"}
     claims = tables.claims(out)
-    assert all(np.isfinite(number) and holds(number) in (True, False) for _, number, holds in claims)
+    assert all(
+        np.isfinite(number) and holds(number) in (True, False) for _, number, holds in claims
+    )
     same = next(number for claim, number, _ in claims if "c_v" in claim)
     assert same < 1e-6, "neither method changes the coefficient of variation, whatever the rows"
     tables.show_table_1(out["boxes, trained"], out["factors, trained"])
@@ -60,5 +73,11 @@ def test_all_figures_are_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     panels = {name: len(figure.axes) for name, figure in figures.drawn(0, SYNTHETIC, BOXES)}
     assert panels == {
-        "figure_1": 3, "figure_2_simulated": 12, "figure_3": 1, "figure_4": 4, "figure_5": 3, "figure_6": 8, "cauchy": 3,
-    }  # fmt: skip
+        "figure_1": 3,
+        "figure_2_simulated": 12,
+        "figure_3": 1,
+        "figure_4": 4,
+        "figure_5": 3,
+        "figure_6": 8,
+        "cauchy": 3,
+    }

@@ -7,7 +7,11 @@ from benchmarks.small_network import SmallNetwork, adam, momentum, train
 
 def test_gradients_are_those_of_finite_differences():
     rng = np.random.default_rng(0)
-    network, X, y = SmallNetwork((3, 5, 4, 2), rng), rng.normal(size=(7, 3)), rng.normal(size=(7, 2))
+    network, X, y = (
+        SmallNetwork((3, 5, 4, 2), rng),
+        rng.normal(size=(7, 3)),
+        rng.normal(size=(7, 2)),
+    )
     for offset in network.offsets:
         offset += rng.normal(size=offset.shape)
     found = network.gradients(X, lambda out: 2.0 * (out - y))
@@ -28,5 +32,12 @@ def test_it_learns_a_parabola(steps, epochs):
     rng = np.random.default_rng(1)
     X = rng.uniform(-1.0, 1.0, (640, 1))
     network = SmallNetwork((1, 20, 20, 1), rng)
-    train(network, X, lambda rows, out: out - X[rows] ** 2, steps(network.parameters, rate=1e-2), rng, epochs)
+    train(
+        network,
+        X,
+        lambda rows, out: out - X[rows] ** 2,
+        steps(network.parameters, rate=1e-2),
+        rng,
+        epochs,
+    )
     assert np.abs(network(X) - X**2).mean() < 0.03

@@ -10,7 +10,15 @@ from sklearn.datasets import make_classification
 def run(kind, table, ours, theirs, chose=False, chosen="average"):
     losses = {"ours": ours, **dict.fromkeys(METHODS, theirs)}
     cpu = {f"{name} CPU": 3.0 if name == "ours" else 2.0 for name in losses}
-    return {"kind": kind, "table": table, "chose": chose, "seed": 7, "chosen": chosen, **losses, **cpu}
+    return {
+        "kind": kind,
+        "table": table,
+        "chose": chose,
+        "seed": 7,
+        "chosen": chosen,
+        **losses,
+        **cpu,
+    }
 
 
 RUNS = [
@@ -43,7 +51,9 @@ def test_a_pair_is_measured_with_every_method():
     assert found["chosen"] in ("refit", "average")
 
 
-@pytest.mark.parametrize("table", [t for t in SETS if t.name.startswith("made")], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "table", [t for t in SETS if t.name.startswith("made")], ids=lambda t: t.name
+)
 def test_made_tables_are_what_they_were(table):
     X, y = table.read()
     again, same = table.read()

@@ -20,7 +20,11 @@ def table(tmp_path):
     """(path, frame): 20 points too little said of women of the south."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
-        {"p": rng.uniform(0.2, 0.6, 3000), "sex": rng.choice(["f", "m"], 3000), "south": rng.choice(["yes", "no", None], 3000)}
+        {
+            "p": rng.uniform(0.2, 0.6, 3000),
+            "sex": rng.choice(["f", "m"], 3000),
+            "south": rng.choice(["yes", "no", None], 3000),
+        }
     )
     off = 0.2 * ((frame.sex == "f") & (frame.south == "yes"))
     frame["label"] = (rng.random(3000) < frame.p + off).astype(int)
@@ -45,7 +49,9 @@ def test_its_json_is_that_of_python(table):
     assert found == {"file": str(path), **expected}
 
 
-@pytest.mark.parametrize(("gate", "code"), [("group_gap>0.05", 3), ("groups_off>0", 3), ("group_gap>0.5", 0)])
+@pytest.mark.parametrize(
+    ("gate", "code"), [("group_gap>0.05", 3), ("groups_off>0", 3), ("group_gap>0.5", 0)]
+)
 def test_its_gate(table, gate, code):
     result = _run("audit", table[0], "--groups", "sex,south", "--fail-if", gate)
     assert result.exit_code == code
@@ -89,5 +95,8 @@ def test_a_folder_is_a_table(table, tmp_path):
     (tmp_path / "parts").mkdir()
     for i, rows in enumerate((slice(0, 900), slice(900, None))):
         frame.iloc[rows].to_parquet(tmp_path / "parts" / f"{i}.parquet")
-    one, other = (json.loads(_run("audit", name, "--groups", "sex,south", "--json").output) for name in (path, tmp_path / "parts"))
+    one, other = (
+        json.loads(_run("audit", name, "--groups", "sex,south", "--json").output)
+        for name in (path, tmp_path / "parts")
+    )
     assert one | {"file": ""} == other | {"file": ""}

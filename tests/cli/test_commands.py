@@ -12,7 +12,13 @@ from calibrant.cli.gate import KEYS, METRICS, Gate
 @pytest.fixture
 def npz(predictions, tmp_path):
     P, y, names = predictions
-    np.savez(tmp_path / "f.npz", probabilities=P, labels=np.array(names)[y], classes=names, note=np.array([1, 2, 3]))
+    np.savez(
+        tmp_path / "f.npz",
+        probabilities=P,
+        labels=np.array(names)[y],
+        classes=names,
+        note=np.array([1, 2, 3]),
+    )
     return tmp_path / "f.npz"
 
 
@@ -25,7 +31,12 @@ def test_help_shows_examples(run):
 def test_evaluate_prints_the_numbers_of_the_metrics(run, npz, predictions):
     P, y, _ = predictions
     output = run("evaluate", npz).output
-    for metric in (metrics.accuracy, metrics.log_loss, metrics.brier_score, metrics.expected_calibration_error):
+    for metric in (
+        metrics.accuracy,
+        metrics.log_loss,
+        metrics.brier_score,
+        metrics.expected_calibration_error,
+    ):
         interval = metric.interval(y, P)
         assert f"{metric(y, P):.4f} [{interval.low:.4f}, {interval.high:.4f}]" in output
     assert "overconfident" in output
@@ -42,7 +53,10 @@ def test_evaluate_json(run, npz, predictions):
 
 def test_fit_apply_evaluate(run, npz, predictions, tmp_path):
     P, y, names = predictions
-    assert "temperature scaling fitted on 400 rows, 3 classes" in run("fit", npz, "--method", "temperature", "-o", "m.calibrant").output
+    assert (
+        "temperature scaling fitted on 400 rows, 3 classes"
+        in run("fit", npz, "--method", "temperature", "-o", "m.calibrant").output
+    )
     fitted = cb.load(tmp_path / "m.calibrant")
     expected = cb.TemperatureScaling(classes=names).fit(P, np.array(names)[y])
     assert fitted.temperature_ == expected.temperature_
@@ -77,7 +91,10 @@ def test_apply_leaves_other_columns_untouched(kind, run, predictions, tmp_path):
         out = dict(zip(header, zip(*rows, strict=True), strict=True))
     else:
         pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        pq.write_table(pa.table({k: list(v) for k, v in table.items()}, metadata={"made": "by hand"}), tmp_path / "new.parquet")
+        pq.write_table(
+            pa.table({k: list(v) for k, v in table.items()}, metadata={"made": "by hand"}),
+            tmp_path / "new.parquet",
+        )
         run("apply", "m.calibrant", "new.parquet", "-o", "out.parquet")
         written = pq.read_table(tmp_path / "out.parquet")
         assert written.schema.metadata[b"made"] == b"by hand"
@@ -99,7 +116,9 @@ def test_logits_become_probabilities(run, predictions, tmp_path):
         assert "logits" not in out
         np.testing.assert_allclose(out["probabilities"].sum(axis=1), 1.0, atol=1e-9)
     np.savez(tmp_path / "p.npz", probabilities=P)
-    assert "was fitted on logits" in run("apply", "m.calibrant", "p.npz", "-o", "o.npz", code=1).output
+    assert (
+        "was fitted on logits" in run("apply", "m.calibrant", "p.npz", "-o", "o.npz", code=1).output
+    )
 
 
 def test_report(run, npz, tmp_path):
@@ -115,8 +134,12 @@ def test_report(run, npz, tmp_path):
 
 def test_report_on_a_test_file_with_columns_in_another_order(run, npz, predictions, tmp_path):
     P, y, names = predictions
-    np.savez(tmp_path / "t.npz", probabilities=P[:, ::-1], labels=np.array(names)[y], classes=names[::-1])
-    found = json.loads(run("report", npz, "--test", "t.npz", "--method", "temperature", "--json").stdout)
+    np.savez(
+        tmp_path / "t.npz", probabilities=P[:, ::-1], labels=np.array(names)[y], classes=names[::-1]
+    )
+    found = json.loads(
+        run("report", npz, "--test", "t.npz", "--method", "temperature", "--json").stdout
+    )
     assert found["calibrator"]["evaluation"] == "held-out"
     fitted = cb.TemperatureScaling().fit(P, y)
     after = next(row["after"]["value"] for row in found["metrics"] if row["key"] == "log_loss")
@@ -124,7 +147,14 @@ def test_report_on_a_test_file_with_columns_in_another_order(run, npz, predictio
 
 
 @pytest.mark.parametrize(
-    ("gate", "code"), [("ece>0.02", 3), ("ece < 0.02", 0), ("after.ece>0.1", 0), ("accuracy<=0.99", 3), ("brier_score>=5", 0)]
+    ("gate", "code"),
+    [
+        ("ece>0.02", 3),
+        ("ece < 0.02", 0),
+        ("after.ece>0.1", 0),
+        ("accuracy<=0.99", 3),
+        ("brier_score>=5", 0),
+    ],
 )
 def test_gates(run, npz, gate, code):
     result = run("report", npz, "--fail-if", gate, code=code)
@@ -145,7 +175,10 @@ def test_every_key_can_be_asked_for():
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["report", "--fail-if", "after.Brier score > 0.1"], "the key of Brier score is brier_score"),
+        (
+            ["report", "--fail-if", "after.Brier score > 0.1"],
+            "the key of Brier score is brier_score",
+        ),
         (["report", "--fail-if", "RMSE>2"], "the key of RMSE is rmse"),
         (["evaluate", "--fail-if", "O/E>2"], "the key of O/E is observed_expected_ratio"),
         (["report", "--calibrator", "isotonic"], "write --method isotonic."),
@@ -164,7 +197,9 @@ def test_nothing_is_overwritten_without_force(run, npz, tmp_path):
     for command in (["report", npz, "-o", "x"], ["fit", npz, "-o", "x"], ["demo", "-o", "x"]):
         (tmp_path / "x").write_text("precious", encoding="utf-8")
         result = run(*command, code=1)
-        assert re.fullmatch(r"Error: x exists and is not overwritten; pass --force or another -o\.\n", result.stderr)
+        assert re.fullmatch(
+            r"Error: x exists and is not overwritten; pass --force or another -o\.\n", result.stderr
+        )
         assert (tmp_path / "x").read_text(encoding="utf-8") == "precious"
     run("fit", npz, "-o", "x", "--force")
     assert isinstance(cb.load(tmp_path / "x"), cb.AutoCalibrator)
@@ -191,7 +226,10 @@ def test_user_errors_are_one_line(run, npz, tmp_path):
 
 def test_wrong_usage(run, npz):
     assert "choose from: " in run("fit", npz, "--method", "magic", code=2).output
-    assert "exclude each other" in run("evaluate", npz, "--method", "beta", "--calibrator", npz, code=2).output
+    assert (
+        "exclude each other"
+        in run("evaluate", npz, "--method", "beta", "--calibrator", npz, code=2).output
+    )
     assert "must be a .npz file" in run("apply", _saved(npz), npz, "-o", "o.csv", code=2).output
     run("evaluate", "nothing.npz", code=2)
 
@@ -208,7 +246,13 @@ def test_target_says_what_a_map_is_fitted_to(run, npz, tmp_path):
     run("fit", npz, "--method", "platt", "--target", "classes", "-o", "classes.calibrant")
     assert isinstance(cb.load(tmp_path / "classes.calibrant"), cb.OneVsRest)
     for target in ("event", "dog"):
-        assert "--risk NAME --positive" in run("fit", npz, "--method", "platt", "--target", target, code=2).output
+        assert (
+            "--risk NAME --positive"
+            in run("fit", npz, "--method", "platt", "--target", target, code=2).output
+        )
     assert "one of the classes cat, dog, eel" in run("fit", npz, "--target", "fox", code=2).output
     assert "--method isotonic" in run("fit", npz, "--target", "answer", code=2).output
-    assert "ECE" in run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant").output
+    assert (
+        "ECE"
+        in run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant").output
+    )

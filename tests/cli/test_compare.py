@@ -1,4 +1,6 @@
-"""``calibrant compare``: the numbers of ``metrics.compare`` for files of the same rows, or for columns of one file."""
+"""``calibrant compare``: the numbers of ``metrics.compare`` for files of the same rows, or for
+columns of one file.
+"""
 
 import json
 
@@ -14,16 +16,24 @@ pytest.importorskip("rich")
 
 def write(path, **columns):
     rows = zip(*(np.asarray(values).tolist() for values in columns.values()), strict=True)
-    path.write_text("\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n", encoding="utf-8")
+    path.write_text(
+        "\n".join(",".join(map(str, row)) for row in [tuple(columns), *rows]) + "\n",
+        encoding="utf-8",
+    )
 
 
 def differences(result):
-    return {(row["metric"], row["first"], row["second"]): row["difference"] for row in json.loads(result.stdout)["rows"]}
+    return {
+        (row["metric"], row["first"], row["second"]): row["difference"]
+        for row in json.loads(result.stdout)["rows"]
+    }
 
 
 @pytest.fixture
 def risks(tmp_path):
-    """300 loans of 60 branches, two models and a third that only says the rate: as one log, and as a file each."""
+    """300 loans of 60 branches, two models and a third that only says the rate: as one log, and
+    as a file each.
+    """
     rng = np.random.default_rng(3)
     p = rng.uniform(0.02, 0.98, 300)
     y = (rng.random(300) < p).astype(int)
@@ -39,26 +49,75 @@ def test_columns_of_one_file_and_several_files_say_the_same(run, risks):
     models, y, _ = risks
     records = {name: read(p, y).as_pair("event") for name, p in models.items()}
     want = metrics.compare.of(records, [metrics.log_loss, metrics.event_brier_score])
-    columns = run("compare", "log.csv", "--risk", "a", "--risk", "b", "--risk", "rate", "--positive", "bad")
+    columns = run(
+        "compare", "log.csv", "--risk", "a", "--risk", "b", "--risk", "rate", "--positive", "bad"
+    )
     assert columns.stdout == f"{want}\n"
-    files = run("compare", "a.csv", "b.csv", "rate.csv", "--label", "outcome", "--positive", "bad", "--json")
+    files = run(
+        "compare", "a.csv", "b.csv", "rate.csv", "--label", "outcome", "--positive", "bad", "--json"
+    )
     assert json.loads(files.stdout)["files"] == ["a.csv", "b.csv", "rate.csv"]
     found = differences(files)
     assert len(found) == 6
     for row in want.rows:
         assert found[row.metric, f"{row.first}.csv", f"{row.second}.csv"] == row.difference
-    one = run("compare", "log.csv", "--risk", "b", "--risk", "a", "--positive", "bad", "--metric", "ece", "--metric", "event_auroc")
+    one = run(
+        "compare",
+        "log.csv",
+        "--risk",
+        "b",
+        "--risk",
+        "a",
+        "--positive",
+        "bad",
+        "--metric",
+        "ece",
+        "--metric",
+        "event_auroc",
+    )
     assert "not compared" in one.stdout
     assert "event_auroc" in one.stdout
 
 
 def test_options_reach_the_comparison(run, risks):
     models, y, branch = risks
-    asked = "compare", "log.csv", "--risk", "a", "--risk", "b", "--risk", "rate", "--positive", "bad", "--metric", "log_loss", "--json"
-    found = json.loads(run(*asked, "--baseline", "b", "--cluster", "branch", "--correction", "none", "--level", "0.9").stdout)
+    asked = (
+        "compare",
+        "log.csv",
+        "--risk",
+        "a",
+        "--risk",
+        "b",
+        "--risk",
+        "rate",
+        "--positive",
+        "bad",
+        "--metric",
+        "log_loss",
+        "--json",
+    )
+    found = json.loads(
+        run(
+            *asked,
+            "--baseline",
+            "b",
+            "--cluster",
+            "branch",
+            "--correction",
+            "none",
+            "--level",
+            "0.9",
+        ).stdout
+    )
     want = metrics.compare(
-        y, models, metrics=[metrics.log_loss], baseline="b", cluster=branch, correction="none", level=0.9
-    ).to_dict()  # fmt: skip
+        y,
+        models,
+        metrics=[metrics.log_loss],
+        baseline="b",
+        cluster=branch,
+        correction="none",
+        level=0.9,
+    ).to_dict()
     assert {key: value for key, value in found.items() if key != "files"} == want
     assert [(row["first"], row["second"]) for row in found["rows"]] == [("b", "a"), ("b", "rate")]
     assert found["clusters"] == 60.0
@@ -81,7 +140,19 @@ def test_columns_of_classes_in_any_order_and_one_class_or_the_answer(run, tmp_pa
 
 
 def test_scores_are_compared_by_risks_out_of_fold(run, risks):
-    result = run("compare", "log.csv", "--risk", "a", "--risk", "b", "--inputs", "score", "--positive", "bad", "--json")
+    result = run(
+        "compare",
+        "log.csv",
+        "--risk",
+        "a",
+        "--risk",
+        "b",
+        "--inputs",
+        "score",
+        "--positive",
+        "bad",
+        "--json",
+    )
     assert "out of fold" in result.stderr
     # Each is a monotone function of the other, but a sigmoid of one is none of the other.
     assert all(abs(value) < 0.1 for value in differences(result).values())
@@ -92,27 +163,47 @@ def test_forecasts(run, tmp_path):
     mean, y = rng.normal(size=100), rng.normal(size=100)
     for name, std in (("f", 1.0), ("g", 3.0)):
         write(tmp_path / f"{name}.csv", mean=mean, std=np.full(100, std), y=y)
-    want = metrics.compare(y, {"f.csv": (mean, np.full(100, 1.0)), "g.csv": (mean, np.full(100, 3.0))})
+    want = metrics.compare(
+        y, {"f.csv": (mean, np.full(100, 1.0)), "g.csv": (mean, np.full(100, 3.0))}
+    )
     assert run("compare", "f.csv", "g.csv").stdout == f"{want}\n"
-    assert "--target is for predictions of classes" in run("compare", "f.csv", "g.csv", "--target", "event", code=2).stderr
+    assert (
+        "--target is for predictions of classes"
+        in run("compare", "f.csv", "g.csv", "--target", "event", code=2).stderr
+    )
 
 
 def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
     models, y, _ = risks
     asked = "--label", "outcome", "--positive", "bad"
-    write(tmp_path / "other.csv", risk=models["a"], outcome=np.array(["good", "bad"])[np.roll(y, 1)])
+    write(
+        tmp_path / "other.csv", risk=models["a"], outcome=np.array(["good", "bad"])[np.roll(y, 1)]
+    )
     write(tmp_path / "short.csv", risk=models["a"][:50], outcome=np.array(["good", "bad"])[y[:50]])
     write(tmp_path / "number.csv", mean=models["a"], std=models["a"], outcome=y)
-    for name, said in (("other", "the labels of other.csv must be those of a.csv, row by row"), ("short", "300; got 50")):
+    for name, said in (
+        ("other", "the labels of other.csv must be those of a.csv, row by row"),
+        ("short", "300; got 50"),
+    ):
         assert said in run("compare", "a.csv", f"{name}.csv", *asked, code=1).stderr
-    assert "must be of the same task as a.csv" in run("compare", "a.csv", "number.csv", *asked, code=1).stderr
-    for wrong in (["a.csv"], ["log.csv", "--risk", "a"], ["log.csv", "--risk", "a", "--risk", "a"], ["a.csv", "a.csv"]):
+    assert (
+        "must be of the same task as a.csv"
+        in run("compare", "a.csv", "number.csv", *asked, code=1).stderr
+    )
+    for wrong in (
+        ["a.csv"],
+        ["log.csv", "--risk", "a"],
+        ["log.csv", "--risk", "a", "--risk", "a"],
+        ["a.csv", "a.csv"],
+    ):
         assert "two different predictions or more" in run("compare", *wrong, *asked, code=2).stderr
     two = "compare", "a.csv", "b.csv", *asked
     assert "--metric must be one of acc" in run(*two, "--metric", "elegance", code=2).stderr
     assert "--baseline must be one of the names" in run(*two, "--baseline", "c", code=1).stderr
     assert "holds no 'c'" in run(*two, "--cluster", "c", code=1).stderr
-    assert "--positive LABEL" in run("compare", "a.csv", "b.csv", "--label", "outcome", code=1).stderr
+    assert (
+        "--positive LABEL" in run("compare", "a.csv", "b.csv", "--label", "outcome", code=1).stderr
+    )
 
 
 def test_rows_that_lack_something_in_any_table_are_left_out_of_all(run, risks, tmp_path):
@@ -126,7 +217,9 @@ def test_rows_that_lack_something_in_any_table_are_left_out_of_all(run, risks, t
     left = np.delete(np.arange(300), [3, 7])
     records = {name: read(models[name][left], y[left]).as_pair("event") for name in ("a", "b")}
     want = metrics.compare.of(records, [metrics.log_loss, metrics.event_brier_score])
-    assert differences(found) == {(row.metric, row.first, row.second): row.difference for row in want.rows}
+    assert differences(found) == {
+        (row.metric, row.first, row.second): row.difference for row in want.rows
+    }
 
 
 def test_folders_are_tables(run, risks, tmp_path):
@@ -134,7 +227,12 @@ def test_folders_are_tables(run, risks, tmp_path):
         (tmp_path / f"model_{name}").mkdir()
         header, *rows = (tmp_path / f"{name}.csv").read_text(encoding="utf-8").splitlines()
         for i, part in enumerate((rows[:100], rows[100:])):
-            (tmp_path / f"model_{name}" / f"{i}.csv").write_text("\n".join([header, *part]) + "\n", encoding="utf-8")
+            (tmp_path / f"model_{name}" / f"{i}.csv").write_text(
+                "\n".join([header, *part]) + "\n", encoding="utf-8"
+            )
     asked = "--label", "outcome", "--positive", "bad", "--json"
-    whole, parts = (differences(run("compare", *tables, *asked)) for tables in (("a.csv", "b.csv"), ("model_a", "model_b")))
+    whole, parts = (
+        differences(run("compare", *tables, *asked))
+        for tables in (("a.csv", "b.csv"), ("model_a", "model_b"))
+    )
     assert list(whole.values()) == list(parts.values())

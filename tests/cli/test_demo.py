@@ -18,7 +18,9 @@ def test_compares_every_method_on_every_case_and_writes_the_report(demo, tmp_pat
         assert list(results) == list(methods())
         for name, found in results.items():
             assert "refused" not in found, (case, name)
-            assert found["log loss"]["low"] <= found["log loss"]["value"] <= found["log loss"]["high"]
+            assert (
+                found["log loss"]["low"] <= found["log loss"]["value"] <= found["log loss"]["high"]
+            )
     forest = demo["random forest on digits"]
     assert forest["temperature"]["log loss"]["value"] < forest["identity"]["log loss"]["value"]
     assert "Demo: random forest on digits" in (tmp_path / "demo.html").read_text("utf-8")

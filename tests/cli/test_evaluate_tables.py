@@ -15,7 +15,10 @@ pandas = pytest.importorskip("pandas")
 def logs(predictions, tmp_path):
     P, y, names = predictions
     frame = pandas.DataFrame(P, columns=[f"p_{name}" for name in names])
-    frame["label"], frame["model"] = np.array(names)[y], np.where(np.arange(len(y)) % 3, "new", "old")
+    frame["label"], frame["model"] = (
+        np.array(names)[y],
+        np.where(np.arange(len(y)) % 3, "new", "old"),
+    )
     frame["day"] = np.arange(len(y)) // 200
     (tmp_path / "logs").mkdir()
     for i, part in enumerate(np.array_split(np.arange(len(y)), 5)):
@@ -30,18 +33,33 @@ def test_by_slice(run, logs):
 
 
 def test_json_equals_evaluate(run, logs):
-    found = json.loads(run("evaluate", "logs/*.parquet", "--by", "model,day", "--engine", "auto", "--json").output)
+    found = json.loads(
+        run("evaluate", "logs/*.parquet", "--by", "model,day", "--engine", "auto", "--json").output
+    )
     assert found["slices"] == [
-        pytest.approx(row) for row in cb.evaluate(logs, probabilities="p_*", by=["model", "day"]).to_dict()["slices"]
+        pytest.approx(row)
+        for row in cb.evaluate(logs, probabilities="p_*", by=["model", "day"]).to_dict()["slices"]
     ]
 
 
 def test_resume_and_parquet(run, logs, tmp_path):
     for _ in range(2):
-        run("evaluate", "logs/*.parquet", "--by", "model", "--resume", "sums.calibrant", "-o", "out.parquet", "--force")
+        run(
+            "evaluate",
+            "logs/*.parquet",
+            "--by",
+            "model",
+            "--resume",
+            "sums.calibrant",
+            "-o",
+            "out.parquet",
+            "--force",
+        )
     assert pandas.read_parquet(tmp_path / "out.parquet")["n"].sum() == len(logs)
     run("evaluate", "logs", "--by", "model", "-o", "out.json")
-    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["overall"]["n"] == len(logs)
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["overall"]["n"] == len(
+        logs
+    )
 
 
 def test_no_files_in_one_line(run):
@@ -49,5 +67,11 @@ def test_no_files_in_one_line(run):
 
 
 def test_what_needs_rows_goes_without_slices(run, logs):
-    assert "--method needs rows" in run("evaluate", "logs/*.parquet", "--by", "model", "--method", "isotonic", code=2).output
-    assert "one-vs-rest isotonic regression" in run("evaluate", "logs/*.parquet", "--method", "isotonic").output
+    assert (
+        "--method needs rows"
+        in run("evaluate", "logs/*.parquet", "--by", "model", "--method", "isotonic", code=2).output
+    )
+    assert (
+        "one-vs-rest isotonic regression"
+        in run("evaluate", "logs/*.parquet", "--method", "isotonic").output
+    )

@@ -26,11 +26,19 @@ def write(path, table):
             writer = csv.writer(file)
             writer.writerow(table)
             writer.writerows(
-                zip(*([repr(v) if isinstance(v, float) else v for v in np.asarray(c).tolist()] for c in table.values()), strict=True)
+                zip(
+                    *(
+                        [repr(v) if isinstance(v, float) else v for v in np.asarray(c).tolist()]
+                        for c in table.values()
+                    ),
+                    strict=True,
+                )
             )
     else:
         pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.table({name: list(v) for name, v in table.items()}), path)
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pa.table({name: list(v) for name, v in table.items()}), path
+        )
     return path
 
 
@@ -54,17 +62,30 @@ def test_from_fit_to_evaluation(kind, run, forecasts, tmp_path):
     y, mean, std = forecasts
     names = [f"row {i}" for i in range(300)]
     path = write(tmp_path / f"f.{kind}", {"id": names, "mean": mean, "std": std, "y": y})
-    assert "STD scaling fitted on 300 rows" in run("fit", path, "--method", "std", "-o", "m.calibrant").output
+    assert (
+        "STD scaling fitted on 300 rows"
+        in run("fit", path, "--method", "std", "-o", "m.calibrant").output
+    )
     assert cb.load(tmp_path / "m.calibrant").scale_ == cb.StdScaling().fit(mean, y, std=std).scale_
     run("apply", "m.calibrant", path, "-o", f"out.{kind}", "--interval", "0.8")
-    out, expected = read(tmp_path / f"out.{kind}"), cb.StdScaling().fit(mean, y, std=std).predict(mean, std)
+    out, expected = (
+        read(tmp_path / f"out.{kind}"),
+        cb.StdScaling().fit(mean, y, std=std).predict(mean, std),
+    )
     assert list(out["id"]) == names
     assert set(out) == {"id", "mean", "std", "y", "low_0.8", "high_0.8"}
-    for name, values in [("mean", mean), ("std", expected.std), ("low_0.8", expected.interval(0.8)[0]), ("y", y)]:
+    for name, values in [
+        ("mean", mean),
+        ("std", expected.std),
+        ("low_0.8", expected.interval(0.8)[0]),
+        ("y", y),
+    ]:
         np.testing.assert_array_equal(np.array(out[name], dtype=float), values)
     found = json.loads(run("evaluate", path, "--calibrator", "m.calibrant", "--json").stdout)
     assert found["calibrator"]["evaluation"] == "in-sample"
-    assert by_key(found)["ence"]["before"]["value"] == pytest.approx(metrics.expected_normalized_calibration_error(y, mean, std))
+    assert by_key(found)["ence"]["before"]["value"] == pytest.approx(
+        metrics.expected_normalized_calibration_error(y, mean, std)
+    )
 
 
 def test_evaluate_prints_every_metric(run, forecasts, tmp_path):
@@ -81,12 +102,23 @@ def test_quantiles(kind, run, forecasts, tmp_path):
     levels = [0.05, 0.5, 0.95]
     values = cb.NormalForecast(mean, std).quantile(levels)
     table = {f"q_{level}": values[:, j] for j, level in reversed(list(enumerate(levels)))}
-    path = write(tmp_path / f"f.{kind}", {**(table if kind == "csv" else {"quantiles": values, "levels": np.array(levels)}), "y": y})
+    path = write(
+        tmp_path / f"f.{kind}",
+        {**(table if kind == "csv" else {"quantiles": values, "levels": np.array(levels)}), "y": y},
+    )
     run("fit", path, "--method", "std", "-o", "m.calibrant")
     run("apply", "m.calibrant", path, "-o", f"o.{kind}")
     out = read(tmp_path / f"o.{kind}")
-    expected = cb.StdScaling().fit(cb.QuantileForecast(levels, values), y).predict(cb.QuantileForecast(levels, values))
-    got = out["quantiles"] if kind == "npz" else np.column_stack([np.array(out[f"q_{level}"], dtype=float) for level in levels])
+    expected = (
+        cb.StdScaling()
+        .fit(cb.QuantileForecast(levels, values), y)
+        .predict(cb.QuantileForecast(levels, values))
+    )
+    got = (
+        out["quantiles"]
+        if kind == "npz"
+        else np.column_stack([np.array(out[f"q_{level}"], dtype=float) for level in levels])
+    )
     np.testing.assert_array_equal(got, expected.quantile(levels))
     np.testing.assert_array_equal(np.array(out["high_0.9"], dtype=float), expected.interval(0.9)[1])
 
@@ -97,7 +129,9 @@ def test_outputs_by_name(run, forecasts, tmp_path):
     path = write(tmp_path / "f.csv", table)
     found = json.loads(run("evaluate", path, "--json").stdout)
     assert found["data"]["outputs"] == ["x", "w"]
-    assert by_key(found, "w")["crps"]["before"]["value"] == pytest.approx(metrics.continuous_ranked_probability_score(y, mean, 1.5 * std))
+    assert by_key(found, "w")["crps"]["before"]["value"] == pytest.approx(
+        metrics.continuous_ranked_probability_score(y, mean, 1.5 * std)
+    )
     run("fit", path, "--method", "interval", "-o", "m.calibrant")
     run("apply", "m.calibrant", path, "-o", "o.csv")
     assert {"low_0.9_x", "high_0.9_w", "y_x"} <= set(read(tmp_path / "o.csv"))
@@ -105,7 +139,15 @@ def test_outputs_by_name(run, forecasts, tmp_path):
     assert "x" in result
     assert (
         "interval calibration error of x before"
-        in run("report", path, "--method", "std", "--fail-if", "interval_calibration_error>0.05", code=3).stderr
+        in run(
+            "report",
+            path,
+            "--method",
+            "std",
+            "--fail-if",
+            "interval_calibration_error>0.05",
+            code=3,
+        ).stderr
     )
 
 
@@ -117,8 +159,11 @@ def test_outputs_in_another_order_are_refused(run, forecasts, tmp_path):
     run("fit", path, "--method", "std", "-o", "m.calibrant")
     assert cb.load(tmp_path / "m.calibrant").output_names_ == ["a", "b"]
     run("apply", "m.calibrant", path, "-o", "out.csv")
-    for arguments in (["apply", "m.calibrant", turned, "-o", "o.csv"], ["report", turned, "--calibrator", "m.calibrant"],
-                      ["report", path, "--method", "std", "--test", turned]):  # fmt: skip
+    for arguments in (
+        ["apply", "m.calibrant", turned, "-o", "o.csv"],
+        ["report", turned, "--calibrator", "m.calibrant"],
+        ["report", path, "--method", "std", "--test", turned],
+    ):
         assert "in their order, ['a', 'b']; got ['b', 'a']" in run(*arguments, code=1).stderr
 
 
@@ -126,16 +171,43 @@ def test_report_and_gates(run, forecasts, tmp_path):
     y, mean, std = forecasts
     path = write(tmp_path / "f.npz", {"mean": mean, "std": std, "y": y})
     test = write(tmp_path / "t.npz", {"mean": mean[::2], "std": std[::2], "y": y[::2]})
-    output = run("report", path, "--method", "std", "--test", test, "-o", "r.html", "--fail-if", "after.ence>0.9").output
+    output = run(
+        "report",
+        path,
+        "--method",
+        "std",
+        "--test",
+        test,
+        "-o",
+        "r.html",
+        "--fail-if",
+        "after.ence>0.9",
+    ).output
     page = (tmp_path / "r.html").read_text("utf-8")
     *_, verdict, _ = output.splitlines()
     assert verdict in page
     assert "measured on 150 others" in page
     assert (
         "ENCE before calibration"
-        in run("report", path, "--method", "std", "--force", "--fail-if", "ence>0.05", "-o", "r.md", code=3).stderr
+        in run(
+            "report",
+            path,
+            "--method",
+            "std",
+            "--force",
+            "--fail-if",
+            "ence>0.05",
+            "-o",
+            "r.md",
+            code=3,
+        ).stderr
     )
-    assert "does not have" in run("report", path, "--method", "std", "-o", "n.html", "--fail-if", "ece>0.05", code=1).stderr
+    assert (
+        "does not have"
+        in run(
+            "report", path, "--method", "std", "-o", "n.html", "--fail-if", "ece>0.05", code=1
+        ).stderr
+    )
 
 
 def test_the_task_is_told_or_asked_for(run, forecasts, predictions, tmp_path):
@@ -144,10 +216,32 @@ def test_the_task_is_told_or_asked_for(run, forecasts, predictions, tmp_path):
     both = {"mean": mean, "std": std, "y": y, "probabilities": P, "labels": np.arange(300) % 3}
     path = write(tmp_path / "b.npz", both)
     assert "say which with --task" in run("evaluate", path, code=1).stderr
-    assert json.loads(run("evaluate", path, "--task", "classification", "--label", "labels", "--json").stdout)["task"] == "classification"
-    assert json.loads(run("evaluate", path, "--task", "regression", "--label", "y", "--json").stdout)["task"] == "regression"
+    assert (
+        json.loads(
+            run("evaluate", path, "--task", "classification", "--label", "labels", "--json").stdout
+        )["task"]
+        == "classification"
+    )
+    assert (
+        json.loads(run("evaluate", path, "--task", "regression", "--label", "y", "--json").stdout)[
+            "task"
+        ]
+        == "regression"
+    )
     other = write(tmp_path / "o.csv", {"mu": mean, "sigma": std, "seen": y, "w": np.ones(300)})
-    found = run("evaluate", other, "--mean", "mu", "--std", "sigma", "--label", "seen", "--weight", "w", "--json").stdout
+    found = run(
+        "evaluate",
+        other,
+        "--mean",
+        "mu",
+        "--std",
+        "sigma",
+        "--label",
+        "seen",
+        "--weight",
+        "w",
+        "--json",
+    ).stdout
     assert json.loads(found)["data"]["n"] == 300.0
     assert "name yours with --mean" in run("evaluate", other, "--task", "regression", code=1).stderr
 
@@ -157,11 +251,22 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
     P, labels, _ = predictions
     numbers = write(tmp_path / "f.npz", {"mean": mean, "std": std, "y": y})
     classes = write(tmp_path / "c.npz", {"probabilities": P, "labels": labels})
-    assert "is not for forecasts of a number" in run("fit", numbers, "--method", "temperature", code=2).output
-    assert "is not for predictions of classes" in run("fit", classes, "--method", "variance-binning", code=2).output
+    assert (
+        "is not for forecasts of a number"
+        in run("fit", numbers, "--method", "temperature", code=2).output
+    )
+    assert (
+        "is not for predictions of classes"
+        in run("fit", classes, "--method", "variance-binning", code=2).output
+    )
     run("fit", numbers, "--method", "std", "-o", "m.calibrant")
-    assert "does not calibrate" in run("apply", "m.calibrant", classes, "-o", "o.npz", code=1).stderr
-    assert "does not calibrate" in run("evaluate", classes, "--calibrator", "m.calibrant", code=1).stderr
+    assert (
+        "does not calibrate" in run("apply", "m.calibrant", classes, "-o", "o.npz", code=1).stderr
+    )
+    assert (
+        "does not calibrate"
+        in run("evaluate", classes, "--calibrator", "m.calibrant", code=1).stderr
+    )
     write(tmp_path / "bad.npz", {"mean": mean, "std": -std, "y": y})
     said = run("evaluate", "bad.npz", code=1).stderr
     assert "--std must be finite and positive" in said
@@ -170,8 +275,12 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
 
 def test_methods_lists_both_tasks(run):
     found = json.loads(run("methods", "--json").stdout)
-    assert {"std", "interval", "conformal-intervals"} <= {row["name"] for row in found["regression"]["calibrators"]}
-    assert {"temperature", "isotonic"} <= {row["name"] for row in found["classification"]["calibrators"]}
+    assert {"std", "interval", "conformal-intervals"} <= {
+        row["name"] for row in found["regression"]["calibrators"]
+    }
+    assert {"temperature", "isotonic"} <= {
+        row["name"] for row in found["classification"]["calibrators"]
+    }
     named = {row["name"] for rows in found.values() for row in rows["metrics"]}
     assert {"log_loss", "expected_normalized_calibration_error"} <= named
     text = run("methods", "--task", "regression").output
@@ -183,12 +292,34 @@ def test_methods_lists_both_tasks(run):
 def test_times_and_groups_of_a_report(kind, run, forecasts, tmp_path):
     y, mean, std = forecasts
     when = [f"2026-01-{1 + i // 30:02d}" for i in range(300)]
-    path = write(tmp_path / f"f.{kind}", {"mean": mean, "std": std, "y": y, "when": when, "plant": ["a", "b"] * 150})
+    path = write(
+        tmp_path / f"f.{kind}",
+        {"mean": mean, "std": std, "y": y, "when": when, "plant": ["a", "b"] * 150},
+    )
     options = ("--method", "forecast-identity", "-o", "r.json")
-    found = json.loads(run("report", path, *options, "--time", "when", "--groups", "plant", "--features", "plant,mean", "--json").stdout)
+    found = json.loads(
+        run(
+            "report",
+            path,
+            *options,
+            "--time",
+            "when",
+            "--groups",
+            "plant",
+            "--features",
+            "plant,mean",
+            "--json",
+        ).stdout
+    )
     found = found["outputs"][0]
     assert len(found["drift"]["before"]["time"]) == 10
     assert {row["feature"] for row in found["features"]} == {"plant", "mean"}
     assert {row["group"] for row in found["groups"]} == {"a", "b"}
-    assert "holds no 'then'" in run("report", path, *options, "--force", "--time", "then", code=1).stderr
-    assert "holds no 'age'" in run("report", path, *options, "--force", "--features", "age", code=1).stderr
+    assert (
+        "holds no 'then'"
+        in run("report", path, *options, "--force", "--time", "then", code=1).stderr
+    )
+    assert (
+        "holds no 'age'"
+        in run("report", path, *options, "--force", "--features", "age", code=1).stderr
+    )

@@ -1,4 +1,6 @@
-"""Files, names and options of every kind by the hundred: each command does what it says, or says why not."""
+"""Files, names and options of every kind by the hundred: each command does what it says, or says
+why not.
+"""
 
 from collections import Counter
 

@@ -1,4 +1,6 @@
-"""``fit --groups``, ``apply`` and ``report`` of calibrators by group: the columns are read by name from every kind of table."""
+"""``fit --groups``, ``apply`` and ``report`` of calibrators by group: the columns are read by
+name from every kind of table.
+"""
 
 import json
 
@@ -17,9 +19,16 @@ def _run(*arguments):
 
 
 def _frame(n, seed):
-    """Women of the south, and the old, have higher log-odds than p says; a sixth of the places is not known."""
+    """Women of the south, and the old, have higher log-odds than p says; a sixth of the places
+    is not known.
+    """
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "place": rng.choice(["south", "north", None], n, p=[0.4, 0.4, 0.2])})
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "place": rng.choice(["south", "north", None], n, p=[0.4, 0.4, 0.2]),
+        }
+    )
     frame["age"] = rng.uniform(20.0, 80.0, n).round(1)
     z = rng.normal(size=n)
     shift = 1.2 * ((frame.sex == "f") & (frame.place == "south")) + 0.8 * (frame.age > 60.0)
@@ -33,7 +42,11 @@ WRITE = {
     "parquet": lambda frame, path: frame.to_parquet(path),
     "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
 }
-READ = {"csv": pd.read_csv, "parquet": pd.read_parquet, "jsonl": lambda path: pd.read_json(path, lines=True)}
+READ = {
+    "csv": pd.read_csv,
+    "parquet": pd.read_parquet,
+    "jsonl": lambda path: pd.read_json(path, lines=True),
+}
 
 
 @pytest.fixture(scope="module", params=WRITE)
@@ -47,11 +60,16 @@ def files(request, tmp_path_factory):
     return request.param, *paths, *frames
 
 
-def test_fit_and_apply_say_what_python_says_of_any_kind_of_table_and_order_of_columns(files, tmp_path):
+def test_fit_and_apply_say_what_python_says_of_any_kind_of_table_and_order_of_columns(
+    files, tmp_path
+):
     kind, fit, new, first, second = files
     model, out = tmp_path / "m.calibrant", tmp_path / f"out.{kind}"
     names = ["sex", "place", "age"]
-    assert _run("fit", fit, "--groups", ",".join(names), "--method", "group", "-o", model).exit_code == 0
+    assert (
+        _run("fit", fit, "--groups", ",".join(names), "--method", "group", "-o", model).exit_code
+        == 0
+    )
     saved = cb.load(model)
     assert saved.group_names_ == names
     # Nothing is a level, and numbers are cut.
@@ -59,7 +77,11 @@ def test_fit_and_apply_say_what_python_says_of_any_kind_of_table_and_order_of_co
     assert saved.levels_.edges[2] is not None
     result = _run("apply", model, new, "-o", out)
     assert result.exit_code == 0, result.output
-    expected = cb.GroupCalibrator().fit(first.p, first.label, groups=first[names]).predict_proba(second.p, groups=second[names[::-1]])
+    expected = (
+        cb.GroupCalibrator()
+        .fit(first.p, first.label, groups=first[names])
+        .predict_proba(second.p, groups=second[names[::-1]])
+    )
     np.testing.assert_allclose(READ[kind](out)["p"], expected[:, 1], atol=1e-9)
 
 
@@ -85,9 +107,14 @@ def test_the_automatic_choice_is_given_the_groups(tables, tmp_path):
 def test_a_missing_column_is_an_error_in_one_sentence(tables, tmp_path):
     fit, _, _, second = tables
     model, short, out = tmp_path / "m.calibrant", tmp_path / "short.csv", tmp_path / "o.csv"
-    assert _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    assert (
+        _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    )
     second.drop(columns="place").to_csv(short, index=False)
-    for command in (("apply", model, short, "-o", out), ("report", short, "--calibrator", model, "-o", tmp_path / "r.html")):
+    for command in (
+        ("apply", model, short, "-o", out),
+        ("report", short, "--calibrator", model, "-o", tmp_path / "r.html"),
+    ):
         result = _run(*command)
         assert result.exit_code == 1
         assert result.output.count("\n") == 1
@@ -109,12 +136,22 @@ def test_a_report_shows_the_worst_groups_before_and_after_and_gates_on_either(ta
     assert worst["before"]["outcome"] == "off"
     assert abs(worst["after"]["gap"]) < 0.4 * abs(worst["before"]["gap"])
     assert "groups=groups_calibration" in told["choice"]["code"][1]
-    # Fitted on one file and measured on another, by the command line and by Python, which draws the page as well.
+    # Fitted on one file and measured on another, by the command line and by Python, which draws the
+    # page as well.
     assert _run(*asked, "--test", new).exit_code == 0
     told = json.loads(out.read_text(encoding="utf-8"))
     test = second.label, second.p, None, second[names]
-    found = cb.report(first.label, first.p, test=test, groups=first[names], calibrator=cb.GroupCalibrator(), n_resamples=20)
-    assert [row["group"] for row in found.to_dict()["audit"]["worst"]] == [row["group"] for row in told["audit"]["worst"]]
+    found = cb.report(
+        first.label,
+        first.p,
+        test=test,
+        groups=first[names],
+        calibrator=cb.GroupCalibrator(),
+        n_resamples=20,
+    )
+    assert [row["group"] for row in found.to_dict()["audit"]["worst"]] == [
+        row["group"] for row in told["audit"]["worst"]
+    ]
     assert found.to_dict()["audit"]["after"] == told["audit"]["after"]
     assert "| sex f × place south |" in found.to_markdown()
     assert "The worst groups, before and after" in found.to_html()
@@ -136,13 +173,28 @@ def test_forecasts_by_group_read_their_columns_too(tmp_path):
     frame["y"] = rng.normal(size=400) * np.where(frame.store == "b", 3.0, 1.0)
     path, model, out = tmp_path / "f.csv", tmp_path / "m.calibrant", tmp_path / "o.csv"
     frame.to_csv(path, index=False)
-    cal = cb.MondrianIntervals(by="groups").fit(frame["mean"], frame.y, std=frame["std"], groups=frame[["store"]])
+    cal = cb.MondrianIntervals(by="groups").fit(
+        frame["mean"], frame.y, std=frame["std"], groups=frame[["store"]]
+    )
     cal.save(model)
     result = _run("apply", model, path, "-o", out)
     assert result.exit_code == 0, result.output
     made = pd.read_csv(out)
     assert made.loc[300, "high_0.9"] > 2.0 * made.loc[0, "high_0.9"]
-    assert _run("fit", path, "--groups", "store", "--method", "forecast-multicalibration", "-o", model, "--force").exit_code == 0
+    assert (
+        _run(
+            "fit",
+            path,
+            "--groups",
+            "store",
+            "--method",
+            "forecast-multicalibration",
+            "-o",
+            model,
+            "--force",
+        ).exit_code
+        == 0
+    )
     result = _run("apply", model, path, "-o", out, "--force")
     assert result.exit_code == 0, result.output
     made = pd.read_csv(out)
@@ -154,10 +206,18 @@ def test_what_is_refused(tables, tmp_path):
     out = "-o", tmp_path / "m.calibrant"
     assert "needs --groups" in _run("fit", fit, "--method", "group", *out).output
     assert "needs --groups" in _run("evaluate", fit, "--method", "group").output
-    assert "temperature scaling is not" in _run("fit", fit, "--method", "temperature", "--groups", "sex", *out).output
+    assert (
+        "temperature scaling is not"
+        in _run("fit", fit, "--method", "temperature", "--groups", "sex", *out).output
+    )
     assert "holds no 'cold'" in _run("fit", fit, "--groups", "sex,cold", *out).output
-    cb.GroupCalibrator().fit(first.p, first.label, groups=first.sex.to_numpy()).save(tmp_path / "unnamed.calibrant")
-    assert "had no names in its fit" in _run("apply", tmp_path / "unnamed.calibrant", new, "-o", tmp_path / "o.csv").output
+    cb.GroupCalibrator().fit(first.p, first.label, groups=first.sex.to_numpy()).save(
+        tmp_path / "unnamed.calibrant"
+    )
+    assert (
+        "had no names in its fit"
+        in _run("apply", tmp_path / "unnamed.calibrant", new, "-o", tmp_path / "o.csv").output
+    )
 
 
 @pytest.mark.parametrize("command", [("fit", "--method", "group"), ("report",), ("audit",)])
@@ -166,32 +226,55 @@ def test_what_rows_are_judged_by_is_no_group_of_theirs(command, tables, tmp_path
     name, *options = command
     if name != "audit":
         options += ["-o", tmp_path / f"out.{'json' if name == 'report' else 'calibrant'}"]
-    for groups, what in (("label", "the outcome"), ("sex,label", "the outcome"), ("p", "a prediction")):
+    for groups, what in (
+        ("label", "the outcome"),
+        ("sex,label", "the outcome"),
+        ("p", "a prediction"),
+    ):
         result = _run(name, fit, "--groups", groups, *options)
         assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
         assert (
-            f"--groups must name columns that are known before anything comes true; {groups[-5:].strip(',')!r} is {what} of"
-            in result.output
+            "--groups must name columns that are known before anything comes true;"
+            f" {groups[-5:].strip(',')!r} is {what} of" in result.output
         )
-    assert name != "report" or "--features must name columns" in _run(name, fit, "--features", "label", *options).output
+    assert (
+        name != "report"
+        or "--features must name columns" in _run(name, fit, "--features", "label", *options).output
+    )
 
 
 def test_the_outcome_of_a_forecast_is_no_group_either(tmp_path):
     path = tmp_path / "f.csv"
-    pd.DataFrame({"mean": [0.0, 1.0], "std": [1.0, 1.0], "outcome": [0.5, 0.7]}).to_csv(path, index=False)
+    pd.DataFrame({"mean": [0.0, 1.0], "std": [1.0, 1.0], "outcome": [0.5, 0.7]}).to_csv(
+        path, index=False
+    )
     for name, what in (("outcome", "the outcome"), ("std", "a prediction")):
-        result = _run("fit", path, "--groups", name, "--method", "forecast-group", "-o", tmp_path / "m.calibrant")
+        result = _run(
+            "fit",
+            path,
+            "--groups",
+            name,
+            "--method",
+            "forecast-group",
+            "-o",
+            tmp_path / "m.calibrant",
+        )
         assert f"{name!r} is {what} of" in result.output
 
 
 def test_files_whose_levels_are_all_new_are_said_so(tables, tmp_path):
     fit, _, _, second = tables
     model, other = tmp_path / "m.calibrant", tmp_path / "other.csv"
-    assert _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    assert (
+        _run("fit", fit, "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    )
     second.assign(sex=second.sex.str.upper()).to_csv(other, index=False)
     result = _run("apply", model, other, "-o", tmp_path / "out.csv")
     assert result.exit_code == 0
-    assert "Warning: none of the 800 rows has a level of the column sex of groups that was seen in the fit" in result.output
+    assert (
+        "Warning: none of the 800 rows has a level of the column sex of groups that was seen in"
+        " the fit" in result.output
+    )
     assert "it holds 'F', 'M', the fit saw 'f', 'm';" in result.output
     assert result.output.count("Warning") == 1
 
@@ -199,7 +282,13 @@ def test_files_whose_levels_are_all_new_are_said_so(tables, tmp_path):
 def test_python_refuses_a_report_that_lacks_one_of_the_two_groups():
     frame = _frame(200, 2)
     with pytest.raises(InputError, match="pass test="):
-        cb.report(frame.label, frame.p, test=(frame.label, frame.p), groups=frame.sex, calibrator=cb.GroupCalibrator())
+        cb.report(
+            frame.label,
+            frame.p,
+            test=(frame.label, frame.p),
+            groups=frame.sex,
+            calibrator=cb.GroupCalibrator(),
+        )
     with pytest.raises(InputError, match="needs groups="):
         cb.report(frame.label, frame.p, calibrator=cb.GroupCalibrator())
 
@@ -210,7 +299,23 @@ def test_apply_counts_the_rows_whose_level_the_fit_had_not_seen(tmp_path):
     fit, new, model = tmp_path / "fit.csv", tmp_path / "new.csv", tmp_path / "model.calibrant"
     frame.to_csv(fit, index=False)
     frame[:40].assign(place=["west"] * 25 + ["south"] * 10 + [None] * 5).to_csv(new, index=False)
-    assert _run("fit", fit, "--risk", "p", "--label", "label", "--groups", "sex,place", "--method", "group", "-o", model).exit_code == 0
+    assert (
+        _run(
+            "fit",
+            fit,
+            "--risk",
+            "p",
+            "--label",
+            "label",
+            "--groups",
+            "sex,place",
+            "--method",
+            "group",
+            "-o",
+            model,
+        ).exit_code
+        == 0
+    )
     result = _run("apply", model, new, "--risk", "p", "-o", tmp_path / "out.csv")
     assert "30 of them have a level of place that the fit had not seen" in result.output
     assert "level of sex" not in result.output

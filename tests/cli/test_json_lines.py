@@ -22,7 +22,14 @@ def log():
     p = rng.uniform(0.05, 0.95, 60)
     days = [f"2026-03-{1 + i // 10:02d}" for i in range(60)]
     return [
-        {"id": i, "p": round(p[i], 6), "y": int(rng.random() < p[i]), "model": {"name": "ab"[i % 2]}, "when": days[i], "tags": ["x"]}
+        {
+            "id": i,
+            "p": round(p[i], 6),
+            "y": int(rng.random() < p[i]),
+            "model": {"name": "ab"[i % 2]},
+            "when": days[i],
+            "tags": ["x"],
+        }
         for i in range(60)
     ]
 
@@ -30,9 +37,13 @@ def log():
 @pytest.fixture
 def files(log, tmp_path):
     """The log as JSON lines and as CSV."""
-    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log), encoding="utf-8")
+    (tmp_path / "f.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in log), encoding="utf-8"
+    )
     rows = [f"{r['id']},{r['p']},{r['y']},{r['model']['name']},{r['when']}" for r in log]
-    (tmp_path / "f.csv").write_text("id,p,y,model.name,when\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "f.csv").write_text(
+        "id,p,y,model.name,when\n" + "\n".join(rows) + "\n", encoding="utf-8"
+    )
     for name in ("f.jsonl", "f.csv"):
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
     return tmp_path
@@ -82,7 +93,9 @@ def test_fit_and_report_read_standard_input(run, files):
 def test_apply_changes_the_prediction_and_nothing_else(run, files, log):
     run("fit", "f.jsonl", "--method", "platt", "-o", "m")
     run("apply", "m", "f.jsonl", "-o", "out.jsonl")
-    out = [json.loads(line) for line in (files / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    out = [
+        json.loads(line) for line in (files / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     p, fitted = [row["p"] for row in log], cb.load("m")
     Q, sure = fitted.predict_proba(p)[:, 1].tolist(), fitted.predict_confidence(p).tolist()
     assert out == [{**row, "p": q, "confidence": c} for row, q, c in zip(log, Q, sure, strict=True)]
@@ -92,7 +105,8 @@ def test_apply_changes_the_prediction_and_nothing_else(run, files, log):
 
 def test_a_nested_prediction_is_replaced_where_it_is(run, tmp_path):
     (tmp_path / "f.jsonl").write_text(
-        '{"model": {"p": 0.25, "v": "ü"}, "y": 0}\n{"model": {"v": "2", "p": 0.5}, "y": 1}\n', encoding="utf-8"
+        '{"model": {"p": 0.25, "v": "ü"}, "y": 0}\n{"model": {"v": "2", "p": 0.5}, "y": 1}\n',
+        encoding="utf-8",
     )
     cb.Identity().fit([0.5, 0.5], [0, 1]).save(tmp_path / "m")
     run("apply", "m", "f.jsonl", "--probabilities", "model.p", "-o", "o.jsonl")
@@ -100,14 +114,23 @@ def test_a_nested_prediction_is_replaced_where_it_is(run, tmp_path):
     assert first == '{"model": {"p": 0.25, "v": "ü"}, "y": 0, "confidence": 0.75}'
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("", "at least one JSON object"), ('{"p": 0.5, "y": 1}\n[1]\n', "line 2"), ('{"p": 0.5\n', "line 1"), ('{"a": 1, "a": 2}', "'a' twice"),
-    ('{"a": {"b": 1}, "a.b": 2}', "two values named 'a.b'"), ('{"p": [0.5], "y": 1}', "one value a line"),
-    ('{"p": "x", "y": 1}', "row 0 is 'x'"), ('{"p": 0.5, "y": null}\n{"p": 0.4, "y": 1}', "row 0"),
-    ('{"p": %s, "y": 1}' % ("9" * 400), "digits"),
-    ('{"p": ' + '{"a": ' * 100_000 + "1" + "}" * 100_001, "line 1"), ('{"p": ' + "[" * 600 + "]" * 600 + "}", "601 deep"),
-    ('{"p": 0.5, "y": 1}\n{"y": 1}', "row 1 is"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "at least one JSON object"),
+        ('{"p": 0.5, "y": 1}\n[1]\n', "line 2"),
+        ('{"p": 0.5\n', "line 1"),
+        ('{"a": 1, "a": 2}', "'a' twice"),
+        ('{"a": {"b": 1}, "a.b": 2}', "two values named 'a.b'"),
+        ('{"p": [0.5], "y": 1}', "one value a line"),
+        ('{"p": "x", "y": 1}', "row 0 is 'x'"),
+        ('{"p": 0.5, "y": null}\n{"p": 0.4, "y": 1}', "row 0"),
+        ('{"p": %s, "y": 1}' % ("9" * 400), "digits"),
+        ('{"p": ' + '{"a": ' * 100_000 + "1" + "}" * 100_001, "line 1"),
+        ('{"p": ' + "[" * 600 + "]" * 600 + "}", "601 deep"),
+        ('{"p": 0.5, "y": 1}\n{"y": 1}', "row 1 is"),
+    ],
+)
 def test_what_cannot_be_read_is_said_with_its_line(text, words, run, tmp_path):
     (tmp_path / "f.jsonl").write_text(text, encoding="utf-8")
     result = run("evaluate", "f.jsonl", code=1)

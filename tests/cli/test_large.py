@@ -1,4 +1,6 @@
-"""Tables above a size are read in parts by themselves: the same numbers, to the error that is stated, through the real command line."""
+"""Tables above a size are read in parts by themselves: the same numbers, to the error that is
+stated, through the real command line.
+"""
 
 import json
 import os
@@ -42,14 +44,20 @@ def frame_of(K, seed=0):
     label = (P.cumsum(axis=1) > rng.random((ROWS, 1))).argmax(axis=1)
     sure = P**1.5 / (P**1.5).sum(axis=1, keepdims=True)
     made = pandas.DataFrame(sure, columns=[f"p_{name}" for name in "abcde"[:K]])
-    return made.assign(label=np.array(list("abcde"))[label], note=[f'row "{i}", é' for i in range(ROWS)], times=rng.integers(1, 4, ROWS))
+    return made.assign(
+        label=np.array(list("abcde"))[label],
+        note=[f'row "{i}", é' for i in range(ROWS)],
+        times=rng.integers(1, 4, ROWS),
+    )
 
 
 def risks(seed=0):
     rng = np.random.default_rng(seed)
     z = rng.normal(-1.0, 1.5, ROWS)
     happened = rng.random(ROWS) < 1.0 / (1.0 + np.exp(-z))
-    return pandas.DataFrame({"risk": 1.0 / (1.0 + np.exp(-1.4 * z)), "label": np.where(happened, "yes", "no")})
+    return pandas.DataFrame(
+        {"risk": 1.0 / (1.0 + np.exp(-1.4 * z)), "label": np.where(happened, "yes", "no")}
+    )
 
 
 def write(frame, path):
@@ -73,7 +81,10 @@ def agree(ours, theirs, tolerance, when="before"):
         assert one["value"] == pytest.approx(other["value"], abs=tolerance), key
         if one["low"] is not None:
             wide = max(other["high"] - other["low"], 1e-3)
-            assert abs(one["low"] - other["low"]) + abs(one["high"] - other["high"]) < DRAWN * wide + tolerance, key
+            assert (
+                abs(one["low"] - other["low"]) + abs(one["high"] - other["high"])
+                < DRAWN * wide + tolerance
+            ), key
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
@@ -84,10 +95,18 @@ def test_evaluate_of_many_classes_is_exact_but_for_ranks(run, large, tmp_path, k
     whole = metrics_of(run("evaluate", name, "--json").stdout)
     ours = metrics_of(streamed.stdout)
     assert "read in parts" in streamed.stderr
-    agree({k: v for k, v in ours.items() if k != "aurc"}, {k: v for k, v in whole.items() if k != "aurc"}, CELLS)
+    agree(
+        {k: v for k, v in ours.items() if k != "aurc"},
+        {k: v for k, v in whole.items() if k != "aurc"},
+        CELLS,
+    )
     for key in ("accuracy", "log_loss", "brier_score", "ece", "classwise_ece"):
-        assert ours[key]["before"]["value"] == pytest.approx(whole[key]["before"]["value"], rel=1e-9)
-    assert ours["aurc"]["before"]["value"] == pytest.approx(whole["aurc"]["before"]["value"], abs=CELLS)
+        assert ours[key]["before"]["value"] == pytest.approx(
+            whole[key]["before"]["value"], rel=1e-9
+        )
+    assert ours["aurc"]["before"]["value"] == pytest.approx(
+        whole["aurc"]["before"]["value"], abs=CELLS
+    )
 
 
 @pytest.mark.parametrize("kind", ["csv"])
@@ -101,28 +120,49 @@ def test_evaluate_of_an_event(run, large, tmp_path, kind):
 def test_weights_are_rows(run, large, tmp_path):
     weighted = frame_of(3)
     name = write(weighted, tmp_path / "weighted.parquet")
-    again = write(weighted.loc[weighted.index.repeat(weighted["times"])], tmp_path / "again.parquet")
-    ours, theirs = (json.loads(run("evaluate", *one, "--json").stdout) for one in ((name, "--weight", "times"), (again,)))
+    again = write(
+        weighted.loc[weighted.index.repeat(weighted["times"])], tmp_path / "again.parquet"
+    )
+    ours, theirs = (
+        json.loads(run("evaluate", *one, "--json").stdout)
+        for one in ((name, "--weight", "times"), (again,))
+    )
     assert ours["data"]["n"] == theirs["data"]["n"] == theirs["data"]["rows"]
     assert ours["data"]["rows"] == ROWS
-    assert ours["metrics"][1]["before"]["value"] == pytest.approx(theirs["metrics"][1]["before"]["value"], rel=1e-9)
+    assert ours["metrics"][1]["before"]["value"] == pytest.approx(
+        theirs["metrics"][1]["before"]["value"], rel=1e-9
+    )
 
 
-@pytest.mark.parametrize(("frame", "method"), [(frame_of(3), "temperature"), (risks(), "platt")], ids=["classes", "event"])
+@pytest.mark.parametrize(
+    ("frame", "method"),
+    [(frame_of(3), "temperature"), (risks(), "platt")],
+    ids=["classes", "event"],
+)
 def test_report_says_the_same_of_a_calibration(run, large, tmp_path, frame, method):
     name = write(frame, tmp_path / "rows.parquet")
     run("report", name, "--method", method, "-o", "streamed.json")
     large(False)
     run("report", name, "--method", method, "-o", "whole.json")
-    ours, theirs = (json.loads((tmp_path / f"{one}.json").read_text(encoding="utf-8")) for one in ("streamed", "whole"))
+    ours, theirs = (
+        json.loads((tmp_path / f"{one}.json").read_text(encoding="utf-8"))
+        for one in ("streamed", "whole")
+    )
     assert ours["verdict"]["model"] == theirs["verdict"]["model"]
     assert ours["calibrator"]["evaluation"] == "out-of-fold"
-    # Folds are dealt otherwise, so that the fits are of other rows: the losses differ by much less than their intervals are wide.
+    # Folds are dealt otherwise, so that the fits are of other rows: the losses differ by much less
+    # than their intervals are wide.
     for one, other in zip(ours["metrics"], theirs["metrics"], strict=True):
-        if one["after"] is not None and one["key"] in ("log_loss", "brier_score", "event_brier_score"):
+        if one["after"] is not None and one["key"] in (
+            "log_loss",
+            "brier_score",
+            "event_brier_score",
+        ):
             wide = other["after"]["high"] - other["after"]["low"]
             assert abs(one["after"]["value"] - other["after"]["value"]) < FOLDS * wide
-            assert abs(one["change"]["value"] - other["change"]["value"]) < FOLDS * (other["change"]["high"] - other["change"]["low"])
+            assert abs(one["change"]["value"] - other["change"]["value"]) < FOLDS * (
+                other["change"]["high"] - other["change"]["low"]
+            )
     assert any("read in parts" in caution for caution in ours["cautions"])
     assert "read in parts" in cb.Report(ours).to_html()
 
@@ -158,9 +198,13 @@ def test_apply_writes_the_same_bytes(run, large, tmp_path, kind):
     large(False)
     run("apply", "cal.calibrant", name, "-o", f"whole.{kind}")
     if kind == "parquet":
-        assert pyarrow.parquet.read_table(tmp_path / "streamed.parquet").equals(pyarrow.parquet.read_table(tmp_path / "whole.parquet"))
+        assert pyarrow.parquet.read_table(tmp_path / "streamed.parquet").equals(
+            pyarrow.parquet.read_table(tmp_path / "whole.parquet")
+        )
     else:
-        assert (tmp_path / f"streamed.{kind}").read_bytes() == (tmp_path / f"whole.{kind}").read_bytes()
+        assert (tmp_path / f"streamed.{kind}").read_bytes() == (
+            tmp_path / f"whole.{kind}"
+        ).read_bytes()
 
 
 def test_apply_in_several_parts(run, large, tmp_path, monkeypatch):
@@ -198,19 +242,38 @@ def test_labels_that_come_late_are_known(run, large, tmp_path):
     name = write(frame, tmp_path / "rows.csv")
     assert json.loads(run("evaluate", name, "--json").stdout)["data"]["classes"] == ["no", "yes"]
     wrong = frame.replace({"label": {"yes": "maybe"}})
-    assert "--positive" in run("evaluate", write(wrong, tmp_path / "wrong.csv"), "--json", code=1).output
+    assert (
+        "--positive"
+        in run("evaluate", write(wrong, tmp_path / "wrong.csv"), "--json", code=1).output
+    )
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
 def test_interrupted_runs_leave_nothing_behind(large, tmp_path):
     frame = pandas.concat([frame_of(3)] * 60)
     write(frame, tmp_path / "rows.csv")
-    cb.TemperatureScaling(classes=list("abc")).fit(frame.iloc[:500, :3].to_numpy(), frame["label"].iloc[:500]).save(
-        tmp_path / "cal.calibrant"
-    )
+    cb.TemperatureScaling(classes=list("abc")).fit(
+        frame.iloc[:500, :3].to_numpy(), frame["label"].iloc[:500]
+    ).save(tmp_path / "cal.calibrant")
     (tmp_path / "out.csv").write_text("as it was", encoding="utf-8")
-    command = [sys.executable, "-c", INTERRUPTED, "apply", "cal.calibrant", "rows.csv", "-o", "out.csv", "--force"]
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)})
+    command = [
+        sys.executable,
+        "-c",
+        INTERRUPTED,
+        "apply",
+        "cal.calibrant",
+        "rows.csv",
+        "-o",
+        "out.csv",
+        "--force",
+    ]
+    running = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
     for _ in range(600):
         if any(path.name.endswith(".part") for path in tmp_path.iterdir()):
             break
@@ -220,7 +283,11 @@ def test_interrupted_runs_leave_nothing_behind(large, tmp_path):
     assert running.returncode == 130
     assert "Interrupted." in error
     assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "as it was"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cal.calibrant", "out.csv", "rows.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "cal.calibrant",
+        "out.csv",
+        "rows.csv",
+    ]
 
 
 #: The command with a pause after each part, so that it can be interrupted.
@@ -242,7 +309,10 @@ main(sys.argv[1:])
 def test_nothing_of_a_bar_is_written_where_no_terminal_is(run, large, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "SHORT", 0.0)
     name = write(frame_of(3), tmp_path / "rows.parquet")
-    assert run("evaluate", name).stderr == f"{name} has 2,000 rows: it is read in parts, from sums that add up.\n"
+    assert (
+        run("evaluate", name).stderr
+        == f"{name} has 2,000 rows: it is read in parts, from sums that add up.\n"
+    )
 
 
 def test_a_wrong_size_is_refused(run, monkeypatch, tmp_path):

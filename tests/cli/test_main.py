@@ -20,14 +20,23 @@ main(["--version"])
 def python(*arguments):
     path = str(Path(calibrant.__file__).parent.parent)
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": path}, check=False
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": path},
+        check=False,
     )
 
 
 def test_without_its_libraries_it_says_how_to_get_them():
     result = python("-c", BLOCKED)
     assert result.returncode == 1
-    assert result.stderr == "the calibrant command needs click, which is not installed; run: pip install 'calibrant[cli]'\n"
+    assert (
+        result.stderr
+        == "the calibrant command needs click, which is not installed; run: pip install"
+        " 'calibrant[cli]'\n"
+    )
 
 
 def test_runs_as_a_module():

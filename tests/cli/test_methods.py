@@ -16,12 +16,19 @@ def test_names():
     assert set(RENAMED.values()) <= set(found)
 
 
-@pytest.mark.parametrize(("target", "wrapper"), [("classes", cb.OneVsRest), ("event", cb.OneVsRest), ("answer", cb.ConfidenceCalibrator)])
+@pytest.mark.parametrize(
+    ("target", "wrapper"),
+    [("classes", cb.OneVsRest), ("event", cb.OneVsRest), ("answer", cb.ConfidenceCalibrator)],
+)
 def test_every_exported_map_has_a_name(target, wrapper):
     # What other tests register has its package in the name.
     ours = [make() for name, make in methods(target).items() if ":" not in name]
     made = {type(m.map).__name__ for m in ours if isinstance(m, wrapper)}
-    exported = {n for n in cb.__all__ if isinstance(getattr(cb, n), type) and issubclass(getattr(cb, n), cb.Map)} - {"Map"}
+    exported = {
+        n
+        for n in cb.__all__
+        if isinstance(getattr(cb, n), type) and issubclass(getattr(cb, n), cb.Map)
+    } - {"Map"}
     assert made == exported
 
 

@@ -15,10 +15,20 @@ pandas = pytest.importorskip("pandas")
 def logs(tmp_path):
     rng = np.random.default_rng(0)
     n = 4000
-    frame = pandas.DataFrame({"p_no": 0.0, "p_yes": rng.uniform(0.5, 1.0, n), "model": np.where(np.arange(n) % 2, "new", "old")})
+    frame = pandas.DataFrame(
+        {
+            "p_no": 0.0,
+            "p_yes": rng.uniform(0.5, 1.0, n),
+            "model": np.where(np.arange(n) % 2, "new", "old"),
+        }
+    )
     frame["p_no"] = 1.0 - frame["p_yes"]
-    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(n) // 200, unit="D")
-    rate = np.where((np.arange(n) >= 2000) & (frame["model"] == "new"), frame["p_yes"] - 0.25, frame["p_yes"])
+    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(
+        np.arange(n) // 200, unit="D"
+    )
+    rate = np.where(
+        (np.arange(n) >= 2000) & (frame["model"] == "new"), frame["p_yes"] - 0.25, frame["p_yes"]
+    )
     frame["label"] = np.where(rng.uniform(size=n) < rate, "yes", "no")
     (tmp_path / "logs").mkdir()
     for i, part in enumerate(np.array_split(np.arange(n), 4)):
@@ -34,7 +44,9 @@ def test_it_says_what_has_changed_and_what_to_do(run, logs):
 
 
 def test_json_equals_the_function(run, logs):
-    found = json.loads(run("monitor", "logs/*.parquet", "--time", "when", "--by", "model", "--json").output)
+    found = json.loads(
+        run("monitor", "logs/*.parquet", "--time", "when", "--by", "model", "--json").output
+    )
     want = cb.monitor(cb.evaluate(logs, probabilities="p_*", time="when", by="model"))
     assert found["overall"]["curve"]["log_evidence"] == pytest.approx(want.overall.path_)
     assert [s["model"] for s in found["slices"]] == ["new", "old"]
@@ -51,7 +63,11 @@ def test_words_and_names_are_those_of_the_target(run, logs, tmp_path):
         reason = found["overall"]["advice"]["reason"]
         assert said in reason
         assert other not in reason
-        for told in (found["worst_slices"]["slices"][0], found["overall"]["curve"], found["slices"][0]["curve"]):
+        for told in (
+            found["worst_slices"]["slices"][0],
+            found["overall"]["curve"],
+            found["slices"][0]["curve"],
+        ):
             assert {*names} <= {*told}
             assert other not in told
         run("monitor", "logs/*.parquet", "--time", "when", *more, "-o", "out.parquet", "--force")
@@ -62,10 +78,25 @@ def test_a_log_of_confidences_keeps_its_words(run, tmp_path):
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"said": 100.0 * rng.uniform(0.5, 1.0, 2000)})
     frame["correct"] = np.where(rng.random(2000) < frame["said"] / 100.0 - 0.2, "yes", "no")
-    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(2000) // 200, unit="D")
+    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(
+        np.arange(2000) // 200, unit="D"
+    )
     frame["model"] = np.where(np.arange(2000) % 2, "new", "old")
     frame.to_csv(tmp_path / "log.csv", index=False)
-    asked = "monitor", "log.csv", "--confidence", "said", "--inputs", "percent", "--label", "correct", "--time", "when", "--by", "model"
+    asked = (
+        "monitor",
+        "log.csv",
+        "--confidence",
+        "said",
+        "--inputs",
+        "percent",
+        "--label",
+        "correct",
+        "--time",
+        "when",
+        "--by",
+        "model",
+    )
     text, found = run(*asked).output, json.loads(run(*asked, "--json").output)
     assert "log loss of the confidence" in text
     assert "risk" not in text
@@ -73,19 +104,46 @@ def test_a_log_of_confidences_keeps_its_words(run, tmp_path):
     logs = frame.assign(said=frame["said"] / 100.0)
     want = cb.monitor(cb.evaluate(logs, score="said", label="correct", time="when", by="model"))
     assert found["overall"]["curve"]["log_evidence"] == pytest.approx(want.overall.path_)
-    frame.assign(correct=np.where(frame["correct"] == "yes", "good", "bad")).to_csv(tmp_path / "log.csv", index=False)
-    assert json.loads(run(*asked, "--json", "--positive", "good").output)["overall"] == found["overall"]
+    frame.assign(correct=np.where(frame["correct"] == "yes", "good", "bad")).to_csv(
+        tmp_path / "log.csv", index=False
+    )
+    assert (
+        json.loads(run(*asked, "--json", "--positive", "good").output)["overall"]
+        == found["overall"]
+    )
 
 
 def test_the_exit_code_tells(run, logs, tmp_path):
     run("monitor", "logs/*.parquet", "--time", "when", "--fail-if", "alarms>0", code=3)
-    run("monitor", "logs/0.parquet", "--time", "when", "--fail-if", "alarms>0", "--resume", "sums.calibrant")
     run(
-        "monitor", "logs/*.parquet", "--time", "when", "--fail-if", "alarms>0", "--reference", "logs/3.parquet", "-o", "out.parquet", code=3
+        "monitor",
+        "logs/0.parquet",
+        "--time",
+        "when",
+        "--fail-if",
+        "alarms>0",
+        "--resume",
+        "sums.calibrant",
+    )
+    run(
+        "monitor",
+        "logs/*.parquet",
+        "--time",
+        "when",
+        "--fail-if",
+        "alarms>0",
+        "--reference",
+        "logs/3.parquet",
+        "-o",
+        "out.parquet",
+        code=3,
     )
     assert len(pandas.read_parquet(tmp_path / "out.parquet")) == 20
 
 
 def test_wrong_usage(run, logs):
     assert "--time when" in run("monitor", "logs/*.parquet", code=2).output
-    assert "void the rate" in run("monitor", "logs/*.parquet", "--time", "when", "--weight", "p_no", code=2).output
+    assert (
+        "void the rate"
+        in run("monitor", "logs/*.parquet", "--time", "when", "--weight", "p_no", code=2).output
+    )

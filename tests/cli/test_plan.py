@@ -33,7 +33,10 @@ def test_what_it_refuses():
     for arguments, message in (
         (["--prevalence", "2", "--auroc", "0.8"], "prevalence must lie strictly between 0 and 1"),
         ([], "the distribution of risks is not known"),
-        (["--beta", "2", "8", "--update", "intercept", "--threshold", "0.1"], "--threshold is of a validation"),
+        (
+            ["--beta", "2", "8", "--update", "intercept", "--threshold", "0.1"],
+            "--threshold is of a validation",
+        ),
     ):
         result = run(*arguments)
         assert result.exit_code == 1

@@ -21,9 +21,15 @@ def data():
 def test_temperature_scaling_reaches_the_exact_optimum(data, run, tmp_path):
     order = np.random.default_rng(0).permutation(10_000)
     for name, rows in (("fit", order[:5000]), ("test", order[5000:])):
-        np.savez(tmp_path / f"{name}.npz", probabilities=data["probabilities"][rows], labels=data["labels"][rows])
+        np.savez(
+            tmp_path / f"{name}.npz",
+            probabilities=data["probabilities"][rows],
+            labels=data["labels"][rows],
+        )
     run("fit", "fit.npz", "--method", "temperature", "-o", "model.calibrant")
-    found = json.loads(run("evaluate", "test.npz", "--calibrator", "model.calibrant", "--json").stdout)
+    found = json.loads(
+        run("evaluate", "test.npz", "--calibrator", "model.calibrant", "--json").stdout
+    )
     assert found["calibrator"]["evaluation"] == "held-out"
     after = {row["key"]: row["after"]["value"] for row in found["metrics"]}
     assert abs(after["log_loss"] - 0.2603) < 1e-4

@@ -8,27 +8,43 @@ from calibrant.predictions import read
 
 
 def write_csv(path, columns):
-    rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    rows = [
+        ",".join(columns),
+        *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
+    ]
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
 
 
 def as_record(data):
-    return read(data.values, data.labels, inputs=data.inputs, classes=data.classes, sample_weight=data.weight)
+    return read(
+        data.values,
+        data.labels,
+        inputs=data.inputs,
+        classes=data.classes,
+        sample_weight=data.weight,
+    )
 
 
 @pytest.mark.parametrize("kind", ["npz", "csv", "parquet"])
 def test_each_format_gives_the_same_record(kind, predictions, tmp_path):
     P, y, names = predictions
     labels, weight, path = np.array(names)[y], 1.0 + np.arange(400) % 3, tmp_path / f"f.{kind}"
-    table = {"row": range(400), "label": labels, **{f"p_{n}": P[:, j] for j, n in enumerate(names)}, "weight": weight}
+    table = {
+        "row": range(400),
+        "label": labels,
+        **{f"p_{n}": P[:, j] for j, n in enumerate(names)},
+        "weight": weight,
+    }
     if kind == "npz":
         np.savez(path, probabilities=P, labels=labels, classes=names, sample_weight=weight)
     elif kind == "csv":
         write_csv(path, table)
     else:
         pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.table({k: list(v) for k, v in table.items()}), path)
+        pytest.importorskip("pyarrow.parquet").write_table(
+            pa.table({k: list(v) for k, v in table.items()}), path
+        )
     record = as_record(read_file(path))
     np.testing.assert_array_equal(record.values, P)
     np.testing.assert_array_equal(record.labels, y)
@@ -47,7 +63,9 @@ def test_npy_takes_labels_from_another_file(predictions, tmp_path):
 
 
 def test_whole_numbers_in_text_are_numbers(tmp_path):
-    path = write_csv(tmp_path / "f.csv", {"p_0": [0.25, 0.5], "p_1": [0.75, 0.5], "y": ["1.0", "0"]})
+    path = write_csv(
+        tmp_path / "f.csv", {"p_0": [0.25, 0.5], "p_1": [0.75, 0.5], "y": ["1.0", "0"]}
+    )
     record = as_record(read_file(path))
     assert record.labels.tolist() == [1, 0]
     assert record.classes.tolist() == [0, 1]
@@ -61,7 +79,10 @@ def test_one_column_is_binary(tmp_path):
 
 
 def test_named_columns_and_logits(tmp_path):
-    path = write_csv(tmp_path / "f.csv", {"a": [1, 2], "b": [3, 4], "label": ["b", "a"], "logit_a": [0, 1], "logit_b": [5, 6]})
+    path = write_csv(
+        tmp_path / "f.csv",
+        {"a": [1, 2], "b": [3, 4], "label": ["b", "a"], "logit_a": [0, 1], "logit_b": [5, 6]},
+    )
     assert read_file(path).inputs == "logit"
     data = read_file(path, Columns(logits="b,a"))
     assert data.values.tolist() == [[3, 1], [4, 2]]
@@ -88,10 +109,26 @@ def test_columns_are_put_in_the_order_of_the_calibrator(tmp_path):
         ({"q": [0.5], "y": [1]}, Columns(), "must have columns of predictions"),
         ({"p_a": [0.5], "p_b": [0.5]}, Columns(), "must hold the true labels"),
         ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(label="z"), "holds no 'z'"),
-        ({"p_a": [0.5], "p_b": ["n/a"], "y": ["a"]}, Columns(), "column 'p_b' must hold numbers; row 0 is 'n/a'"),
-        ({"p_a": [0.5], "p_b": ["52%"], "y": ["a"]}, Columns(), "row 0 is '52%'; remove the signs, and say --inputs percent"),
-        ({"forecast": [0.5], "spread": [0.5], "y": [1]}, Columns(), "forecasts of a number with --mean and --std"),
-        ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(probabilities="p_a,p_z"), "has no column 'p_z'"),
+        (
+            {"p_a": [0.5], "p_b": ["n/a"], "y": ["a"]},
+            Columns(),
+            "column 'p_b' must hold numbers; row 0 is 'n/a'",
+        ),
+        (
+            {"p_a": [0.5], "p_b": ["52%"], "y": ["a"]},
+            Columns(),
+            "row 0 is '52%'; remove the signs, and say --inputs percent",
+        ),
+        (
+            {"forecast": [0.5], "spread": [0.5], "y": [1]},
+            Columns(),
+            "forecasts of a number with --mean and --std",
+        ),
+        (
+            {"p_a": [0.5], "p_b": [0.5], "y": ["a"]},
+            Columns(probabilities="p_a,p_z"),
+            "has no column 'p_z'",
+        ),
         ({"p_a": [0.5], "p_b": [0.5], "y": ["a"]}, Columns(probabilities="z_*"), "no column like"),
     ],
 )
@@ -100,12 +137,19 @@ def test_clear_errors_of_a_table(columns, options, match, tmp_path):
         read_file(write_csv(tmp_path / "f.csv", columns), options)
 
 
-@pytest.mark.parametrize(("name", "content", "match"), [
-    ("f.npz", b"junk", "not an npz file"), ("f.npy", b"junk", "not an npy file"), ("f.parquet", b"junk", "not a parquet file"),
-    ("f.csv", b'p_a,p_b,y\n0.5,"0,5",a\n', "row 0 is '0,5'; write numbers with a point"),
-    ("f.csv", b"risk;y\n0,5;1\n0.5;1\n", "row 0 is '0,5'; write numbers with a point"),
-    ("f.txt", b"junk", "must end in"), ("f.csv", b"", "at least one row"), ("f.csv", b"a,b\n1\n", "2 column names and 1 values"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("f.npz", b"junk", "not an npz file"),
+        ("f.npy", b"junk", "not an npy file"),
+        ("f.parquet", b"junk", "not a parquet file"),
+        ("f.csv", b'p_a,p_b,y\n0.5,"0,5",a\n', "row 0 is '0,5'; write numbers with a point"),
+        ("f.csv", b"risk;y\n0,5;1\n0.5;1\n", "row 0 is '0,5'; write numbers with a point"),
+        ("f.txt", b"junk", "must end in"),
+        ("f.csv", b"", "at least one row"),
+        ("f.csv", b"a,b\n1\n", "2 column names and 1 values"),
+    ],
+)
 def test_clear_errors_of_a_file(name, content, match, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match=match):
@@ -119,5 +163,7 @@ def test_a_pickle_inside_is_refused(tmp_path):
 
 
 def test_names_with_underscores_are_no_numbers(tmp_path):
-    path = write_csv(tmp_path / "f.csv", {"p_1_0": [0.7, 0.2], "p_1_1": [0.3, 0.8], "label": ["1_0", "1_1"]})
+    path = write_csv(
+        tmp_path / "f.csv", {"p_1_0": [0.7, 0.2], "p_1_1": [0.3, 0.8], "label": ["1_0", "1_1"]}
+    )
     assert as_record(read_file(path)).classes.tolist() == ["1_0", "1_1"]

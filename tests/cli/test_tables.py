@@ -1,4 +1,6 @@
-"""Tables of every kind by every command: costs, clusters, confidences, and rows without a prediction."""
+"""Tables of every kind by every command: costs, clusters, confidences, and rows without a
+prediction.
+"""
 
 import csv
 import json
@@ -17,7 +19,10 @@ def log(tmp_path):
     rng = np.random.default_rng(4)
     p = np.round(rng.uniform(0.05, 0.95, 200), 3)
     y = (rng.random(200) < p).astype(int)
-    lines = [f"{a},{b},{c},{'x' if b else 'z'}\n" for a, b, c in zip(p, y, np.arange(200) // 4, strict=True)]
+    lines = [
+        f"{a},{b},{c},{'x' if b else 'z'}\n"
+        for a, b, c in zip(p, y, np.arange(200) // 4, strict=True)
+    ]
     (tmp_path / "log.csv").write_text("p,y,patient,answer\n" + "".join(lines), encoding="utf-8")
     return p, y
 
@@ -32,8 +37,18 @@ def test_costs_set_the_threshold_of_the_report(log, run, tmp_path):
     assert "go together" in run(*asked, "--cost-false-positive", "1", code=2).stderr
     run(*asked, "--cost-false-positive", "1", "--cost-false-negative", "4")
     p, y = log
-    want = cb.report(y, p, calibrator=cb.Platt(), cost_false_positive=1.0, cost_false_negative=4.0, title="log.csv").to_dict()
-    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["thresholds"] == want["thresholds"]
+    want = cb.report(
+        y,
+        p,
+        calibrator=cb.Platt(),
+        cost_false_positive=1.0,
+        cost_false_negative=4.0,
+        title="log.csv",
+    ).to_dict()
+    assert (
+        json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["thresholds"]
+        == want["thresholds"]
+    )
 
 
 def test_fit_takes_clusters(log, run, tmp_path):
@@ -45,7 +60,9 @@ def test_fit_takes_clusters(log, run, tmp_path):
 
 def test_a_confidence_is_right_where_the_answer_is_the_label(log, run):
     told = [
-        json.loads(run("evaluate", "log.csv", "--confidence", "p", *asked, "--json").stdout)["metrics"]
+        json.loads(run("evaluate", "log.csv", "--confidence", "p", *asked, "--json").stdout)[
+            "metrics"
+        ]
         for asked in (("--label", "y"), ("--label", "truth", "--predicted", "answer"))
         if asked[1] == "y" or _with_truth(run)
     ]
@@ -68,7 +85,10 @@ def test_apply_keeps_rows_without_a_prediction(log, run, tmp_path):
     run("fit", "log.csv", "--method", "platt")
     asked = "apply", "model.calibrant", "holes.csv", "--risk", "p", "-o", "out.csv"
     assert "--skip-missing" in run(*asked, code=1).stderr
-    assert "200 rows calibrated; 1 rows without a prediction stay without" in run(*asked, "--skip-missing").stdout
+    assert (
+        "200 rows calibrated; 1 rows without a prediction stay without"
+        in run(*asked, "--skip-missing").stdout
+    )
     out = rows_of(tmp_path / "out.csv")
     assert len(out) == 201
     assert out[-1] == {"p": "", "y": "1", "patient": "7", "answer": "x"}

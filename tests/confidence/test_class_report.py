@@ -27,13 +27,17 @@ def test_counts_and_interval_by_hand(data):
         right, n = weight[own & (y == k)].sum(), weight[own].sum()
         assert (report.n[k], report.right[k], report.wrong[k]) == (n, right, n - right)
         assert report.rate[k] == pytest.approx((right + 0.5) / (n + 1.0))
-        assert (report.low[k], report.high[k]) == pytest.approx(stats.beta(right + 0.5, n - right + 0.5).ppf([0.05, 0.95]))
+        assert (report.low[k], report.high[k]) == pytest.approx(
+            stats.beta(right + 0.5, n - right + 0.5).ppf([0.05, 0.95])
+        )
     assert report.method.tolist() == [""] * 3
 
 
 def test_it_says_how_each_class_is_treated(data):
     y, P = data
-    few = np.concatenate([np.flatnonzero(P.argmax(axis=1) != 2), np.flatnonzero(P.argmax(axis=1) == 2)[:4]])
+    few = np.concatenate(
+        [np.flatnonzero(P.argmax(axis=1) != 2), np.flatnonzero(P.argmax(axis=1) == 2)[:4]]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cal = cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P[few], y[few])
@@ -41,9 +45,13 @@ def test_it_says_how_each_class_is_treated(data):
     assert report.method.tolist() == ["b_mon2", "b_mon2", "class rate"]
     assert report.bandwidth[:2] == pytest.approx([cal.maps_[k].bandwidth_ for k in (0, 1)])
     assert np.isnan(report.bandwidth[2])
-    shared = cb.class_report(y, P, calibrator=cb.ConfidenceCalibrator(map=cb.KernelDensity()).fit(P, y))
+    shared = cb.class_report(
+        y, P, calibrator=cb.ConfidenceCalibrator(map=cb.KernelDensity()).fit(P, y)
+    )
     assert set(shared.method) == {"b_mon2"}
-    assert set(cb.class_report(y, P, calibrator=cb.AwardTemperature().fit(P, y)).method) == {"temperature with awards"}
+    assert set(cb.class_report(y, P, calibrator=cb.AwardTemperature().fit(P, y)).method) == {
+        "temperature with awards"
+    }
 
 
 def test_it_is_a_table(data):

@@ -55,7 +55,9 @@ def test_the_rest_of_a_certain_row_is_shared_equally():
 def test_confidence_is_of_the_models_own_label_even_when_another_becomes_likelier():
     P = np.array([[0.6, 0.4]] * 50 + [[0.9, 0.1]] * 50)
     y = np.array([1] * 40 + [0] * 60)
-    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(prior_weight=0), per_class=False).fit(P, y)
+    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(prior_weight=0), per_class=False).fit(
+        P, y
+    )
     np.testing.assert_allclose(cal.predict_confidence([[0.6, 0.4]]), 0.2)
     assert cal.predict([[0.6, 0.4]]).tolist() == [1]
 
@@ -72,6 +74,11 @@ def test_parts_are_cloned_and_their_status_is_kept():
 
 def test_a_real_signal_needs_a_map_of_real_scores():
     P, y = drawn()
-    assert cb.ConfidenceCalibrator(signal=Margin(), map=cb.Isotonic()).fit(P, y).predict_confidence(P).shape == (200,)
-    with pytest.raises(InputError, match=r"HistogramBinning takes scores in \[0, 1\] and Margin gives any real score"):
+    assert cb.ConfidenceCalibrator(signal=Margin(), map=cb.Isotonic()).fit(P, y).predict_confidence(
+        P
+    ).shape == (200,)
+    with pytest.raises(
+        InputError,
+        match=r"HistogramBinning takes scores in \[0, 1\] and Margin gives any real score",
+    ):
         cb.ConfidenceCalibrator(signal=Margin(), map=cb.HistogramBinning()).fit(P, y)

@@ -21,7 +21,9 @@ def test_each_class_has_the_map_of_its_own_rows(data):
     for k in range(3):
         own = P.argmax(axis=1) == k
         alone = Isotonic().fit(P[own].max(axis=1), y[own] == k)
-        np.testing.assert_array_equal(cal.predict_confidence(P[own]), alone.predict(P[own].max(axis=1)))
+        np.testing.assert_array_equal(
+            cal.predict_confidence(P[own]), alone.predict(P[own].max(axis=1))
+        )
 
 
 def test_per_class_is_right_in_each_class_where_pooled_is_not(data):
@@ -30,7 +32,12 @@ def test_per_class_is_right_in_each_class_where_pooled_is_not(data):
     for k in range(3):
         own = predicted == k
         rate = (y[own] == k).mean()
-        per_class = ConfidenceCalibrator(map=Platt(), per_class=True).fit(P, y).predict_confidence(P)[own].mean()
+        per_class = (
+            ConfidenceCalibrator(map=Platt(), per_class=True)
+            .fit(P, y)
+            .predict_confidence(P)[own]
+            .mean()
+        )
         assert per_class == pytest.approx(rate, abs=0.01)
     pooled = ConfidenceCalibrator(map=Platt()).fit(P, y).predict_confidence(P)[own].mean()
     assert abs(pooled - rate) > 0.1
@@ -41,8 +48,12 @@ def test_a_sparse_class_gets_its_shrunk_rate_and_a_warning_says_how_few(data):
     few = np.flatnonzero(P.argmax(axis=1) == 1)[:6]
     rows = np.concatenate([np.flatnonzero(P.argmax(axis=1) != 1), few])
     right = int((y[few] == 1).sum())
-    with pytest.warns(SparseDataWarning, match=rf"1 of 3 .* b \({right} right, {6 - right} wrong\)"):
-        cal = ConfidenceCalibrator(per_class=True, classes=["a", "b", "c"]).fit(P[rows], np.array(["a", "b", "c"])[y[rows]])
+    with pytest.warns(
+        SparseDataWarning, match=rf"1 of 3 .* b \({right} right, {6 - right} wrong\)"
+    ):
+        cal = ConfidenceCalibrator(per_class=True, classes=["a", "b", "c"]).fit(
+            P[rows], np.array(["a", "b", "c"])[y[rows]]
+        )
     np.testing.assert_allclose(cal.predict_confidence(P[few]), (right + 0.5) / 7)
 
 

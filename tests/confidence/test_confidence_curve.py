@@ -1,4 +1,6 @@
-"""The numbers behind the figures: the curve is the calibrator's, the bars are the rows', the densities hold the whole weight."""
+"""The numbers behind the figures: the curve is the calibrator's, the bars are the rows', the
+densities hold the whole weight.
+"""
 
 import numpy as np
 import pytest
@@ -21,9 +23,9 @@ def test_the_curve_is_the_calibrators_own(data):
     curve = cb.confidence_curve(y, P, cal, 1)
     own = P.argmax(axis=1) == 1
     assert not curve.cloud
-    assert np.interp(P[own].max(axis=1), curve.points.score, curve.points.confidence) == pytest.approx(
-        cal.predict_confidence(P[own]), abs=2e-3
-    )
+    assert np.interp(
+        P[own].max(axis=1), curve.points.score, curve.points.confidence
+    ) == pytest.approx(cal.predict_confidence(P[own]), abs=2e-3)
     assert (curve.points.low <= curve.points.confidence).all()
     assert (curve.points.confidence <= curve.points.high).all()
     assert (curve.n, curve.right) == (own.sum(), (own & (y == 1)).sum())
@@ -32,9 +34,13 @@ def test_the_curve_is_the_calibrators_own(data):
 def test_the_bars_are_the_shares_of_right_rows(data):
     y, P = data
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    curve = cb.confidence_curve(y, P, cb.ConfidenceCalibrator().fit(P, y), sample_weight=weight, n_bins=5)
+    curve = cb.confidence_curve(
+        y, P, cb.ConfidenceCalibrator().fit(P, y), sample_weight=weight, n_bins=5
+    )
     top, right = P.max(axis=1), P.argmax(axis=1) == y
-    for lower, upper, n, rate in zip(*(getattr(curve.bars, f) for f in ("lower", "upper", "n", "rate")), strict=True):
+    for lower, upper, n, rate in zip(
+        *(getattr(curve.bars, f) for f in ("lower", "upper", "n", "rate")), strict=True
+    ):
         rows = (top >= lower) & (top < upper)
         assert n == weight[rows].sum()
         assert rate == pytest.approx(np.average(right[rows], weights=weight[rows]))
@@ -42,8 +48,13 @@ def test_the_bars_are_the_shares_of_right_rows(data):
 
 def test_densities_hold_the_share_of_right_and_wrong(data):
     y, P = data
-    curve = cb.confidence_curve(y, P, cb.ConfidenceCalibrator(signal=cb.LogOdds(), map=cb.KernelDensity()).fit(P, y))
-    right, wrong = (np.trapezoid(d, curve.points.score) for d in (curve.points.right_density, curve.points.wrong_density))
+    curve = cb.confidence_curve(
+        y, P, cb.ConfidenceCalibrator(signal=cb.LogOdds(), map=cb.KernelDensity()).fit(P, y)
+    )
+    right, wrong = (
+        np.trapezoid(d, curve.points.score)
+        for d in (curve.points.right_density, curve.points.wrong_density)
+    )
     assert right == pytest.approx(curve.right / curve.n, rel=0.05)
     assert wrong == pytest.approx(curve.wrong / curve.n, rel=0.1)
 

@@ -1,4 +1,6 @@
-"""Hoki: the two algorithms against a plain transcription, Theorem 1, the fixed point, and the odd cases."""
+"""Hoki: the two algorithms against a plain transcription, Theorem 1, the fixed point, and the
+odd cases.
+"""
 
 import numpy as np
 import pytest
@@ -13,12 +15,16 @@ from calibrant.errors import InputError
 def simulated(n, seed=0, n_classes=10):
     rng = np.random.default_rng(seed)
     logits = 2.5 * rng.standard_normal((n, n_classes))
-    truth = logits + 2.0 * rng.gumbel(size=logits.shape)  # overconfident: the right temperature is 2
+    truth = logits + 2.0 * rng.gumbel(
+        size=logits.shape
+    )  # overconfident: the right temperature is 2
     return logits, truth.argmax(axis=1)
 
 
 def transcribed(gamma, correct, gamma_new, n_bins=15, max_iter=20):
-    """Algorithms 1 and 2 as printed, with loops; stops when the partition equals any earlier one."""
+    """Algorithms 1 and 2 as printed, with loops; stops when the partition equals any earlier
+    one.
+    """
     n = len(gamma)
     p, p_new = [correct.mean()] * n, [correct.mean()] * len(gamma_new)
     earlier = []
@@ -46,7 +52,9 @@ def test_agrees_with_the_algorithms_as_printed():
     (logits, y), (new, _) = simulated(800), simulated(300, seed=1)
     cal = cb.HokiCalibrator(inputs="logit", signal=cb.LabelStability(scale=2.0)).fit(logits, y)
     signal = cb.LabelStability(inputs="logit", scale=2.0)
-    p, p_new = transcribed(signal.score(logits), (logits.argmax(axis=1) == y) * 1.0, signal.score(new))
+    p, p_new = transcribed(
+        signal.score(logits), (logits.argmax(axis=1) == y) * 1.0, signal.score(new)
+    )
     np.testing.assert_allclose(cal.predict_confidence(logits), p, atol=1e-10)
     np.testing.assert_allclose(cal.predict_confidence(new), p_new, atol=1e-10)
 
@@ -61,7 +69,9 @@ def test_at_a_fixed_point_the_error_on_those_very_bins_is_zero(start):
             continue
         found += 1
         correct = (logits.argmax(axis=1) == y) * 1
-        error = metrics.positive_class_calibration_error(correct, cal.predict_confidence(logits), n_bins=15)
+        error = metrics.positive_class_calibration_error(
+            correct, cal.predict_confidence(logits), n_bins=15
+        )
         assert error < 1e-12
     assert found >= 3
 
@@ -72,7 +82,9 @@ def test_theorem_1_mixing_the_two_accuracies_is_enough():
     logits, y = simulated(n, seed=3)
     label = logits.argmax(axis=1)
     correct = (label == y) * 1.0
-    kept = np.array([(logits + d).argmax(axis=1) == label for d in 2.0 * standard_noise("gaussian", 20, 10, 4)])  # (M, n) events
+    kept = np.array(
+        [(logits + d).argmax(axis=1) == label for d in 2.0 * standard_noise("gaussian", 20, 10, 4)]
+    )  # (M, n) events
     g = rng.random(n)  # any calibrator whatever
     index = bins.equal_width_index(g, n_bins)
     error, repaired = 0.0, g.copy()
@@ -81,11 +93,18 @@ def test_theorem_1_mixing_the_two_accuracies_is_enough():
         events, right = kept[:, rows], np.broadcast_to(correct[rows], (20, rows.sum()))
         alpha, beta, gamma = right[events].mean(), right[~events].mean(), events.mean()
         mixed = alpha * gamma + beta * (1.0 - gamma)
-        assert mixed == pytest.approx(correct[rows].mean(), abs=1e-12)  # the law of total probability
+        assert mixed == pytest.approx(
+            correct[rows].mean(), abs=1e-12
+        )  # the law of total probability
         error += rows.mean() * abs(mixed - g[rows].mean())
         repaired[rows] = mixed
-    assert error == pytest.approx(metrics.positive_class_calibration_error(correct.astype(int), g, n_bins=n_bins), abs=1e-12)
-    gap = sum((index == j).mean() * abs(repaired[index == j].mean() - correct[index == j].mean()) for j in range(n_bins))
+    assert error == pytest.approx(
+        metrics.positive_class_calibration_error(correct.astype(int), g, n_bins=n_bins), abs=1e-12
+    )
+    gap = sum(
+        (index == j).mean() * abs(repaired[index == j].mean() - correct[index == j].mean())
+        for j in range(n_bins)
+    )
     assert gap < 1e-12  # the condition met, the calibration error is 0
 
 
@@ -101,14 +120,18 @@ def test_every_iteration_is_kept_and_empty_bins_are_nan():
 def test_a_bin_empty_at_fitting_leaves_the_confidence():
     logits, y = simulated(300)
     cal = cb.HokiCalibrator(inputs="logit", start="confidence", max_iter=1).fit(logits, y)
-    confident = cal.predict_confidence(np.array([[0.01] + [0.0] * 9]))  # confidence near 1/10: its bin held no row
+    confident = cal.predict_confidence(
+        np.array([[0.01] + [0.0] * 9])
+    )  # confidence near 1/10: its bin held no row
     assert np.isnan(cal.alpha_[0, 1])
     assert confident[0] == pytest.approx(0.1, abs=0.01)
 
 
 def test_all_labels_kept_gives_the_accuracy_of_the_bin():
     logits = np.array([[100.0, 0.0], [0.0, 100.0], [100.0, 0.0], [0.0, 100.0]])
-    cal = cb.HokiCalibrator(inputs="logit", signal=cb.LabelStability(scale=0.1)).fit(logits, [0, 1, 0, 0])
+    cal = cb.HokiCalibrator(inputs="logit", signal=cb.LabelStability(scale=0.1)).fit(
+        logits, [0, 1, 0, 0]
+    )
     np.testing.assert_allclose(cal.predict_confidence(logits), 0.75)
     assert cal.status_ == "fixed point"
 
@@ -117,7 +140,9 @@ def test_a_cycle_of_partitions_ends_the_iterations():
     statuses = set()
     for seed in range(25, 40):
         logits, y = simulated(120, seed, n_classes=4)
-        cal = cb.HokiCalibrator(inputs="logit", n_bins=100, max_iter=200, start="confidence").fit(logits, y)
+        cal = cb.HokiCalibrator(inputs="logit", n_bins=100, max_iter=200, start="confidence").fit(
+            logits, y
+        )
         statuses.add(cal.status_)
         assert cal.n_iter_ < 200
     assert statuses == {"fixed point", "cycle"}
@@ -127,8 +152,12 @@ def test_weights_mean_repetition():
     logits, y = simulated(400)
     weight = np.random.default_rng(5).integers(0, 3, 400)
     weighted = cb.HokiCalibrator(inputs="logit").fit(logits, y, sample_weight=weight)
-    repeated = cb.HokiCalibrator(inputs="logit").fit(np.repeat(logits, weight, axis=0), np.repeat(y, weight))
-    np.testing.assert_allclose(weighted.predict_confidence(logits), repeated.predict_confidence(logits), atol=1e-9)
+    repeated = cb.HokiCalibrator(inputs="logit").fit(
+        np.repeat(logits, weight, axis=0), np.repeat(y, weight)
+    )
+    np.testing.assert_allclose(
+        weighted.predict_confidence(logits), repeated.predict_confidence(logits), atol=1e-9
+    )
 
 
 def test_repairs_planted_overconfidence_on_new_rows():
@@ -137,7 +166,9 @@ def test_repairs_planted_overconfidence_on_new_rows():
     correct = (new.argmax(axis=1) == y_new) * 1
     after = cal.predict_confidence(new)
     raw = np.exp(new).max(axis=1) / np.exp(new).sum(axis=1)
-    assert metrics.positive_class_calibration_error(correct, after) < 0.3 * metrics.positive_class_calibration_error(correct, raw)
+    assert metrics.positive_class_calibration_error(
+        correct, after
+    ) < 0.3 * metrics.positive_class_calibration_error(correct, raw)
     assert metrics.log_loss(correct, after) < metrics.log_loss(correct, raw)
     assert after.std() > 0.1
 
@@ -145,7 +176,9 @@ def test_repairs_planted_overconfidence_on_new_rows():
 @pytest.mark.parametrize("some_map", [cb.Isotonic(), cb.HistogramBinning()])
 def test_the_same_signal_goes_with_any_map(some_map):
     logits, y = simulated(2000)
-    cal = cb.ConfidenceCalibrator(signal=cb.LabelStability(), map=some_map, inputs="logit").fit(logits, y)
+    cal = cb.ConfidenceCalibrator(signal=cb.LabelStability(), map=some_map, inputs="logit").fit(
+        logits, y
+    )
     correct = (logits.argmax(axis=1) == y) * 1
     assert metrics.positive_class_calibration_error(correct, cal.predict_confidence(logits)) < 0.03
 
@@ -154,10 +187,16 @@ def test_saved_and_loaded_gives_the_same_bits(tmp_path):
     logits, y = simulated(300)
     cal = cb.HokiCalibrator(inputs="logit").fit(logits, y)
     cal.save(tmp_path / "hoki.calibrant")
-    np.testing.assert_array_equal(cb.load(tmp_path / "hoki.calibrant").predict_confidence(logits), cal.predict_confidence(logits))
+    np.testing.assert_array_equal(
+        cb.load(tmp_path / "hoki.calibrant").predict_confidence(logits),
+        cal.predict_confidence(logits),
+    )
 
 
-@pytest.mark.parametrize(("options", "word"), [({"n_bins": 0}, "n_bins"), ({"max_iter": 0}, "max_iter"), ({"start": "zero"}, "start")])
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [({"n_bins": 0}, "n_bins"), ({"max_iter": 0}, "max_iter"), ({"start": "zero"}, "start")],
+)
 def test_options_out_of_range_are_refused(options, word):
     with pytest.raises(InputError, match=word):
         cb.HokiCalibrator(**options).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])

@@ -10,7 +10,9 @@ from calibrant.errors import InputError
 
 @pytest.fixture(scope="module")
 def blobs():
-    """(X_train, y_train), and rows (X, y, P) of a model that says the nearer of two means, blurred."""
+    """(X_train, y_train), and rows (X, y, P) of a model that says the nearer of two means,
+    blurred.
+    """
     rng = np.random.default_rng(2)
 
     def draw(n):
@@ -30,7 +32,9 @@ def test_bins_are_shares_of_equal_weight(blobs):
     order = np.argsort(top).reshape(4, 200)
     np.testing.assert_allclose(found.bins.accuracy, right[order].mean(axis=1))
     np.testing.assert_allclose(found.bins.score, top[order].mean(axis=1))
-    np.testing.assert_allclose([found.bins.low, found.bins.high], wilson(right[order].sum(axis=1), np.full(4, 200.0), 0.95))
+    np.testing.assert_allclose(
+        [found.bins.low, found.bins.high], wilson(right[order].sum(axis=1), np.full(4, 200.0), 0.95)
+    )
     np.testing.assert_array_equal(found.bins.frame()["lower"], top[order].min(axis=1))
 
 
@@ -40,8 +44,13 @@ def test_fits_are_the_two_maps_on_all_rows(blobs):
     found = cb.signal_accuracy(y, P, signal, X=X)
     right = (P.argmax(axis=1) == y).astype(float)
     score = signal.score(P, X=X)
-    np.testing.assert_array_equal(found.fits.isotonic, cb.Isotonic().fit(score, right).predict(found.fits.score))
-    np.testing.assert_array_equal(found.fits.sigmoid, cb.Platt(scale="probability").fit(score, right).predict(found.fits.score))
+    np.testing.assert_array_equal(
+        found.fits.isotonic, cb.Isotonic().fit(score, right).predict(found.fits.score)
+    )
+    np.testing.assert_array_equal(
+        found.fits.sigmoid,
+        cb.Platt(scale="probability").fit(score, right).predict(found.fits.score),
+    )
     assert found.name == "FastSeparation"
     # From among another class to among its own a row changes from mostly wrong to mostly right.
     assert found.bins.score[0] < 0.0
@@ -65,14 +74,19 @@ def test_weights_are_repetition(blobs):
     weighted = cb.signal_accuracy(y, P, cb.Margin(), sample_weight=weight)
     repeated = cb.signal_accuracy(y[rows], P[rows], cb.Margin())
     for name in ("n", "accuracy", "low", "high"):
-        np.testing.assert_allclose(getattr(weighted.bins, name), getattr(repeated.bins, name), atol=1e-9)
+        np.testing.assert_allclose(
+            getattr(weighted.bins, name), getattr(repeated.bins, name), atol=1e-9
+        )
 
 
 def test_wrong_arguments_are_refused_by_name(blobs):
     _, (X, y, P) = blobs
     for change, word in [
-        ({"signal": cb.Isotonic()}, "signal"), ({"n_bins": 0}, "n_bins"), ({"level": 2.0}, "level"), ({"y_true": None}, "y_true"),
+        ({"signal": cb.Isotonic()}, "signal"),
+        ({"n_bins": 0}, "n_bins"),
+        ({"level": 2.0}, "level"),
+        ({"y_true": None}, "y_true"),
         ({"signal": cb.FastSeparation(), "X": X}, "reference"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(InputError, match=word):
             cb.signal_accuracy(**{"y_true": y, "P": P, "signal": cb.Margin(), **change})

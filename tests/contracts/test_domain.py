@@ -1,4 +1,6 @@
-"""A third kind of prediction enters by its own file: multiple choice with a ragged number of options."""
+"""A third kind of prediction enters by its own file: multiple choice with a ragged number of
+options.
+"""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -18,7 +20,9 @@ from calibrant.predictions import read
 
 @dataclass(frozen=True)
 class Questions:
-    """Probabilities (options,) of questions with any number of options, by ``start`` (n + 1,), and the option that was right."""
+    """Probabilities (options,) of questions with any number of options, by ``start`` (n + 1,),
+    and the option that was right.
+    """
 
     probability: np.ndarray
     start: np.ndarray
@@ -54,9 +58,13 @@ class Questions:
         parts = [self.probability[self.start[i] : self.start[i + 1]] for i in rows]
         start = np.append(0, np.cumsum([len(part) for part in parts]))
         return replace(
-            self, probability=np.concatenate(parts), start=start, right=self.right[rows],
-            weight=None if self.weight is None else self.weight[rows], derived={},
-        )  # fmt: skip
+            self,
+            probability=np.concatenate(parts),
+            start=start,
+            right=self.right[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            derived={},
+        )
 
 
 def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values):
@@ -69,7 +77,13 @@ def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values)
 
 @pytest.fixture
 def questions():
-    made = Domain("questions", "answers to questions", Questions, _read, takes=lambda P, std: isinstance(P, list) and np.ndim(P[0]) == 1)
+    made = Domain(
+        "questions",
+        "answers to questions",
+        Questions,
+        _read,
+        takes=lambda P, std: isinstance(P, list) and np.ndim(P[0]) == 1,
+    )
     yield made
     del DOMAINS["questions"]
 
@@ -100,10 +114,14 @@ def test_a_metric_of_a_third_domain_has_a_value_an_interval_and_weights(question
     metric = metric_of(questions)
     losses = np.array([-np.log(one[k]) for one, k in zip(P, y, strict=True)])
     assert metric(y, P) == pytest.approx(losses.mean())
-    assert metric(y, P, sample_weight=np.arange(200.0) + 1) == pytest.approx(np.average(losses, weights=np.arange(200) + 1))
+    assert metric(y, P, sample_weight=np.arange(200.0) + 1) == pytest.approx(
+        np.average(losses, weights=np.arange(200) + 1)
+    )
     found = metric.interval(y, P)
     assert found.low < found.value < found.high
-    assert metric.interval(y, P, method="bootstrap", n_resamples=200).low == pytest.approx(found.low, abs=0.05)
+    assert metric.interval(y, P, method="bootstrap", n_resamples=200).low == pytest.approx(
+        found.low, abs=0.05
+    )
     assert metrics.compute([metric], y, P) == {"question_log_loss": metric(y, P)}
 
 

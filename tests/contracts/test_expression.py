@@ -1,4 +1,6 @@
-"""Expressions of fitted parts: what they are made of, who has one, and that the check of the suite catches a wrong one."""
+"""Expressions of fitted parts: what they are made of, who has one, and that the check of the
+suite catches a wrong one.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +10,13 @@ from calibrant.contracts import Calibrator, Map, RegressionCalibrator, Signal
 from calibrant.contracts.compiled import MADE, PLAIN, Compiled
 from calibrant.contracts.expression import PRIMITIVES, constant, join, source
 from calibrant.errors import InputError
-from calibrant.testing import all_calibrators, all_maps, all_regression_calibrators, all_signals, check_calibrator
+from calibrant.testing import (
+    all_calibrators,
+    all_maps,
+    all_regression_calibrators,
+    all_signals,
+    check_calibrator,
+)
 
 #: Parts that stay in Python, each because of what it is made of.
 NOT_SAID = {
@@ -27,7 +35,12 @@ NOT_SAID = {
 
 
 def test_every_part_has_an_expression_or_a_reason():
-    templates = {Calibrator._expression, RegressionCalibrator._expression, Map._expression, Signal._expression}
+    templates = {
+        Calibrator._expression,
+        RegressionCalibrator._expression,
+        Map._expression,
+        Signal._expression,
+    }
     parts = [*all_calibrators(), *all_regression_calibrators(), *all_maps(), *all_signals()]
     silent = {type(part).__name__ for part in parts if type(part)._expression in templates}
     assert silent == set(NOT_SAID)
@@ -43,9 +56,11 @@ def test_what_two_parts_share_is_one_node():
     shared = x.softmax()
     both = shared * 2.0 + shared.log()
     assert [node.op for node in both.nodes()].count("softmax") == 1
-    assert np.allclose(Compiled(both)([[0.0, 1.0, 2.0]]), 2 * np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum() + np.log(
-        np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum()
-    ))  # fmt: skip
+    assert np.allclose(
+        Compiled(both)([[0.0, 1.0, 2.0]]),
+        2 * np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum()
+        + np.log(np.exp([[0, 1, 2]]) / np.exp([0, 1, 2]).sum()),
+    )
 
 
 def test_steps_and_lines_are_exact_on_their_knots():
@@ -60,15 +75,22 @@ def test_steps_and_lines_are_exact_on_their_knots():
 
 def test_constants_and_numbers_stand_on_either_side():
     x = source(2)
-    out = Compiled(join([1.0 - x, 2.0 / x, np.array([3.0, 4.0]) * x, constant([7.0])]))([[1.0, 2.0], [4.0, 5.0]])
-    assert out.tolist() == [[0.0, -1.0, 2.0, 1.0, 3.0, 8.0, 7.0], [-3.0, -4.0, 0.5, 0.4, 12.0, 20.0, 7.0]]
+    out = Compiled(join([1.0 - x, 2.0 / x, np.array([3.0, 4.0]) * x, constant([7.0])]))(
+        [[1.0, 2.0], [4.0, 5.0]]
+    )
+    assert out.tolist() == [
+        [0.0, -1.0, 2.0, 1.0, 3.0, 8.0, 7.0],
+        [-3.0, -4.0, 0.5, 0.4, 12.0, 20.0, 7.0],
+    ]
 
 
 class SaysItWrongly(cb.Calibrator):
     """Mixes in the class rates, and says it mixes in less."""
 
     def _fit(self, record):
-        counts = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 1.0
+        counts = (
+            np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 1.0
+        )
         self.rate_ = counts / counts.sum()
 
     def _predict_proba(self, record):

@@ -9,14 +9,33 @@ import pytest
 from calibrant.contracts import Guarantee
 from calibrant.testing import check_guarantee
 
-MARGINAL = Guarantee("marginal", "coverage", "new rows", "rows are exchangeable", n=19, least=0.9, most=0.95, method="split conformal")
-PAC = Guarantee("pac", "error rate", "accepted rows", "rows are independent", n=500, most=0.05, confidence=0.9, unit="clusters")
+MARGINAL = Guarantee(
+    "marginal",
+    "coverage",
+    "new rows",
+    "rows are exchangeable",
+    n=19,
+    least=0.9,
+    most=0.95,
+    method="split conformal",
+)
+PAC = Guarantee(
+    "pac",
+    "error rate",
+    "accepted rows",
+    "rows are independent",
+    n=500,
+    most=0.05,
+    confidence=0.9,
+    unit="clusters",
+)
 
 
 def test_a_promise_names_bound_draw_assumption_and_number():
-    assert str(MARGINAL) == (
-        "coverage at least 0.9 and at most 0.95 for new rows, on average over calibration sets and new rows "
-        "(marginal; split conformal; 19 rows), if rows are exchangeable"
+    assert (
+        str(MARGINAL)
+        == "coverage at least 0.9 and at most 0.95 for new rows, on average over calibration sets"
+        " and new rows (marginal; split conformal; 19 rows), if rows are exchangeable"
     )
     assert "with probability 0.9 over calibration sets" in str(PAC)
     assert "500 clusters" in str(PAC)

@@ -15,12 +15,24 @@ P = RNG.random(600)
 Y = (RNG.random(600) < P).astype(int)
 
 
-class HitsPerConfidence(RatioMetric, name="hits per confidence", key="hits_per_confidence", direction="none", range=(0.0, float("inf"))):
+class HitsPerConfidence(
+    RatioMetric,
+    name="hits per confidence",
+    key="hits_per_confidence",
+    direction="none",
+    range=(0.0, float("inf")),
+):
     def _parts(self, record):
         return record.correct, record.confidence
 
 
-class LargestConfidence(WholeMetric, name="largest confidence", key="largest_confidence", direction="none", range=(0.0, 1.0)):
+class LargestConfidence(
+    WholeMetric,
+    name="largest confidence",
+    key="largest_confidence",
+    direction="none",
+    range=(0.0, 1.0),
+):
     def _value(self, record):
         return float(record.confidence.max())
 
@@ -36,10 +48,17 @@ def test_intervals_of_a_mean_agree(method):
 
 def test_the_ratio_interval_matches_its_bootstrap():
     metric = HitsPerConfidence()
-    analytic, boot = metric.interval(Y, P), metric.interval(Y, P, method="bootstrap", n_resamples=2000)
+    analytic, boot = (
+        metric.interval(Y, P),
+        metric.interval(Y, P, method="bootstrap", n_resamples=2000),
+    )
     assert analytic.method == "analytic"
-    assert analytic.value == pytest.approx(np.maximum((P > 0.5) == Y, 0).sum() / np.maximum(P, 1 - P).sum())
-    assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.1 * (boot.high - boot.low))
+    assert analytic.value == pytest.approx(
+        np.maximum((P > 0.5) == Y, 0).sum() / np.maximum(P, 1 - P).sum()
+    )
+    assert (analytic.low, analytic.high) == pytest.approx(
+        (boot.low, boot.high), abs=0.1 * (boot.high - boot.low)
+    )
 
 
 def test_bootstraps_are_seeded_and_level_matters():
@@ -59,8 +78,14 @@ def test_bca_equals_the_textbook_on_a_skewed_mean():
     got = metrics.log_loss.interval(y, p, method="bca", n_resamples=20_000)
     loss = -np.log1p(-p)
     # The option's name changed with SciPy 1.15.
-    seed = {"rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state": np.random.default_rng(1)}
-    known = stats.bootstrap((loss,), np.mean, n_resamples=20_000, method="BCa", **seed).confidence_interval
+    seed = {
+        "rng"
+        if "rng" in inspect.signature(stats.bootstrap).parameters
+        else "random_state": np.random.default_rng(1)
+    }
+    known = stats.bootstrap(
+        (loss,), np.mean, n_resamples=20_000, method="BCa", **seed
+    ).confidence_interval
     assert (got.low, got.high) == pytest.approx((known.low, known.high), rel=0.03)
 
 
@@ -68,7 +93,10 @@ def test_many_rows_are_resampled_in_parts_with_the_same_spread():
     n = 60_000
     p = np.random.default_rng(1).random(n)
     y = (np.random.default_rng(2).random(n) < p).astype(int)
-    parts, normal = metrics.brier_score.interval(y, p, method="bootstrap"), metrics.brier_score.interval(y, p)
+    parts, normal = (
+        metrics.brier_score.interval(y, p, method="bootstrap"),
+        metrics.brier_score.interval(y, p),
+    )
     assert parts.high - parts.low == pytest.approx(normal.high - normal.low, rel=0.1)
 
 
@@ -76,7 +104,9 @@ def test_weights_mean_repetition_in_the_analytic_interval():
     weight = RNG.integers(0, 3, len(P))
     weighted = metrics.log_loss.interval(Y, P, sample_weight=weight)
     repeated = metrics.log_loss.interval(np.repeat(Y, weight), np.repeat(P, weight))
-    assert (weighted.low, weighted.high, weighted.n) == pytest.approx((repeated.low, repeated.high, repeated.n))
+    assert (weighted.low, weighted.high, weighted.n) == pytest.approx(
+        (repeated.low, repeated.high, repeated.n)
+    )
 
 
 def test_a_whole_metric_has_no_state_but_has_intervals_and_groups():
@@ -88,7 +118,10 @@ def test_a_whole_metric_has_no_state_but_has_intervals_and_groups():
     assert metrics.per_group(metric, Y, P, Y).value.max() == metric(Y, P)
 
 
-@pytest.mark.parametrize(("options", "words"), [({"level": 1.0}, "level must be"), ({"method": "magic"}, 'has no "magic" interval')])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"level": 1.0}, "level must be"), ({"method": "magic"}, 'has no "magic" interval')],
+)
 def test_interval_refuses_what_it_cannot_do(options, words):
     with pytest.raises(InputError, match=words):
         metrics.log_loss.interval(Y, P, **options)
@@ -107,5 +140,7 @@ def test_facts_are_keywords_of_the_class_and_options_are_frozen():
 
 
 def test_a_fact_that_no_template_declares_is_named():
-    with pytest.raises(TypeError, match=r"Misspelt has no fact \['rnage'\]; its template has .*'range'"):
+    with pytest.raises(
+        TypeError, match=r"Misspelt has no fact \['rnage'\]; its template has .*'range'"
+    ):
         type("Misspelt", (WholeMetric,), {}, rnage=(0.0, 1.0))

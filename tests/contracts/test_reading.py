@@ -23,5 +23,7 @@ def test_what_does_not_go_together_is_refused(chosen, said, words):
 
 
 def test_means_are_enough_where_no_metric_asks_for_more():
-    record = read_for([metrics.mean_absolute_error], [1.0, 2.0], [0.0, 0.0], None, [1.0, 0.0], None, "probability")
+    record = read_for(
+        [metrics.mean_absolute_error], [1.0, 2.0], [0.0, 0.0], None, [1.0, 0.0], None, "probability"
+    )
     np.testing.assert_array_equal(record.error, [1.0])

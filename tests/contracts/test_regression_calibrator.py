@@ -1,4 +1,6 @@
-"""Names of outputs: kept where a frame says them in fit, held against those of the forecast in predict."""
+"""Names of outputs: kept where a frame says them in fit, held against those of the forecast in
+predict.
+"""
 
 import numpy as np
 import pandas as pd
@@ -15,13 +17,21 @@ STD = MEAN * 0.0 + 1.0
 
 
 @pytest.mark.parametrize(
-    ("mean", "y"), [(MEAN, Y), (MEAN, Y.to_numpy()), (MEAN.to_numpy(), Y), (pa.Table.from_pandas(MEAN), Y.to_numpy())],
+    ("mean", "y"),
+    [
+        (MEAN, Y),
+        (MEAN, Y.to_numpy()),
+        (MEAN.to_numpy(), Y),
+        (pa.Table.from_pandas(MEAN), Y.to_numpy()),
+    ],
     ids=["both", "mean", "outcomes", "arrow"],
-)  # fmt: skip
+)
 def test_it_keeps_the_names_that_a_frame_says(mean, y):
     cal = cb.StdScaling().fit(mean, y, std=STD.to_numpy())
     assert cal.output_names_ == ["speed", "depth"]
-    np.testing.assert_array_equal(cal.scale_, cb.StdScaling().fit(MEAN.to_numpy(), Y.to_numpy(), std=STD.to_numpy()).scale_)
+    np.testing.assert_array_equal(
+        cal.scale_, cb.StdScaling().fit(MEAN.to_numpy(), Y.to_numpy(), std=STD.to_numpy()).scale_
+    )
 
 
 def test_names_go_when_it_is_fitted_again_without():
@@ -34,7 +44,13 @@ def test_names_go_when_it_is_fitted_again_without():
 
 def test_outputs_in_another_order_are_refused():
     cal, turned = cb.StdScaling().fit(MEAN, Y, std=STD), MEAN[["depth", "speed"]]
-    with pytest.raises(InputError, match=r"columns of the forecast of fit in their order, \['speed', 'depth'\]; got \['depth', 'speed'\]"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"columns of the forecast of fit in their order, \['speed', 'depth'\]; got \['depth',"
+            r" 'speed'\]"
+        ),
+    ):
         cal.predict(turned, STD[["depth", "speed"]])
     with pytest.raises(InputError, match="in their order"):
         cal.predict((turned, STD[["depth", "speed"]]))
@@ -49,7 +65,10 @@ def test_a_file_keeps_them_and_one_without_them_loads(tmp_path):
     del cal.output_names_  # as in files that are older
     old = cb.load(cal.save(tmp_path / "old.calibrant"))
     assert old.output_names_ is None
-    np.testing.assert_array_equal(old.predict(MEAN[["depth", "speed"]], STD.to_numpy()).std, cal.predict(MEAN, STD.to_numpy()).std)
+    np.testing.assert_array_equal(
+        old.predict(MEAN[["depth", "speed"]], STD.to_numpy()).std,
+        cal.predict(MEAN, STD.to_numpy()).std,
+    )
 
 
 def test_what_it_says_of_an_output_has_its_name():

@@ -13,7 +13,12 @@ def test_a_row_alone_is_a_row_among_others():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(4), 200)
     y = rng.integers(0, 4, 200)
-    for cal in (cb.EnsembleMatrixScaling(), cb.OneVsRest(cb.Spline()), cb.IsotonicOneVsRest(), cb.AutoCalibrator()):
+    for cal in (
+        cb.EnsembleMatrixScaling(),
+        cb.OneVsRest(cb.Spline()),
+        cb.IsotonicOneVsRest(),
+        cb.AutoCalibrator(),
+    ):
         run = cal.fit(P, y).compile()
         alone = np.vstack([run(row[None]) for row in P])
         assert np.abs(alone - run(P)).max() < 1e-13

@@ -14,6 +14,8 @@ MORE = [
 ]
 
 
-@pytest.mark.parametrize("check", parameters(c for example in [*all_sets(), *MORE] for c in set_checks(example)))
+@pytest.mark.parametrize(
+    "check", parameters(c for example in [*all_sets(), *MORE] for c in set_checks(example))
+)
 def test_sets_keep_the_contract(check):
     check()

@@ -5,7 +5,13 @@ from calibrant.decisions.cells import CellScores
 
 def one(scores, mass=None, shares=False):
     mass = np.ones(len(scores)) if mass is None else np.asarray(mass, dtype=float)
-    return CellScores.of(np.asarray(scores, dtype=float), mass, np.zeros(len(scores), dtype=np.intp), 1, shares=shares)
+    return CellScores.of(
+        np.asarray(scores, dtype=float),
+        mass,
+        np.zeros(len(scores), dtype=np.intp),
+        1,
+        shares=shares,
+    )
 
 
 def test_the_limit_is_the_order_statistic_of_one_more():
@@ -18,7 +24,9 @@ def test_the_limit_is_the_order_statistic_of_one_more():
 
 
 def test_repetitions_count_as_rows():
-    assert one([1, 2, 3], [2, 1, 2]).limits(0.5).tolist() == one([1, 1, 2, 3, 3]).limits(0.5).tolist()
+    assert (
+        one([1, 2, 3], [2, 1, 2]).limits(0.5).tolist() == one([1, 1, 2, 3, 3]).limits(0.5).tolist()
+    )
     assert one([1, 2, 3], [2, 1, 2]).n.tolist() == [5.0]
 
 
@@ -29,8 +37,11 @@ def test_each_cell_has_its_own():
 
 
 def test_clusters_share_one_count():
-    # Three clusters; half of one and all of another are at or below 2: 1.5 of the 4 / 2 that a level of one half asks for.
-    assert one([1, 2, 3, 3, 4], [0.5, 1.0, 0.5, 0.5, 0.5], shares=True).limits(0.5).tolist() == [3.0]
+    # Three clusters; half of one and all of another are at or below 2: 1.5 of the 4 / 2 that a
+    # level of one half asks for.
+    assert one([1, 2, 3, 3, 4], [0.5, 1.0, 0.5, 0.5, 0.5], shares=True).limits(0.5).tolist() == [
+        3.0
+    ]
 
 
 def test_p_values_by_hand():

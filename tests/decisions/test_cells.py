@@ -31,9 +31,17 @@ def test_a_new_group_has_no_cell():
 
 def test_some_rows_are_numbered_anew_whether_they_have_cells_or_not():
     found = Cells(["a", "b"], np.array([0, 0, 2, 5]), np.array([0, 1, 1, 0]))
-    for rows, row, cell in (([5, 0], [1, 1, 0], [0, 1, 0]), ([1, 2], [1], [1]), ([7, 2, 9], [1], [1]), ([4], [], []), ([], [], [])):
+    for rows, row, cell in (
+        ([5, 0], [1, 1, 0], [0, 1, 0]),
+        ([1, 2], [1], [1]),
+        ([7, 2, 9], [1], [1]),
+        ([4], [], []),
+        ([], [], []),
+    ):
         taken = found.taken(np.array(rows, dtype=int))
-        assert sorted(zip(taken.row.tolist(), taken.cell.tolist(), strict=True)) == sorted(zip(row, cell, strict=True))
+        assert sorted(zip(taken.row.tolist(), taken.cell.tolist(), strict=True)) == sorted(
+            zip(row, cell, strict=True)
+        )
         assert taken.names == ["a", "b"]
     none = Cells([None], np.zeros(0, dtype=int), np.zeros(0, dtype=int)).taken(np.array([3, 1]))
     assert len(none.row) == len(none.cell) == 0
@@ -45,7 +53,11 @@ def test_similar_classes_are_cells_beside_that_of_all():
     assert (plain.names, plain.row.tolist(), plain.cell.tolist()) == ([None], [0, 1, 2, 3], [0] * 4)
     assert plain.of_classes(record, None) is plain
     found = plain.of_classes(record, np.array([2, 1, 0]))
-    assert (found.names, found.row.tolist(), found.cell.tolist()) == ([0, 1, 2], [0, 1, 2, 3, 0, 1, 3], [0, 0, 0, 0, 2, 1, 1])
+    assert (found.names, found.row.tolist(), found.cell.tolist()) == (
+        [0, 1, 2],
+        [0, 1, 2, 3, 0, 1, 3],
+        [0, 0, 0, 0, 2, 1, 1],
+    )
 
 
 @pytest.mark.parametrize(

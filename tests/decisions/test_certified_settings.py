@@ -45,7 +45,10 @@ def test_all_certified_settings_together_keep_the_risk():
 
 def test_of_several_risks_all_hold():
     p, event = drawn(1000, 0)
-    one, other = certified_settings(missed(p, event), 0.05), certified_settings(alarms(p, event), 0.02)
+    one, other = (
+        certified_settings(missed(p, event), 0.05),
+        certified_settings(alarms(p, event), 0.02),
+    )
     both = certified_settings([missed(p, event), alarms(p, event)], [0.05, 0.02])
     np.testing.assert_array_equal(both.p_values, np.maximum(one.p_values, other.p_values))
     assert set(both.settings) <= set(one.settings) & set(other.settings)
@@ -62,7 +65,10 @@ def test_starts_find_good_settings_behind_bad_ones():
 def test_losses_between_and_weights():
     rng = np.random.default_rng(0)
     losses, weight = rng.beta(1, 30, (200, 3)), rng.integers(0, 3, 200)
-    weighted, repeated = certified_settings(losses, 0.1, sample_weight=weight), certified_settings(np.repeat(losses, weight, axis=0), 0.1)
+    weighted, repeated = (
+        certified_settings(losses, 0.1, sample_weight=weight),
+        certified_settings(np.repeat(losses, weight, axis=0), 0.1),
+    )
     np.testing.assert_allclose(weighted.p_values, repeated.p_values)
     assert weighted.settings.tolist() == [0, 1, 2]
     assert certified_settings(np.full((5, 2), np.nan)).settings.tolist() == []
@@ -85,6 +91,9 @@ def test_what_cannot_be(losses, options, match):
 
 def test_risks_may_be_an_array_and_no_losses_are_refused():
     tables = [np.zeros((100, 2)), np.zeros((100, 2))]
-    assert certified_settings(tables, np.array([0.1, 0.2])).guarantee == certified_settings(tables, [0.1, 0.2]).guarantee
+    assert (
+        certified_settings(tables, np.array([0.1, 0.2])).guarantee
+        == certified_settings(tables, [0.1, 0.2]).guarantee
+    )
     with pytest.raises(InputError, match="losses must be"):
         certified_settings([])

@@ -9,10 +9,16 @@ from calibrant.testing import check_guarantee
 
 
 def drawn(n, seed=0):
-    """(P, y, member): two groups that overlap; the model is poor at rows of the first, and worse at those of both."""
+    """(P, y, member): two groups that overlap; the model is poor at rows of the first, and worse
+    at those of both.
+    """
     rng = np.random.default_rng(seed)
     logits, member = 2.0 * rng.normal(size=(n, 4)), rng.random((n, 2)) < 0.4
-    truth = logits * np.where(member[:, 0], 0.3, 1.0)[:, None] * np.where(member.all(axis=1), 0.0, 1.0)[:, None]
+    truth = (
+        logits
+        * np.where(member[:, 0], 0.3, 1.0)[:, None]
+        * np.where(member.all(axis=1), 0.0, 1.0)[:, None]
+    )
     y = (softmax(truth).cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(0, 3)
     return softmax(logits), y, member
 
@@ -22,7 +28,9 @@ def held(sets, P, y, features):
 
 
 def realised(runs, n, new, **options):
-    """Coverage of all rows and of each group, by conditional and by plain sets, one number a run."""
+    """Coverage of all rows and of each group, by conditional and by plain sets, one number a
+    run.
+    """
     found, plain = {None: [], 0: [], 1: []}, []
     for seed in range(runs):
         P, y, member = drawn(n + new, seed)
@@ -46,18 +54,29 @@ def test_groups_that_overlap_are_all_covered(smoothed):
 
 
 def test_coverage_does_not_fall_off_along_a_feature():
-    """Errors grow with x: weighted by x and by 1 - x, of which neither is negative, the coverage is at least the level."""
+    """Errors grow with x: weighted by x and by 1 - x, of which neither is negative, the coverage
+    is at least the level.
+    """
     tilted, plain = {0: [], 1: []}, []
     for seed in range(30):
         rng = np.random.default_rng(seed)
         x, logits = rng.random(340), 2.0 * rng.normal(size=(340, 4))
-        y = (softmax(logits * (1.0 - x)[:, None]).cumsum(axis=1) < rng.random(340)[:, None]).sum(axis=1).clip(0, 3)
+        y = (
+            (softmax(logits * (1.0 - x)[:, None]).cumsum(axis=1) < rng.random(340)[:, None])
+            .sum(axis=1)
+            .clip(0, 3)
+        )
         P, new, rest = softmax(logits), slice(300, 340), np.arange(40)
         sets = ConditionalSets().fit(P[:300], y[:300], features=x[:300])
         covered = held(sets, P[new], y[new], x[new])
         tilted[0].append(np.average(covered, weights=1.0 - x[new]))
         tilted[1].append(np.average(covered, weights=x[new]))
-        plain.append(np.average(ConformalSets().fit(P[:300], y[:300]).predict_set(P[new])[rest, y[new]], weights=x[new]))
+        plain.append(
+            np.average(
+                ConformalSets().fit(P[:300], y[:300]).predict_set(P[new])[rest, y[new]],
+                weights=x[new],
+            )
+        )
     check_guarantee(sets.guarantee_, tilted[0])
     check_guarantee(sets.guarantee_, tilted[1])
     assert np.mean(plain) < 0.88
@@ -67,7 +86,10 @@ def test_they_are_smaller_than_by_the_largest_limit():
     P, y, member = drawn(4000)
     one = ConditionalSets().fit(P[:2000], y[:2000], features=member[:2000])
     other = ConformalSets(by="overlapping").fit(P[:2000], y[:2000], groups=member[:2000])
-    assert one.predict_set(P[2000:], features=member[2000:]).sum() < other.predict_set(P[2000:], groups=member[2000:]).sum()
+    assert (
+        one.predict_set(P[2000:], features=member[2000:]).sum()
+        < other.predict_set(P[2000:], groups=member[2000:]).sum()
+    )
 
 
 def test_of_one_group_they_are_those_of_all_rows():

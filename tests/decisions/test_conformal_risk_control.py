@@ -27,7 +27,11 @@ def loss_of(rule, P, y):
 
 @pytest.mark.parametrize("controls", ["missed_labels", "top_k", "accepted_and_wrong"])
 def test_the_expected_loss_is_at_most_the_risk_and_hardly_less(controls):
-    rng, make, found = np.random.default_rng(0), several if controls == "missed_labels" else one_of, []
+    rng, make, found = (
+        np.random.default_rng(0),
+        several if controls == "missed_labels" else one_of,
+        [],
+    )
     for _ in range(200):
         rule = cb.ConformalRiskControl(0.1, controls).fit(*make(100, rng))
         found.append(loss_of(rule, *make(500, rng)))
@@ -51,7 +55,10 @@ def test_everything_is_accepted_where_nothing_is_wrong():
     rule = cb.ConformalRiskControl(0.1, "accepted_and_wrong").fit(P, y)
     assert rule.parameter_ == -np.inf
     assert rule.accept(P).all()
-    assert cb.ConformalRiskControl(0.1, "top_k").fit(P, y).predict_set(P).sum(axis=1).tolist() == [1] * 90
+    assert (
+        cb.ConformalRiskControl(0.1, "top_k").fit(P, y).predict_set(P).sum(axis=1).tolist()
+        == [1] * 90
+    )
 
 
 def test_losses_of_ones_own_give_the_same():
@@ -65,7 +72,9 @@ def test_losses_of_ones_own_give_the_same():
 
 
 def test_the_first_parameter_of_small_enough_losses():
-    """(sum of the losses + 1) / (n + 1) at most the risk, for losses of any size in [0, 1] that fall by any steps."""
+    """(sum of the losses + 1) / (n + 1) at most the risk, for losses of any size in [0, 1] that
+    fall by any steps.
+    """
     rng = np.random.default_rng(5)
     for n, risk in ((12, 0.2), (19, 0.1), (30, 0.35)):
         at = np.sort(rng.normal(size=8))
@@ -78,10 +87,17 @@ def test_the_first_parameter_of_small_enough_losses():
             assert rule.parameter_ == at[first]
             assert rule.mean_loss_ == pytest.approx(w @ lost[:, first] / w.sum())
     # The first parameter where it is good enough; a rise by rounding is none.
-    assert cb.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_ == -3.0
-    assert cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20).parameter_ == 1.0
+    assert (
+        cb.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_ == -3.0
+    )
+    assert (
+        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20).parameter_
+        == 1.0
+    )
     with pytest.raises(InputError, match="row 2 does"):
-        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.1, 0.1]] * 2 + [[0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]])
+        cb.ConformalRiskControl(0.2).fit_losses(
+            [1.0, 2.0, 3.0], [[0.1, 0.1, 0.1]] * 2 + [[0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]]
+        )
     with pytest.raises(InputError, match="which ascend"):
         cb.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
     with pytest.raises(InputError, match="each of the 3 parameters"):
@@ -90,31 +106,52 @@ def test_the_first_parameter_of_small_enough_losses():
 
 def test_how_many_rows_a_risk_takes():
     for risk, n in ((0.1, 9), (0.5, 1), (0.3, 3), (0.01, 99)):
-        assert cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * n).parameter_ == 1.0
+        assert (
+            cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * n).parameter_ == 1.0
+        )
         if n > 1:
             with pytest.raises(InputError, match=f"takes {n} rows; got {n - 1}"):
                 cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * (n - 1))
     with pytest.raises(InputError, match="takes 19 clusters; got 10"):
-        cb.ConformalRiskControl(0.05).fit_losses([0.0, 1.0], [[1.0, 0.0]] * 20, cluster=np.arange(20) // 2)
+        cb.ConformalRiskControl(0.05).fit_losses(
+            [0.0, 1.0], [[1.0, 0.0]] * 20, cluster=np.arange(20) // 2
+        )
 
 
 def test_sets_and_answers_of_the_parameter_found():
-    """Of ten rows the true label is second in two: one may be missed at .2, so that two are shown, at .3 one is."""
+    """Of ten rows the true label is second in two: one may be missed at .2, so that two are
+    shown, at .3 one is.
+    """
     P, y = np.array([[0.6, 0.3, 0.1]] * 10), np.array([0] * 8 + [1] * 2)
-    assert [cb.ConformalRiskControl(risk, "top_k").fit(P, y).parameter_ for risk in (0.2, 0.3)] == [2.0, 1.0]
-    assert cb.ConformalRiskControl(0.2, "top_k").fit(P, y).predict_set([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]).tolist() == [
-        [False, True, True], [True, True, False],
-    ]  # fmt: skip
+    assert [cb.ConformalRiskControl(risk, "top_k").fit(P, y).parameter_ for risk in (0.2, 0.3)] == [
+        2.0,
+        1.0,
+    ]
+    assert cb.ConformalRiskControl(0.2, "top_k").fit(P, y).predict_set(
+        [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
+    ).tolist() == [
+        [False, True, True],
+        [True, True, False],
+    ]
     # Answers of a confidence above that of the last mistake that must not be accepted.
     sure = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99])
-    rule = cb.ConformalRiskControl(0.2, "accepted_and_wrong").fit(np.column_stack([sure, 1.0 - sure]), [1, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+    rule = cb.ConformalRiskControl(0.2, "accepted_and_wrong").fit(
+        np.column_stack([sure, 1.0 - sure]), [1, 0, 1, 0, 0, 0, 1, 0, 0, 0]
+    )
     assert rule.parameter_ == pytest.approx(0.65)
     assert rule.accept(np.array([[0.649, 0.351], [0.651, 0.349]])).tolist() == [False, True]
     # Of a row with two true labels each counts half; a row without any cannot lose.
-    found = cb.ConformalRiskControl(0.2).fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5)
+    found = cb.ConformalRiskControl(0.2).fit(
+        [[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5
+    )
     assert (found.parameter_, found.mean_loss_) == (-0.3, 0.0)
     assert found.predict_set([[0.3, 0.29]]).tolist() == [[True, False]]
-    assert cb.ConformalRiskControl(0.4).fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5).parameter_ == -0.9
+    assert (
+        cb.ConformalRiskControl(0.4)
+        .fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5)
+        .parameter_
+        == -0.9
+    )
 
 
 def test_weights_and_clusters():
@@ -125,8 +162,14 @@ def test_weights_and_clusters():
     a = cb.ConformalRiskControl().fit(p, y, sample_weight=weight)
     b = cb.ConformalRiskControl().fit(p[rows], y[rows])
     assert (a.parameter_, a.n_) == (b.parameter_, b.n_)
-    each = cb.ConformalRiskControl().fit(np.repeat(p, 4, axis=0), np.repeat(y, 4, axis=0), cluster=np.repeat(np.arange(200), 4))
-    assert (each.parameter_, each.n_, each.unit_) == (cb.ConformalRiskControl().fit(p, y).parameter_, 200.0, "clusters")
+    each = cb.ConformalRiskControl().fit(
+        np.repeat(p, 4, axis=0), np.repeat(y, 4, axis=0), cluster=np.repeat(np.arange(200), 4)
+    )
+    assert (each.parameter_, each.n_, each.unit_) == (
+        cb.ConformalRiskControl().fit(p, y).parameter_,
+        200.0,
+        "clusters",
+    )
 
 
 def test_it_is_saved(tmp_path):
@@ -138,18 +181,59 @@ def test_it_is_saved(tmp_path):
         assert again.guarantee_ == rule.guarantee_
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 5, [[0, 1]] * 5), "takes 9 rows; got 5"),
-    (lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [0, 1] * 10), r"y must be \(n, K\)"),
-    (lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [[0, 2]] * 20), "in \\[0, 1\\]"),
-    (lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 1.5]] * 20, [[0, 1]] * 20), "in \\[0, 1\\]"),
-    (lambda: cb.ConformalRiskControl(0.1, "fdr").fit([[0.5, 0.5]], [[0, 1]]), "controls must be"),
-    (lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[0.0, 1.0]] * 20), "must not rise"),
-    (lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20), "no parameter loses"),
-    (lambda: cb.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20), "which ascend"),
-    (lambda: cb.ConformalRiskControl(0.5).fit_losses([0.2, 0.3], [[1.0, 0.0]] * 20).predict_set([[0.1, 0.9]]), "of your own; got 0.3"),
-    (lambda: cb.ConformalRiskControl(0.1, "top_k").fit([[0.5, 0.5]] * 20, [0, 1] * 10).accept([[0.5, 0.5]]), "accepted_and_wrong"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 5, [[0, 1]] * 5),
+            "takes 9 rows; got 5",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [0, 1] * 10),
+            r"y must be \(n, K\)",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [[0, 2]] * 20),
+            "in \\[0, 1\\]",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 1.5]] * 20, [[0, 1]] * 20),
+            "in \\[0, 1\\]",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1, "fdr").fit([[0.5, 0.5]], [[0, 1]]),
+            "controls must be",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[0.0, 1.0]] * 20),
+            "must not rise",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20),
+            "no parameter loses",
+        ),
+        (
+            lambda: cb.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20),
+            "which ascend",
+        ),
+        (
+            lambda: (
+                cb.ConformalRiskControl(0.5)
+                .fit_losses([0.2, 0.3], [[1.0, 0.0]] * 20)
+                .predict_set([[0.1, 0.9]])
+            ),
+            "of your own; got 0.3",
+        ),
+        (
+            lambda: (
+                cb.ConformalRiskControl(0.1, "top_k")
+                .fit([[0.5, 0.5]] * 20, [0, 1] * 10)
+                .accept([[0.5, 0.5]])
+            ),
+            "accepted_and_wrong",
+        ),
+    ],
+)
 def test_what_is_refused(make, words):
     with pytest.raises(InputError, match=words):
         make()

@@ -26,11 +26,25 @@ def coverage(found, y):
 
 
 def test_lac_by_hand():
-    P = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.6, 0.4], [0.7, 0.3], [0.8, 0.2], [0.9, 0.1]]
+    P = [
+        [0.9, 0.1],
+        [0.8, 0.2],
+        [0.7, 0.3],
+        [0.6, 0.4],
+        [0.5, 0.5],
+        [0.6, 0.4],
+        [0.7, 0.3],
+        [0.8, 0.2],
+        [0.9, 0.1],
+    ]
     sets = ConformalSets(level=0.8).fit(P, [0] * 9)
     # The 8th of 9 scores .1 .1 .2 .2 .3 .3 .4 .4 .5 is .4: classes of probability .6 and more.
     assert sets.rule_.held.limits(0.8).tolist() == pytest.approx([0.4])
-    assert sets.predict_set([[0.61, 0.39], [0.55, 0.45], [0.3, 0.7]]).tolist() == [[True, False], [False, False], [False, True]]
+    assert sets.predict_set([[0.61, 0.39], [0.55, 0.45], [0.3, 0.7]]).tolist() == [
+        [True, False],
+        [False, False],
+        [False, True],
+    ]
     assert sets.predict_set([[0.55, 0.45]], level=0.9).tolist() == [[True, False]]
     assert sets.labels([[0.61, 0.39], [0.55, 0.45]]) == [[0], []]
 
@@ -48,14 +62,20 @@ def test_logits_are_their_probabilities(score):
     other = ConformalSets(score, inputs="logit").fit(np.log(P), y)
     if score in ("lac", "margin", "top_k"):
         assert (one.predict_set(P) == other.predict_set(np.log(P))).mean() > 0.999
-    assert coverage(other.predict_set(np.log(P)), y) == pytest.approx(coverage(one.predict_set(P), y), abs=0.05)
+    assert coverage(other.predict_set(np.log(P)), y) == pytest.approx(
+        coverage(one.predict_set(P), y), abs=0.05
+    )
 
 
 def test_the_promise_of_aps_is_exact_on_average():
     covered = []
     for seed in range(200):
         P, y = drawn(400, 6, seed, over=1.5)
-        covered.append(coverage((sets := ConformalSets("aps").fit(P[:100], y[:100])).predict_set(P[100:]), y[100:]))
+        covered.append(
+            coverage(
+                (sets := ConformalSets("aps").fit(P[:100], y[:100])).predict_set(P[100:]), y[100:]
+            )
+        )
     check_guarantee(sets.guarantee_, covered)
     assert sets.guarantee_.most == pytest.approx(0.9 + 1 / 101)
     assert np.mean(covered) == pytest.approx(91 / 101, abs=0.006)
@@ -74,7 +94,11 @@ def test_each_class_or_group_is_covered(by, n):
         rest = {k: v[cut:] for k, v in given.items()}
         hard = y[cut:] == 0
         missed.append(coverage(sets.predict_set(P[cut:], **rest)[hard], y[cut:][hard]))
-        plain.append(coverage(ConformalSets().fit(P[:cut], y[:cut]).predict_set(P[cut:])[hard], y[cut:][hard]))
+        plain.append(
+            coverage(
+                ConformalSets().fit(P[:cut], y[:cut]).predict_set(P[cut:])[hard], y[cut:][hard]
+            )
+        )
     check_guarantee(sets.guarantee_, missed)
     assert np.mean(plain) < 0.85
 
@@ -106,7 +130,14 @@ def test_clusters_count_as_one_row_each():
         rows = np.repeat(np.arange(40), size)
         sets = ConformalSets(level=0.8).fit(P[rows], y[rows], cluster=rows)
         of_clusters.append(coverage(sets.predict_set(new), truth))
-        of_rows.append(np.var(ConformalSets(level=0.8).fit(P[rows], y[rows]).predict_set(new)[np.arange(300), truth].mean()))
+        of_rows.append(
+            np.var(
+                ConformalSets(level=0.8)
+                .fit(P[rows], y[rows])
+                .predict_set(new)[np.arange(300), truth]
+                .mean()
+            )
+        )
     assert sets.guarantee_.n == 40
     assert sets.guarantee_.unit == "clusters"
     check_guarantee(sets.guarantee_, of_clusters)
@@ -115,13 +146,19 @@ def test_clusters_count_as_one_row_each():
 
 
 def test_no_certificate_on_the_rows_of_the_calibrator():
-    """Matrix scaling on 300 rows of 20 classes: as if its own rows were new, its sets cover half of what they say."""
+    """Matrix scaling on 300 rows of 20 classes: as if its own rows were new, its sets cover half
+    of what they say.
+    """
     fooled, honest = [], []
     for seed in range(8):
         P, y = drawn(2300, 20, seed)
         weak = cb.MatrixScaling(ridge=0.01, off_diagonal=0.01)
         own = weak.fit(P[:300], y[:300])
-        fooled.append(coverage(ConformalSets(calibrator=own).fit(P[:300], y[:300]).predict_set(P[300:]), y[300:]))
+        fooled.append(
+            coverage(
+                ConformalSets(calibrator=own).fit(P[:300], y[:300]).predict_set(P[300:]), y[300:]
+            )
+        )
         sets = ConformalSets(calibrator=clone(weak)).fit(P[:300], y[:300])
         honest.append(coverage(sets.predict_set(P[300:]), y[300:]))
     assert sets.split_ == {"calibrator": 150.0, "certificate": 150.0}
@@ -180,7 +217,10 @@ def test_rows_of_a_new_group_get_every_class():
 
 def test_never_empty_costs_the_share_of_empty_sets():
     P, y = drawn(4000, 4, spread=4.0)
-    one, other = (ConformalSets("aps", level=0.8, never_empty=n).fit(P[:2000], y[:2000]).predict_set(P[2000:]) for n in (False, True))
+    one, other = (
+        ConformalSets("aps", level=0.8, never_empty=n).fit(P[:2000], y[:2000]).predict_set(P[2000:])
+        for n in (False, True)
+    )
     empty = ~one.any(axis=1)
     assert empty.mean() > 0.02
     assert other.any(axis=1).all()
@@ -191,7 +231,10 @@ def test_never_empty_costs_the_share_of_empty_sets():
 
 def test_without_a_draw_aps_is_larger():
     P, y = drawn(4000, 10, spread=3.0)
-    one, other = (ConformalSets("aps", randomised=r).fit(P[:2000], y[:2000]).predict_set(P[2000:]) for r in (True, False))
+    one, other = (
+        ConformalSets("aps", randomised=r).fit(P[:2000], y[:2000]).predict_set(P[2000:])
+        for r in (True, False)
+    )
     assert other.sum() > one.sum()
 
 
@@ -199,18 +242,24 @@ def test_draws_are_of_the_row_and_the_seed():
     P, y = drawn(3000, 5)
     sets = ConformalSets("aps").fit(P, y)
     assert (sets.predict_set(P[::-1])[::-1] == sets.predict_set(P)).all()
-    assert (sets.predict_set(P) != ConformalSets("aps", random_state=1).fit(P, y).predict_set(P)).any()
+    assert (
+        sets.predict_set(P) != ConformalSets("aps", random_state=1).fit(P, y).predict_set(P)
+    ).any()
 
 
 def test_similar_classes_share_their_rows():
-    """Forty classes of two kinds, 12 rows each: alone each class would take the largest of its scores, or all classes."""
+    """Forty classes of two kinds, 12 rows each: alone each class would take the largest of its
+    scores, or all classes.
+    """
     rng = np.random.default_rng(0)
     y = np.tile(np.arange(40), 120)
     P = rng.dirichlet(np.full(40, 0.2), len(y)) * 0.5
     P[np.arange(len(y)), y] += np.where(y < 20, 0.5, 0.2)
     P /= P.sum(axis=1, keepdims=True)
     new = np.arange(len(y)) // 40 % 2 == 0
-    own, shared = (ConformalSets(by=by).fit(P[~new], y[~new]) for by in ("class", "similar_classes"))
+    own, shared = (
+        ConformalSets(by=by).fit(P[~new], y[~new]) for by in ("class", "similar_classes")
+    )
     assert 1 < len(shared.rule_.cells) < 12
     assert shared.predict_set(P[new]).sum() < 1.5 * own.predict_set(P[new]).sum()
     found = shared.predict_set(P[new])[np.arange(new.sum()), y[new]]
@@ -260,7 +309,11 @@ def test_options_that_cannot_be(options, match):
 
 
 def test_what_one_pass_cannot_do():
-    for sets in (ConformalSets("raps"), ConformalSets(calibrator=cb.TemperatureScaling()), ConformalSets(by="similar_classes")):
+    for sets in (
+        ConformalSets("raps"),
+        ConformalSets(calibrator=cb.TemperatureScaling()),
+        ConformalSets(by="similar_classes"),
+    ):
         with pytest.raises(InputError, match="state fits nothing"):
             sets.state(*drawn(50, 3))
 

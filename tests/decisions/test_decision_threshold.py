@@ -33,12 +33,22 @@ def test_the_closed_form():
     y, p = data(200)
     assert cb.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()).risk == 0.2
     found = cb.decision_threshold(
-        y, p, cost_false_positive=3, cost_true_negative=1, cost_false_negative=10, cost_true_positive=2, calibrator=cb.Platt()
+        y,
+        p,
+        cost_false_positive=3,
+        cost_true_negative=1,
+        cost_false_negative=10,
+        cost_true_positive=2,
+        calibrator=cb.Platt(),
     )
     assert found.risk == 2.0 / (2.0 + 8.0)
 
 
-@pytest.mark.parametrize("calibrator", [cb.Platt(), cb.Isotonic(), cb.TemperatureScaling()], ids=["Platt", "isotonic", "temperature"])
+@pytest.mark.parametrize(
+    "calibrator",
+    [cb.Platt(), cb.Isotonic(), cb.TemperatureScaling()],
+    ids=["Platt", "isotonic", "temperature"],
+)
 def test_the_raw_score_is_where_the_calibrated_risk_reaches_it(calibrator):
     y, p = data(2000)
     found = cb.decision_threshold(y, p, **COSTS, calibrator=calibrator)
@@ -50,14 +60,17 @@ def test_the_raw_score_is_where_the_calibrated_risk_reaches_it(calibrator):
 
 def test_logits_keep_their_scale():
     y, p = data(1000)
-    a, b = cb.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()), cb.decision_threshold(
-        y, logit(p), inputs="logit", **COSTS, calibrator=cb.Platt()
-    )  # fmt: skip
+    a, b = (
+        cb.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()),
+        cb.decision_threshold(y, logit(p), inputs="logit", **COSTS, calibrator=cb.Platt()),
+    )
     assert b.score == pytest.approx(logit(a.score), abs=0.02)
     assert (b.low, b.high) == pytest.approx((logit(a.low), logit(a.high)))
     # Of two columns of logits only the difference counts.
     own = np.random.default_rng(0).normal(size=len(p))
-    c = cb.decision_threshold(y, np.column_stack([own, own + logit(p)]), inputs="logit", **COSTS, calibrator=cb.Platt())
+    c = cb.decision_threshold(
+        y, np.column_stack([own, own + logit(p)]), inputs="logit", **COSTS, calibrator=cb.Platt()
+    )
     assert (c.score, c.low, c.high) == pytest.approx((b.score, b.low, b.high))
 
 
@@ -65,7 +78,11 @@ def test_costs_and_counts_are_those_of_the_confusion_matrix():
     y, p = data(500, slope=1.0)
     found = cb.decision_threshold(y, p, **COSTS, calibrator=cb.Identity())
     (_, fp), (fn, tp) = confusion_matrix(y, p >= 0.2)
-    assert (found.flagged, found.true_positives, found.score) == (tp + fp, tp, pytest.approx(0.2, abs=1e-3))
+    assert (found.flagged, found.true_positives, found.score) == (
+        tp + fp,
+        tp,
+        pytest.approx(0.2, abs=1e-3),
+    )
     assert found.expected_cost == pytest.approx((fp + 4.0 * fn) / 500)
     assert found.cost_of_none == pytest.approx(4.0 * y.mean())
     assert found.cost_of_all == pytest.approx(1.0 - y.mean())
@@ -94,7 +111,9 @@ def test_one_class_of_several_and_names():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 400)
     y = np.array([rng.choice(["a", "b", "c"], p=row) for row in P])
-    found = cb.decision_threshold(y, P, classes=["a", "b", "c"], target="b", **COSTS, calibrator=cb.Platt())
+    found = cb.decision_threshold(
+        y, P, classes=["a", "b", "c"], target="b", **COSTS, calibrator=cb.Platt()
+    )
     assert found.low < 0.2 <= found.high
     assert "act from a calibrated risk of 0.2" in repr(found)
     assert found.to_dict()["evaluation"] == "out-of-fold"
@@ -108,10 +127,22 @@ def test_a_calibrator_that_does_not_fit_is_told_of():
 
 def test_no_score_and_every_score():
     y, p = [0, 0, 1, 0] * 20, [0.01, 0.02, 0.03, 0.04] * 20
-    nobody = cb.decision_threshold(y, np.log(p), inputs="logit", cost_false_positive=1, cost_false_negative=0.01, calibrator=cb.Identity())
+    nobody = cb.decision_threshold(
+        y,
+        np.log(p),
+        inputs="logit",
+        cost_false_positive=1,
+        cost_false_negative=0.01,
+        calibrator=cb.Identity(),
+    )
     assert (nobody.score, nobody.flagged) == (np.inf, 0.0)
     everybody = cb.decision_threshold(
-        y, np.log(p), inputs="logit", cost_false_positive=0.001, cost_false_negative=1, calibrator=cb.Identity()
+        y,
+        np.log(p),
+        inputs="logit",
+        cost_false_positive=0.001,
+        cost_false_negative=1,
+        calibrator=cb.Identity(),
     )
     assert (everybody.score, everybody.flagged) == (-np.inf, 80.0)
 
@@ -119,15 +150,21 @@ def test_no_score_and_every_score():
 @pytest.mark.parametrize("costs", [(0.0, 4.0), (1.0, -1.0), (np.nan, 1.0), (np.inf, 1.0)], ids=str)
 def test_costs_that_leave_nothing_to_decide_are_refused(costs):
     with pytest.raises(InputError, match="the costs must"):
-        cb.decision_threshold([0, 1] * 5, [0.2, 0.6] * 5, cost_false_positive=costs[0], cost_false_negative=costs[1])
+        cb.decision_threshold(
+            [0, 1] * 5, [0.2, 0.6] * 5, cost_false_positive=costs[0], cost_false_negative=costs[1]
+        )
 
 
 @pytest.mark.filterwarnings("ignore:the calibrated risk reaches")
 def test_scikit_learn_decides_by_it():
     X, y = make_classification(1500, n_informative=4, weights=[0.8], random_state=0)
     model = cb.CalibratedClassifier(GaussianNB(), cb.Platt()).fit(X[:700], y[:700])
-    found = cb.decision_threshold(y[700:1100], model.predict_proba(X[700:1100]), **COSTS, calibrator=cb.Identity())
-    fixed = FixedThresholdClassifier(cb.CalibratedClassifier(GaussianNB(), cb.Platt()), threshold=found.risk).fit(X[:700], y[:700])
+    found = cb.decision_threshold(
+        y[700:1100], model.predict_proba(X[700:1100]), **COSTS, calibrator=cb.Identity()
+    )
+    fixed = FixedThresholdClassifier(
+        cb.CalibratedClassifier(GaussianNB(), cb.Platt()), threshold=found.risk
+    ).fit(X[:700], y[:700])
     assert (fixed.predict(X[1100:]) == (model.predict_proba(X[1100:])[:, 1] >= 0.2)).all()
 
     def gain(true, said):
@@ -135,7 +172,10 @@ def test_scikit_learn_decides_by_it():
         return -(fp + 4.0 * fn)
 
     tuned = TunedThresholdClassifierCV(
-        cb.CalibratedClassifier(LogisticRegression(), cb.Platt()), scoring=make_scorer(gain), cv=3, random_state=0
+        cb.CalibratedClassifier(LogisticRegression(), cb.Platt()),
+        scoring=make_scorer(gain),
+        cv=3,
+        random_state=0,
     ).fit(X[:700], y[:700])
     # The calibrated threshold is as good as the tuned one, without the tuning.
     assert gain(y[1100:], fixed.predict(X[1100:])) > -0.45 * len(y[1100:])
@@ -144,8 +184,13 @@ def test_scikit_learn_decides_by_it():
 
 def held(n, repeats, seed):
     aim = expit(2.0 * logit(0.2))
-    found = [cb.decision_threshold(*data(n, seed + r), **COSTS, calibrator=cb.Platt(), n_splits=2) for r in range(repeats)]
-    return np.mean([one.low < aim <= one.high for one in found]), np.mean([one.low < one.score <= one.high for one in found])
+    found = [
+        cb.decision_threshold(*data(n, seed + r), **COSTS, calibrator=cb.Platt(), n_splits=2)
+        for r in range(repeats)
+    ]
+    return np.mean([one.low < aim <= one.high for one in found]), np.mean(
+        [one.low < one.score <= one.high for one in found]
+    )
 
 
 @pytest.mark.filterwarnings("ignore:the calibrated risk reaches")

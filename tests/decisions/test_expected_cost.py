@@ -24,7 +24,8 @@ def test_it_is_the_least_expected_cost():
 def test_two_classes_give_the_threshold_of_the_costs():
     p = np.linspace(0.0, 1.0, 1001)
     found = cb.ExpectedCost([[1.0, 10.0], [3.0, 2.0]]).decide(p)
-    # Acting costs 3 - 1 = 2 where there was no event, and saves 10 - 2 = 8: from a risk of 2 / (2 + 8); a tie waits.
+    # Acting costs 3 - 1 = 2 where there was no event, and saves 10 - 2 = 8: from a risk of 2 / (2 +
+    # 8); a tie waits.
     assert (found == (p > 0.2 + 1e-12)).all()
 
 
@@ -59,7 +60,9 @@ def test_ties_for_the_last_places_go_by_key_whatever_the_order():
     assert found.sum() == 10
     order = np.random.default_rng(0).permutation(100)
     assert (rule.decide(p, capacity=10, key=[key[i] for i in order]) == found[order]).all()
-    others = np.stack([rule.decide(p, capacity=10, key=key, random_state=seed) == 1 for seed in range(300)])
+    others = np.stack(
+        [rule.decide(p, capacity=10, key=key, random_state=seed) == 1 for seed in range(300)]
+    )
     assert np.abs(others.mean(axis=0) - 0.1).max() < 5 * np.sqrt(0.09 / 300)
 
 
@@ -90,17 +93,23 @@ def test_it_is_saved(tmp_path):
     assert repr(cb.ExpectedCost(abstain=0.1)) == "ExpectedCost(abstain=0.1)"
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: cb.ExpectedCost([[0.0, -1.0], [1.0, 0.0]]), "at least 0; got -1.0"),
-    (lambda: cb.ExpectedCost([[0.0, np.nan], [1.0, 0.0]]), "finite"),
-    (lambda: cb.ExpectedCost([0.0, 1.0]), "must be \\(actions, classes\\)"),
-    (lambda: cb.ExpectedCost(abstain=-0.5), "at least 0"),
-    (lambda: cb.ExpectedCost(COSTS).decide([0.5]), "a column for each of the 2 classes; got 3"),
-    (lambda: cb.ExpectedCost().decide([0.5], capacity=-1), "capacity must be"),
-    (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited="abstain"), "needs abstain="),
-    (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited=2), "limited must be"),
-    (lambda: cb.ExpectedCost().decide([0.5, 0.9], capacity=0, limited=1, key=["a"]), "one name for each of the 2 rows"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: cb.ExpectedCost([[0.0, -1.0], [1.0, 0.0]]), "at least 0; got -1.0"),
+        (lambda: cb.ExpectedCost([[0.0, np.nan], [1.0, 0.0]]), "finite"),
+        (lambda: cb.ExpectedCost([0.0, 1.0]), "must be \\(actions, classes\\)"),
+        (lambda: cb.ExpectedCost(abstain=-0.5), "at least 0"),
+        (lambda: cb.ExpectedCost(COSTS).decide([0.5]), "a column for each of the 2 classes; got 3"),
+        (lambda: cb.ExpectedCost().decide([0.5], capacity=-1), "capacity must be"),
+        (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited="abstain"), "needs abstain="),
+        (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited=2), "limited must be"),
+        (
+            lambda: cb.ExpectedCost().decide([0.5, 0.9], capacity=0, limited=1, key=["a"]),
+            "one name for each of the 2 rows",
+        ),
+    ],
+)
 def test_what_is_refused(make, words):
     with pytest.raises(InputError, match=words):
         make()

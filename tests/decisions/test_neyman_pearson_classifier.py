@@ -65,30 +65,47 @@ def test_predictions_classes_and_saving(tmp_path):
     assert (again.decide(P) == rule.decide(P)).all()
     assert again.guarantees_ == rule.guarantees_
     p = P[:, 1]
-    logit = cb.NeymanPearsonClassifier(0.1, inputs="logit").fit(np.log(p / (1 - p)), (y == "b").astype(int))
-    assert (logit.decide(np.log(p / (1 - p))) == cb.NeymanPearsonClassifier(0.1).fit(p, (y == "b").astype(int)).decide(p)).all()
+    logit = cb.NeymanPearsonClassifier(0.1, inputs="logit").fit(
+        np.log(p / (1 - p)), (y == "b").astype(int)
+    )
+    assert (
+        logit.decide(np.log(p / (1 - p)))
+        == cb.NeymanPearsonClassifier(0.1).fit(p, (y == "b").astype(int)).decide(p)
+    ).all()
 
 
 def test_clusters_and_repetitions():
     rng = np.random.default_rng(3)
     score, event = made(400, rng)
-    rule = cb.NeymanPearsonClassifier(0.1, 0.1).fit_scores(np.repeat(score, 3), np.repeat(event, 3), cluster=np.repeat(np.arange(400), 3))
+    rule = cb.NeymanPearsonClassifier(0.1, 0.1).fit_scores(
+        np.repeat(score, 3), np.repeat(event, 3), cluster=np.repeat(np.arange(400), 3)
+    )
     alone = cb.NeymanPearsonClassifier(0.1, 0.1).fit_scores(score, event)
-    assert (rule.high_, rule.low_, rule.n_positive_, rule.unit_) == (alone.high_, alone.low_, event.sum(), "clusters")
+    assert (rule.high_, rule.low_, rule.n_positive_, rule.unit_) == (
+        alone.high_,
+        alone.low_,
+        event.sum(),
+        "clusters",
+    )
     weight = rng.integers(1, 4, 400)
     a = cb.NeymanPearsonClassifier(0.1).fit_scores(score, event, sample_weight=weight)
-    b = cb.NeymanPearsonClassifier(0.1).fit_scores(np.repeat(score, weight), np.repeat(event, weight))
+    b = cb.NeymanPearsonClassifier(0.1).fit_scores(
+        np.repeat(score, weight), np.repeat(event, weight)
+    )
     assert (a.high_, a.n_negative_) == (b.high_, b.n_negative_)
 
 
-@pytest.mark.parametrize(("options", "event", "words"), [
-    ({"false_positive_rate": None}, [0, 1] * 100, "got None for both"),
-    ({"false_positive_rate": 1.5}, [0, 1] * 100, "false_positive_rate must be"),
-    ({"confidence": 0.0}, [0, 1] * 100, "confidence must be"),
-    ({}, [0] * 200, "no row with an event"),
-    ({}, [1] * 200, "no row with none"),
-    ({}, [0, 1] * 20, "takes 59 rows of a kind"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "event", "words"),
+    [
+        ({"false_positive_rate": None}, [0, 1] * 100, "got None for both"),
+        ({"false_positive_rate": 1.5}, [0, 1] * 100, "false_positive_rate must be"),
+        ({"confidence": 0.0}, [0, 1] * 100, "confidence must be"),
+        ({}, [0] * 200, "no row with an event"),
+        ({}, [1] * 200, "no row with none"),
+        ({}, [0, 1] * 20, "takes 59 rows of a kind"),
+    ],
+)
 def test_what_is_refused(options, event, words):
     with pytest.raises(InputError, match=words):
         cb.NeymanPearsonClassifier(**options).fit_scores(np.linspace(0, 1, len(event)), event)

@@ -11,7 +11,11 @@ SETTINGS = {"n_bins": 65_536, "shares": False}
 
 def counts(score, cells=(None,), cell=None):
     out = ScoreCounts(SETTINGS, list(cells), (0.0, 1.0), float(len(score)))
-    out.add(np.asarray(score), np.ones(len(score)), np.zeros(len(score), dtype=np.intp) if cell is None else np.asarray(cell))
+    out.add(
+        np.asarray(score),
+        np.ones(len(score)),
+        np.zeros(len(score), dtype=np.intp) if cell is None else np.asarray(cell),
+    )
     return out
 
 
@@ -33,7 +37,10 @@ def test_scores_are_rounded_up_and_add_up():
     assert (whole.keys == parts.keys).all()
     assert (whole.counts == parts.counts).all()
     for level in (0.05, 0.5, 0.9):
-        exact, found = np.quantile(score, level, method="inverted_cdf"), whole.cell_scores({}).limits(level)[0]
+        exact, found = (
+            np.quantile(score, level, method="inverted_cdf"),
+            whole.cell_scores({}).limits(level)[0],
+        )
         assert exact - 1e-9 <= found
         assert np.mean(score <= found) - level <= 5e-4
 
@@ -67,6 +74,10 @@ def test_coverage_differs_by_a_ten_thousandth():
     rows = np.arange(20_000)
     for score in ("lac", "aps", "margin"):
         exact, binned = cb.ConformalSets(score).fit(P[:20_000], y[:20_000]), cb.ConformalSets(score)
-        binned.fit_state(sum(binned.state(P[s : s + 5000], y[s : s + 5000]) for s in range(0, 20_000, 5000)))
-        one, other = (sets.predict_set(P[20_000:])[rows, y[20_000:]].mean() for sets in (exact, binned))
+        binned.fit_state(
+            sum(binned.state(P[s : s + 5000], y[s : s + 5000]) for s in range(0, 20_000, 5000))
+        )
+        one, other = (
+            sets.predict_set(P[20_000:])[rows, y[20_000:]].mean() for sets in (exact, binned)
+        )
         assert 0.0 <= other - one <= 1e-4

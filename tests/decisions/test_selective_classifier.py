@@ -24,7 +24,9 @@ def made(n, rng):
 
 
 def simulated(n, runs, seed, **options):
-    """(true error rate among accepted, true share accepted) of each run, 0 and 0 where it refuses; the last promise."""
+    """(true error rate among accepted, true share accepted) of each run, 0 and 0 where it
+    refuses; the last promise.
+    """
     rng, found, said = np.random.default_rng(seed), [], None
     for _ in range(runs):
         rule = cb.SelectiveClassifier(**LAW, **options)
@@ -45,28 +47,45 @@ def test_the_promise_holds(method):
 
 
 def test_the_fixed_sequence_accepts_what_selection_with_guaranteed_risk_does_not():
-    """54.7 % where it accepts 46.8 %, of 64.7 % that could be: 2,000 runs of the table that this was chosen by, 300 here."""
-    by = {method: simulated(1000, 300, 2, method=method)[1].mean() for method in ("fixed_sequence", "sgr")}
+    """54.7 % where it accepts 46.8 %, of 64.7 % that could be: 2,000 runs of the table that this
+    was chosen by, 300 here.
+    """
+    by = {
+        method: simulated(1000, 300, 2, method=method)[1].mean()
+        for method in ("fixed_sequence", "sgr")
+    }
     assert by["fixed_sequence"] == pytest.approx(0.547, abs=0.02)
     assert by["sgr"] == pytest.approx(0.468, abs=0.02)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options", [{}, {"method": "sgr"}, {"method": "learn_then_test"}, {"accepted_share": 0.3}, {"bound": "betting"}], ids=str
+    "options",
+    [
+        {},
+        {"method": "sgr"},
+        {"method": "learn_then_test"},
+        {"accepted_share": 0.3},
+        {"bound": "betting"},
+    ],
+    ids=str,
 )
 def test_the_promise_holds_in_ten_thousand_runs(options):
     risk, share, said = simulated(1000, 10_000, 3, **options)
     check_guarantee(said, risk)
     if "accepted_share" in options:
-        assert np.mean((risk > 0.1) | ((share > 0.0) & (share < 0.3))) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 10_000)
+        assert np.mean((risk > 0.1) | ((share > 0.0) & (share < 0.3))) <= 0.1 + 3 * np.sqrt(
+            0.1 * 0.9 / 10_000
+        )
 
 
 def test_the_promise_holds_of_bounded_losses():
     rng, means = np.random.default_rng(4), []
     for _ in range(100):
         score = rng.random(1000)
-        rule = cb.SelectiveClassifier(**LAW).fit_scores(score, rng.beta(0.5, 0.5 / (0.3 * (1.0 - score) + 1e-3) - 0.5))
+        rule = cb.SelectiveClassifier(**LAW).fit_scores(
+            score, rng.beta(0.5, 0.5 / (0.3 * (1.0 - score) + 1e-3) - 0.5)
+        )
         means.append(0.3 * (1.0 - max(rule.threshold_, 0.0)) / 2.0 + 1e-3)
         assert rule.certificate_.quantity == "loss"
     check_guarantee(rule.guarantee_, means)
@@ -79,7 +98,10 @@ def test_clusters_count_once():
     for _ in range(150):
         score, wrong = made(150, rng)
         cluster = np.repeat(np.arange(150), 10)
-        options = {"score": np.repeat(score, 10) + 1e-9 * rng.random(1500), "loss": np.repeat(wrong, 10)}
+        options = {
+            "score": np.repeat(score, 10) + 1e-9 * rng.random(1500),
+            "loss": np.repeat(wrong, 10),
+        }
         for found, extra in ((broken, {"cluster": cluster}), (naive, {})):
             try:
                 rule = cb.SelectiveClassifier(**LAW).fit_scores(**options, **extra)
@@ -152,18 +174,25 @@ def test_weights_are_whole_rows():
         cb.SelectiveClassifier(**LAW).fit_scores(score, wrong, sample_weight=weight + 0.5)
 
 
-@pytest.mark.parametrize(("options", "data", "words"), [
-    ({"risk": 0.0}, ([0.5], [0]), "risk must be"),
-    ({"confidence": 1.0}, ([0.5], [0]), "confidence must be"),
-    ({"accepted_share": 2.0}, ([0.5], [0]), "accepted_share must be"),
-    ({"method": "best"}, ([0.5], [0]), "method must be"),
-    ({}, ([0.5] * 58, [0] * 58), "takes 59 rows without an error at the least; got 58"),
-    ({}, (np.linspace(0, 1, 300), [1] * 300), "more rows do not change"),
-    ({}, (np.linspace(0, 1, 100), ([0] * 25 + [1]) * 3 + [0] * 22), "rows like these would be needed"),
-    ({"bound": "binomial"}, (np.linspace(0, 1, 100), [0.25] * 100), "losses of 0 and 1"),
-    ({}, ([0.5, 0.6], [0]), "loss must have one number"),
-    ({}, ([0.5, 0.6], [0, -1]), "loss must be"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "data", "words"),
+    [
+        ({"risk": 0.0}, ([0.5], [0]), "risk must be"),
+        ({"confidence": 1.0}, ([0.5], [0]), "confidence must be"),
+        ({"accepted_share": 2.0}, ([0.5], [0]), "accepted_share must be"),
+        ({"method": "best"}, ([0.5], [0]), "method must be"),
+        ({}, ([0.5] * 58, [0] * 58), "takes 59 rows without an error at the least; got 58"),
+        ({}, (np.linspace(0, 1, 300), [1] * 300), "more rows do not change"),
+        (
+            {},
+            (np.linspace(0, 1, 100), ([0] * 25 + [1]) * 3 + [0] * 22),
+            "rows like these would be needed",
+        ),
+        ({"bound": "binomial"}, (np.linspace(0, 1, 100), [0.25] * 100), "losses of 0 and 1"),
+        ({}, ([0.5, 0.6], [0]), "loss must have one number"),
+        ({}, ([0.5, 0.6], [0, -1]), "loss must be"),
+    ],
+)
 def test_what_is_refused(options, data, words):
     with pytest.raises(InputError, match=words):
         cb.SelectiveClassifier(**options).fit_scores(*data)

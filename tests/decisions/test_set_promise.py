@@ -1,4 +1,6 @@
-"""The promise of sets: its bounds, what it rests on, and the warning of cells that are too small."""
+"""The promise of sets: its bounds, what it rests on, and the warning of cells that are too
+small.
+"""
 
 import numpy as np
 import pytest
@@ -10,14 +12,17 @@ from calibrant.errors import SparseDataWarning
 def held(*sizes: int, shares: bool = False) -> CellScores:
     """Cells of so many different scores each."""
     cell = np.repeat(np.arange(len(sizes)), sizes)
-    return CellScores.of(np.arange(len(cell)) / 100.0, np.ones(len(cell)), cell, len(sizes), shares=shares)
+    return CellScores.of(
+        np.arange(len(cell)) / 100.0, np.ones(len(cell)), cell, len(sizes), shares=shares
+    )
 
 
 def test_coverage_is_bounded_above_by_one_rank_where_it_is_that_of_a_rank():
     promise = set_promise(held(19), 0.9, None, 19.0, exact=True, given=False)
     assert (promise.least, promise.n, promise.unit) == (0.9, 19.0, "rows")
     assert promise.most == pytest.approx(0.9 + 1.0 / 20.0, rel=1e-12)
-    # Not where scores are equal, limits infinite, sets drawn larger, cells several, or rows parts of clusters.
+    # Not where scores are equal, limits infinite, sets drawn larger, cells several, or rows parts
+    # of clusters.
     assert set_promise(held(19), 0.9, None, 20.0, exact=True, given=False).most is None
     assert set_promise(held(19), 0.96, None, 19.0, exact=True, given=False).most is None
     assert set_promise(held(19), 0.9, None, 19.0, exact=False, given=False).most is None
@@ -34,12 +39,20 @@ def test_the_promise_of_cells_rests_on_the_smallest():
 
 def test_cells_with_too_few_rows_are_named_and_warned_of():
     names = ["a", "b", "c"]
-    with pytest.warns(SparseDataWarning, match=r"'b' \(8 rows\); their sets hold every class; a limit needs 9 rows at least") as found:
+    with pytest.warns(
+        SparseDataWarning,
+        match=r"'b' \(8 rows\); their sets hold every class; a limit needs 9 rows at least",
+    ) as found:
         assert short_cells(names, held(9, 8, 10), 0.9, "groups") == ["b"]
     assert "..." not in str(found[0].message)
-    with pytest.warns(SparseDataWarning, match="some classes have too few rows .*; those classes are in every set"):
+    with pytest.warns(
+        SparseDataWarning, match="some classes have too few rows .*; those classes are in every set"
+    ):
         assert short_cells(list("abcdefgh"), held(*[1] * 7, 9), 0.9, "class") == list("abcdefg")
-    with pytest.warns(SparseDataWarning, match="the calibration rows are too few, 3 for a level of 0.9; their sets"):
+    with pytest.warns(
+        SparseDataWarning,
+        match="the calibration rows are too few, 3 for a level of 0.9; their sets",
+    ):
         assert short_cells([None], held(3), 0.9, None) == [None]
     assert short_cells(names, held(9, 9, 9), 0.9, "groups") == []
 

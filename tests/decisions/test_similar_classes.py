@@ -22,11 +22,19 @@ def test_a_class_is_described_by_quantiles_of_its_rows():
     assert _quantiles(np.arange(1.0, 11.0), np.ones(10)).tolist() == [5.0, 6.0, 7.0, 8.0, 9.0]
     # Masses 2, 9, 10: five to nine of ten.
     assert _quantiles(np.array([1.0, 2.0, 3.0]), np.array([2.0, 7.0, 1.0])).tolist() == [2.0] * 5
-    assert _quantiles(np.array([1.0, 2.0, 3.0]), np.array([5.0, 1.0, 4.0])).tolist() == [1.0, 2.0, 3.0, 3.0, 3.0]
+    assert _quantiles(np.array([1.0, 2.0, 3.0]), np.array([5.0, 1.0, 4.0])).tolist() == [
+        1.0,
+        2.0,
+        3.0,
+        3.0,
+        3.0,
+    ]
 
 
 def test_half_as_many_clusters_as_the_rarest_class_has_rows_for_them():
-    """Of 75 classes half of the rows go to the clusters: the rarest class placed has 12, so that there are 12 / 2 / 2 of them."""
+    """Of 75 classes half of the rows go to the clusters: the rarest class placed has 12, so that
+    there are 12 / 2 / 2 of them.
+    """
     count = np.array([40] * 8 + [12, 8])
     labels = np.repeat(np.arange(10), count)
     score = labels / 10.0 + 0.001 * np.random.default_rng(0).random(len(labels))
@@ -36,7 +44,10 @@ def test_half_as_many_clusters_as_the_rarest_class_has_rows_for_them():
     # Nine rows are needed at 90 %, of whatever weight.
     assert similar_classes(score, labels, np.where(labels == 9, 9.0 / 8.0, 1.0), 75, 0.9)[9] > 0
     # Classes that are described alike are one cluster, however many are wanted.
-    assert similar_classes(np.zeros(len(labels)), labels, np.ones(len(labels)), 75, 0.9)[:9].tolist() == [1] * 9
+    assert (
+        similar_classes(np.zeros(len(labels)), labels, np.ones(len(labels)), 75, 0.9)[:9].tolist()
+        == [1] * 9
+    )
 
 
 def test_the_order_of_the_classes_changes_nothing():
@@ -49,7 +60,9 @@ def test_the_order_of_the_classes_changes_nothing():
 
 
 def test_each_class_is_described_by_its_own_rows_in_the_order_of_their_scores():
-    """Rows in no order; two classes are of one kind, two of another, and the last of its own: a quarter of half of 28 is three clusters."""
+    """Rows in no order; two classes are of one kind, two of another, and the last of its own: a
+    quarter of half of 28 is three clusters.
+    """
     rng = np.random.default_rng(2)
     labels = rng.permutation(np.repeat(np.arange(5), 28))
     low = np.array([0.0, 0.0, 1.0, 1.0, 5.0])

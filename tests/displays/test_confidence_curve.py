@@ -20,7 +20,10 @@ def test_draws_the_curve_and_the_bars_it_stores(data):
     curve = cb.confidence_curve(y, P, cal)
     np.testing.assert_array_equal(display.line_.get_ydata(), curve.points.confidence)
     np.testing.assert_array_equal([bar.get_height() for bar in display.bars_], curve.bars.rate)
-    np.testing.assert_array_equal([s[:, 1] for s in display.intervals_.get_segments()], np.column_stack([curve.bars.low, curve.bars.high]))
+    np.testing.assert_array_equal(
+        [s[:, 1] for s in display.intervals_.get_segments()],
+        np.column_stack([curve.bars.low, curve.bars.high]),
+    )
     right, wrong = display.densities_ax_.lines
     np.testing.assert_array_equal(right.get_ydata(), curve.points.right_density)
     np.testing.assert_array_equal(wrong.get_ydata(), curve.points.wrong_density)

@@ -13,13 +13,20 @@ def test_bars_are_the_counts():
 
 
 def test_counts_all_rows_with_confidences_of_0_and_1():
-    display = cb.ConfidenceHistogramDisplay(cb.metrics.confidence_histogram([1, 0], [1.0, 0.0], target=1))
-    np.testing.assert_array_equal(display.histogram.right + display.histogram.wrong, [1, *[0] * 18, 1])
+    display = cb.ConfidenceHistogramDisplay(
+        cb.metrics.confidence_histogram([1, 0], [1.0, 0.0], target=1)
+    )
+    np.testing.assert_array_equal(
+        display.histogram.right + display.histogram.wrong, [1, *[0] * 18, 1]
+    )
 
 
 def test_its_words_follow_the_target():
     y, p = [0, 1, 1], [0.2, 0.6, 0.9]
-    event, answer = (cb.ConfidenceHistogramDisplay.from_predictions(y, p, target=target).ax_ for target in (None, "answer"))
+    event, answer = (
+        cb.ConfidenceHistogramDisplay.from_predictions(y, p, target=target).ax_
+        for target in (None, "answer")
+    )
     assert [text.get_text() for text in event.get_legend().get_texts()] == ["event", "no event"]
     assert [text.get_text() for text in answer.get_legend().get_texts()] == ["right", "wrong"]
     assert event.get_xlabel() == "Predicted risk"

@@ -19,7 +19,9 @@ def test_draws_its_numbers_and_the_alarm():
     monitor = _monitor(0.25)
     display = cb.DriftDisplay.from_monitor(monitor, name="$a", ax=Figure().add_subplot())
     assert display.line_.get_ydata().tolist() == display.curve.error.tolist()
-    np.testing.assert_allclose(display.evidence_.get_ydata(), np.array(monitor.path_) / np.log(10.0))
+    np.testing.assert_allclose(
+        display.evidence_.get_ydata(), np.array(monitor.path_) / np.log(10.0)
+    )
     assert display.limit_.get_ydata()[0] == pytest.approx(np.log10(20.0))
     assert {f"day {line.get_xdata()[0]}" for line in display.alarm_} == {monitor.alarm_time_}
     assert display.ax_.get_title() == "$a"
@@ -48,5 +50,7 @@ def test_nothing_is_cut_off():
 def test_axes_outside_a_grid_have_the_evidence_below_them():
     from matplotlib.figure import Figure
 
-    display = cb.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_axes((0.1, 0.5, 0.8, 0.4)))
+    display = cb.DriftDisplay.from_monitor(
+        _monitor(0.0), ax=Figure().add_axes((0.1, 0.5, 0.8, 0.4))
+    )
     assert display.evidence_ax_ in display.ax_.child_axes

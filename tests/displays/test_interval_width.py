@@ -22,15 +22,21 @@ def test_by_hand(by):
     parts = np.array_split(np.argsort(key), 8)
     assert curve.n.tolist() == [100.0] * 8
     np.testing.assert_allclose(curve.value, [key[p].mean() for p in parts])
-    np.testing.assert_allclose(curve.width, [2.0 * 1.2815515655446004 * std[p].mean() for p in parts])
-    np.testing.assert_allclose(curve.coverage, [metrics.interval_coverage(y[p], mean[p], std[p], level=0.8) for p in parts])
+    np.testing.assert_allclose(
+        curve.width, [2.0 * 1.2815515655446004 * std[p].mean() for p in parts]
+    )
+    np.testing.assert_allclose(
+        curve.coverage, [metrics.interval_coverage(y[p], mean[p], std[p], level=0.8) for p in parts]
+    )
     assert curve.claimed.tolist() == [0.8] * 8
 
 
 def test_true_forecasts_hold_the_level_by_the_mean_and_not_by_the_outcome():
     held, ends, runs = [], [], 100
     for seed in range(runs):
-        by_mean, by_outcome = (metrics.interval_width_curve(*_data(seed=seed), by=by) for by in ("mean", "outcome"))
+        by_mean, by_outcome = (
+            metrics.interval_width_curve(*_data(seed=seed), by=by) for by in ("mean", "outcome")
+        )
         held.append((by_mean.low <= 0.9) & (by_mean.high >= 0.9))
         ends.append(by_outcome.coverage[[0, -1]])
     # 1,000 bins at 95 %: three standard errors are 2.1 points.
@@ -42,17 +48,24 @@ def test_weights_are_rows_and_clusters_widen():
     y, mean, std = _data(300)
     weight = np.arange(300) % 3
     many = [np.repeat(one, weight) for one in (y, mean, std)]
-    weighted, repeated = metrics.interval_width_curve(y, mean, std, sample_weight=weight), metrics.interval_width_curve(*many)
+    weighted, repeated = (
+        metrics.interval_width_curve(y, mean, std, sample_weight=weight),
+        metrics.interval_width_curve(*many),
+    )
     for name, column in repeated.to_dict().items():
         np.testing.assert_allclose(getattr(weighted, name), column, err_msg=name)
     twice = [np.tile(one, 2) for one in (y, mean, std)]
-    alone, together = (metrics.interval_width_curve(*twice, cluster=c) for c in (None, np.tile(np.arange(300), 2)))
+    alone, together = (
+        metrics.interval_width_curve(*twice, cluster=c) for c in (None, np.tile(np.arange(300), 2))
+    )
     assert np.mean(together.high - together.low) > 1.2 * np.mean(alone.high - alone.low)
 
 
 def test_it_draws_the_curve():
     out = cb.IntervalWidthDisplay.from_predictions(*_data(), name="a $ b")
-    np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([out.curve.value, out.curve.width]))
+    np.testing.assert_array_equal(
+        out.line_.get_xydata(), np.column_stack([out.curve.value, out.curve.width])
+    )
     np.testing.assert_array_equal(out.coverage_.get_ydata(), out.curve.coverage)
     assert out.ax_.get_title() == "a $ b"
     assert cb.IntervalWidthDisplay(out.curve).plot(out.ax_).ax_ is out.ax_

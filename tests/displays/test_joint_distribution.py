@@ -8,7 +8,9 @@ def test_draws_the_three_tables():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
     names = ["a", "$b$", "c"]
-    display = cb.JointDistributionDisplay.from_predictions(np.array(names)[y], P, classes=names, name="all")
+    display = cb.JointDistributionDisplay.from_predictions(
+        np.array(names)[y], P, classes=names, name="all"
+    )
     joint = joint_distribution(y, P)
     drawn = [ax.images[0].get_array().data for ax in display.axes_]
     np.testing.assert_allclose(drawn[0], joint.counts / joint.counts.max())

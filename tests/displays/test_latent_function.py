@@ -18,7 +18,10 @@ def test_draws_the_latent_function_over_the_prior_mean(fitted):
     assert len(latent.score) == 50
     np.testing.assert_array_equal(display.line_.get_ydata(), latent.mean)
     np.testing.assert_array_equal(display.prior_.get_ydata(), np.log(latent.score))
-    bottom, top = display.band_.get_paths()[0].vertices[:, 1].min(), display.band_.get_paths()[0].vertices[:, 1].max()
+    bottom, top = (
+        display.band_.get_paths()[0].vertices[:, 1].min(),
+        display.band_.get_paths()[0].vertices[:, 1].max(),
+    )
     assert bottom == latent.low.min()
     assert top == latent.high.max()
     np.testing.assert_array_equal(display.ticks_.get_xdata(), np.unique([p, 1 - p]))

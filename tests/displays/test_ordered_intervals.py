@@ -38,7 +38,9 @@ def test_a_weight_of_two_is_two_rows_and_weights_of_sum_one_show_all():
         weighted = metrics.ordered_intervals(y, mean, std, n_rows=n_rows, sample_weight=weight)
         assert weighted.to_dict() == metrics.ordered_intervals(*many, n_rows=n_rows).to_dict()
     with pytest.warns(CalibrationWarning, match="adds up to 1"):
-        assert len(metrics.ordered_intervals(y, mean, std, sample_weight=np.full(60, 1 / 60)).y) == 60
+        assert (
+            len(metrics.ordered_intervals(y, mean, std, sample_weight=np.full(60, 1 / 60)).y) == 60
+        )
 
 
 def test_it_draws_the_missed_apart():
@@ -48,7 +50,10 @@ def test_it_draws_the_missed_apart():
     assert 0 < missed.sum() < 50
     np.testing.assert_array_equal(out.missed_.get_offsets()[:, 1], out.curve.y[missed])
     np.testing.assert_array_equal(out.held_.get_offsets()[:, 0], out.curve.place[~missed])
-    np.testing.assert_array_equal([line[:, 1] for line in out.intervals_.get_segments()], np.column_stack([out.curve.low, out.curve.high]))
+    np.testing.assert_array_equal(
+        [line[:, 1] for line in out.intervals_.get_segments()],
+        np.column_stack([out.curve.low, out.curve.high]),
+    )
     assert out.ax_.get_title() == "a $ b"
     assert cb.OrderedIntervalsDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
 

@@ -9,7 +9,9 @@ from calibrant.errors import InputError
 
 def test_the_answer_stays_linear_and_a_scale_named_stays():
     near_ends = np.array([0.001, 0.999]), np.array([0.0, 1.0]), np.ones(2)
-    assert chosen_scale("auto", "event", *near_ends) == chosen_scale("auto", 1, *near_ends) == "logit"
+    assert (
+        chosen_scale("auto", "event", *near_ends) == chosen_scale("auto", 1, *near_ends) == "logit"
+    )
     assert chosen_scale("auto", "answer", *near_ends) == "linear"
     assert chosen_scale("log", "answer", *near_ends) == "log"
     with pytest.raises(InputError, match="scale must be"):
@@ -18,11 +20,14 @@ def test_the_answer_stays_linear_and_a_scale_named_stays():
 
 @pytest.mark.parametrize(
     ("scale", "ends", "shown"),
-    [("log", (0.001, 0.3), ["0.001", "0.01", "0.1"]), ("log", (0.02, 0.5), ["0.02", "0.05", "0.1", "0.2", "0.5"]),
-     ("log", (5e-8, 1.0), ["1e-07", "1e-06", "0.00001", "0.0001", "0.001", "0.01", "0.1", "1"]),
-     ("logit", (0.05, 0.95), ["0.1", "0.5", "0.9"]),
-     ("logit", (1e-5, 1 - 1e-5), ["0.00001", "0.001", "0.1", "0.5", "0.9", "0.999", "0.99999"])],
-)  # fmt: skip
+    [
+        ("log", (0.001, 0.3), ["0.001", "0.01", "0.1"]),
+        ("log", (0.02, 0.5), ["0.02", "0.05", "0.1", "0.2", "0.5"]),
+        ("log", (5e-8, 1.0), ["1e-07", "1e-06", "0.00001", "0.0001", "0.001", "0.01", "0.1", "1"]),
+        ("logit", (0.05, 0.95), ["0.1", "0.5", "0.9"]),
+        ("logit", (1e-5, 1 - 1e-5), ["0.00001", "0.001", "0.1", "0.5", "0.9", "0.999", "0.99999"]),
+    ],
+)
 def test_ticks_are_few_plain_numbers(scale, ends, shown):
     from matplotlib.figure import Figure
 
@@ -44,8 +49,13 @@ def test_edges_at_the_ends_are_one_step_of_the_scale_away(scale):
 
 
 def test_shares_of_nothing_and_of_all_are_half_a_row_inside():
-    curve = SimpleNamespace(n=np.array([10.0, 20.0]), confidence=np.array([0.0, 1.0]), accuracy=np.array([0.0, 1.0]),
-                            low=np.array([0.0, 0.8]), high=np.array([0.3, 1.0]))  # fmt: skip
+    curve = SimpleNamespace(
+        n=np.array([10.0, 20.0]),
+        confidence=np.array([0.0, 1.0]),
+        accuracy=np.array([0.0, 1.0]),
+        low=np.array([0.0, 0.8]),
+        high=np.array([0.3, 1.0]),
+    )
     inside, (low, high) = inside_axes(curve, "logit")
     np.testing.assert_allclose(inside.accuracy, [0.05, 0.975])
     assert 0.0 < low < inside.confidence[0] < inside.confidence[1] < high < 1.0

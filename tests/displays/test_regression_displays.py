@@ -14,7 +14,10 @@ def _data():
     return 1.5 * std * rng.normal(size=800), np.zeros(800), std
 
 
-@pytest.mark.parametrize("display", [cb.RmseRmvDisplay, cb.RealStdDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay])
+@pytest.mark.parametrize(
+    "display",
+    [cb.RmseRmvDisplay, cb.RealStdDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay],
+)
 def test_it_draws_and_returns_itself(display):
     out = display.from_predictions(*_data(), name="a $ b")
     assert isinstance(out, display)
@@ -46,7 +49,9 @@ def test_real_std_by_hand():
     np.testing.assert_allclose(curve.real, [np.sqrt(np.mean(y[p] ** 2)) for p in parts])
     np.testing.assert_array_equal(curve.half, [np.sort(np.abs(y[p]))[49] for p in parts])
     np.testing.assert_array_equal(curve.reach, [np.sort(np.abs(y[p]))[79] for p in parts])
-    np.testing.assert_allclose(curve.reach_claimed, [1.2815515655446004 * std[p].mean() for p in parts])
+    np.testing.assert_allclose(
+        curve.reach_claimed, [1.2815515655446004 * std[p].mean() for p in parts]
+    )
     # The errors are 1.5 times what is claimed.
     assert ((curve.low < 1.5 * curve.std) & (1.5 * curve.std < curve.high)).mean() >= 0.75
     out = cb.RealStdDisplay(curve).plot()
@@ -57,10 +62,14 @@ def test_real_std_shows_rows_or_the_std_known():
     y, mean, std = _data()
     weight = np.arange(800) % 2
     odd = weight == 1
-    out = cb.RealStdDisplay.from_predictions(y, mean, std, sample_weight=weight, true_std=1.5 * std, n_points=500)
+    out = cb.RealStdDisplay.from_predictions(
+        y, mean, std, sample_weight=weight, true_std=1.5 * std, n_points=500
+    )
     assert len(out.points[0]) == 400
     np.testing.assert_allclose(out.points[1], 1.5 * out.points[0])
-    again = cb.RealStdDisplay.from_predictions(y, mean, std, sample_weight=weight, n_points=500, ax=out.ax_)
+    again = cb.RealStdDisplay.from_predictions(
+        y, mean, std, sample_weight=weight, n_points=500, ax=out.ax_
+    )
     assert sorted(again.points[1]) == sorted(np.abs(y[odd]))
     assert cb.RealStdDisplay.from_predictions(y, mean, std, n_points=0, ax=out.ax_).points is None
     with pytest.raises(InputError, match="true_std must have one entry"):
@@ -83,8 +92,12 @@ def test_a_simultaneous_band_holds_the_whole_curve_where_single_intervals_do_not
     for _ in range(runs):
         y = rng.normal(size=150)
         for simultaneous in held:
-            curve = metrics.interval_curve(y, np.zeros(150), np.ones(150), kind=kind, simultaneous=simultaneous)
-            held[simultaneous] += bool(((curve.low <= curve.level) & (curve.level <= curve.high)).all())
+            curve = metrics.interval_curve(
+                y, np.zeros(150), np.ones(150), kind=kind, simultaneous=simultaneous
+            )
+            held[simultaneous] += bool(
+                ((curve.low <= curve.level) & (curve.level <= curve.high)).all()
+            )
     # Three standard errors of 400 runs at 95 % are 3.3 points.
     assert held[True] / runs > 0.917
     assert held[False] / runs < 0.85
@@ -93,7 +106,9 @@ def test_a_simultaneous_band_holds_the_whole_curve_where_single_intervals_do_not
 def test_a_simultaneous_band_counts_weights_as_rows_and_is_drawn():
     y, mean, std = _data()
     twice = metrics.interval_curve(y, mean, std, simultaneous=True, sample_weight=np.full(800, 2.0))
-    repeated = metrics.interval_curve(np.tile(y, 2), np.tile(mean, 2), np.tile(std, 2), simultaneous=True)
+    repeated = metrics.interval_curve(
+        np.tile(y, 2), np.tile(mean, 2), np.tile(std, 2), simultaneous=True
+    )
     np.testing.assert_allclose(twice.high, repeated.high)
     out = cb.IntervalCalibrationDisplay.from_predictions(y, mean, std, simultaneous=True)
     # Errors are 1.5 times what is claimed: surely so, at all levels together.

@@ -21,7 +21,9 @@ def test_draws_the_curve_it_stores(data):
     curve = reliability_curve(*data)
     np.testing.assert_array_equal(display.line_.get_xdata(), curve.confidence)
     np.testing.assert_array_equal(display.line_.get_ydata(), curve.accuracy)
-    np.testing.assert_array_equal([s[:, 1] for s in display.bands_.get_segments()], np.column_stack([curve.low, curve.high]))
+    np.testing.assert_array_equal(
+        [s[:, 1] for s in display.bands_.get_segments()], np.column_stack([curve.low, curve.high])
+    )
     assert display.figure_ is display.ax_.figure
     assert [bar.get_height() for bar in display.counts_ax_.patches] == curve.n.tolist()
     display.figure_.canvas.draw()
@@ -82,7 +84,9 @@ def test_logit_axes_hold_every_point_inside_0_and_1():
 def test_logit_axes_show_shares_and_confidences_of_exactly_0_and_1():
     P = np.repeat([0.0, 0.2, 0.8, 1.0], 10)
     y = np.concatenate([np.zeros(10), np.zeros(10), np.arange(10) > 1, np.ones(10)]).astype(int)
-    display = cb.ReliabilityDisplay(reliability_curve(y, P, target=1, n_bins=10), target=1).plot(scale="logit")
+    display = cb.ReliabilityDisplay(reliability_curve(y, P, target=1, n_bins=10), target=1).plot(
+        scale="logit"
+    )
     display.figure_.canvas.draw()
     x, share = display.line_.get_data()
     np.testing.assert_allclose(share, [0.05, 0.05, 0.8, 0.95])
@@ -99,16 +103,26 @@ def events(shape, n=3000):
     return (rng.random(n) < p).astype(int), p
 
 
-@pytest.mark.parametrize(("shape", "scale"), [((2, 2), "linear"), ((0.5, 40), "log"), ((0.1, 0.1), "logit")])
+@pytest.mark.parametrize(
+    ("shape", "scale"), [((2, 2), "linear"), ((0.5, 40), "log"), ((0.1, 0.1), "logit")]
+)
 def test_an_event_is_drawn_on_the_scale_that_suits_it(shape, scale):
     display = cb.ReliabilityDisplay.from_predictions(*events(shape))
     assert display.ax_.get_xscale() == display.ax_.get_yscale() == scale
     assert (display.distribution is None) == (scale == "linear")
     display.figure_.canvas.draw()
-    pixels = display.ax_.transAxes.inverted().transform(display.ax_.transData.transform(np.column_stack(display.line_.get_data())))
+    pixels = display.ax_.transAxes.inverted().transform(
+        display.ax_.transData.transform(np.column_stack(display.line_.get_data()))
+    )
     assert ((pixels > -1e-9) & (pixels < 1.0 + 1e-9)).all()
-    assert cb.ReliabilityDisplay.from_predictions(*events(shape), scale="linear").ax_.get_xscale() == "linear"
-    assert cb.ReliabilityDisplay.from_predictions(*events(shape), target="answer").ax_.get_xscale() == "linear"
+    assert (
+        cb.ReliabilityDisplay.from_predictions(*events(shape), scale="linear").ax_.get_xscale()
+        == "linear"
+    )
+    assert (
+        cb.ReliabilityDisplay.from_predictions(*events(shape), target="answer").ax_.get_xscale()
+        == "linear"
+    )
 
 
 def test_a_rare_event_has_few_bins_each_with_some_events():
@@ -144,14 +158,25 @@ def test_smooth_is_a_name(data):
         cb.ReliabilityDisplay.from_predictions(*data, smooth="lowess")
 
 
-@pytest.mark.parametrize(("target", "word"), [("answer", "Confidence"), ("event", "Predicted risk"), (1, "Predicted probability")])
+@pytest.mark.parametrize(
+    ("target", "word"),
+    [("answer", "Confidence"), ("event", "Predicted risk"), (1, "Predicted probability")],
+)
 def test_the_words_follow_the_target(target, word):
     display = cb.ReliabilityDisplay.from_predictions(*events((2, 2), 100), target=target)
     assert display.counts_ax_.get_xlabel().startswith(word)
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("y", "p"), [([0], [0.3]), ([0, 0], [0.0, 0.0]), ([1, 0], [0.0, 1.0]), ([0] * 9 + [1], [1e-300] * 9 + [1e-12])])
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0], [0.3]),
+        ([0, 0], [0.0, 0.0]),
+        ([1, 0], [0.0, 1.0]),
+        ([0] * 9 + [1], [1e-300] * 9 + [1e-12]),
+    ],
+)
 @pytest.mark.parametrize("scale", ["auto", "log", "logit"])
 def test_extreme_risks_and_few_rows_can_be_drawn(y, p, scale):
     cb.ReliabilityDisplay.from_predictions(y, p, scale=scale).figure_.canvas.draw()

@@ -2,7 +2,10 @@ import numpy as np
 
 import calibrant as cb
 
-Y, SETS = np.array([0, 1, 1, 0, 2]), np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool)
+Y, SETS = (
+    np.array([0, 1, 1, 0, 2]),
+    np.array([[1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], dtype=bool),
+)
 
 
 def test_points_are_the_coverage_of_each_class_with_its_interval():
@@ -10,9 +13,16 @@ def test_points_are_the_coverage_of_each_class_with_its_interval():
     points, _, (bars,) = display.points_
     assert points.get_xdata().tolist() == [1.0, 0.5, 1.0]
     expected = cb.metrics.set_coverage_by(Y, SETS)
-    np.testing.assert_allclose([segment[:, 0] for segment in bars.get_segments()], np.column_stack([expected.low, expected.high]))
+    np.testing.assert_allclose(
+        [segment[:, 0] for segment in bars.get_segments()],
+        np.column_stack([expected.low, expected.high]),
+    )
     display.figure_.canvas.draw()
-    assert [text.get_text() for text in display.ax_.get_yticklabels()] == ["0 (2; 1.5)", "1 (2; 1.0)", "2 (1; 3.0)"]
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [
+        "0 (2; 1.5)",
+        "1 (2; 1.0)",
+        "2 (1; 3.0)",
+    ]
     assert display.ax_.get_legend().get_texts()[0].get_text() == "promised: 0.9"
     assert display.ax_.get_title() == "$a"
 

@@ -10,12 +10,20 @@ def test_draws_the_record_it_stores():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 300)
     y = (rng.random(300)[:, None] > P.cumsum(axis=1)).sum(axis=1)
-    display = cb.SignalAccuracyDisplay.from_predictions(y, P, cb.LabelStability(), n_bins=6, name="cost in $")
+    display = cb.SignalAccuracyDisplay.from_predictions(
+        y, P, cb.LabelStability(), n_bins=6, name="cost in $"
+    )
     bins, fits = display.accuracy.bins, display.accuracy.fits
-    np.testing.assert_array_equal(display.points_.get_xydata(), np.column_stack([bins.score, bins.accuracy]))
-    np.testing.assert_array_equal([s[:, 1] for s in display.intervals_.get_segments()], np.column_stack([bins.low, bins.high]))
+    np.testing.assert_array_equal(
+        display.points_.get_xydata(), np.column_stack([bins.score, bins.accuracy])
+    )
+    np.testing.assert_array_equal(
+        [s[:, 1] for s in display.intervals_.get_segments()], np.column_stack([bins.low, bins.high])
+    )
     np.testing.assert_array_equal(display.isotonic_.get_ydata(), fits.isotonic)
-    np.testing.assert_array_equal(display.sigmoid_.get_xydata(), np.column_stack([fits.score, fits.sigmoid]))
+    np.testing.assert_array_equal(
+        display.sigmoid_.get_xydata(), np.column_stack([fits.score, fits.sigmoid])
+    )
     assert "Label stability" in display.ax_.get_xlabel()
     display.figure_.canvas.draw()
     _, ax = pyplot.subplots()

@@ -17,9 +17,11 @@ from calibrant.testing.runs import groups_beside
 
 @dataclass(frozen=True)
 class Case:
-    """A fitted part, rows (n, width) on ordinary, tied, certain and fitted scores, and what predict gives for them, (n, m).
+    """A fitted part, rows (n, width) on ordinary, tied, certain and fitted scores, and what predict
+    gives for them, (n, m).
 
-    Of a part that takes groups, ``groups`` are the rows' own, whose positions are the last columns of ``rows``.
+    Of a part that takes groups, ``groups`` are the rows' own, whose positions are the last columns
+    of ``rows``.
     """
 
     name: str
@@ -30,22 +32,39 @@ class Case:
 
 
 def _groups(data):
-    """A column of texts, one of numbers to be cut, one of whole numbers with a gap, all of which say something of the label."""
+    """A column of texts, one of numbers to be cut, one of whole numbers with a gap, all of which
+    say something of the label.
+    """
     hint = (data.y + np.arange(len(data.y)) % 4 // 3) % 3
-    return pd.DataFrame({"lang uage": np.array(["it's", "b", None], dtype=object)[hint], "age": data.X[:, 0], "site": 2 * hint})
+    return pd.DataFrame(
+        {
+            "lang uage": np.array(["it's", "b", None], dtype=object)[hint],
+            "age": data.X[:, 0],
+            "site": 2 * hint,
+        }
+    )
 
 
 def _unseen(groups, n):
     """The first n of them, with a level and numbers that nobody saw, and a missing number."""
     out = groups.iloc[np.arange(n) % len(groups)].reset_index(drop=True).astype({"site": object})
-    out.loc[0, "lang uage"], out.loc[1, "age"], out.loc[2, "age"], out.loc[3, "site"] = "other", np.nan, 99.0, 7
+    out.loc[0, "lang uage"], out.loc[1, "age"], out.loc[2, "age"], out.loc[3, "site"] = (
+        "other",
+        np.nan,
+        99.0,
+        7,
+    )
     return out
 
 
 def _calibrator_cases():
     for example in all_calibrators():
         for data in problems()[:2]:
-            if example.tags.uses_features or example.tags.needs_reference or (example.tags.binary_only and data.n_classes > 2):
+            if (
+                example.tags.uses_features
+                or example.tags.needs_reference
+                or (example.tags.binary_only and data.n_classes > 2)
+            ):
                 continue
             logit = example.inputs == "logit"
             groups = _groups(data) if example.tags.uses_groups else None
@@ -54,25 +73,39 @@ def _calibrator_cases():
                 fitted.expression()
             except InputError:
                 continue
-            edges = np.vstack([np.eye(data.n_classes), np.full((1, data.n_classes), 1.0 / data.n_classes)])
+            edges = np.vstack(
+                [np.eye(data.n_classes), np.full((1, data.n_classes), 1.0 / data.n_classes)]
+            )
             own, new = (data.logits, data.logits_test) if logit else (data.P, data.P_test)
-            rows = np.vstack([own[:40], new[:20], np.log(np.maximum(edges, 1e-9)) if logit else edges])
+            rows = np.vstack(
+                [own[:40], new[:20], np.log(np.maximum(edges, 1e-9)) if logit else edges]
+            )
             new = None if groups is None else _unseen(groups, len(rows))
             codes = [] if new is None else [fitted.group_levels().codes(new)]
-            yield Case(f"{example!r} {data.n_classes}", fitted, np.hstack([rows, *codes]), fitted.predict_proba(rows, groups=new), new)
+            yield Case(
+                f"{example!r} {data.n_classes}",
+                fitted,
+                np.hstack([rows, *codes]),
+                fitted.predict_proba(rows, groups=new),
+                new,
+            )
 
 
 def _forecast_cases():
     data = forecast_problems()[0]
     for example in all_regression_calibrators():
-        fitted = clone(example).fit(data.forecast, data.y, **groups_beside(example, data.forecast.mean))
+        fitted = clone(example).fit(
+            data.forecast, data.y, **groups_beside(example, data.forecast.mean)
+        )
         try:
             fitted.expression()
         except InputError:
             continue
         made = fitted.predict(data.test)
         expected = np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
-        yield Case(repr(example), fitted, np.column_stack([data.test.mean, data.test.std]), expected)
+        yield Case(
+            repr(example), fitted, np.column_stack([data.test.mean, data.test.std]), expected
+        )
 
 
 def _map_cases():
@@ -86,5 +119,7 @@ def _map_cases():
 
 @pytest.fixture(scope="session")
 def cases():
-    """All of them: each test runs its emitter over the list, since one compiler call for all is quicker than one for each."""
+    """All of them: each test runs its emitter over the list, since one compiler call for all is
+    quicker than one for each.
+    """
     return [*_calibrator_cases(), *_forecast_cases(), *_map_cases()]

@@ -18,14 +18,27 @@ GCC = shutil.which("gcc")
 def test_compiled_it_gives_what_predict_gives(cases, tmp_path):
     source = "".join(to_c(case.fitted, name=f"case{j}") for j, case in enumerate(cases))
     (tmp_path / "cases.c").write_text(source, encoding="utf-8")
-    flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-Wno-overlength-strings", "-shared", "-fPIC"]
-    subprocess.run([GCC, *flags, "-o", tmp_path / "cases.so", tmp_path / "cases.c", "-lm"], check=True)
+    flags = [
+        "-std=c99",
+        "-O0",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-overlength-strings",
+        "-shared",
+        "-fPIC",
+    ]
+    subprocess.run(
+        [GCC, *flags, "-o", tmp_path / "cases.so", tmp_path / "cases.c", "-lm"], check=True
+    )
     library = ctypes.CDLL(str(tmp_path / "cases.so"))
     for j, case in enumerate(cases):
         function, out = library[f"case{j}"], np.empty(case.expected.shape[1])
         function.restype = None
         for row, expected in zip(np.ascontiguousarray(case.rows), case.expected, strict=True):
-            function(*[array.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for array in (row, out)])
+            function(
+                *[array.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for array in (row, out)]
+            )
             assert np.abs(out - expected).max() < 1e-12, case.name
 
 

@@ -1,4 +1,6 @@
-"""The reference reader of docs/reader gives what predict gives, for everything that can be exported."""
+"""The reference reader of docs/reader gives what predict gives, for everything that can be
+exported.
+"""
 
 import importlib.util
 import json
@@ -42,11 +44,17 @@ def test_the_reader_is_short():
 
 
 def test_the_head_says_what_goes_in():
-    cal = cb.TemperatureScaling(classes=["no", "yes"]).fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["no", "yes", "yes"])
+    cal = cb.TemperatureScaling(classes=["no", "yes"]).fit(
+        [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["no", "yes", "yes"]
+    )
     exported = json.loads(to_json(cal))
     assert {k: v for k, v in exported.items() if k != "nodes"} == {
-        "format": "calibrant expression", "schema": 1, "method": "TemperatureScaling", "inputs": "probability", "classes": ["no", "yes"],
-    }  # fmt: skip
+        "format": "calibrant expression",
+        "schema": 1,
+        "method": "TemperatureScaling",
+        "inputs": "probability",
+        "classes": ["no", "yes"],
+    }
 
 
 def test_the_reader_finds_the_positions_of_groups(cases):
@@ -56,21 +64,31 @@ def test_the_reader_finds_the_positions_of_groups(cases):
     for case in some:
         described = json.loads(to_json(case.fitted))["groups"]
         assert [column["name"] for column in described] == list(case.groups)
-        for row, codes in zip(case.groups.to_numpy().tolist(), case.rows[:, -3:].tolist(), strict=True):
-            assert [reader.position(column, value) for column, value in zip(described, row, strict=True)] == codes
+        for row, codes in zip(
+            case.groups.to_numpy().tolist(), case.rows[:, -3:].tolist(), strict=True
+        ):
+            assert [
+                reader.position(column, value) for column, value in zip(described, row, strict=True)
+            ] == codes
     assert any(case.fitted.offsets_.used for case in some), "groups that say nothing prove nothing"
 
 
 def test_error_bars_name_what_comes_out():
     cal = cb.StdScaling().fit([0.0, 0.0], [2.0, -2.0], std=[1.0, 1.0])
     exported = json.loads(to_json(cal, quantiles=(0.1, 0.9)))
-    assert (exported["inputs"], exported["outputs"]) == ("forecast", ["mean", "std", "q0.1", "q0.9"])
+    assert (exported["inputs"], exported["outputs"]) == (
+        "forecast",
+        ["mean", "std", "q0.1", "q0.9"],
+    )
     with pytest.raises(InputError, match="quantiles must be numbers above 0"):
         to_json(cal, quantiles=(0.0, 0.9))
     with pytest.raises(InputError, match="of one output are exported"):
         to_json(cb.StdScaling().fit(np.zeros((2, 2)), np.ones((2, 2)), std=np.ones((2, 2))))
     with pytest.raises(InputError, match=r"that of 0.99\d* is infinite"):
-        to_json(cb.ConformalIntervals().fit([0.0] * 9, np.arange(9.0), std=[1.0] * 9), quantiles=(0.5, 0.999))
+        to_json(
+            cb.ConformalIntervals().fit([0.0] * 9, np.arange(9.0), std=[1.0] * 9),
+            quantiles=(0.5, 0.999),
+        )
 
 
 def test_other_objects_are_refused():

@@ -1,4 +1,6 @@
-"""The ONNX graph in onnxruntime gives what predict gives for the same float32 rows, alone and behind a model."""
+"""The ONNX graph in onnxruntime gives what predict gives for the same float32 rows, alone and
+behind a model.
+"""
 
 import numpy as np
 import pytest
@@ -14,8 +16,12 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 
 def run(model, rows, name=None):
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run([name or session.get_outputs()[0].name], {session.get_inputs()[0].name: rows})[0]
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(
+        [name or session.get_outputs()[0].name], {session.get_inputs()[0].name: rows}
+    )[0]
 
 
 def expected(case, rows):
@@ -35,11 +41,14 @@ def test_it_gives_what_predict_gives(cases, precision):
         rows = case.rows.astype(np.float32)
         wanted = expected(case, rows)
         # The result is float32: what is larger than 1 is rounded as coarsely as it is large.
-        off = np.abs(run(to_onnx(case.fitted, precision=precision), rows) - wanted) / np.maximum(1.0, np.abs(wanted))
+        off = np.abs(run(to_onnx(case.fitted, precision=precision), rows) - wanted) / np.maximum(
+            1.0, np.abs(wanted)
+        )
         if precision == "float64":
             assert off.max() <= 2e-7, f"{case.name}: {off.max()}"
         else:
-            # Rows whose score crosses a step when it is normalised in float32 are counted, not measured.
+            # Rows whose score crosses a step when it is normalised in float32 are counted, not
+            # measured.
             steps = off.max(axis=1) > 2e-5
             moved += int(steps.sum())
             assert steps.mean() <= 0.1, f"{case.name}: {steps.mean()}"
@@ -51,7 +60,10 @@ def test_no_float32_changes_sides_of_a_step(closed):
     rng = np.random.default_rng(0)
     edges = np.unique(rng.uniform(size=3 * BLOCK + 5))
     near = np.repeat(edges.astype(np.float32), 3).reshape(-1, 3)
-    near[:, 0], near[:, 2] = np.nextafter(near[:, 1], np.float32(-1)), np.nextafter(near[:, 1], np.float32(2))
+    near[:, 0], near[:, 2] = (
+        np.nextafter(near[:, 1], np.float32(-1)),
+        np.nextafter(near[:, 1], np.float32(2)),
+    )
     score = near.ravel()
     step = cb.BayesianBinning().fit(rng.uniform(size=50), rng.integers(0, 2, 50))
     step.edges_, step.value_ = edges, rng.uniform(size=len(edges) + 1)
@@ -64,11 +76,16 @@ def test_no_float32_changes_sides_of_a_step(closed):
 def model_of_logits():
     """x (n, 2) to logits (n, 3), as a model would be."""
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
-    W = onnx.numpy_helper.from_array(np.array([[1.0, -1.0, 0.5], [0.3, 2.0, -1.0]], dtype=np.float32), "W")
+    W = onnx.numpy_helper.from_array(
+        np.array([[1.0, -1.0, 0.5], [0.3, 2.0, -1.0]], dtype=np.float32), "W"
+    )
     graph = helper.make_graph(
-        [helper.make_node("MatMul", ["x", "W"], ["logits"])], "model", [helper.make_tensor_value_info("x", float32, ["n", 2])],
-        [helper.make_tensor_value_info("logits", float32, ["n", 3])], [W],
-    )  # fmt: skip
+        [helper.make_node("MatMul", ["x", "W"], ["logits"])],
+        "model",
+        [helper.make_tensor_value_info("x", float32, ["n", 2])],
+        [helper.make_tensor_value_info("logits", float32, ["n", 3])],
+        [W],
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
 
 
@@ -84,7 +101,9 @@ def test_behind_a_model_it_calibrates_the_model():
 
 
 def test_wrong_names_are_refused():
-    cal = cb.TemperatureScaling(inputs="logit").fit([[2.0, 0.0, 0.1], [0.0, 1.0, 0.3], [1.0, 0.0, 2.0]], [0, 1, 2])
+    cal = cb.TemperatureScaling(inputs="logit").fit(
+        [[2.0, 0.0, 0.1], [0.0, 1.0, 0.3], [1.0, 0.0, 2.0]], [0, 1, 2]
+    )
     model = model_of_logits()
     with pytest.raises(InputError, match="output must be one of the model's, \\['logits'\\]"):
         append_to_onnx(model, cal, output="probabilities")

@@ -12,12 +12,20 @@ import calibrant as cb
 from calibrant.errors import MissingDependencyError
 from calibrant.export import register_skl2onnx
 
-LOGISTIC, TREE = LogisticRegression(max_iter=500), DecisionTreeClassifier(min_samples_leaf=10, random_state=0)
+LOGISTIC, TREE = (
+    LogisticRegression(max_iter=500),
+    DecisionTreeClassifier(min_samples_leaf=10, random_state=0),
+)
 
 
 @pytest.mark.parametrize(
     ("ensemble", "model", "chosen"),
-    [(False, LOGISTIC, "refit"), (True, LOGISTIC, "average"), ("auto", LOGISTIC, "refit"), ("auto", TREE, "average")],
+    [
+        (False, LOGISTIC, "refit"),
+        (True, LOGISTIC, "average"),
+        ("auto", LOGISTIC, "refit"),
+        ("auto", TREE, "average"),
+    ],
 )
 @pytest.mark.parametrize("data", [load_iris, load_breast_cancer])
 def test_a_pipeline_converts(data, ensemble, model, chosen):
@@ -25,11 +33,15 @@ def test_a_pipeline_converts(data, ensemble, model, chosen):
     register_skl2onnx()
     X, y = data(return_X_y=True)
     X = X.astype(np.float32)
-    last = cb.CalibratedClassifier(model, cb.StructuredMatrixScaling(), cv=4, ensemble=ensemble, random_state=0)
+    last = cb.CalibratedClassifier(
+        model, cb.StructuredMatrixScaling(), cv=4, ensemble=ensemble, random_state=0
+    )
     pipeline = make_pipeline(StandardScaler(), last).fit(X, y)
     assert pipeline[-1].chosen_ == chosen
     converted = skl2onnx.to_onnx(pipeline, X[:1], target_opset=18)
-    session = onnxruntime.InferenceSession(converted.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        converted.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     label, P = session.run(["label", "probabilities"], {session.get_inputs()[0].name: X})
     # The model itself runs in float32 there.
     assert np.abs(P - pipeline.predict_proba(X)).max() < 2e-6

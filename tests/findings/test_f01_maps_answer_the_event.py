@@ -1,7 +1,9 @@
-"""F1: a map where probabilities are wanted is fitted to the event (more classes: one-vs-rest), and to the answer only when asked.
+"""F1: a map where probabilities are wanted is fitted to the event (more classes: one-vs-rest), and
+to the answer only when asked.
 
-The rows are those of a class-weighted model of a rare event: 1.4 % are positive, the mean risk said is 30 %, and of the rows it says are
-more likely than not 5 % are. A map of the answer's confidence pools those rows with the "sure of no", which are nearly all right.
+The rows are those of a class-weighted model of a rare event: 1.4 % are positive, the mean risk said
+is 30 %, and of the rows it says are more likely than not 5 % are. A map of the answer's confidence
+pools those rows with the "sure of no", which are nearly all right.
 """
 
 import csv
@@ -49,7 +51,9 @@ def test_f01_a_named_map_calibrates_the_risk(method, run, tmp_path):
     assert metrics.log_loss(outcome, said) < 0.08
 
 
-@pytest.mark.parametrize(("command", "method"), [("evaluate cal.csv", "isotonic"), ("report cal.csv -o r.json", "platt")])
+@pytest.mark.parametrize(
+    ("command", "method"), [("evaluate cal.csv", "isotonic"), ("report cal.csv -o r.json", "platt")]
+)
 def test_f01_evaluate_and_report_judge_the_calibrated_risk(command, method, run, tmp_path):
     write(tmp_path / "cal.csv", *rare(1000))
     found = json.loads(run(*command.split(), "--method", method, "--json").stdout)
@@ -75,7 +79,9 @@ def test_f01_sure_of_yes_and_sure_of_no_are_not_pooled(map_):
     cal = cb.ConfidenceCalibrator(map=map_()).fit(p, y)
     yes = fresh > 0.5
     assert cal.predict_confidence(fresh)[yes].mean() == pytest.approx(outcome[yes].mean(), abs=0.02)
-    assert cal.predict_confidence(fresh)[~yes].mean() == pytest.approx(1.0 - outcome[~yes].mean(), abs=0.02)
+    assert cal.predict_confidence(fresh)[~yes].mean() == pytest.approx(
+        1.0 - outcome[~yes].mean(), abs=0.02
+    )
     pooled = cb.ConfidenceCalibrator(map=map_(), per_class=False).fit(p, y)
     assert pooled.predict_confidence(fresh)[yes].mean() > 0.4
 
@@ -94,15 +100,25 @@ def test_f01_a_map_is_one_vs_rest_wherever_a_calibrator_is_wanted():
     p, y = rare(1200)
     X = np.log(p / (1 - p))[:, None]
     model = LogisticRegression(class_weight="balanced").fit(X, y)
-    expected = cb.OneVsRest(cb.Isotonic()).fit(model.predict_proba(X), y).predict_proba(model.predict_proba(X))
-    np.testing.assert_array_equal(cb.CalibratedClassifier(model, cb.Isotonic()).fit(X, y).predict_proba(X), expected)
-    np.testing.assert_array_equal(cb.CalibratedClassifier(model, cb.Isotonic).fit(X, y).predict_proba(X), expected)
+    expected = (
+        cb.OneVsRest(cb.Isotonic())
+        .fit(model.predict_proba(X), y)
+        .predict_proba(model.predict_proba(X))
+    )
+    np.testing.assert_array_equal(
+        cb.CalibratedClassifier(model, cb.Isotonic()).fit(X, y).predict_proba(X), expected
+    )
+    np.testing.assert_array_equal(
+        cb.CalibratedClassifier(model, cb.Isotonic).fit(X, y).predict_proba(X), expected
+    )
     by_folds = cb.cross_fitted(cb.OneVsRest(cb.Isotonic()), p, y)
     np.testing.assert_array_equal(cb.cross_fitted(cb.Isotonic(), p, y), by_folds)
     for given in (cb.Isotonic(), cb.Isotonic, [cb.Isotonic(), cb.Identity()]):
         found = cb.report(y, p, calibrator=given, n_resamples=20).to_dict()
         assert found["calibrator"]["class"] == "OneVsRest"
-        assert {row["key"]: row for row in found["metrics"]}["log_loss"]["after"]["value"] == pytest.approx(metrics.log_loss(y, by_folds))
+        assert {row["key"]: row for row in found["metrics"]}["log_loss"]["after"][
+            "value"
+        ] == pytest.approx(metrics.log_loss(y, by_folds))
 
 
 def test_f01_a_fitted_map_is_refused_where_a_fitted_calibrator_would_be_used_as_it_is():
@@ -120,13 +136,20 @@ def test_f01_the_answer_only_when_asked(method, run, tmp_path):
     assert isinstance(event, cb.OneVsRest)
     assert isinstance(answer, cb.ConfidenceCalibrator)
     assert type(event.map) is type(answer.map)
-    asked = json.loads(run("evaluate", "cal.csv", "--method", method, "--target", "answer", "--json").stdout)
+    asked = json.loads(
+        run("evaluate", "cal.csv", "--method", method, "--target", "answer", "--json").stdout
+    )
     assert asked["calibrator"]["class"] == "ConfidenceCalibrator"
 
 
 def test_f01_one_name_for_one_method(run):
-    listed = {row["name"]: row["is"] for row in json.loads(run("methods", "--json").stdout)["classification"]["calibrators"]}
-    listed = {name: said for name, said in listed.items() if ":" not in name}  # those of others, which another test may have registered
+    listed = {
+        row["name"]: row["is"]
+        for row in json.loads(run("methods", "--json").stdout)["classification"]["calibrators"]
+    }
+    listed = {
+        name: said for name, said in listed.items() if ":" not in name
+    }  # those of others, which another test may have registered
     assert listed["isotonic"] == "one-vs-rest isotonic regression"
     assert len(set(listed.values())) == len(listed)
     assert not {"isotonic-one-vs-rest", "one-vs-rest"} & set(listed)

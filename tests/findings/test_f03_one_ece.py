@@ -17,7 +17,9 @@ def tenths():
 
 def test_f03_the_table_and_the_slider_say_the_same_ece(tenths):
     y, P = tenths
-    found = cb.report(y, P, calibrator=cb.Identity(), n_bins=10, n_resamples=100, target="answer").to_dict()
+    found = cb.report(
+        y, P, calibrator=cb.Identity(), n_bins=10, n_resamples=100, target="answer"
+    ).to_dict()
     table = {row["key"]: row["before"]["value"] for row in found["metrics"]}["ece"]
     assert found["binned"]["before"]["10"]["ece"] == pytest.approx(table, rel=1e-12)
     assert found["chance"]["observed"] == pytest.approx(table, rel=1e-12)
@@ -25,7 +27,9 @@ def test_f03_the_table_and_the_slider_say_the_same_ece(tenths):
 
 def test_f03_calibrated_rows_are_binned_alike_too(tenths):
     y, P = tenths
-    found = cb.report(y, P, calibrator=cb.TemperatureScaling, n_bins=10, n_resamples=100, target="answer").to_dict()
+    found = cb.report(
+        y, P, calibrator=cb.TemperatureScaling, n_bins=10, n_resamples=100, target="answer"
+    ).to_dict()
     for when in ("before", "after"):
         table = {row["key"]: row[when]["value"] for row in found["metrics"]}["ece"]
         assert found["binned"][when]["10"]["ece"] == pytest.approx(table, rel=1e-12)

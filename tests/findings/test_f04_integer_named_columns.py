@@ -37,7 +37,10 @@ def test_f04_pyarrow_tables_have_names_too():
 def test_f04_names_that_are_only_places_stay_places():
     pd = pytest.importorskip("pandas")
     assert metrics.accuracy(Y + 1, pd.DataFrame(P), classes=[1, 2, 3]) == 1.0
-    assert metrics.accuracy(np.array(["a", "b", "c"])[Y], pd.DataFrame(P), classes=["a", "b", "c"]) == 1.0
+    assert (
+        metrics.accuracy(np.array(["a", "b", "c"])[Y], pd.DataFrame(P), classes=["a", "b", "c"])
+        == 1.0
+    )
 
 
 @pytest.mark.parametrize("names", [["a", "a", "b"], [0, 0, 1]])
@@ -55,9 +58,17 @@ def test_f04_two_columns_of_one_name_are_an_error(names):
 def test_f04_outputs_in_another_order_are_an_error(swapped):
     pd = pytest.importorskip("pandas")
     held = {name: pd.DataFrame(P[:, :2] + 1.0, columns=["a", "b"]) for name in ("mean", "std", "y")}
-    assert metrics.root_mean_squared_error(held["y"], held["mean"], held["std"]).tolist() == [0.0, 0.0]
+    assert metrics.root_mean_squared_error(held["y"], held["mean"], held["std"]).tolist() == [
+        0.0,
+        0.0,
+    ]
     held[swapped] = held[swapped][["b", "a"]]
-    with pytest.raises(InputError, match=rf"{swapped} must have the columns of .* in their order, \['a', 'b'\]; got \['b', 'a'\]"):
+    with pytest.raises(
+        InputError,
+        match=(
+            rf"{swapped} must have the columns of .* in their order, \['a', 'b'\]; got \['b', 'a'\]"
+        ),
+    ):
         metrics.root_mean_squared_error(held["y"], held["mean"], held["std"])
     with pytest.raises(InputError, match=f"{swapped} must have the columns of"):
         cb.StdScaling().fit((held["mean"], held["std"]), held["y"])

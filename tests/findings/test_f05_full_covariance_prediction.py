@@ -1,6 +1,8 @@
-"""F5: the full-covariance Gaussian process was fitted by the joint law of a row's latent values, and predicted by their marginals.
+"""F5: the full-covariance Gaussian process was fitted by the joint law of a row's latent values,
+and predicted by their marginals.
 
-A shift common to all of them costs the bound nothing, so the marginal variances grow without limit; softmax does not see it.
+A shift common to all of them costs the bound nothing, so the marginal variances grow without limit;
+softmax does not see it.
 """
 
 import numpy as np
@@ -20,10 +22,14 @@ def overconfident(n, K, seed=0):
 
 @pytest.fixture(scope="module", params=["probability", "logit"])
 def shifted(request):
-    """A fit whose posterior is then widened by a large shift of the latent function as a whole, which no label can tell."""
+    """A fit whose posterior is then widened by a large shift of the latent function as a whole,
+    which no label can tell.
+    """
     logits, y = overconfident(200, 3)
     P = logits if request.param == "logit" else softmax(logits)
-    cal = cb.GaussianProcessCalibration(inputs=request.param, covariance="full", n_inducing=4, n_draws=400).fit(P, y)
+    cal = cb.GaussianProcessCalibration(
+        inputs=request.param, covariance="full", n_inducing=4, n_draws=400
+    ).fit(P, y)
     narrow = cal.set_params(expectation="mean").predict_proba(P)
     inducing, (variance, length, noise) = cal.inducing_, cal.kernel_
     gap = (inducing[:, None] - inducing) / length
@@ -37,7 +43,9 @@ def shifted(request):
 def test_f05_a_common_shift_of_the_latent_function_changes_no_prediction(shifted, expectation):
     cal, P, y, narrow = shifted
     latent = cal.latent(P.ravel())
-    assert (latent.high - latent.low).min() > 8.0, "the marginals are not wide enough to show the error"
+    assert (latent.high - latent.low).min() > 8.0, (
+        "the marginals are not wide enough to show the error"
+    )
     Q = cal.set_params(expectation=expectation).predict_proba(P)
     assert metrics.log_loss(y, Q) < metrics.log_loss(y, narrow) + 0.02
     assert metrics.accuracy(y, Q) > metrics.accuracy(y, narrow) - 0.02
@@ -50,5 +58,8 @@ def test_f05_draws_and_expansion_agree_with_the_mean_on_mnist():
     arrays = stored("classifier_outputs/xgboost-mnist")
     P, y = arrays["probabilities"], arrays["labels"]
     cal = cb.GaussianProcessCalibration(covariance="full").fit(P[:1000], y[:1000])
-    losses = [metrics.log_loss(y[1000:], cal.set_params(expectation=e).predict_proba(P[1000:])) for e in ("monte_carlo", "taylor", "mean")]
+    losses = [
+        metrics.log_loss(y[1000:], cal.set_params(expectation=e).predict_proba(P[1000:]))
+        for e in ("monte_carlo", "taylor", "mean")
+    ]
     assert np.ptp(losses) < 0.005

@@ -1,4 +1,6 @@
-"""F6: weights that sum to 1 gave -1.8e15 and intervals of no width; weights mean repetition, and one row has no spread."""
+"""F6: weights that sum to 1 gave -1.8e15 and intervals of no width; weights mean repetition, and
+one row has no spread.
+"""
 
 import warnings
 
@@ -12,17 +14,33 @@ from calibrant.testing.data import problems
 
 DATA = problems()[1]
 SHARES = np.full(len(DATA.y), 1.0 / len(DATA.y))
-quiet = pytest.mark.filterwarnings("ignore:sample_weight adds up:calibrant.errors.CalibrationWarning")
+quiet = pytest.mark.filterwarnings(
+    "ignore:sample_weight adds up:calibrant.errors.CalibrationWarning"
+)
 
 
 @quiet
 def test_f06_a_u_statistic_of_one_row_is_refused():
-    with pytest.raises(InputError, match="sample_weight must add up to more than 1 for SKCE; got 1 over 120 rows; weights mean repetition"):
+    with pytest.raises(
+        InputError,
+        match=(
+            "sample_weight must add up to more than 1 for SKCE; got 1 over 120 rows; weights mean"
+            " repetition"
+        ),
+    ):
         metrics.kernel_calibration_error(DATA.y, DATA.P, sample_weight=SHARES)
 
 
 @quiet
-@pytest.mark.parametrize("name", ["refinement_error", "confidence_spread", "excess_area_under_risk_coverage", "kernel_calibration_error"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "refinement_error",
+        "confidence_spread",
+        "excess_area_under_risk_coverage",
+        "kernel_calibration_error",
+    ],
+)
 def test_f06_an_interval_of_one_row_is_refused(name):
     with pytest.raises(InputError, match="must add up to more than 1"):
         getattr(metrics, name).interval(DATA.y, DATA.P, sample_weight=SHARES)
@@ -31,18 +49,25 @@ def test_f06_an_interval_of_one_row_is_refused(name):
 @quiet
 def test_f06_an_interval_of_one_forecast_is_refused():
     with pytest.raises(InputError, match="must add up to more than 1"):
-        metrics.interval_calibration_error.interval([0.0, 1.0], [0.0, 0.5], [1.0, 1.0], sample_weight=[0.5, 0.5])
+        metrics.interval_calibration_error.interval(
+            [0.0, 1.0], [0.0, 0.5], [1.0, 1.0], sample_weight=[0.5, 0.5]
+        )
 
 
 @quiet
 def test_f06_a_report_of_one_row_is_refused():
-    with pytest.raises(InputError, match="must add up to more than 1 for the intervals of a report"):
+    with pytest.raises(
+        InputError, match="must add up to more than 1 for the intervals of a report"
+    ):
         cb.report(DATA.y, DATA.P, sample_weight=SHARES)
 
 
 def test_f06_shares_warn_once_where_they_are_read():
     with pytest.warns(
-        CalibrationWarning, match="sample_weight adds up to 1, so that its 120 rows count as 1: weights mean repetition"
+        CalibrationWarning,
+        match=(
+            "sample_weight adds up to 1, so that its 120 rows count as 1: weights mean repetition"
+        ),
     ) as seen:
         metrics.accuracy(DATA.y, DATA.P, sample_weight=SHARES)
     assert len(seen) == 1

@@ -1,4 +1,6 @@
-"""F7: logits at the ends of float32 and float64 gave NaN; their softmax is as plain as that of any other row."""
+"""F7: logits at the ends of float32 and float64 gave NaN; their softmax is as plain as that of
+any other row.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ DATA = problems()[1]
 MASK = {"float32": np.finfo(np.float32).min, "float64": np.finfo(np.float64).min}
 
 
-@pytest.mark.parametrize("cls", [cb.TemperatureScaling, cb.VectorScaling, cb.MatrixScaling, cb.StructuredMatrixScaling])
+@pytest.mark.parametrize(
+    "cls", [cb.TemperatureScaling, cb.VectorScaling, cb.MatrixScaling, cb.StructuredMatrixScaling]
+)
 def test_f07_sharpening_float32_logits_at_their_end(cls):
     timid = 0.2 * DATA.logits
     fresh = cls(inputs="logit").fit(timid, DATA.y)
@@ -26,7 +30,10 @@ def test_f07_sharpening_float32_logits_at_their_end(cls):
 def test_f07_a_masked_class_is_never_predicted(dtype):
     logits = DATA.logits.astype(dtype)
     logits[DATA.y != 2, 2] = MASK[dtype]
-    for calibrator in (cb.MatrixScaling(smooth=False, inputs="logit"), cb.TemperatureScaling(inputs="logit")):
+    for calibrator in (
+        cb.MatrixScaling(smooth=False, inputs="logit"),
+        cb.TemperatureScaling(inputs="logit"),
+    ):
         Q = calibrator.fit(logits, DATA.y).predict_proba(logits)
         assert np.isfinite(Q).all()
         assert Q[DATA.y != 2, 2].max() < 0.01

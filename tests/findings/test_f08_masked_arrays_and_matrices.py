@@ -1,4 +1,6 @@
-"""F8: a masked array with nothing masked is its data, ``np.matrix`` the array of its numbers, and a masked entry one clear error."""
+"""F8: a masked array with nothing masked is its data, ``np.matrix`` the array of its numbers,
+and a masked entry one clear error.
+"""
 
 import warnings
 
@@ -18,7 +20,9 @@ def _matrix(values):
 
 
 @pytest.mark.parametrize("wrap", [np.ma.array, _matrix], ids=["nothing masked", "matrix"])
-@pytest.mark.parametrize("calibrator", [cb.HokiCalibrator(), cb.IntraOrderPreserving(), cb.VectorScaling()], ids=repr)
+@pytest.mark.parametrize(
+    "calibrator", [cb.HokiCalibrator(), cb.IntraOrderPreserving(), cb.VectorScaling()], ids=repr
+)
 def test_f08_calibrators_read_the_numbers(calibrator, wrap):
     data = problems()[1]
     plain = calibrator.fit(data.P, data.y).predict_proba(data.P_test)
@@ -30,19 +34,29 @@ def test_f08_calibrators_read_the_numbers(calibrator, wrap):
 @pytest.mark.parametrize("wrap", [np.ma.array, _matrix], ids=["nothing masked", "matrix"])
 def test_f08_metrics_read_the_numbers(wrap):
     data = problems()[1]
-    for metric in (metrics.variational_calibration_error, metrics.log_loss, metrics.expected_calibration_error):
+    for metric in (
+        metrics.variational_calibration_error,
+        metrics.log_loss,
+        metrics.expected_calibration_error,
+    ):
         assert metric(data.y, wrap(data.P)) == metric(data.y, data.P)
 
 
 def test_f08_weights_labels_features_and_forecasts_with_nothing_masked():
     data = problems()[1]
     weight, mask = data.weight + 1.0, np.ma.array
-    assert metrics.log_loss(mask(data.y), data.P, sample_weight=mask(weight)) == metrics.log_loss(data.y, data.P, sample_weight=weight)
+    assert metrics.log_loss(mask(data.y), data.P, sample_weight=mask(weight)) == metrics.log_loss(
+        data.y, data.P, sample_weight=weight
+    )
     plain = cb.FastSeparation().fit(data.P, data.y, X=data.X, reference=data.reference)
-    masked = cb.FastSeparation().fit(data.P, data.y, X=mask(data.X), reference=tuple(map(mask, data.reference)))
+    masked = cb.FastSeparation().fit(
+        data.P, data.y, X=mask(data.X), reference=tuple(map(mask, data.reference))
+    )
     assert np.array_equal(plain.score(data.P, X=data.X), masked.score(data.P, X=_matrix(data.X)))
     mean, std = data.X[:, 0], np.ones(len(data.X))
-    assert metrics.root_mean_squared_error(mask(mean + 1.0), mask(mean), mask(std)) == pytest.approx(1.0)
+    assert metrics.root_mean_squared_error(
+        mask(mean + 1.0), mask(mean), mask(std)
+    ) == pytest.approx(1.0)
 
 
 def test_f08_a_masked_entry_is_one_clear_error():
@@ -57,4 +71,6 @@ def test_f08_a_masked_entry_is_one_clear_error():
     with pytest.raises(InputError, match=f"X {rule}"):
         cb.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
     with pytest.raises(InputError, match=f"std {rule}"):
-        metrics.negative_log_likelihood(data.X[:, 0], data.X[:, 0], np.ma.masked_less(np.arange(len(data.X)) + 0.5, 1.0))
+        metrics.negative_log_likelihood(
+            data.X[:, 0], data.X[:, 0], np.ma.masked_less(np.arange(len(data.X)) + 0.5, 1.0)
+        )

@@ -1,4 +1,6 @@
-"""F11: one calibrator for each fold, where a fold is one or two rows, was fitted without a word and tripled the log loss."""
+"""F11: one calibrator for each fold, where a fold is one or two rows, was fitted without a word
+and tripled the log loss.
+"""
 
 import numpy as np
 import pytest
@@ -21,14 +23,23 @@ ONE_AND_SEVERAL = [cb.OneVsRest(cb.Isotonic()), cb.OneVsRest(cb.Platt()), cb.Tem
 def test_f11_folds_too_small_for_a_calibrator_are_refused(cv, calibrator):
     clf = cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=True)
     with pytest.raises(
-        InputError, match=r"at least 3 held-out rows for a calibrator of its own; the smallest of the \d+ folds has \d; pass ensemble=False"
+        InputError,
+        match=(
+            r"at least 3 held-out rows for a calibrator of its own; the smallest of the \d+ folds"
+            r" has \d; pass ensemble=False"
+        ),
     ):
         clf.fit(X[TRAIN], Y[TRAIN])
 
 
 def test_f11_folds_with_few_rows_are_told_of():
-    with pytest.warns(CalibrationWarning, match="should have at least 10 .* the smallest of the 7 folds has 8; pass ensemble=False"):
-        cb.CalibratedClassifier(GaussianNB(), cb.TemperatureScaling(), cv=7, ensemble=True).fit(X[TRAIN], Y[TRAIN])
+    with pytest.warns(
+        CalibrationWarning,
+        match="should have at least 10 .* the smallest of the 7 folds has 8; pass ensemble=False",
+    ):
+        cb.CalibratedClassifier(GaussianNB(), cb.TemperatureScaling(), cv=7, ensemble=True).fit(
+            X[TRAIN], Y[TRAIN]
+        )
 
 
 def test_f11_rows_of_weight_zero_do_not_fill_a_fold():
@@ -49,10 +60,14 @@ def test_f11_a_calibrator_on_the_training_data_has_one_for_each_fold_too():
 @pytest.mark.parametrize("calibrator", ONE_AND_SEVERAL)
 def test_f11_the_remedies_work(calibrator):
     five, one_out = (
-        cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=False).fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
+        cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=False)
+        .fit(X[TRAIN], Y[TRAIN])
+        .predict_proba(X[TEST])
         for cv in (5, LeaveOneOut())
     )
-    assert metrics.log_loss(Y[TEST], one_out) == pytest.approx(metrics.log_loss(Y[TEST], five), rel=0.15)
+    assert metrics.log_loss(Y[TEST], one_out) == pytest.approx(
+        metrics.log_loss(Y[TEST], five), rel=0.15
+    )
 
 
 def test_f11_a_regressor_has_one_calibrator_for_all_rows():

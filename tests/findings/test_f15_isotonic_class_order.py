@@ -1,4 +1,6 @@
-"""F15: the rounding of row sums split tied probabilities, so that the order of the classes moved IsotonicOneVsRest by .015."""
+"""F15: the rounding of row sums split tied probabilities, so that the order of the classes moved
+IsotonicOneVsRest by .015.
+"""
 
 import numpy as np
 import pytest
@@ -17,5 +19,9 @@ def test_f15_the_order_of_the_classes_does_not_matter(temperature, n_classes):
     for seed in range(4):
         order = np.random.default_rng(seed).permutation(n_classes)
         place = np.argsort(order)
-        there = cb.IsotonicOneVsRest(temperature=temperature).fit(P[:, order], place[y]).predict_proba(P[:, order])
+        there = (
+            cb.IsotonicOneVsRest(temperature=temperature)
+            .fit(P[:, order], place[y])
+            .predict_proba(P[:, order])
+        )
         np.testing.assert_allclose(there[:, place], here, atol=1e-12)

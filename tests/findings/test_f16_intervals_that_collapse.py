@@ -1,4 +1,6 @@
-"""F16: 50 rows at .99, all right, had intervals of no width, and sharp models were covered 80 times of 100."""
+"""F16: 50 rows at .99, all right, had intervals of no width, and sharp models were covered 80
+times of 100.
+"""
 
 import warnings
 
@@ -9,11 +11,27 @@ from calibrant import metrics
 from calibrant.errors import CalibrationWarning
 
 KEYS = (
-    "accuracy", "log_loss", "brier_score", "spherical_score", "event_brier_score", "calibration_bias", "underconfidence", "overconfidence",
-    "event_auroc", "confidence_auroc", "expected_calibration_error", "classwise_calibration_error", "adaptive_calibration_error",
-    "debiased_calibration_error", "ks_calibration_error", "smooth_calibration_error", "area_under_risk_coverage", "coverage_at_risk",
-    "mean_risk", "threshold_weighted_brier_score",
-)  # fmt: skip
+    "accuracy",
+    "log_loss",
+    "brier_score",
+    "spherical_score",
+    "event_brier_score",
+    "calibration_bias",
+    "underconfidence",
+    "overconfidence",
+    "event_auroc",
+    "confidence_auroc",
+    "expected_calibration_error",
+    "classwise_calibration_error",
+    "adaptive_calibration_error",
+    "debiased_calibration_error",
+    "ks_calibration_error",
+    "smooth_calibration_error",
+    "area_under_risk_coverage",
+    "coverage_at_risk",
+    "mean_risk",
+    "threshold_weighted_brier_score",
+)
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
@@ -33,12 +51,18 @@ def test_perfect_ranking_is_not_known_to_be_perfect():
     assert 0.1 < found.low < 0.95
 
 
-@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.brier_score, metrics.event_auroc], ids=lambda m: m.key)
+@pytest.mark.parametrize(
+    "metric", [metrics.log_loss, metrics.brier_score, metrics.event_auroc], ids=lambda m: m.key
+)
 def test_sharp_models_are_covered(metric):
-    """Half the rows 1 - 10^U(-3, -1), half 10^U(-3, -1), calibrated; the percentile bootstrap covers about 63 %."""
+    """Half the rows 1 - 10^U(-3, -1), half 10^U(-3, -1), calibrated; the percentile bootstrap
+    covers about 63 %.
+    """
     p = np.random.default_rng(9).uniform(-3.0, -1.0, 200_000)
     p = np.where(np.arange(len(p)) % 2 == 0, 10.0**p, 1.0 - 10.0**p)
-    true = metric(np.repeat([0, 1], len(p)), np.tile(p, 2), sample_weight=np.concatenate([1.0 - p, p]))
+    true = metric(
+        np.repeat([0, 1], len(p)), np.tile(p, 2), sample_weight=np.concatenate([1.0 - p, p])
+    )
     held = []
     for r in range(300):
         rng = np.random.default_rng([7, r])

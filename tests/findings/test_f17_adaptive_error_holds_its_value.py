@@ -1,4 +1,6 @@
-"""F17: the interval of the adaptive calibration error lacked its own value in 37 to 85 % of runs, and never held 0."""
+"""F17: the interval of the adaptive calibration error lacked its own value in 37 to 85 % of
+runs, and never held 0.
+"""
 
 import numpy as np
 

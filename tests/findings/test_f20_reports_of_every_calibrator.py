@@ -1,4 +1,6 @@
-"""F20: a report takes every calibrator that can be made, fitted or not, for two classes and for three."""
+"""F20: a report takes every calibrator that can be made, fitted or not, for two classes and for
+three.
+"""
 
 import inspect
 import json
@@ -16,9 +18,18 @@ N = 90
 def made():
     """Every exported calibrator, the wrappers around each kind of map among them."""
     exported = (getattr(cb, name) for name in cb.__all__)
-    classes = [c for c in exported if inspect.isclass(c) and issubclass(c, cb.Calibrator) and not inspect.isabstract(c)]
+    classes = [
+        c
+        for c in exported
+        if inspect.isclass(c) and issubclass(c, cb.Calibrator) and not inspect.isabstract(c)
+    ]
     per_class = cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True)
-    return [*(cls() for cls in classes), cb.OneVsRest(cb.Isotonic()), cb.PerClass(cb.Platt()), per_class]
+    return [
+        *(cls() for cls in classes),
+        cb.OneVsRest(cb.Isotonic()),
+        cb.PerClass(cb.Platt()),
+        per_class,
+    ]
 
 
 def data(n_classes):
@@ -50,7 +61,9 @@ def test_f20_a_report_takes_every_calibrator(calibrator, n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("calibrator", [cb.OneVsRest(), cb.PerClass(), cb.ConfidenceCalibrator(per_class=True)], ids=repr)
+@pytest.mark.parametrize(
+    "calibrator", [cb.OneVsRest(), cb.PerClass(), cb.ConfidenceCalibrator(per_class=True)], ids=repr
+)
 def test_f20_the_class_table_takes_every_wrapper(calibrator, n_classes):
     P, y, _, _ = data(n_classes)
     with warnings.catch_warnings():

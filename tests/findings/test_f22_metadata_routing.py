@@ -1,4 +1,6 @@
-"""F22: the wrappers knew nothing of scikit-learn's metadata routing. Expected: what its own CalibratedClassifierCV does."""
+"""F22: the wrappers knew nothing of scikit-learn's metadata routing. Expected: what its own
+CalibratedClassifierCV does.
+"""
 
 import numpy as np
 import pytest
@@ -69,30 +71,42 @@ def regressor(model, **options):
     return cb.CalibratedRegressor(model, cb.StdScaling(), **{"cv": 3, **options})
 
 
-BOTH = pytest.mark.parametrize(("wrap", "inner"), [(classifier, Classifier), (regressor, Regressor)])
+BOTH = pytest.mark.parametrize(
+    ("wrap", "inner"), [(classifier, Classifier), (regressor, Regressor)]
+)
 
 
 @BOTH
 def test_f22_get_metadata_routing_is_a_router(wrap, inner):
     router = wrap(inner().set_fit_request(sample_weight=True)).get_metadata_routing()
     assert isinstance(router, MetadataRouter)
-    assert router.consumes("fit", ["sample_weight", "groups", "metadata"]) >= {"sample_weight", "groups"}
+    assert router.consumes("fit", ["sample_weight", "groups", "metadata"]) >= {
+        "sample_weight",
+        "groups",
+    }
 
 
 @BOTH
 @pytest.mark.parametrize("name", ["sample_weight", "metadata"])
 def test_f22_an_argument_that_is_neither_requested_nor_refused_raises(wrap, inner, name):
-    with pytest.raises(UnsetMetadataPassedError, match=rf"\[{name}\] are passed .*{inner.__name__}\.fit"):
+    with pytest.raises(
+        UnsetMetadataPassedError, match=rf"\[{name}\] are passed .*{inner.__name__}\.fit"
+    ):
         wrap(inner()).fit(X, Y, **{name: WEIGHT})
 
 
 @BOTH
 def test_f22_a_refused_argument_does_not_reach_the_model_but_the_calibrator(wrap, inner):
-    refusing = wrap(inner().set_fit_request(sample_weight=False)).fit(X, Y, sample_weight=10.0 ** (2 * Y - 1))
+    refusing = wrap(inner().set_fit_request(sample_weight=False)).fit(
+        X, Y, sample_weight=10.0 ** (2 * Y - 1)
+    )
     assert len(FITS) == 4
     assert all(fit["sample_weight"] is None for fit in FITS)
     plain = wrap(inner()).fit(X, Y)
-    answers = [m.predict_proba(X) if wrap is classifier else m.predict_distribution(X).std for m in (refusing, plain)]
+    answers = [
+        m.predict_proba(X) if wrap is classifier else m.predict_distribution(X).std
+        for m in (refusing, plain)
+    ]
     assert np.abs(answers[0] - answers[1]).max() > 1e-3
 
 
@@ -159,17 +173,26 @@ def test_f22_the_scale_model_is_asked_too():
     with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
         regressor(model, scale_estimator=scale).fit(X, Y, sample_weight=WEIGHT)
     FITS.clear()
-    regressor(model, scale_estimator=scale.set_fit_request(sample_weight=False)).fit(X, Y, sample_weight=WEIGHT)
+    regressor(model, scale_estimator=scale.set_fit_request(sample_weight=False)).fit(
+        X, Y, sample_weight=WEIGHT
+    )
     assert [fit["sample_weight"] is None for fit in FITS] == [False] * 4 + [True] * 4
 
 
 @BOTH
 def test_f22_through_a_pipeline_inside_and_outside(wrap, inner):
-    inside = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), inner().set_fit_request(sample_weight=True))
-    outside = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=False)), ("model", wrap(inside))])
+    inside = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=False),
+        inner().set_fit_request(sample_weight=True),
+    )
+    outside = Pipeline(
+        [("scale", StandardScaler().set_fit_request(sample_weight=False)), ("model", wrap(inside))]
+    )
     with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
         outside.fit(X, Y, sample_weight=WEIGHT)
-    outside.set_params(model=wrap(inside).set_fit_request(sample_weight=True)).fit(X, Y, sample_weight=WEIGHT)
+    outside.set_params(model=wrap(inside).set_fit_request(sample_weight=True)).fit(
+        X, Y, sample_weight=WEIGHT
+    )
     np.testing.assert_array_equal(FITS[-1]["sample_weight"], WEIGHT)
 
 

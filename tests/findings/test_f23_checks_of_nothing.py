@@ -1,4 +1,6 @@
-"""F23: a suite that runs no check passed, so that a metric or calibrator of the other task was found good whatever it did."""
+"""F23: a suite that runs no check passed, so that a metric or calibrator of the other task was
+found good whatever it did.
+"""
 
 from typing import ClassVar
 
@@ -15,14 +17,30 @@ def _names(checks):
 
 
 def test_f23_a_metric_of_either_task_has_checks():
-    shared = {"value_is_valid", "weights_are_repetition", "row_order", "inputs_untouched", "interval", "unknown_option", "state_chunks"}
+    shared = {
+        "value_is_valid",
+        "weights_are_repetition",
+        "row_order",
+        "inputs_untouched",
+        "interval",
+        "unknown_option",
+        "state_chunks",
+    }
     for metric in (metrics.log_loss, metrics.negative_log_likelihood):
         assert shared <= _names(testing.metric_checks(metric))
         assert {"state_identity", "state_order"} <= _names(testing.state_checks(metric))
 
 
 def test_f23_a_calibrator_of_either_kind_has_checks():
-    shared = {"output_is_valid", "weights_are_repetition", "row_order", "fit_twice", "saving", "unfitted", "containers"}
+    shared = {
+        "output_is_valid",
+        "weights_are_repetition",
+        "row_order",
+        "fit_twice",
+        "saving",
+        "unfitted",
+        "containers",
+    }
     for calibrator in (cb.TemperatureScaling(), cb.StdScaling()):
         assert shared <= _names(testing.calibrator_checks(calibrator))
 

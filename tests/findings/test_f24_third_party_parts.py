@@ -1,4 +1,6 @@
-"""F24: one signal of another package made a whole ConfidenceCalibrator unsavable; once registered, it is saved and loaded with it."""
+"""F24: one signal of another package made a whole ConfidenceCalibrator unsavable; once
+registered, it is saved and loaded with it.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,11 @@ def _signal(name):
     def _score(self, record):
         return np.sort(record.probabilities, axis=1)[:, -2]
 
-    return type(name, (cb.Signal,), {"_score": _score, "__module__": "elsewhere.signals", "__qualname__": name})
+    return type(
+        name,
+        (cb.Signal,),
+        {"_score": _score, "__module__": "elsewhere.signals", "__qualname__": name},
+    )
 
 
 def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
@@ -22,7 +28,9 @@ def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
     fitted = cb.ConfidenceCalibrator(signal=signal()).fit(DATA.P, DATA.y)
     loaded = cb.load(fitted.save(tmp_path / "fitted.calibrant"))
     assert type(loaded.signal_) is signal
-    np.testing.assert_array_equal(loaded.predict_confidence(DATA.P_test), fitted.predict_confidence(DATA.P_test))
+    np.testing.assert_array_equal(
+        loaded.predict_confidence(DATA.P_test), fitted.predict_confidence(DATA.P_test)
+    )
 
 
 def test_f24_one_that_is_not_registered_is_told_how():

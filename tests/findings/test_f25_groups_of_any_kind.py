@@ -1,4 +1,6 @@
-"""F25 and F12: groups may be missing, of mixed types, and crossings of columns; different labels are different groups."""
+"""F25 and F12: groups may be missing, of mixed types, and crossings of columns; different labels
+are different groups.
+"""
 
 from dataclasses import replace
 
@@ -30,7 +32,9 @@ def test_f25_groups_missing_or_of_mixed_types(name):
     assert [row["rows"] for row in _reported(groups=groups)["groups"]] == [20.0, 20.0, 20.0]
     assert len({row["group"] for row in _reported(groups=groups)["groups"]}) == 3
     assert len(metrics.group_coverage(P, P, np.ones(N), groups=groups).n) == 3
-    forecasts = cb.report(P, np.zeros(N), np.ones(N), calibrator=cb.Identity(), groups=groups, n_resamples=0).to_dict()
+    forecasts = cb.report(
+        P, np.zeros(N), np.ones(N), calibrator=cb.Identity(), groups=groups, n_resamples=0
+    ).to_dict()
     assert len(forecasts["outputs"][0]["groups"]) == 3
     assert metrics.worst_group(metrics.accuracy, Y, P, groups, min_rows=5).groups == 3
 
@@ -49,7 +53,12 @@ def test_f25_columns_are_crossed():
     values = metrics.per_group(metrics.accuracy, Y, P, df[["sex", "age_band"]])
     assert values.group.tolist() == [("f", "new"), ("f", "old"), ("m", "new"), ("m", "old")]
     assert values.n.tolist() == [10.0, 20.0, 10.0, 20.0]
-    assert {row["group"] for row in _reported(groups=df)["groups"]} == {"f, new", "f, old", "m, new", "m, old"}
+    assert {row["group"] for row in _reported(groups=df)["groups"]} == {
+        "f, new",
+        "f, old",
+        "m, new",
+        "m, old",
+    }
 
 
 def test_f25_drift_by_group_with_missing_labels():

@@ -1,4 +1,6 @@
-"""The command line never shows a traceback: whatever a file or a name is, one sentence says what to do."""
+"""The command line never shows a traceback: whatever a file or a name is, one sentence says what
+to do.
+"""
 
 import contextlib
 import os
@@ -17,7 +19,9 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 from calibrant.cli.reading import read_file
 
-TEXT = "id,p_a,p_b,label\n" + "".join(f"ü{i},{p},{1 - p},{'ab'[i % 2]}\n" for i, p in enumerate([0.25, 0.75, 0.125, 0.5] * 3))
+TEXT = "id,p_a,p_b,label\n" + "".join(
+    f"ü{i},{p},{1 - p},{'ab'[i % 2]}\n" for i, p in enumerate([0.25, 0.75, 0.125, 0.5] * 3)
+)
 
 
 @pytest.fixture
@@ -41,15 +45,24 @@ def test_f26_text_with_a_mark_is_read_and_written_as_it_came(encoding, run, tmp_
     (tmp_path / "f.csv").write_text(TEXT, encoding=encoding)
     (tmp_path / "g.csv").write_text(TEXT, encoding="utf-8")
     cb.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save(tmp_path / "m")
-    assert run("evaluate", "f.csv", "--positive", "b").output == run("evaluate", "g.csv", "--positive", "b").output
+    assert (
+        run("evaluate", "f.csv", "--positive", "b").output
+        == run("evaluate", "g.csv", "--positive", "b").output
+    )
     run("apply", "m", "f.csv", "-o", "out.csv")
-    assert [line.split(",")[0] for line in (tmp_path / "out.csv").read_text(encoding).splitlines()] == ["id"] + [f"ü{i}" for i in range(12)]
+    assert [
+        line.split(",")[0] for line in (tmp_path / "out.csv").read_text(encoding).splitlines()
+    ] == ["id"] + [f"ü{i}" for i in range(12)]
 
 
-@pytest.mark.parametrize(("encoding", "seen"), [
-    ("latin-1", "looks like Latin-1 or Windows-1252 (byte 0xfc in line 2)"), ("utf-16-le", "looks like UTF-16 without its mark"),
-    ("utf-16-be", "-f UTF-16BE"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("encoding", "seen"),
+    [
+        ("latin-1", "looks like Latin-1 or Windows-1252 (byte 0xfc in line 2)"),
+        ("utf-16-le", "looks like UTF-16 without its mark"),
+        ("utf-16-be", "-f UTF-16BE"),
+    ],
+)
 def test_f26_other_text_is_refused_with_what_it_looks_like(encoding, seen, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT, encoding=encoding)
     assert seen in run("evaluate", "f.csv", "--positive", "b", code=1).stderr
@@ -66,14 +79,19 @@ def test_f26_a_quote_that_is_never_closed_swallows_no_rows(run, tmp_path):
 
 
 def test_f26_damaged_archives(run, tmp_path):
-    np.savez_compressed(tmp_path / "f.npz", probabilities=np.full((50, 2), 0.5), labels=np.arange(50) % 2)
+    np.savez_compressed(
+        tmp_path / "f.npz", probabilities=np.full((50, 2), 0.5), labels=np.arange(50) % 2
+    )
     whole = (tmp_path / "f.npz").read_bytes()
     for at in range(0, len(whole), 7):
         (tmp_path / "g.npz").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
         with contextlib.suppress(InputError):
             read_file(tmp_path / "g.npz")
     (tmp_path / "g.npz").write_bytes(whole[:60] + bytes(40) + whole[100:])
-    assert "is damaged or not an npz file" in run("evaluate", "g.npz", "--positive", "b", code=1).stderr
+    assert (
+        "is damaged or not an npz file"
+        in run("evaluate", "g.npz", "--positive", "b", code=1).stderr
+    )
 
 
 def test_f26_a_header_that_asks_for_more_than_there_is(run, tmp_path):
@@ -105,9 +123,25 @@ def test_f26_so_is_a_parquet_file(engine, run, tmp_path):
     pandas = pytest.importorskip("pandas")
     (tmp_path / "f.csv").write_text(TEXT, encoding="utf-8")
     pandas.read_csv(tmp_path / "f.csv").to_parquet(tmp_path / "a[1].parquet")
-    assert "12 rows of 1 files" in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine).output
+    assert (
+        "12 rows of 1 files"
+        in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine).output
+    )
     # What goes wrong beside the files is not said of them.
-    assert "the folder" in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine, "--resume", "none/sums", code=1).stderr
+    assert (
+        "the folder"
+        in run(
+            "evaluate",
+            "a[1].parquet",
+            "--positive",
+            "b",
+            "--engine",
+            engine,
+            "--resume",
+            "none/sums",
+            code=1,
+        ).stderr
+    )
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
@@ -115,7 +149,17 @@ def test_f26_bad_parquet_by_slice(engine, run, tmp_path):
     pytest.importorskip(engine)
     for name, content in [("short", b"PAR1"), ("text", b"no parquet at all" * 9), ("empty", b"")]:
         (tmp_path / f"{name}.parquet").write_bytes(content)
-        said = run("evaluate", f"{name}.parquet", "--positive", "b", "--by", "x", "--engine", engine, code=1).stderr
+        said = run(
+            "evaluate",
+            f"{name}.parquet",
+            "--positive",
+            "b",
+            "--by",
+            "x",
+            "--engine",
+            engine,
+            code=1,
+        ).stderr
         assert f"{name}.parquet is damaged, no Parquet file" in said
 
 
@@ -124,7 +168,9 @@ def test_f26_a_name_that_is_no_text(run, tmp_path):
     name = os.fsdecode(b"caf\xe9\x1b[31m.csv")
     (tmp_path / name).write_text(TEXT, encoding="utf-8")
     run("report", name, "--positive", "b", "-o", "r.md", "--method", "temperature")
-    assert r"caf\xe9\x1b[31m.csv" in (tmp_path / "r.md").read_text("utf-8").replace(r"\\", "\\").replace(r"\[", "[")
+    assert r"caf\xe9\x1b[31m.csv" in (tmp_path / "r.md").read_text("utf-8").replace(
+        r"\\", "\\"
+    ).replace(r"\[", "[")
     run("evaluate", name, "--positive", "b")
     run("evaluate", os.fsdecode(b"not\xe9there\x1b.csv"), "--positive", "b", code=2)
 
@@ -139,11 +185,18 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
     assert run("evaluate", "f.csv", "--positive", "b", code=130).stderr == "Interrupted.\n"
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    (("0.125,0.875,a", "0.125,0.875,"), "row 2 is missing"),
-    (("0.125,0.875,a", "0.125,0.875,c"), "the labels (--label) must hold only the classes ['a', 'b']; got ['c'], first in row 2"),
-    (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"), (("0.125,0.875", "0.125,0.876"), "divide each row by its sum"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("0.125,0.875,a", "0.125,0.875,"), "row 2 is missing"),
+        (
+            ("0.125,0.875,a", "0.125,0.875,c"),
+            "the labels (--label) must hold only the classes ['a', 'b']; got ['c'], first in row 2",
+        ),
+        (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"),
+        (("0.125,0.875", "0.125,0.876"), "divide each row by its sum"),
+    ],
+)
 def test_f26_messages_name_options_and_rows(change, words, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT.replace(*change, 1), encoding="utf-8")
     assert words in run("evaluate", "f.csv", "--positive", "b", code=1).stderr
@@ -157,7 +210,9 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
     (tmp_path / "f.csv").write_text(TEXT, encoding="utf-8")
     monkeypatch.setattr("calibrant.cli.large.read_file", lambda *_, **__: 1 / 0)
     result = CliRunner().invoke(group, ["evaluate", "f.csv"])
-    assert result.stderr.startswith("Error: this is a bug in calibrant (ZeroDivisionError: division by zero)")
+    assert result.stderr.startswith(
+        "Error: this is a bug in calibrant (ZeroDivisionError: division by zero)"
+    )
     monkeypatch.setenv("CALIBRANT_DEBUG", "1")
     assert isinstance(CliRunner().invoke(group, ["evaluate", "f.csv"]).exception, ZeroDivisionError)
 
@@ -169,8 +224,13 @@ def test_f26_an_end_that_is_not_finite_is_no_number():
 
 
 def test_f26_too_few_rows_for_folds(run, tmp_path):
-    (tmp_path / "f.csv").write_text("p_a,p_b,label\n0.25,0.75,a\n0.5,0.5,b\n0.75,0.25,a\n", encoding="utf-8")
-    assert "needs 5 rows or more; there are 3" in run("evaluate", "f.csv", "--positive", "b", "--method", "temperature", code=1).stderr
+    (tmp_path / "f.csv").write_text(
+        "p_a,p_b,label\n0.25,0.75,a\n0.5,0.5,b\n0.75,0.25,a\n", encoding="utf-8"
+    )
+    assert (
+        "needs 5 rows or more; there are 3"
+        in run("evaluate", "f.csv", "--positive", "b", "--method", "temperature", code=1).stderr
+    )
 
 
 def test_f26_threads_of_libraries_say_nothing_beside_the_error():
@@ -184,6 +244,10 @@ os.write(2, b"after")
 """
     folder = str(Path(cb.__file__).parent.parent)
     made = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": folder}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": folder},
     )
     assert made.stderr == "ours\nafter"

@@ -1,4 +1,6 @@
-"""F27: damaged, bloated and incomplete files are refused by ``load``, each with one clear error, in bounded memory and time."""
+"""F27: damaged, bloated and incomplete files are refused by ``load``, each with one clear error,
+in bounded memory and time.
+"""
 
 import io
 import json
@@ -30,7 +32,9 @@ def written(path, parts):
 
 
 def edited(path, edit, *, keep_digest=False):
-    """The file with its manifest edited and without the arrays that it names no more; the digest is a forger's, or as it was."""
+    """The file with its manifest edited and without the arrays that it names no more; the digest
+    is a forger's, or as it was.
+    """
     parts = parts_of(path)
     manifest = json.loads(parts["manifest.json"])
     edit(manifest)
@@ -56,8 +60,14 @@ def test_f27_an_end_record_that_points_nowhere_is_no_bare_oserror(tmp_path):
 def bomb(path, size, name="a0.npy"):
     """A file that unpacks to ``size`` bytes of zeros; its array is as large as its header says."""
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (size // 8,)})
-    manifest = {"format": "calibrant", "version": 1, "object": {"class": "Identity", "state": {"classes_": {"array": "a0"}}}}
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (size // 8,)}
+    )
+    manifest = {
+        "format": "calibrant",
+        "version": 1,
+        "object": {"class": "Identity", "state": {"classes_": {"array": "a0"}}},
+    }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("manifest.json", json.dumps(manifest))
         with archive.open(name, "w", force_zip64=True) as part:
@@ -81,7 +91,13 @@ def refused_within(path, megabytes, seconds, match):
 def test_f27_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = bomb(tmp_path / "bomb.calibrant", 80 * 2**20)
     assert path.stat().st_size < 200_000
-    refused_within(path, 5, 0.5, r"unpacks to 83,8.* bytes from .*, more than the 67,108,864 that are read unasked; .* pass max_bytes=83")
+    refused_within(
+        path,
+        5,
+        0.5,
+        r"unpacks to 83,8.* bytes from .*, more than the 67,108,864 that are read unasked; .* pass"
+        r" max_bytes=83",
+    )
 
 
 def test_f27_a_bomb_that_hides_its_size_is_read_no_further_than_it_says(tmp_path):
@@ -98,10 +114,15 @@ def test_f27_parts_that_share_their_bytes_are_refused(tmp_path):
     path = bomb(tmp_path / "bomb.calibrant", 2**20)
     content = bytearray(path.read_bytes())
     end = len(content) - 22
-    entry, start = content.rfind(b"PK\x01\x02"), int.from_bytes(content[end + 16 : end + 20], "little")
+    entry, start = (
+        content.rfind(b"PK\x01\x02"),
+        int.from_bytes(content[end + 16 : end + 20], "little"),
+    )
     one = bytes(content[entry:end])
     at = one.index(b"a0.npy")
-    many = bytes(content[start:end]) + b"".join(one[:at] + b"b%d.npy" % k + one[at + 6 :] for k in range(10))
+    many = bytes(content[start:end]) + b"".join(
+        one[:at] + b"b%d.npy" % k + one[at + 6 :] for k in range(10)
+    )
     tail = bytearray(content[end:])
     tail[8:12] = (12).to_bytes(2, "little") * 2
     tail[12:16] = len(many).to_bytes(4, "little")
@@ -111,7 +132,9 @@ def test_f27_parts_that_share_their_bytes_are_refused(tmp_path):
 
 def test_f27_a_bomb_of_text_has_a_limit_of_its_own(tmp_path):
     text = '{"format": "calibrant", "version": 1, "object": [' + "[]," * 2**21 + "[]]}"
-    refused_within(written(tmp_path / "bomb.calibrant", {"manifest.json": text}), 5, 0.5, "a manifest of 6,29")
+    refused_within(
+        written(tmp_path / "bomb.calibrant", {"manifest.json": text}), 5, 0.5, "a manifest of 6,29"
+    )
 
 
 def test_f27_one_array_named_many_times_is_read_once(tmp_path):
@@ -137,7 +160,9 @@ def test_f27_the_limit_is_the_users_to_set(tmp_path, monkeypatch):
         cb.load(path, max_bytes=limit - 1)
 
 
-@pytest.mark.parametrize("version", [float("nan"), float("inf"), 0, -1, True, 1.5, "1", None, [1]], ids=str)
+@pytest.mark.parametrize(
+    "version", [float("nan"), float("inf"), 0, -1, True, 1.5, "1", None, [1]], ids=str
+)
 def test_f27_a_version_that_is_no_version(version, tmp_path):
     path = cb.TemperatureScaling().fit(P, Y).save(tmp_path / "model.calibrant")
     with pytest.raises(SavedFileError, match="damaged"):
@@ -158,7 +183,13 @@ LACKING = {
 def test_f27_a_state_that_lacks_an_attribute_is_refused_at_load(case, tmp_path):
     cal, name = LACKING[case]
     path = cal.fit(P, Y).save(tmp_path / "model.calibrant")
-    name = name if name in vars(cal) else sorted(k for k, v in vars(cal).items() if k.endswith("_") and isinstance(v, np.ndarray))[0]
+    name = (
+        name
+        if name in vars(cal)
+        else sorted(
+            k for k, v in vars(cal).items() if k.endswith("_") and isinstance(v, np.ndarray)
+        )[0]
+    )
     with pytest.raises(SavedFileError, match="cannot be used"):
         cb.load(edited(path, lambda manifest: manifest["object"]["state"].pop(name)))
 
@@ -167,7 +198,9 @@ def test_f27_a_state_that_lacks_an_attribute_is_refused_at_load(case, tmp_path):
 def test_f27_a_state_of_another_shape_is_refused_at_load(value, tmp_path):
     path = cb.TemperatureScaling().fit(P, Y).save(tmp_path / "model.calibrant")
     with pytest.raises(SavedFileError, match="cannot be used"):
-        cb.load(edited(path, lambda manifest: manifest["object"]["state"].update(temperature_=value)))
+        cb.load(
+            edited(path, lambda manifest: manifest["object"]["state"].update(temperature_=value))
+        )
 
 
 def test_f27_maps_and_regression_calibrators_are_tried_too(tmp_path):
@@ -187,7 +220,13 @@ def test_f27_maps_and_regression_calibrators_are_tried_too(tmp_path):
 def test_f27_a_number_that_was_changed_is_noticed(tmp_path):
     path = cb.TemperatureScaling().fit(P, Y).save(tmp_path / "model.calibrant")
     with pytest.raises(SavedFileError, match="was changed after it was written"):
-        cb.load(edited(path, lambda manifest: manifest["object"]["state"].update(temperature_=1.5), keep_digest=True))
+        cb.load(
+            edited(
+                path,
+                lambda manifest: manifest["object"]["state"].update(temperature_=1.5),
+                keep_digest=True,
+            )
+        )
 
 
 def test_f27_an_array_of_another_file_is_noticed(tmp_path):

@@ -1,4 +1,6 @@
-"""F28: weights of 1e300 and 1e-300 and a std of 1e-320 ended in errors of Python's own; each is now one clear error."""
+"""F28: weights of 1e300 and 1e-300 and a std of 1e-320 ended in errors of Python's own; each is
+now one clear error.
+"""
 
 import pytest
 
@@ -12,16 +14,24 @@ from calibrant.errors import InputError
     "call",
     [
         lambda w: cb.VennAbers().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], sample_weight=w),
-        lambda w: metrics.expected_calibration_error.interval([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], sample_weight=w),
-        lambda w: metrics.interval_calibration_error.interval([0.0] * 4, [0.0] * 4, [1.0] * 4, sample_weight=w),
+        lambda w: metrics.expected_calibration_error.interval(
+            [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], sample_weight=w
+        ),
+        lambda w: metrics.interval_calibration_error.interval(
+            [0.0] * 4, [0.0] * 4, [1.0] * 4, sample_weight=w
+        ),
     ],
 )
 def test_f28_weights_beyond_arithmetic_are_refused(call, weight):
-    with pytest.raises(InputError, match=r"sample_weight must add up to 1e-30 at least and 1e\+12 at most; got"):
+    with pytest.raises(
+        InputError, match=r"sample_weight must add up to 1e-30 at least and 1e\+12 at most; got"
+    ):
         call(weight)
 
 
-@pytest.mark.parametrize("calibrator", [cb.StdScaling(), cb.AutoRegressionCalibrator(), cb.QuantileRecalibration()])
+@pytest.mark.parametrize(
+    "calibrator", [cb.StdScaling(), cb.AutoRegressionCalibrator(), cb.QuantileRecalibration()]
+)
 def test_f28_a_std_below_arithmetic_is_refused(calibrator):
     with pytest.raises(InputError, match=r"std must be from 1e-37 to 1e\+37; row 1 is 1.e-320"):
         calibrator.fit(([0.0, 0.0, 0.0], [1.0, 1e-320, 1.0]), [0.0, 1.0, 2.0])

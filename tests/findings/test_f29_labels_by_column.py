@@ -1,4 +1,6 @@
-"""F29: what is plain to a reader is not refused: labels by column, bfloat16, and a report's misspelt option is named."""
+"""F29: what is plain to a reader is not refused: labels by column, bfloat16, and a report's
+misspelt option is named.
+"""
 
 import numpy as np
 import pytest
@@ -17,14 +19,19 @@ def test_f29_integer_labels_are_columns_where_classes_are_not_numbers():
     assert by_column.classes_.tolist() == names
     assert by_column.predict(data.P_test).tolist() == by_name.predict(data.P_test).tolist()
     assert metrics.log_loss(data.y, data.P, classes=names) == metrics.log_loss(data.y, data.P)
-    assert metrics.log_loss(data.y.astype(float), data.P, classes=names) == metrics.log_loss(data.y, data.P)
+    assert metrics.log_loss(data.y.astype(float), data.P, classes=names) == metrics.log_loss(
+        data.y, data.P
+    )
     assert metrics.accuracy([True, False], [0.9, 0.2], classes=["no", "yes"]) == 1.0
 
 
 def test_f29_a_thousand_names_and_integer_labels():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(1000), 20), rng.integers(0, 1000, 20)
-    assert cb.TemperatureScaling(classes=[f"class {k}" for k in range(1000)]).fit(P, y).classes_[3] == "class 3"
+    assert (
+        cb.TemperatureScaling(classes=[f"class {k}" for k in range(1000)]).fit(P, y).classes_[3]
+        == "class 3"
+    )
 
 
 @pytest.mark.parametrize("classes", [[1, 2, 3], ["1", "2", "3"], [1.0, 2.0, 3.0]])
@@ -42,13 +49,17 @@ def test_f29_other_labels_are_still_refused(y):
 
 
 class Bfloat16Tensor:
-    """What a CPU tensor of torch.bfloat16 shows of itself: NumPy has no such numbers, so it must be widened first."""
+    """What a CPU tensor of torch.bfloat16 shows of itself: NumPy has no such numbers, so it must
+    be widened first.
+    """
 
     dtype = "torch.bfloat16"
 
     def __init__(self, values):
         bits = np.asarray(values, dtype=np.float32).view(np.uint32)
-        self.values = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+        self.values = (
+            ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+        )
         self.shape, self.ndim = self.values.shape, self.values.ndim
 
     def detach(self):
@@ -74,7 +85,9 @@ def test_f29_bfloat16_probabilities_are_taken():
     sums = narrow.values.sum(axis=1, dtype=np.float64)
     assert np.abs(sums - 1.0).max() > 1e-3
     wide = narrow.values / sums[:, None]
-    assert metrics.log_loss(data.y, narrow) == pytest.approx(metrics.log_loss(data.y, wide), abs=1e-12)
+    assert metrics.log_loss(data.y, narrow) == pytest.approx(
+        metrics.log_loss(data.y, wide), abs=1e-12
+    )
     with pytest.raises(InputError, match=r"rows of P must sum to 1 within 0.01; row 0 sums to 1.0"):
         metrics.log_loss(data.y, Bfloat16Tensor(1.05 * data.P))
 
@@ -97,8 +110,20 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ([[1.0], [2.0]], r"at least 2 draws a row; got shape \(2, 1\); one draw says nothing of the spread: pass it as the mean"),
-        ([[1.0, 2.0], [3.0, 3.0]], r"samples must differ within a row; row 1 has 2 draws of 3.0 \(1 such rows\); their std is 0"),
+        (
+            [[1.0], [2.0]],
+            (
+                r"at least 2 draws a row; got shape \(2, 1\); one draw says nothing of the spread:"
+                r" pass it as the mean"
+            ),
+        ),
+        (
+            [[1.0, 2.0], [3.0, 3.0]],
+            (
+                r"samples must differ within a row; row 1 has 2 draws of 3.0 \(1 such rows\); their"
+                r" std is 0"
+            ),
+        ),
         ([[[1.0, 2.0], [3.0, 3.0]]], "samples must differ within a row; row 0 has 2 draws of 3.0"),
     ],
 )

@@ -1,4 +1,6 @@
-"""No column is lost: two of one name are refused, and none is overwritten that is not a prediction."""
+"""No column is lost: two of one name are refused, and none is overwritten that is not a
+prediction.
+"""
 
 import csv
 
@@ -33,20 +35,38 @@ def read(path):
 
 
 @pytest.mark.parametrize(
-    "command", [("evaluate", "f.csv"), ("apply", "m", "f.csv", "-o", "out.csv"), ("evaluate", "f.csv", "--by", "note")]
+    "command",
+    [
+        ("evaluate", "f.csv"),
+        ("apply", "m", "f.csv", "-o", "out.csv"),
+        ("evaluate", "f.csv", "--by", "note"),
+    ],
 )
 def test_f30_two_columns_of_one_name(command, run, tmp_path):
     (tmp_path / "f.csv").write_text("p_a,p_b,p_a,label,note\n0.25,0.75,0.5,a,x\n", encoding="utf-8")
-    assert "has 2 columns or arrays named 'p_a'; give each a name of its own" in run(*command, code=1)
+    assert "has 2 columns or arrays named 'p_a'; give each a name of its own" in run(
+        *command, code=1
+    )
 
 
-@pytest.mark.parametrize(("text", "calibrator", "name"), [
-    (PREDICTIONS, "m", "confidence"), (FORECASTS, "bars", "low_0.9"),
-    ("logit_a,logit_b,p_a\n1,2,mine\n2,1,mine\n", "l", "p_a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "calibrator", "name"),
+    [
+        (PREDICTIONS, "m", "confidence"),
+        (FORECASTS, "bars", "low_0.9"),
+        ("logit_a,logit_b,p_a\n1,2,mine\n2,1,mine\n", "l", "p_a"),
+    ],
+)
 def test_f30_apply_overwrites_no_other_column(text, calibrator, name, run, tmp_path):
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
-    command = ("apply", calibrator, "f.csv", "-o", "out.csv", *(["--logits", "logit_*"] if calibrator == "l" else []))
+    command = (
+        "apply",
+        calibrator,
+        "f.csv",
+        "-o",
+        "out.csv",
+        *(["--logits", "logit_*"] if calibrator == "l" else []),
+    )
     said = run(*command, code=1)
     assert f"has a column {name!r} already, which is not overwritten" in said
     assert "--suffix _calibrated" in said
@@ -78,9 +98,16 @@ def test_f30_nor_does_the_function(tmp_path):
 
     logs = pandas.DataFrame({"p_0": [0.9, 0.6], "p_1": [0.1, 0.4], "confidence": ["mine", "mine"]})
     calibrator = cb.Identity().fit([[0.5, 0.5]], [0])
-    with pytest.raises(InputError, match="has a column 'confidence', which is not overwritten; name the one added by confidence="):
+    with pytest.raises(
+        InputError,
+        match=(
+            "has a column 'confidence', which is not overwritten; name the one added by confidence="
+        ),
+    ):
         apply(calibrator, logs, tmp_path / "out.parquet", probabilities="p_*")
-    out = pandas.read_parquet(apply(calibrator, logs, tmp_path / "out.parquet", probabilities="p_*", confidence="honest"))
+    out = pandas.read_parquet(
+        apply(calibrator, logs, tmp_path / "out.parquet", probabilities="p_*", confidence="honest")
+    )
     assert list(out) == ["p_0", "p_1", "confidence", "honest"]
     assert set(out["confidence"]) == {"mine"}
 

@@ -1,4 +1,6 @@
-"""Nothing of the user's is replaced unasked, links and devices least of all, and what a killed run left is cleared away."""
+"""Nothing of the user's is replaced unasked, links and devices least of all, and what a killed
+run left is cleared away.
+"""
 
 import os
 import signal
@@ -49,7 +51,12 @@ def test_f31_what_is_no_regular_file_is_never_replaced(fitted, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "circle").symlink_to("circle")
     (tmp_path / "null").symlink_to("/dev/null")
-    for name, kind in [("pipe", "a pipe"), ("folder", "a folder"), ("circle", "a link in a circle"), ("null", "a device")]:
+    for name, kind in [
+        ("pipe", "a pipe"),
+        ("folder", "a folder"),
+        ("circle", "a link in a circle"),
+        ("null", "a device"),
+    ]:
         with pytest.raises(FileExistsError, match=f"is {kind}, which is never replaced"):
             fitted.save(tmp_path / name, overwrite=True)
     assert names(tmp_path) == ["circle", "folder", "null", "pipe"]
@@ -74,12 +81,16 @@ with replacing(sys.argv[1]) as temporary:
 
 
 def writing(path):
-    run = subprocess.Popen([sys.executable, "-c", KILLED, path, files.__file__], stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen(
+        [sys.executable, "-c", KILLED, path, files.__file__], stdout=subprocess.PIPE, text=True
+    )
     assert run.stdout.readline() == "writing\n"
     return run
 
 
-@pytest.mark.skipif(files.fcntl is None, reason="without locks nothing that is left is taken for dead")
+@pytest.mark.skipif(
+    files.fcntl is None, reason="without locks nothing that is left is taken for dead"
+)
 def test_f31_the_next_run_removes_what_a_killed_one_left(fitted, tmp_path):
     killed, other, alive = (writing(str(tmp_path / name)) for name in ("a", "b", "a"))
     try:
@@ -110,11 +121,17 @@ def test_f31_tables_are_not_overwritten_without_force(command, tmp_path, monkeyp
     from calibrant.cli.group import group
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "f.csv").write_text("p,label,when\n" + "".join(f"0.{i},{i % 2},2026-01-0{i}\n" for i in range(1, 9)), encoding="utf-8")
+    (tmp_path / "f.csv").write_text(
+        "p,label,when\n" + "".join(f"0.{i},{i % 2},2026-01-0{i}\n" for i in range(1, 9)),
+        encoding="utf-8",
+    )
     (tmp_path / "out.json").write_text("precious", encoding="utf-8")
     arguments = [command, "f.csv", "--time", "when", "-o", "out.json"]
     result = click_testing.CliRunner().invoke(group, arguments)
-    assert (result.exit_code, result.stderr) == (1, "Error: out.json exists and is not overwritten; pass --force or another -o.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: out.json exists and is not overwritten; pass --force or another -o.\n",
+    )
     assert (tmp_path / "out.json").read_text(encoding="utf-8") == "precious"
     assert click_testing.CliRunner().invoke(group, [*arguments, "--force"]).exit_code == 0
     assert '"' in (tmp_path / "out.json").read_text(encoding="utf-8")
@@ -130,6 +147,8 @@ def test_f31_what_a_command_reads_is_not_its_output(tmp_path, monkeypatch):
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     (tmp_path / "link").symlink_to("f.csv")
     for output in ("f.csv", "link"):
-        result = click_testing.CliRunner().invoke(group, ["fit", "f.csv", "--method", "temperature", "-o", output, "--force"])
+        result = click_testing.CliRunner().invoke(
+            group, ["fit", "f.csv", "--method", "temperature", "-o", output, "--force"]
+        )
         assert "is a file that this command reads" in result.stderr
     assert (tmp_path / "f.csv").read_text(encoding="utf-8") == text

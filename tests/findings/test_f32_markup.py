@@ -28,8 +28,13 @@ def test_f32_slices_are_printed_as_they_are_called(command, tmp_path, monkeypatc
 
 def test_f32_so_are_outputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    header = ",".join(f"{kind}_{name}" for name in ("[/x]", "\x1b[31m") for kind in ("mean", "std", "y"))
-    (tmp_path / "f.csv").write_text(header + "\n" + "".join(f"{i},1,{i + (-1) ** i},0,2,{i}\n" for i in range(1, 8)), encoding="utf-8")
+    header = ",".join(
+        f"{kind}_{name}" for name in ("[/x]", "\x1b[31m") for kind in ("mean", "std", "y")
+    )
+    (tmp_path / "f.csv").write_text(
+        header + "\n" + "".join(f"{i},1,{i + (-1) ** i},0,2,{i}\n" for i in range(1, 8)),
+        encoding="utf-8",
+    )
     result = CliRunner().invoke(group, ["evaluate", "f.csv"])
     assert result.exit_code == 0, result.output
     assert "\x1b" not in result.output

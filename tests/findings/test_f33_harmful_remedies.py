@@ -1,4 +1,6 @@
-"""F33: no error message tells users to damage their data: several labels a row stay several, names of columns stay with them."""
+"""F33: no error message tells users to damage their data: several labels a row stay several,
+names of columns stay with them.
+"""
 
 import numpy as np
 import pytest
@@ -20,11 +22,16 @@ def message_of(call):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("y", [None, SEVERAL_Y, SEVERAL_Y[:, 0]], ids=["no labels", "several", "one"])
+@pytest.mark.parametrize(
+    "y", [None, SEVERAL_Y, SEVERAL_Y[:, 0]], ids=["no labels", "several", "one"]
+)
 def test_f33_answers_to_several_questions_are_not_divided_by_their_sums(y):
     said = message_of(lambda: read(SEVERAL_P, y))
     assert "divide" not in said
-    assert "if a row can have several labels or none, calibrate the columns one by one, P[:, k]" in said
+    assert (
+        "if a row can have several labels or none, calibrate the columns one by one, P[:, k]"
+        in said
+    )
 
 
 def test_f33_rounded_rows_still_are():
@@ -60,12 +67,16 @@ def test_f33_soft_labels_and_texts_in_columns_are_not_cut():
 def test_f33_a_column_or_row_of_labels_is_flattened_and_not_swapped(shape):
     y = RNG.integers(0, 2, 40)
     for predictions in (P[:, 0], P):
-        assert message_of(lambda P=predictions: read(P, y.reshape(shape))).endswith("pass np.ravel(y).")
+        assert message_of(lambda P=predictions: read(P, y.reshape(shape))).endswith(
+            "pass np.ravel(y)."
+        )
 
 
 def test_f33_columns_of_other_names_are_not_stripped_of_them_blindly():
     pandas = pytest.importorskip("pandas")
-    said = message_of(lambda: read(pandas.DataFrame(P, columns=["x", "y", "z"]), classes=["a", "b", "c"]))
+    said = message_of(
+        lambda: read(pandas.DataFrame(P, columns=["x", "y", "z"]), classes=["a", "b", "c"])
+    )
     assert said.endswith("pass P.to_numpy() if its columns are in that order.")
 
 

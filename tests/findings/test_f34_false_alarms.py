@@ -16,7 +16,11 @@ def truth(P, rng):
 
 def said(record, source=None):
     record, source = (None if one is None else Seen.of([one], 15, 0.95) for one in (record, source))
-    return [words for words in cautions(record, quality(record, source)) if "repeat" in words or "a leak" in words]
+    return [
+        words
+        for words in cautions(record, quality(record, source))
+        if "repeat" in words or "a leak" in words
+    ]
 
 
 def verbalised(n, rng, lift=0.0):
@@ -57,7 +61,9 @@ def test_f34_copies_are_still_found(share):
     y = truth(P, rng)
     rows = np.r_[np.arange(600), np.arange(int(600 * share))]
     (words,) = said(read(P[rows], y[rows]))
-    assert words.startswith(f"{share / (1.0 + share):.1%} of the rows repeat an earlier prediction and label")
+    assert words.startswith(
+        f"{share / (1.0 + share):.1%} of the rows repeat an earlier prediction and label"
+    )
     fresh = read(rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300))
     assert said(fresh, read(P, y)) == []
     assert len(said(read(P[:300], y[:300]), read(P, y))) == 1
@@ -85,13 +91,17 @@ def test_f34_what_was_never_calibrated_has_not_changed():
     advice = watched(lambda t: 0.2)
     assert advice.since == "day 0"
     assert "changed" not in advice.reason
-    assert advice.reason.startswith("the predictions were never calibrated, from the first batch on (day 0)")
+    assert advice.reason.startswith(
+        "the predictions were never calibrated, from the first batch on (day 0)"
+    )
     assert advice.decision == "re-fit"
 
 
 def test_f34_what_is_not_as_in_the_reference_is_said_so():
     advice = watched(lambda t: 0.2, reference=0.0)
-    assert advice.reason.startswith("the calibration is not that of the reference, from the first batch on (day 0)")
+    assert advice.reason.startswith(
+        "the calibration is not that of the reference, from the first batch on (day 0)"
+    )
 
 
 def test_f34_a_change_is_still_a_change():
@@ -114,13 +124,18 @@ def test_f34_a_few_rows_before_show_nothing():
 def logs(missing):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    when = pandas.Series(pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(60) // 6, unit="D"))
+    when = pandas.Series(
+        pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.arange(60) // 6, unit="D")
+    )
     when[missing] = pandas.NaT
     return pandas.DataFrame({"p": rng.random(60), "label": rng.integers(0, 2, 60), "when": when})
 
 
 def test_f34_rows_without_a_time_are_refused_by_number():
-    with pytest.raises(cb.errors.InputError, match=r"column 'when' must have a time in every row; row 7, row 31 have none"):
+    with pytest.raises(
+        cb.errors.InputError,
+        match=r"column 'when' must have a time in every row; row 7, row 31 have none",
+    ):
         cb.monitor(cb.evaluate(logs([7, 31]), probabilities="p", time="when"))
     with pytest.raises(cb.errors.InputError, match=r"row 2, row 3, row 4 and 1 more have none"):
         cb.evaluate(logs([2, 3, 4, 50]), probabilities="p", time="when")
@@ -129,7 +144,10 @@ def test_f34_rows_without_a_time_are_refused_by_number():
 def test_f34_rows_without_a_time_are_refused_by_monitor_too():
     frame = logs([7, 31])
     frame["day"] = frame["when"].dt.day
-    with pytest.raises(cb.errors.InputError, match=r"day must be known of every row to put it in order; 2 rows have none"):
+    with pytest.raises(
+        cb.errors.InputError,
+        match=r"day must be known of every row to put it in order; 2 rows have none",
+    ):
         cb.monitor(cb.evaluate(frame, probabilities="p", by="day"))
 
 

@@ -1,4 +1,6 @@
-"""F45: what paper 001 says of negatives in the denominator and of the boundary, in small; and what its page must name."""
+"""F45: what paper 001 says of negatives in the denominator and of the boundary, in small; and
+what its page must name.
+"""
 
 import re
 from pathlib import Path
@@ -11,12 +13,16 @@ from scipy.stats import norm
 
 import calibrant as cb
 
-README = (Path(__file__).resolve().parents[2] / "benchmarks" / "papers" / "exploratory" / "README.md").read_text(encoding="utf-8")
+README = (
+    Path(__file__).resolve().parents[2] / "benchmarks" / "papers" / "exploratory" / "README.md"
+).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
 def halves():
-    """Two halves of 3,000 rows, four classes, a model that is too sure and often scores 1/2 or less."""
+    """Two halves of 3,000 rows, four classes, a model that is too sure and often scores 1/2 or
+    less.
+    """
     rng = np.random.default_rng(45)
     logits = rng.normal(0.0, 1.2, (3000, 4))
     labels = (logits + rng.gumbel(0.0, 1.5, logits.shape)).argmax(axis=1)
@@ -24,7 +30,9 @@ def halves():
 
 
 def test_f45_negatives_in_the_denominator_make_low_scores_look_worse_than_they_are(halves):
-    """Figure 6: red lies far under blue below 1/2, where negatives have scores; above, where none has, the two agree."""
+    """Figure 6: red lies far under blue below 1/2, where negatives have scores; above, where
+    none has, the two agree.
+    """
     told, score, right = negatives.read_on_positives(*halves)
     low = score <= negatives.SURE
     assert 0.1 < low.mean() < 0.6
@@ -47,13 +55,17 @@ def test_f45_the_boundary_hardly_matters_at_the_bandwidth_chosen(halves):
 
 
 def test_f45_dividing_by_the_mass_inside_the_interval_changes_nothing():
-    """The other usual correction: one bandwidth for both densities, so that the mass inside [0, 1] cancels."""
+    """The other usual correction: one bandwidth for both densities, so that the mass inside [0,
+    1] cancels.
+    """
     rng = np.random.default_rng(0)
     right, wrong, b, at = rng.beta(8, 1, 80), rng.beta(3, 2, 20), 0.1, np.linspace(0.0, 1.0, 11)
     mass = norm.cdf((1.0 - at) / b) - norm.cdf(-at / b)
     assert mass.min() < 0.51
     densities = [norm.pdf((at[:, None] - s) / b).sum(axis=1) / mass for s in (right, wrong)]
-    assert densities[0] / sum(densities) == pytest.approx(negatives.ratio(at, right, wrong, b), rel=1e-10)
+    assert densities[0] / sum(densities) == pytest.approx(
+        negatives.ratio(at, right, wrong, b), rel=1e-10
+    )
 
 
 def test_f45_few_low_scores_and_few_errors_are_counted_by_class():

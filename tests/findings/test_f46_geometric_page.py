@@ -1,4 +1,6 @@
-"""F46: what the pages of papers 000 and 002 claim is what their tables show, and what they lack is named."""
+"""F46: what the pages of papers 000 and 002 claim is what their tables show, and what they lack
+is named.
+"""
 
 from pathlib import Path
 
@@ -6,7 +8,10 @@ import pytest
 
 PAPERS = Path(__file__).resolve().parents[2] / "benchmarks" / "papers"
 GEOMETRIC = (PAPERS / "geometric" / "README.md").read_text(encoding="utf-8")
-HEAD = "| data, model, shuffles | uncalibrated | Iso, 1-v-r | Iso, top label | TS | ETS | separation, Iso | **combined** |"
+HEAD = (
+    "| data, model, shuffles | uncalibrated | Iso, 1-v-r | Iso, top label | TS | ETS | separation,"
+    " Iso | **combined** |"
+)
 SCORE_MAPS, ALONE, COMBINED = slice(0, 5), 5, 6
 
 
@@ -14,7 +19,10 @@ SCORE_MAPS, ALONE, COMBINED = slice(0, 5), 5, 6
 def rows():
     """For each row of the second table, for each column its (log loss, Brier score, AURC)."""
     lines = GEOMETRIC[GEOMETRIC.index(HEAD) :].split("\n\n")[0].splitlines()[2:]
-    return [[tuple(map(float, cell.split("/"))) for cell in line.strip("| ").split("|")[1:8]] for line in lines]
+    return [
+        [tuple(map(float, cell.split("/"))) for cell in line.strip("| ").split("|")[1:8]]
+        for line in lines
+    ]
 
 
 def test_f46_how_often_separation_alone_and_combined_rank_best(rows):
@@ -24,7 +32,10 @@ def test_f46_how_often_separation_alone_and_combined_rank_best(rows):
     assert f"{min(r for r in alone if r > 1):.2f} to {max(alone):.1f} times" in GEOMETRIC
     for measure in range(3):
         assert all(row[COMBINED][measure] < row[ALONE][measure] for row in rows)
-        best = sum(row[COMBINED][measure] == min(cell[measure] for cell in row[: COMBINED + 1]) for row in rows)
+        best = sum(
+            row[COMBINED][measure] == min(cell[measure] for cell in row[: COMBINED + 1])
+            for row in rows
+        )
         assert f"in {best} of the {len(rows)} rows" in GEOMETRIC
 
 

@@ -1,9 +1,13 @@
-"""F48: the package names every version of Python that it was tested on, from the lowest it allows."""
+"""F48: the package names every version of Python that it was tested on, from the lowest it
+allows.
+"""
 
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PROJECT = tomllib.loads(
+    (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+)["project"]
 
 
 def test_f48_the_classifiers_name_what_was_tried():

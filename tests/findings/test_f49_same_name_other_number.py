@@ -1,4 +1,6 @@
-"""F49: the guide and the docstrings say where a name stands for another number elsewhere, and the numbers are those."""
+"""F49: the guide and the docstrings say where a name stands for another number elsewhere, and
+the numbers are those.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,9 @@ from sklearn.metrics import log_loss as their_log_loss
 
 from calibrant import metrics
 
-GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guide" / "metrics.rst").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guide" / "metrics.rst").read_text(
+    encoding="utf-8"
+)
 RNG = np.random.default_rng(0)
 
 
@@ -29,7 +33,9 @@ def test_f49_an_impossible_event_costs_what_the_guide_says():
 
 
 def test_f49_qce_is_one_sided():
-    """Outcomes at half of their std above every mean: all quantiles below are too low, the central half is full."""
+    """Outcomes at half of their std above every mean: all quantiles below are too low, the
+    central half is full.
+    """
     y, mean, std = np.full(100, 0.5), np.zeros(100), np.ones(100)
     assert metrics.quantile_calibration_error(y, mean, std, n_levels=1, n_bins=1) == 0.5
     assert "central" in GUIDE

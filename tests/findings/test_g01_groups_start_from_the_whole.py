@@ -1,4 +1,6 @@
-"""G1: an error of all rows is not a difference between groups, and a row of no known group gets the overall risk."""
+"""G1: an error of all rows is not a difference between groups, and a row of no known group gets
+the overall risk.
+"""
 
 import warnings
 
@@ -11,7 +13,9 @@ TRUTH = 1.0 / (1.0 + np.exp(2.2))
 
 
 def shifted(n, seed=1):
-    """(risks that are 2.2 too high in log-odds for every row, outcomes, groups that do not differ)."""
+    """(risks that are 2.2 too high in log-odds for every row, outcomes, groups that do not
+    differ).
+    """
     rng = np.random.default_rng(seed)
     z = rng.normal(size=n)
     y = (rng.random(n) < 1.0 / (1.0 + np.exp(-z + 2.2))).astype(int)
@@ -46,7 +50,9 @@ def test_g01_a_missing_group_gets_the_overall_risk_where_groups_differ():
     assert missing == pytest.approx(TRUTH, abs=0.02)
 
 
-@pytest.mark.parametrize("wrapper", [cb.GroupCalibrator, cb.Multicalibration], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "wrapper", [cb.GroupCalibrator, cb.Multicalibration], ids=lambda one: one.__name__
+)
 def test_g01_wrappers_are_right_on_the_whole(wrapper):
     p, y, groups = shifted(2000)
     cal = wrapper().fit(p, y, groups=groups)
@@ -60,6 +66,8 @@ def test_g01_wrappers_are_right_on_the_whole(wrapper):
 def test_g01_a_bias_of_all_forecasts_is_not_a_bias_of_groups():
     rng = np.random.default_rng(0)
     mean, groups = rng.normal(size=3000), rng.choice(list("abcd"), 3000, p=[0.5, 0.3, 0.19, 0.01])
-    cal = cb.ForecastGroupCalibrator().fit(mean, mean + 1.0 + rng.normal(size=3000), std=np.ones(3000), groups=groups)
+    cal = cb.ForecastGroupCalibrator().fit(
+        mean, mean + 1.0 + rng.normal(size=3000), std=np.ones(3000), groups=groups
+    )
     found = cal.predict([0.0] * 3, [1.0] * 3, groups=["a", "d", "unseen"])
     np.testing.assert_allclose(found.mean, 1.0, atol=0.1)

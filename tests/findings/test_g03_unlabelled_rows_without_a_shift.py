@@ -1,4 +1,6 @@
-"""G3: predictions without labels change a calibrator only as far as they say more than chance that the class rates are others."""
+"""G3: predictions without labels change a calibrator only as far as they say more than chance
+that the class rates are others.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +19,9 @@ def drawn(rng, n, rate):
 
 
 def changes(runs, first, rate, n_unlabelled=2000):
-    """(runs,) relative change in log loss that the unlabelled rows bring, on new rows at their rate."""
+    """(runs,) relative change in log loss that the unlabelled rows bring, on new rows at their
+    rate.
+    """
     found = []
     for seed in range(first, first + runs):
         rng = np.random.default_rng(seed)
@@ -26,7 +30,9 @@ def changes(runs, first, rate, n_unlabelled=2000):
         new, came = drawn(rng, 10_000, rate)
         told = cb.AutoCalibrator(methods=CHEAP).fit(p, y, unlabeled=unlabelled)
         alone = cb.AutoCalibrator(methods=CHEAP).fit(p, y)
-        found.append(log_loss(came, told.predict_proba(new)) / log_loss(came, alone.predict_proba(new)) - 1.0)
+        found.append(
+            log_loss(came, told.predict_proba(new)) / log_loss(came, alone.predict_proba(new)) - 1.0
+        )
     return np.array(found)
 
 

@@ -9,7 +9,11 @@ RNG = np.random.default_rng(0)
 N = 600
 P = 1.0 / (1.0 + np.exp(-RNG.normal(size=N)))
 Y = (RNG.random(N) < P).astype(int)
-FIRST, SECOND, CLUSTER = RNG.choice(list("abc"), N), RNG.choice(list("xyz"), N), RNG.integers(0, 30, N)
+FIRST, SECOND, CLUSTER = (
+    RNG.choice(list("abc"), N),
+    RNG.choice(list("xyz"), N),
+    RNG.integers(0, 30, N),
+)
 
 
 def p_values(groups: dict[str, np.ndarray]) -> list[float]:

@@ -61,7 +61,10 @@ def test_a_caution_names_the_weights_that_are_meant():
 
 def test_sampling_weights_are_of_any_scale():
     y, p, w = drawn(0)
-    found = [cb.metrics.log_loss.interval(y, p, sample_weight=scale * w, weight_kind="sampling") for scale in (1.0, 1000.0)]
+    found = [
+        cb.metrics.log_loss.interval(y, p, sample_weight=scale * w, weight_kind="sampling")
+        for scale in (1.0, 1000.0)
+    ]
     assert (found[0].low, found[0].high) == pytest.approx((found[1].low, found[1].high))
 
 

@@ -1,4 +1,6 @@
-"""A row alone, in a batch, at the end of a chunk and in any memory order has the same bits (G14)."""
+"""A row alone, in a batch, at the end of a chunk and in any memory order has the same bits
+(G14).
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,10 @@ def _votes(n, n_classes, n_votes, seed=0):
     return np.array([rng.multinomial(n_votes, p) for p in true]) / n_votes, labels
 
 
-@pytest.mark.parametrize("calibrator", [cb.OneVsRest(map=cb.Isotonic(smooth_ends=False)), cb.ConfidenceCalibrator(map=cb.Isotonic())])
+@pytest.mark.parametrize(
+    "calibrator",
+    [cb.OneVsRest(map=cb.Isotonic(smooth_ends=False)), cb.ConfidenceCalibrator(map=cb.Isotonic())],
+)
 @pytest.mark.parametrize("n_votes", [20, 100])
 def test_votes_of_one_row_get_the_probabilities_of_the_batch(calibrator, n_votes):
     P, y = _votes(400, 10, n_votes)
@@ -34,7 +39,12 @@ def test_the_last_row_of_a_chunk_is_like_the_others():
 
 
 @pytest.mark.parametrize(
-    "calibrator", [cb.TemperatureScaling(inputs="logit"), cb.MatrixScaling(inputs="logit"), cb.VectorScaling(inputs="logit")]
+    "calibrator",
+    [
+        cb.TemperatureScaling(inputs="logit"),
+        cb.MatrixScaling(inputs="logit"),
+        cb.VectorScaling(inputs="logit"),
+    ],
 )
 def test_the_memory_order_changes_no_bit(calibrator):
     rng = np.random.default_rng(1)

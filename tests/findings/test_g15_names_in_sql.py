@@ -46,13 +46,20 @@ def test_a_kept_column_may_have_any_name(names, table):
 def test_the_columns_that_are_read_may_have_the_names_of_the_query():
     connection = duckdb.connect()
     connection.execute("CREATE TABLE log AS SELECT 0.3 AS p0, 0.7 AS V1")
-    found = connection.execute(to_sql(fitted(), columns=["V1", "p0"], table="log", keep=["p0", "V1"])).fetchone()
+    found = connection.execute(
+        to_sql(fitted(), columns=["V1", "p0"], table="log", keep=["p0", "V1"])
+    ).fetchone()
     assert found[2:] == pytest.approx(fitted().predict_proba([[0.7, 0.3]])[0], abs=1e-12)
 
 
 @pytest.mark.parametrize("keep", [["calibrated_0"], ["id", "Calibrated_1"]])
 def test_a_kept_column_called_like_a_result_is_refused(keep):
-    with pytest.raises(InputError, match=r"keep must not name a column of the result; got 'calibrated_\d'; pass another prefix=") as error:
+    with pytest.raises(
+        InputError,
+        match=(
+            r"keep must not name a column of the result; got 'calibrated_\d'; pass another prefix="
+        ),
+    ) as error:
         to_sql(fitted(), columns=["a", "b"], table="log", keep=[name.lower() for name in keep])
     assert str(error.value).count(".") == 1
     with pytest.raises(InputError):
@@ -61,5 +68,7 @@ def test_a_kept_column_called_like_a_result_is_refused(keep):
 
 
 def test_a_column_kept_twice_is_refused():
-    with pytest.raises(InputError, match="keep must name each column once, in whatever case; got 'ID' again"):
+    with pytest.raises(
+        InputError, match="keep must name each column once, in whatever case; got 'ID' again"
+    ):
         to_sql(fitted(), columns=["a", "b"], table="log", keep=["id", "ID"])

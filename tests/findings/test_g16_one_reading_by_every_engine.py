@@ -20,7 +20,10 @@ N = 600
 def written(folder, **columns):
     rng = np.random.default_rng(0)
     p = rng.uniform(size=N)
-    parquet.write_table(pa.table({"p": p, "y": (rng.uniform(size=N) < p).astype(int), **columns}), folder / "t.parquet")
+    parquet.write_table(
+        pa.table({"p": p, "y": (rng.uniform(size=N) < p).astype(int), **columns}),
+        folder / "t.parquet",
+    )
     return str(folder / "t.parquet")
 
 
@@ -30,8 +33,14 @@ def test_rows_keep_their_group_of_durations(unit, tmp_path):
     path = written(tmp_path, wait=pa.array(waits, pa.duration(unit)))
     table = parquet.read_table(path)
     longer = np.array([wait > timedelta(minutes=1) for wait in waits])
-    cal = cb.GroupCalibrator().fit(table["p"].to_numpy(), table["y"].to_numpy() & longer, groups={"wait": np.array(waits, dtype=object)})
-    expected = cal.predict_proba(table["p"].to_numpy(), groups={"wait": np.array(waits, dtype=object)})[:, 1]
+    cal = cb.GroupCalibrator().fit(
+        table["p"].to_numpy(),
+        table["y"].to_numpy() & longer,
+        groups={"wait": np.array(waits, dtype=object)},
+    )
+    expected = cal.predict_proba(
+        table["p"].to_numpy(), groups={"wait": np.array(waits, dtype=object)}
+    )[:, 1]
     assert np.ptp(expected - table["p"].to_numpy()) > 0.1, "groups that say nothing prove nothing"
     for engine in ENGINES:
         output = tmp_path / engine
@@ -44,8 +53,14 @@ def test_rows_keep_their_group_of_durations(unit, tmp_path):
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/New_York"])
 def test_days_are_the_same_days(zone, tmp_path):
-    times = [datetime(2026, 3, 7, tzinfo=ZoneInfo(zone)) + timedelta(minutes=17 * k) for k in range(N)]
+    times = [
+        datetime(2026, 3, 7, tzinfo=ZoneInfo(zone)) + timedelta(minutes=17 * k) for k in range(N)
+    ]
     path = written(tmp_path, when=pa.array(times, pa.timestamp("us", zone)))
     for engine in ENGINES:
-        found = cb.evaluate(path, probabilities="p", label="y", time="when", every="day", engine=engine).columns()["day"]
-        assert sorted(found) == sorted({when.astimezone(UTC).date().isoformat() for when in times}), engine
+        found = cb.evaluate(
+            path, probabilities="p", label="y", time="when", every="day", engine=engine
+        ).columns()["day"]
+        assert sorted(found) == sorted(
+            {when.astimezone(UTC).date().isoformat() for when in times}
+        ), engine

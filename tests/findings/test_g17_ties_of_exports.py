@@ -1,4 +1,6 @@
-"""What is exported gives what ``predict_proba`` gives on the very scores that a map was fitted on (finding G17)."""
+"""What is exported gives what ``predict_proba`` gives on the very scores that a map was fitted
+on (finding G17).
+"""
 
 import ctypes
 import shutil
@@ -11,13 +13,22 @@ import calibrant as cb
 from calibrant.export import to_c
 
 MAPS = [
-    cb.ScalingBinning(n_bins=30), cb.VennAbers(), cb.VennAbers(objective="brier"), cb.VennAbers(n_splits=3), cb.CumulativeConfidence(),
-    cb.CumulativeConfidence(cutoff="optimal"), cb.HistogramBinning(strategy="mass", n_bins=50), cb.Isotonic(), cb.NearIsotonic(),
-]  # fmt: skip
+    cb.ScalingBinning(n_bins=30),
+    cb.VennAbers(),
+    cb.VennAbers(objective="brier"),
+    cb.VennAbers(n_splits=3),
+    cb.CumulativeConfidence(),
+    cb.CumulativeConfidence(cutoff="optimal"),
+    cb.HistogramBinning(strategy="mass", n_bins=50),
+    cb.Isotonic(),
+    cb.NearIsotonic(),
+]
 
 
 def problem(n_classes):
-    """Logits in steps of a half, each row shifted by another constant: their probabilities tie but for rounding."""
+    """Logits in steps of a half, each row shifted by another constant: their probabilities tie
+    but for rounding.
+    """
     rng = np.random.default_rng(n_classes)
     logits = np.round(rng.normal(size=(40 * n_classes + 100, n_classes)) * 3.0) / 2.0
     y = (logits + rng.gumbel(size=logits.shape) * 1.6).argmax(axis=1)
@@ -28,7 +39,15 @@ def rows_to_judge(logits):
     """The rows of the fit, and those one unit of the last place away."""
     off = logits.copy()
     off[:, 0] = np.nextafter(off[:, 0], np.inf)
-    return np.vstack([logits, np.nextafter(logits, np.inf), np.nextafter(logits, -np.inf), off, logits.astype(np.float32)])
+    return np.vstack(
+        [
+            logits,
+            np.nextafter(logits, np.inf),
+            np.nextafter(logits, -np.inf),
+            off,
+            logits.astype(np.float32),
+        ]
+    )
 
 
 def calibrators():
@@ -36,7 +55,10 @@ def calibrators():
         logits, y = problem(n_classes)
         for map in MAPS:
             yield cb.OneVsRest(map, inputs="logit").fit(logits, y), rows_to_judge(logits)
-            yield cb.ConfidenceCalibrator(map=map, inputs="logit").fit(logits, y), rows_to_judge(logits)
+            yield (
+                cb.ConfidenceCalibrator(map=map, inputs="logit").fit(logits, y),
+                rows_to_judge(logits),
+            )
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +79,30 @@ def test_compiled_agrees_at_ties(fitted):
 def test_one_row_compiled_agrees_at_ties(fitted):
     for calibrator, rows in fitted:
         run = calibrator.compile()
-        agree(np.vstack([run(row[None]) for row in rows[:150]]), calibrator.predict_proba(rows[:150]), calibrator)
+        agree(
+            np.vstack([run(row[None]) for row in rows[:150]]),
+            calibrator.predict_proba(rows[:150]),
+            calibrator,
+        )
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 def test_c_agrees_at_ties(fitted, tmp_path):
     source = "".join(to_c(calibrator, name=f"case{j}") for j, (calibrator, _) in enumerate(fitted))
     (tmp_path / "cases.c").write_text(source, encoding="utf-8")
-    subprocess.run(["gcc", "-O0", "-shared", "-fPIC", "-o", tmp_path / "cases.so", tmp_path / "cases.c", "-lm"], check=True)
+    subprocess.run(
+        [
+            "gcc",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            "-o",
+            tmp_path / "cases.so",
+            tmp_path / "cases.c",
+            "-lm",
+        ],
+        check=True,
+    )
     library = ctypes.CDLL(str(tmp_path / "cases.so"))
     for j, (calibrator, rows) in enumerate(fitted):
         function, found = library[f"case{j}"], np.empty(rows.shape)

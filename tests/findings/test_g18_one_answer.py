@@ -28,7 +28,9 @@ def log(tmp_path):
 
 
 def test_g18_python_and_the_shell_answer_the_same_question(log, run):
-    told = json.loads(run("evaluate", "log.parquet", "--risk", "score", "--label", "y", "--json").stdout)
+    told = json.loads(
+        run("evaluate", "log.parquet", "--risk", "score", "--label", "y", "--json").stdout
+    )
     found = cb.evaluate(log, probabilities="score", label="y").overall()
     shared = ("log_loss", "event_brier_score", "observed_expected_ratio", "event_ece")
     want = {row["key"]: row["before"]["value"] for row in told["metrics"] if row["key"] in shared}

@@ -1,4 +1,6 @@
-"""G18: without options, ``cb.monitor``, ``cb.metrics.compare`` and their commands answer one question in the same words."""
+"""G18: without options, ``cb.monitor``, ``cb.metrics.compare`` and their commands answer one
+question in the same words.
+"""
 
 import json
 
@@ -38,7 +40,9 @@ def test_a_column_of_risks_is_watched_as_the_risk_of_the_event(log):
     found = told("monitor", path, "--risk", "p", "--time", "when", "--json")
     own = cb.monitor(cb.evaluate(frame, probabilities="p", time="when")).to_dict()
     assert found["overall"]["curve"].keys() == own["overall"]["curve"].keys()
-    assert found["overall"]["curve"]["log_evidence"] == pytest.approx(own["overall"]["curve"]["log_evidence"])
+    assert found["overall"]["curve"]["log_evidence"] == pytest.approx(
+        own["overall"]["curve"]["log_evidence"]
+    )
     assert found["overall"]["advice"]["reason"] == own["overall"]["advice"]["reason"]
 
 

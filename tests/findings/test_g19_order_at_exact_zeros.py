@@ -1,4 +1,6 @@
-"""An exact 0 never gets a higher risk than a small positive number, nor an exact 1 a lower one than its neighbours (G19)."""
+"""An exact 0 never gets a higher risk than a small positive number, nor an exact 1 a lower one
+than its neighbours (G19).
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ NEAR_ZERO = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-9, 1e-3])
 
 
 def _overconfident(zeros):
-    """Risks that are 4.67 times too sharp on the scale of log-odds; ``zeros``: as a float32 softmax rounds them."""
+    """Risks that are 4.67 times too sharp on the scale of log-odds; ``zeros``: as a float32
+    softmax rounds them.
+    """
     rng = np.random.default_rng(0)
     z = rng.normal(0.0, 25.0, 2000)
     y = (rng.random(2000) < 1.0 / (1.0 + np.exp(-z / 4.67))).astype(int)
@@ -18,7 +22,10 @@ def _overconfident(zeros):
 
 
 @pytest.mark.parametrize("zeros", [False, True])
-@pytest.mark.parametrize("calibrator", [cb.TemperatureScaling(), cb.VectorScaling(), cb.DirichletCalibration(), cb.AwardTemperature()])
+@pytest.mark.parametrize(
+    "calibrator",
+    [cb.TemperatureScaling(), cb.VectorScaling(), cb.DirichletCalibration(), cb.AwardTemperature()],
+)
 def test_calibrated_risks_keep_the_order_of_risks_near_zero_and_one(calibrator, zeros):
     fitted = calibrator.fit(*_overconfident(zeros))
     low = fitted.predict_proba(NEAR_ZERO)[:, 1]

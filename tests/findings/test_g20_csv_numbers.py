@@ -15,7 +15,9 @@ def csv_of(risks):
 
 
 def lines_of(risks):
-    return "".join(json.dumps({"risk": risk, "label": i % 2}) + "\n" for i, risk in enumerate(risks))
+    return "".join(
+        json.dumps({"risk": risk, "label": i % 2}) + "\n" for i, risk in enumerate(risks)
+    )
 
 
 @pytest.mark.parametrize(("name", "written"), [("log.csv", csv_of), ("log.jsonl", lines_of)])

@@ -1,4 +1,6 @@
-"""A forged file, whose state lacks an entry or holds another, is refused at load in one sentence and soon (G20)."""
+"""A forged file, whose state lacks an entry or holds another, is refused at load in one sentence
+and soon (G20).
+"""
 
 import io
 import json
@@ -16,7 +18,9 @@ from calibrant.errors import InputError, SavedFileError
 def _problem(n=120):
     rng = np.random.default_rng(0)
     z = 2.0 * rng.normal(size=(n, 3))
-    return np.exp(z) / np.exp(z).sum(axis=1, keepdims=True), (0.5 * z + rng.gumbel(size=z.shape)).argmax(axis=1)
+    return np.exp(z) / np.exp(z).sum(axis=1, keepdims=True), (
+        0.5 * z + rng.gumbel(size=z.shape)
+    ).argmax(axis=1)
 
 
 def _parts(path):
@@ -50,7 +54,9 @@ def _forgeries(path):
                     state[name] = what
                 out = io.BytesIO()
                 with zipfile.ZipFile(out, "w") as archive:
-                    for part, data in (parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}).items():
+                    for part, data in (
+                        parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}
+                    ).items():
                         archive.writestr(part, data)
                 state[name] = kept
                 yield f"{name}: {what}", out.getvalue()
@@ -58,13 +64,23 @@ def _forgeries(path):
 
 P, Y = _problem()
 USES = {
-    "sets": (lambda: cb.ConformalSets("aps").fit(P, Y), lambda one: (one.predict_set(P), one.guarantee_, repr(one))),
-    "sets on a calibrator": (
-        lambda: cb.ConformalSets(calibrator=cb.TemperatureScaling()).fit(P, Y), lambda one: (one.predict_set(P), repr(one)),
+    "sets": (
+        lambda: cb.ConformalSets("aps").fit(P, Y),
+        lambda one: (one.predict_set(P), one.guarantee_, repr(one)),
     ),
-    "monitor": (lambda: cb.CalibrationMonitor().update(P, Y), lambda one: (one.evidence_, one.p_value_, one.curve(level=None))),
-    "temperature": (lambda: cb.TemperatureScaling().fit(P, Y), lambda one: (one.predict_proba(P), one.predict_confidence(P), repr(one))),
-}  # fmt: skip
+    "sets on a calibrator": (
+        lambda: cb.ConformalSets(calibrator=cb.TemperatureScaling()).fit(P, Y),
+        lambda one: (one.predict_set(P), repr(one)),
+    ),
+    "monitor": (
+        lambda: cb.CalibrationMonitor().update(P, Y),
+        lambda one: (one.evidence_, one.p_value_, one.curve(level=None)),
+    ),
+    "temperature": (
+        lambda: cb.TemperatureScaling().fit(P, Y),
+        lambda one: (one.predict_proba(P), one.predict_confidence(P), repr(one)),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", USES)
@@ -90,12 +106,16 @@ def test_a_forged_state_is_refused_at_load_or_can_be_used(name, tmp_path):
 def test_a_forged_number_of_draws_takes_no_time_at_load(tmp_path):
     rng = np.random.default_rng(1)
     p = rng.random(80)
-    gp = cb.GaussianProcessCalibration(covariance="full", n_draws=20, n_inducing=2).fit(p, (rng.random(80) < p).astype(int))
+    gp = cb.GaussianProcessCalibration(covariance="full", n_draws=20, n_inducing=2).fit(
+        p, (rng.random(80) < p).astype(int)
+    )
     parts = _parts(gp.save(tmp_path / "gp.calibrant"))
     manifest = json.loads(parts["manifest.json"])
     manifest["object"]["state"]["n_draws"] = 40_000
     with zipfile.ZipFile(tmp_path / "forged.calibrant", "w") as archive:
-        for part, data in (parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}).items():
+        for part, data in (
+            parts | {"manifest.json": json.dumps(signed(manifest, parts)).encode()}
+        ).items():
             archive.writestr(part, data)
     start = time.process_time()
     cb.load(tmp_path / "forged.calibrant")

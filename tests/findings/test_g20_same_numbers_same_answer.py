@@ -1,4 +1,6 @@
-"""The same numbers in float32 and float64 give the same answer, and p-values say which classes a set holds (G20)."""
+"""The same numbers in float32 and float64 give the same answer, and p-values say which classes a
+set holds (G20).
+"""
 
 import numpy as np
 import pytest
@@ -14,9 +16,15 @@ def _on_edges(n=600):
     return P.astype(np.float32), (P + 0.3 * rng.gumbel(size=P.shape)).argmax(axis=1)
 
 
-@pytest.mark.parametrize("metric", [
-    metrics.classwise_calibration_error, metrics.expected_calibration_error, metrics.full_calibration_error, metrics.brier_score,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "metric",
+    [
+        metrics.classwise_calibration_error,
+        metrics.expected_calibration_error,
+        metrics.full_calibration_error,
+        metrics.brier_score,
+    ],
+)
 def test_metrics_of_float32_are_those_of_the_same_numbers(metric):
     P, y = _on_edges()
     assert metric(y, P) == metric(y, P.astype(np.float64))
@@ -24,14 +32,21 @@ def test_metrics_of_float32_are_those_of_the_same_numbers(metric):
 
 def test_curves_of_float32_are_those_of_the_same_numbers():
     P, y = _on_edges()
-    one, other = (metrics.reliability_curve(y, each, n_bins=10) for each in (P, P.astype(np.float64)))
+    one, other = (
+        metrics.reliability_curve(y, each, n_bins=10) for each in (P, P.astype(np.float64))
+    )
     assert one.n.tolist() == other.n.tolist()
 
 
-@pytest.mark.parametrize("calibrator", [
-    cb.TemperatureScaling(inputs="logit"), cb.MatrixScaling(inputs="logit"), cb.IsotonicPreserving(inputs="logit"),
-    cb.ConfidenceCalibrator(map=cb.HistogramBinning(), inputs="logit"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        cb.TemperatureScaling(inputs="logit"),
+        cb.MatrixScaling(inputs="logit"),
+        cb.IsotonicPreserving(inputs="logit"),
+        cb.ConfidenceCalibrator(map=cb.HistogramBinning(), inputs="logit"),
+    ],
+)
 def test_methods_on_float32_logits_answer_as_on_the_same_numbers(calibrator):
     rng = np.random.default_rng(1)
     z = (3.0 * rng.normal(size=(400, 5))).astype(np.float32)

@@ -1,4 +1,6 @@
-"""G21: ``--risk`` and ``--confidence`` name a column in every command; shares of errors have words of their own."""
+"""G21: ``--risk`` and ``--confidence`` name a column in every command; shares of errors have
+words of their own.
+"""
 
 import click
 import numpy as np
@@ -19,8 +21,13 @@ def folder(tmp_path):
     happened = rng.random(3000) < p
     said = rng.beta(4.0, 0.5, 3000)
     right = rng.random(3000) < said
-    rows = [f"{a!r},{int(b)},{c!r},{int(d)}" for a, b, c, d in zip(p.tolist(), happened, said.tolist(), right, strict=True)]
-    (tmp_path / "log.csv").write_text("\n".join(["p_default,bad,said,correct", *rows]) + "\n", encoding="utf-8")
+    rows = [
+        f"{a!r},{int(b)},{c!r},{int(d)}"
+        for a, b, c, d in zip(p.tolist(), happened, said.tolist(), right, strict=True)
+    ]
+    (tmp_path / "log.csv").write_text(
+        "\n".join(["p_default,bad,said,correct", *rows]) + "\n", encoding="utf-8"
+    )
     return tmp_path, p, happened.astype(int), said, right
 
 
@@ -40,17 +47,47 @@ def test_risk_and_confidence_are_columns_everywhere(name):
 
 def test_a_rule_is_certified_for_a_column_of_risks(folder):
     path, p, y, *_ = folder
-    said = run("decide", path / "log.csv", "--risk", "p_default", "--label", "bad", "-o", path / "r.calibrant")
+    said = run(
+        "decide",
+        path / "log.csv",
+        "--risk",
+        "p_default",
+        "--label",
+        "bad",
+        "-o",
+        path / "r.calibrant",
+    )
     assert str(cb.SelectiveClassifier().fit(p, y).certificate_) in said
 
 
 def test_a_rule_is_certified_for_a_column_of_confidences_and_applied_to_one(folder):
     path, _, _, said, right = folder
-    asked = "decide", path / "log.csv", "--confidence", "said", "--label", "correct", "-o", path / "c.calibrant", "--force"
+    asked = (
+        "decide",
+        path / "log.csv",
+        "--confidence",
+        "said",
+        "--label",
+        "correct",
+        "-o",
+        path / "c.calibrant",
+        "--force",
+    )
     assert str(cb.SelectiveClassifier().fit_scores(said, ~right).certificate_) in run(*asked)
     printed = run(*asked, "--max-error", "0.1", "--certainty", "0.9")
     rule = cb.SelectiveClassifier(0.1, 0.9).fit_scores(said, ~right)
     assert str(rule.certificate_) in printed
-    run("apply", path / "c.calibrant", path / "log.csv", "--confidence", "said", "-o", path / "out.csv")
-    accepted = [line.endswith(",True") for line in (path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    run(
+        "apply",
+        path / "c.calibrant",
+        path / "log.csv",
+        "--confidence",
+        "said",
+        "-o",
+        path / "out.csv",
+    )
+    accepted = [
+        line.endswith(",True")
+        for line in (path / "out.csv").read_text(encoding="utf-8").splitlines()[1:]
+    ]
     assert accepted == rule.accept_scores(said).tolist()

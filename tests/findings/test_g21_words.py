@@ -11,7 +11,9 @@ pytest.importorskip("rich")
 
 @pytest.fixture
 def answers(tmp_path):
-    """A log of a language model: how sure it said it was, in percent, and whether the answer was right."""
+    """A log of a language model: how sure it said it was, in percent, and whether the answer was
+    right.
+    """
     rng = np.random.default_rng(1)
     said = rng.integers(30, 100, 300)
     right = (rng.random(300) < said / 120).astype(int)

@@ -30,10 +30,14 @@ print(json.dumps({"code": code, "seconds": used.ru_utime + used.ru_stime, "loade
 
 
 def told(*arguments):
-    """(what was printed, exit code, CPU seconds, libraries loaded) of one run in a process of its own."""
+    """(what was printed, exit code, CPU seconds, libraries loaded) of one run in a process of
+    its own.
+    """
     env = os.environ | {"PYTHONPATH": str(Path(calibrant.__file__).parent.parent)}
     command = [sys.executable, "-c", RUN, *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, check=True)
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=env, check=True
+    )
     *lines, last = result.stdout.strip().split("\n")
     found = json.loads(last)
     return "\n".join(lines) + result.stderr, found["code"], found["seconds"], found["loaded"]
@@ -46,12 +50,22 @@ def test_g22_bare_calibrant_prints_help():
     assert code == 0
 
 
-@pytest.mark.parametrize(("arguments", "code"), [
-    ((), 0), (("--help",), 0), (("evaluate", "--help"), 0), (("report", "--help"), 0), (("monitor", "--help"), 0),
-    (("fit", "--nope"), 2), (("apply", "nothing.calibrant", "nothing.csv"), 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((), 0),
+        (("--help",), 0),
+        (("evaluate", "--help"), 0),
+        (("report", "--help"), 0),
+        (("monitor", "--help"), 0),
+        (("fit", "--nope"), 2),
+        (("apply", "nothing.calibrant", "nothing.csv"), 2),
+    ],
+)
 def test_g22_help_and_wrong_usage_load_nothing_heavy(arguments, code):
     _, found, seconds, loaded = told(*arguments)
     assert found in (code, 2)
     assert not set(HEAVY) & set(loaded)
-    assert min(seconds, *(told(*arguments)[2] for _ in range(2))) <= MOST if seconds > MOST else True
+    assert (
+        min(seconds, *(told(*arguments)[2] for _ in range(2))) <= MOST if seconds > MOST else True
+    )

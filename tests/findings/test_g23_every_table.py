@@ -1,4 +1,6 @@
-"""G23: folders, patterns, gates, --inputs, rows without a prediction and decimal commas work wherever they make sense."""
+"""G23: folders, patterns, gates, --inputs, rows without a prediction and decimal commas work
+wherever they make sense.
+"""
 
 import json
 
@@ -15,11 +17,20 @@ ASKED = ("--risk", "p", "--label", "y")
 def rows():
     rng = np.random.default_rng(2)
     p = np.round(rng.uniform(0.05, 0.95, 400), 3)
-    return list(zip(p.tolist(), (rng.random(400) < p).astype(int).tolist(), rng.choice(["a", "b"], 400).tolist(), strict=True))
+    return list(
+        zip(
+            p.tolist(),
+            (rng.random(400) < p).astype(int).tolist(),
+            rng.choice(["a", "b"], 400).tolist(),
+            strict=True,
+        )
+    )
 
 
 def written(path, rows):
-    path.write_text("p,y,site\n" + "".join(f"{p},{y},{site}\n" for p, y, site in rows), encoding="utf-8")
+    path.write_text(
+        "p,y,site\n" + "".join(f"{p},{y},{site}\n" for p, y, site in rows), encoding="utf-8"
+    )
 
 
 @pytest.fixture
@@ -42,18 +53,26 @@ def test_g23_fit_and_apply_take_folders(log, run, tmp_path):
     for name, out in (("log.csv", "whole"), ("logs", "parts")):
         run("fit", name, *ASKED, "--method", "platt", "-o", f"{out}.calibrant")
         run("apply", f"{out}.calibrant", name, "--risk", "p", "-o", f"{out}.csv")
-    assert (tmp_path / "whole.csv").read_text(encoding="utf-8") == (tmp_path / "parts.csv").read_text(encoding="utf-8")
+    assert (tmp_path / "whole.csv").read_text(encoding="utf-8") == (
+        tmp_path / "parts.csv"
+    ).read_text(encoding="utf-8")
 
 
 def test_g23_report_takes_patterns(log, run, tmp_path):
     run("report", "logs/*.csv", *ASKED, "--method", "platt", "-o", "parts.json")
     run("report", "log.csv", *ASKED, "--method", "platt", "-o", "whole.json")
-    parts, whole = (json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8")) for name in ("parts", "whole"))
+    parts, whole = (
+        json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("parts", "whole")
+    )
     assert parts["metrics"] == whole["metrics"]
 
 
 def test_g23_evaluate_has_gates(log, run):
-    assert "Failed: log loss is" in run("evaluate", "log.csv", *ASKED, "--fail-if", "log_loss>0.1", code=3).stderr
+    assert (
+        "Failed: log loss is"
+        in run("evaluate", "log.csv", *ASKED, "--fail-if", "log_loss>0.1", code=3).stderr
+    )
     run("evaluate", "log.csv", *ASKED, "--fail-if", "log_loss>10")
 
 
@@ -79,11 +98,16 @@ def test_g23_rows_without_a_prediction_are_offered_to_be_skipped(log, run, tmp_p
 
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_g23_decimal_commas_are_read_and_written(mark, log, run, tmp_path):
-    lines = [mark.join(("p", "y", "site")), *(mark.join((str(p).replace(".", ","), str(y), site)) for p, y, site in log)]
+    lines = [
+        mark.join(("p", "y", "site")),
+        *(mark.join((str(p).replace(".", ","), str(y), site)) for p, y, site in log),
+    ]
     (tmp_path / "european.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert losses(run, "european.csv") == losses(run, "log.csv")
     run("fit", "log.csv", *ASKED, "--method", "platt")
     for name in ("log", "european"):
         run("apply", "model.calibrant", f"{name}.csv", "--risk", "p", "-o", f"{name}_out.csv")
-    plain, european = ((tmp_path / f"{name}_out.csv").read_text(encoding="utf-8") for name in ("log", "european"))
+    plain, european = (
+        (tmp_path / f"{name}_out.csv").read_text(encoding="utf-8") for name in ("log", "european")
+    )
     assert european.replace(",", ".").replace(mark, ",") == plain

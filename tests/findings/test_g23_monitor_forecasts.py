@@ -1,4 +1,6 @@
-"""G23: forecasts of a number can be monitored, in Python and in the command line, and what raises no alarm there is right."""
+"""G23: forecasts of a number can be monitored, in Python and in the command line, and what
+raises no alarm there is right.
+"""
 
 import json
 
@@ -16,12 +18,18 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def deliveries(seed=0, factor=2.0):
-    """Twenty days of 150 deliveries; the error bars hold what they say until day 10, and then are too narrow by a factor."""
+    """Twenty days of 150 deliveries; the error bars hold what they say until day 10, and then
+    are too narrow by a factor.
+    """
     rng = np.random.default_rng(seed)
     day = np.repeat(np.arange(20), 150)
-    frame = pd.DataFrame({"mean": rng.uniform(1.0, 9.0, len(day)), "std": rng.uniform(0.5, 2.0, len(day))})
+    frame = pd.DataFrame(
+        {"mean": rng.uniform(1.0, 9.0, len(day)), "std": rng.uniform(0.5, 2.0, len(day))}
+    )
     frame["when"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(day, unit="D")
-    frame["y"] = frame["mean"] + frame["std"] * rng.normal(size=len(day)) * np.where(day < 10, 1.0, factor)
+    frame["y"] = frame["mean"] + frame["std"] * rng.normal(size=len(day)) * np.where(
+        day < 10, 1.0, factor
+    )
     return frame
 
 
@@ -39,7 +47,9 @@ def watched(path, *more):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-@pytest.mark.parametrize("made", [lambda frame: frame, quantiles], ids=["mean and std", "quantiles"])
+@pytest.mark.parametrize(
+    "made", [lambda frame: frame, quantiles], ids=["mean and std", "quantiles"]
+)
 def test_the_command_finds_error_bars_that_become_too_narrow(tmp_path, made, suffix):
     for factor, alarm in ((2.0, True), (1.0, False)):
         frame, path = made(deliveries(factor=factor)), tmp_path / f"{factor}.{suffix}"
@@ -63,10 +73,16 @@ def test_python_and_the_command_say_the_same_of_forecasts(tmp_path):
 
 
 def test_an_alarm_of_calibrated_forecasts_is_as_rare_as_said():
-    """Of 20 streams without a fault, looked at each day, at most one in twenty on average has an alarm."""
+    """Of 20 streams without a fault, looked at each day, at most one in twenty on average has an
+    alarm.
+    """
     try:
         alarms = [
-            cb.monitor(cb.evaluate(deliveries(seed, factor=1.0), label="y", mean="mean", std="std", time="when")).overall.alarm_
+            cb.monitor(
+                cb.evaluate(
+                    deliveries(seed, factor=1.0), label="y", mean="mean", std="std", time="when"
+                )
+            ).overall.alarm_
             for seed in range(20)
         ]
     except InputError as error:

@@ -15,9 +15,16 @@ pytest.importorskip("polars")
 def log(tmp_path_factory):
     """2,000 rows at 25 sites, which the model does not know to be alike."""
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"p": rng.uniform(0.2, 0.8, 2000), "site": rng.choice([f"s{i:02d}" for i in range(25)], 2000)})
+    frame = pd.DataFrame(
+        {
+            "p": rng.uniform(0.2, 0.8, 2000),
+            "site": rng.choice([f"s{i:02d}" for i in range(25)], 2000),
+        }
+    )
     frame["when"] = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(2000) // 500, unit="D")
-    frame["label"] = (rng.random(2000) < np.clip(frame.p + 0.3 * (frame.site < "s22"), 0.0, 1.0)).astype(int)
+    frame["label"] = (
+        rng.random(2000) < np.clip(frame.p + 0.3 * (frame.site < "s22"), 0.0, 1.0)
+    ).astype(int)
     path = tmp_path_factory.mktemp("lists") / "log.parquet"
     frame.to_parquet(path)
     return path, frame
@@ -43,13 +50,17 @@ def test_monitor_says_how_many_slices_and_alarms_it_shows(log):
     path, frame = log
     asked = "monitor", path, "--time", "when", "--by", "site"
     cut = printed(*asked)
-    found = cb.monitor(cb.evaluate(frame, probabilities="p", target="event", by="site", time="when"))
+    found = cb.monitor(
+        cb.evaluate(frame, probabilities="p", target="event", by="site", time="when")
+    )
     assert len(found.alarms) > 12
     assert "12 of 25 shown: --all" in cut
     assert f"12 of {len(found.alarms)} shown: --all" in cut
     whole = printed(*asked, "--all")
     assert "shown:" not in whole
-    assert sum(line.startswith("s") and ": " in line for line in whole.splitlines()) == len(found.alarms)
+    assert sum(line.startswith("s") and ": " in line for line in whole.splitlines()) == len(
+        found.alarms
+    )
 
 
 def test_results_shown_in_python_are_tables_that_say_when_they_are_cut(log):

@@ -21,7 +21,9 @@ def page(seed, n, rate):
         return (rng.random(n) < p).astype(int), p
 
     y, p = rows(0.0)
-    return cb.report(y, p, test=rows(rate), calibrator=cb.TemperatureScaling(), n_resamples=100).to_html()
+    return cb.report(
+        y, p, test=rows(rate), calibrator=cb.TemperatureScaling(), n_resamples=100
+    ).to_html()
 
 
 def test_g25_no_shift_is_said_only_where_none_is_shown():

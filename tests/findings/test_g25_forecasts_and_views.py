@@ -1,4 +1,6 @@
-"""Crossing and swapped quantiles, inputs asked for twice, and views of one thing outside the automatic choice (G25)."""
+"""Crossing and swapped quantiles, inputs asked for twice, and views of one thing outside the
+automatic choice (G25).
+"""
 
 import warnings
 
@@ -42,7 +44,9 @@ def _logits(n=300):
 def test_sets_on_a_calibrator_of_logits_take_logits():
     z, y = _logits()
     calibrator = cb.TemperatureScaling(inputs="logit").fit(z[:100], y[:100])
-    asked, told = (cb.ConformalSets(calibrator=calibrator, **inputs) for inputs in ({"inputs": "logit"}, {}))
+    asked, told = (
+        cb.ConformalSets(calibrator=calibrator, **inputs) for inputs in ({"inputs": "logit"}, {})
+    )
     expected = asked.fit(z[100:], y[100:]).predict_set(z)
     try:
         found = told.fit(z[100:], y[100:]).predict_set(z)
@@ -67,10 +71,14 @@ def _views(n_things=120, n_views=4):
     return 0.05 * rng.dirichlet(np.ones(3), len(y)) + 0.95 * of_thing, y
 
 
-@pytest.mark.parametrize("fit", [
-    lambda P, y, **cluster: cb.ConformalSets().fit(P, y, **cluster),
-    lambda P, y, **cluster: cb.SelectiveClassifier(risk=0.5).fit(P, y, **cluster),
-], ids=["sets", "certified threshold"])  # fmt: skip
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda P, y, **cluster: cb.ConformalSets().fit(P, y, **cluster),
+        lambda P, y, **cluster: cb.SelectiveClassifier(risk=0.5).fit(P, y, **cluster),
+    ],
+    ids=["sets", "certified threshold"],
+)
 def test_promises_on_views_of_one_thing_are_cautioned_of(fit):
     P, y = _views()
     with pytest.warns(CalibrationWarning, match="pass cluster="):

@@ -1,8 +1,11 @@
-"""G27: the tests of a guarantee notice when the line that it rests on is wrong by one, or by an equality.
+"""G27: the tests of a guarantee notice when the line that it rests on is wrong by one, or by an
+equality.
 
-The tests of the checkout that calibrant is imported from are what is tested here: each kernel is changed in a process of its own, and its
-own tests, with those of ``tests/guarantees`` where there are any, must fail. At 527bd88 ``(n + 1) risk`` could become ``(n + 2) risk``, and
-other lines the like, without a test that failed. The long list is in ``tools/mutants/hand.py``; the sampled ones in ``tools/mutants``.
+The tests of the checkout that calibrant is imported from are what is tested here: each kernel is
+changed in a process of its own, and its own tests, with those of ``tests/guarantees`` where there
+are any, must fail. At 527bd88 ``(n + 1) risk`` could become ``(n + 2) risk``, and other lines the
+like, without a test that failed. The long list is in ``tools/mutants/hand.py``; the sampled ones in
+``tools/mutants``.
 """
 
 import json
@@ -15,13 +18,19 @@ import calibrant
 #: (name of the kernel's tests, function, before, after).
 CHANGES = [
     ("risk_control", "least_parameter", "(n + 1.0) * risk", "(n + 2.0) * risk"),
-    ("risk_control", "least_parameter", "flatnonzero(left + 1.0 <= limit)", "flatnonzero(left + 1.0 < limit - 1e-9)"),
+    (
+        "risk_control",
+        "least_parameter",
+        "flatnonzero(left + 1.0 <= limit)",
+        "flatnonzero(left + 1.0 < limit - 1e-9)",
+    ),
     ("binomial_tail", "allowed_errors", "risk)) <= delta", "risk)) < delta"),
     ("certified_threshold", "_shared", "each, test) <= each)", "each, test) < each)"),
     ("bounded_mean", "hoeffding_bentkus", "np.ceil(total", "np.floor(total"),
     ("step_down", "step_down", "(1.0 - 1e-10)", "(1.0 + 1e-10)"),
 ]
-#: Runs the tests once for each change, until the first failure, and prints the changes that none noticed.
+#: Runs the tests once for each change, until the first failure, and prints the changes that none
+#: noticed.
 RUN = """
 import ast, importlib, json, os, pkgutil, sys, types
 from pathlib import Path
@@ -71,8 +80,13 @@ print(json.dumps(plugin.unnoticed), file=told)
 
 def test_a_line_of_a_guarantee_that_is_wrong_is_noticed():
     root = Path(calibrant.__file__).resolve().parents[2]
-    files = [root / "tests" / "_kernels" / f"test_{name}.py" for name in dict.fromkeys(change[0] for change in CHANGES)]
+    files = [
+        root / "tests" / "_kernels" / f"test_{name}.py"
+        for name in dict.fromkeys(change[0] for change in CHANGES)
+    ]
     files += sorted((root / "tests").glob("guarantees/test_*.py"))
     command = [sys.executable, "-c", RUN, json.dumps(CHANGES), *map(str, files)]
-    found = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=True)
+    found = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, timeout=300, check=True
+    )
     assert json.loads(found.stdout.splitlines()[-1]) == []

@@ -31,7 +31,10 @@ def test_a_repeated_row_may_go_to_both():
 def test_the_order_of_rows_changes_nothing():
     p, y = data()
     order = np.random.default_rng(1).permutation(100)
-    one, other = dealt(read(p, y), [0.3, 0.7])[0][0], dealt(read(p[order], y[order]), [0.3, 0.7])[0][0]
+    one, other = (
+        dealt(read(p, y), [0.3, 0.7])[0][0],
+        dealt(read(p[order], y[order]), [0.3, 0.7])[0][0],
+    )
     assert sorted(p[one]) == sorted(p[order][other])
 
 

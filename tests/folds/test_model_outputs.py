@@ -8,7 +8,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output, with_weight
+from calibrant.folds.model_outputs import (
+    fit_model,
+    is_fitted,
+    kind_of_output,
+    model_output,
+    with_weight,
+)
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), np.arange(60) % 3
@@ -68,5 +74,7 @@ def test_one_class_left_is_the_model_that_always_says_it():
 
 def test_weights_go_where_the_model_takes_them():
     assert list(with_weight(GaussianNB(), {"a": 1}, [1.0])) == ["a", "sample_weight"]
-    assert list(with_weight(make_pipeline(StandardScaler(), GaussianNB()), {}, [1.0])) == ["gaussiannb__sample_weight"]
+    assert list(with_weight(make_pipeline(StandardScaler(), GaussianNB()), {}, [1.0])) == [
+        "gaussiannb__sample_weight"
+    ]
     assert with_weight(NearestCentroid(), {}, None) == {}

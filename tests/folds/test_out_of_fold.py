@@ -29,7 +29,9 @@ def test_no_row_is_calibrated_by_a_fit_that_saw_it(record):
     Q, folds = out_of_fold(cb.TemperatureScaling(), record)
     for k in range(5):
         part = folds == k
-        fitted = cb.TemperatureScaling(classes=list("abcd")).fit(record.values[~part], record.classes[record.labels[~part]])
+        fitted = cb.TemperatureScaling(classes=list("abcd")).fit(
+            record.values[~part], record.classes[record.labels[~part]]
+        )
         np.testing.assert_array_equal(Q[part], fitted.predict_proba(record.values[part]))
 
 

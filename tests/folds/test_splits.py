@@ -8,7 +8,9 @@ from calibrant.folds.splits import folds_of, make_splits, refuse_prefit, refuse_
 X, LABELS = np.zeros((23, 2)), np.array(["a", "b", "c"])[np.arange(23) % 3]
 
 
-@pytest.mark.parametrize("cv", [4, KFold(4), PredefinedSplit(np.arange(23) % 4), list(KFold(4).split(X))])
+@pytest.mark.parametrize(
+    "cv", [4, KFold(4), PredefinedSplit(np.arange(23) % 4), list(KFold(4).split(X))]
+)
 def test_every_row_is_held_out_once_and_never_in_its_own_fit(cv):
     splits = make_splits(cv, X, LABELS)
     assert len(splits) == 4
@@ -68,7 +70,9 @@ def test_folds_too_small_for_a_calibrator():
     refuse_small_folds(sized[:1], "fewer folds")
     with pytest.warns(CalibrationWarning, match="smallest of the 2 folds has 3; fewer folds"):
         refuse_small_folds(sized, "fewer folds")
-    with pytest.raises(InputError, match=r"at least 3 held-out rows .* smallest of the 3 folds has 2; fewer folds"):
+    with pytest.raises(
+        InputError, match=r"at least 3 held-out rows .* smallest of the 3 folds has 2; fewer folds"
+    ):
         refuse_small_folds([*sized, (np.arange(20), np.arange(2))], "fewer folds")
 
 

@@ -12,9 +12,13 @@ def test_blocks_follow_time_not_row_order():
     times = np.array([5.0, 1.0, 3.0, 3.0, 9.0])
     assert time_blocks(times, length=2).tolist() == [1, 0, 0, 0, 2]
     order = np.random.default_rng(0).permutation(5)
-    np.testing.assert_array_equal(time_blocks(times[order], length=2), time_blocks(times, length=2)[order])
+    np.testing.assert_array_equal(
+        time_blocks(times[order], length=2), time_blocks(times, length=2)[order]
+    )
     assert np.bincount(time_blocks(1000)).tolist() == [10] * 100
-    assert time_blocks(np.array(["2026-01-02", "2026-01-01"], dtype="datetime64[D]"), length=1).tolist() == [1, 0]
+    assert time_blocks(
+        np.array(["2026-01-02", "2026-01-01"], dtype="datetime64[D]"), length=1
+    ).tolist() == [1, 0]
 
 
 def test_every_step_sees_only_what_came_before():

@@ -1,4 +1,6 @@
-"""The mean of forecasts, quantile by quantile: its density is that of its quantiles, and of normal ones it is normal."""
+"""The mean of forecasts, quantile by quantile: its density is that of its quantiles, and of
+normal ones it is normal.
+"""
 
 import numpy as np
 from scipy import stats
@@ -17,7 +19,9 @@ def test_of_normal_forecasts_it_is_the_normal_of_the_means():
     for one in (normal, general):
         np.testing.assert_allclose(one.mean, [1.5, 1.75])
         np.testing.assert_allclose(one.std, [2.5, 1.25], rtol=1e-6)
-        np.testing.assert_allclose(one.log_density(y), stats.norm.logpdf(y, [1.5, 1.75], [2.5, 1.25]))
+        np.testing.assert_allclose(
+            one.log_density(y), stats.norm.logpdf(y, [1.5, 1.75], [2.5, 1.25])
+        )
     assert averaged([a], np.ones(1)) is a
 
 

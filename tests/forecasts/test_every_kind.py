@@ -1,4 +1,6 @@
-"""Every kind of forecast, of one output and of two, says the same of itself in every way it can be asked."""
+"""Every kind of forecast, of one output and of two, says the same of itself in every way it can
+be asked.
+"""
 
 import numpy as np
 import pytest
@@ -29,7 +31,10 @@ def _kinds(shape):
         "stretched": as_forecast(stats.t(5, loc=mean, scale=std)).stretched(2.0),
         "recalibrated": cb.IntervalCalibration().fit(rest, fitted).predict(normal),
         "recalibrated by parts": parts.predict(as_forecast(stats.t(5, loc=mean, scale=std))),
-        "averaged": averaged([parts.predict(normal), as_forecast(stats.t(5, loc=mean, scale=std))], np.array([0.4, 0.6])),
+        "averaged": averaged(
+            [parts.predict(normal), as_forecast(stats.t(5, loc=mean, scale=std))],
+            np.array([0.4, 0.6]),
+        ),
     }
 
 
@@ -57,9 +62,13 @@ def test_each_output_is_its_own_for_metrics_and_calibrators(kind):
     forecast = _kinds((90, 2))[kind]
     y = forecast.sample(1, random_state=3)[..., 0]
     both = metrics.continuous_ranked_probability_score(y, forecast)
-    assert both.tolist() == [metrics.continuous_ranked_probability_score(y[:, j], forecast.column(j)) for j in range(2)]
+    assert both.tolist() == [
+        metrics.continuous_ranked_probability_score(y[:, j], forecast.column(j)) for j in range(2)
+    ]
     cal = cb.StdScaling().fit(forecast, y)
-    assert cal.scale_.tolist() == [cb.StdScaling().fit(forecast.column(j), y[:, j]).scale_ for j in range(2)]
+    assert cal.scale_.tolist() == [
+        cb.StdScaling().fit(forecast.column(j), y[:, j]).scale_ for j in range(2)
+    ]
     np.testing.assert_allclose(cal.predict(forecast).std, cal.scale_ * forecast.std)
 
 
@@ -67,11 +76,16 @@ def test_a_distribution_without_mean_is_used_by_its_quantiles_and_refused_otherw
     cauchy = stats.cauchy(np.zeros(60), np.ones(60))
     y = np.linspace(-3.0, 3.0, 60)
     assert np.isfinite(metrics.negative_log_likelihood(y, cauchy))
-    assert np.isfinite(cb.QuantileRecalibration().fit(cauchy, y).predict(cauchy).quantile(0.9)).all()
+    assert np.isfinite(
+        cb.QuantileRecalibration().fit(cauchy, y).predict(cauchy).quantile(0.9)
+    ).all()
     with pytest.raises(InputError, match="use quantile-based methods"):
         cb.StdScaling().fit(cauchy, y)
 
 
 def test_a_repr_says_kind_and_shape():
     assert repr(cb.NormalForecast([0.0] * 1200, [1.0] * 1200)) == "<NormalForecast: 1,200 rows>"
-    assert repr(cb.NormalForecast([[0.0, 1.0]] * 2, [[1.0, 1.0]] * 2)) == "<NormalForecast: 2 rows of 2 outputs>"
+    assert (
+        repr(cb.NormalForecast([[0.0, 1.0]] * 2, [[1.0, 1.0]] * 2))
+        == "<NormalForecast: 2 rows of 2 outputs>"
+    )

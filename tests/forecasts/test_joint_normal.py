@@ -12,7 +12,9 @@ from calibrant.testing.data import joint_rows
 def test_the_density_is_scipys():
     mean, cov, y = joint_rows(20, 4)
     forecast = cb.JointNormalForecast(mean, cov)
-    exact = [stats.multivariate_normal(m, c).logpdf(one) for m, c, one in zip(mean, cov, y, strict=True)]
+    exact = [
+        stats.multivariate_normal(m, c).logpdf(one) for m, c, one in zip(mean, cov, y, strict=True)
+    ]
     np.testing.assert_allclose(forecast.log_density(y), exact, rtol=1e-10)
     np.testing.assert_allclose(forecast.marginals.std, np.sqrt(np.diagonal(cov, axis1=1, axis2=2)))
 
@@ -31,7 +33,9 @@ def test_scaled_and_taken_rows_keep_their_covariance():
     np.testing.assert_allclose(forecast.scaled(4.0).cov, 4.0 * cov, rtol=1e-10, atol=1e-12)
     crossed = forecast.scaled([100.0, 1.0, 0.01])
     assert (np.diff(crossed.principal_variance, axis=1) >= 0.0).all()
-    np.testing.assert_allclose(crossed.distance(y), cb.JointNormalForecast(mean, crossed.cov).distance(y), rtol=1e-8)
+    np.testing.assert_allclose(
+        crossed.distance(y), cb.JointNormalForecast(mean, crossed.cov).distance(y), rtol=1e-8
+    )
 
 
 def test_one_covariance_may_be_said_for_all_rows():

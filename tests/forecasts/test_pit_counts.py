@@ -23,7 +23,9 @@ def test_of_distributions_it_is_the_histogram_of_the_pit_by_group():
         assert np.diagonal(found[g]).tolist() == wanted.tolist()
         assert np.triu(found[g], 1).sum() == 0.0
     frozen = read_forecast(stats.norm(mean, std), None, y)
-    assert np.array_equal(pit_counts(frozen, levels), pit_counts(read_forecast(mean, std, y), levels))
+    assert np.array_equal(
+        pit_counts(frozen, levels), pit_counts(read_forecast(mean, std, y), levels)
+    )
 
 
 def test_quantiles_count_between_themselves_and_a_tie_is_in_doubt():
@@ -37,11 +39,16 @@ def test_quantiles_count_between_themselves_and_a_tie_is_in_doubt():
 
 
 def test_an_outcome_drawn_as_the_samples_has_every_rank_alike():
-    """By enumeration: the outcome in turn each of five values of which four are the samples, two of them tied."""
+    """By enumeration: the outcome in turn each of five values of which four are the samples, two
+    of them tied.
+    """
     values, levels = np.array([1.0, 2.0, 2.0, 5.0, 7.0]), np.array(PIT_LEVELS)
     total = np.zeros(8)
     for i in range(5):
         forecast = cb.SampleForecast(np.delete(values, i)[None])
         assert np.array_equal(levels_of(forecast), levels)
-        total += np.diagonal(pit_counts(read_forecast(forecast, None, values[i : i + 1]), levels)[0]) / 5.0
+        total += (
+            np.diagonal(pit_counts(read_forecast(forecast, None, values[i : i + 1]), levels)[0])
+            / 5.0
+        )
     assert total == pytest.approx(np.diff(levels, prepend=0.0, append=1.0))

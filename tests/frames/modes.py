@@ -18,7 +18,9 @@ MODES = {
 
 
 def assert_same(found, expected):
-    """Whether every column agrees to the order of summation; those of each class, too, where there are classes."""
+    """Whether every column agrees to the order of summation; those of each class, too, where
+    there are classes.
+    """
     options = {"per_class": True} if isinstance(found, Evaluation) else {}
     left, right = found.columns(**options), expected.columns(**options)
     assert list(left) == list(right)

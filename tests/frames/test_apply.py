@@ -1,4 +1,6 @@
-"""Applying over frames equals applying in memory, on each engine; the rest of the table is untouched."""
+"""Applying over frames equals applying in memory, on each engine; the rest of the table is
+untouched.
+"""
 
 import pickle
 
@@ -22,7 +24,9 @@ def test_equals_memory_and_leaves_the_rest(engine, mode, logs, whole, fitted, tm
     import pandas as pd
 
     pytest.importorskip("polars" if engine == "auto" else engine)
-    out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities=mode, engine=engine))
+    out = pd.read_parquet(
+        apply(fitted, logs, tmp_path / "out.parquet", probabilities=mode, engine=engine)
+    )
     P = whole[COLUMNS].to_numpy(np.float32)
     Q = out[COLUMNS].to_numpy() if mode == "p_*" else np.stack(out["vector"].to_list())
     np.testing.assert_allclose(Q, fitted.predict_proba(P), atol=1e-12)
@@ -68,7 +72,9 @@ def test_columns_named_by_classes_are_put_in_the_order_of_the_calibrator(tmp_pat
     fitted = cb.VectorScaling(classes=["cat", "dog", "eel"]).fit(P, y)
     logs = pd.DataFrame(P[:, ::-1], columns=["p_eel", "p_dog", "p_cat"])
     out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities="p_*"))
-    np.testing.assert_allclose(out[["p_cat", "p_dog", "p_eel"]], fitted.predict_proba(P), atol=1e-12)
+    np.testing.assert_allclose(
+        out[["p_cat", "p_dog", "p_eel"]], fitted.predict_proba(P), atol=1e-12
+    )
 
 
 def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_path):
@@ -84,12 +90,27 @@ def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_
     wanted = fitted.predict_proba(p, groups=frame[["when", "site"]])[:, 1]
     frame.to_parquet(tmp_path / "in.parquet")
     for engine in ("polars", "duckdb", "pyarrow"):
-        out = apply(fitted, tmp_path / "in.parquet", tmp_path / f"{engine}.parquet", probabilities="p", engine=engine)
+        out = apply(
+            fitted,
+            tmp_path / "in.parquet",
+            tmp_path / f"{engine}.parquet",
+            probabilities="p",
+            engine=engine,
+        )
         np.testing.assert_allclose(pd.read_parquet(out)["p"], wanted, atol=1e-12)
     with pytest.warns(
-        CalibrationWarning, match="none of the 300 rows has a level of the column site of groups.*it holds 'A', 'B', the fit"
+        CalibrationWarning,
+        match=(
+            "none of the 300 rows has a level of the column site of groups.*it holds 'A', 'B',"
+            " the fit"
+        ),
     ):
-        apply(fitted, frame.assign(site=frame.site.str.upper()), tmp_path / "new.parquet", probabilities="p")
+        apply(
+            fitted,
+            frame.assign(site=frame.site.str.upper()),
+            tmp_path / "new.parquet",
+            probabilities="p",
+        )
 
 
 def test_what_only_the_workers_of_a_cluster_see_is_said_here(tmp_path):
@@ -97,16 +118,25 @@ def test_what_only_the_workers_of_a_cluster_see_is_said_here(tmp_path):
     import pandas as pd
 
     p = np.linspace(0.1, 0.9, 300)
-    frame = pd.DataFrame({"p": p, "site": np.where(np.arange(300) % 2, "a", "b"), "far": np.arange(300) % 5 == 0})
-    fitted = cb.GroupCalibrator().fit(p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site", "far"]])
-    layout = _layout({"p": "other", "site": "other", "far": "other"}, "p", None, fitted.group_names_)
+    frame = pd.DataFrame(
+        {"p": p, "site": np.where(np.arange(300) % 2, "a", "b"), "far": np.arange(300) % 5 == 0}
+    )
+    fitted = cb.GroupCalibrator().fit(
+        p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site", "far"]]
+    )
+    layout = _layout(
+        {"p": "other", "site": "other", "far": "other"}, "p", None, fitted.group_names_
+    )
     for name, parts in {"known": ["C", "D", "a"], "new": ["C", "D", "E"]}.items():
         (tmp_path / name).mkdir()
         for k, site in enumerate(parts):
             frame.assign(site=site).to_parquet(tmp_path / name / f"part.{k}.parquet")
     _warn_of_new_levels(fitted, layout, tmp_path / "known")
     with pytest.warns(
-        CalibrationWarning, match="none of the 300 rows has a level of the column site of groups.*it holds 'C', the fit"
+        CalibrationWarning,
+        match=(
+            "none of the 300 rows has a level of the column site of groups.*it holds 'C', the fit"
+        ),
     ) as said:
         _warn_of_new_levels(fitted, layout, tmp_path / "new")
     assert len(said) == 1
@@ -115,11 +145,24 @@ def test_what_only_the_workers_of_a_cluster_see_is_said_here(tmp_path):
 def test_a_cluster_whose_rows_are_all_of_new_levels_warns(tmp_path):
     import pandas as pd
 
-    dask = pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'calibrant[dask]'")
+    dask = pytest.importorskip(
+        "dask.dataframe", reason="Dask is not installed: pip install 'calibrant[dask]'"
+    )
     p = np.linspace(0.1, 0.9, 300)
     frame = pd.DataFrame({"p": p, "site": np.where(np.arange(300) % 2, "a", "b")})
-    fitted = cb.GroupCalibrator().fit(p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site"]])
-    made = pd.read_parquet(apply(fitted, dask.from_pandas(frame, npartitions=2), tmp_path / "known", probabilities="p"))
-    np.testing.assert_allclose(made["p"], fitted.predict_proba(p, groups=frame[["site"]])[:, 1], atol=1e-12)
+    fitted = cb.GroupCalibrator().fit(
+        p, np.where(frame.site == "a", p > 0.3, p > 0.7), groups=frame[["site"]]
+    )
+    made = pd.read_parquet(
+        apply(fitted, dask.from_pandas(frame, npartitions=2), tmp_path / "known", probabilities="p")
+    )
+    np.testing.assert_allclose(
+        made["p"], fitted.predict_proba(p, groups=frame[["site"]])[:, 1], atol=1e-12
+    )
     with pytest.warns(CalibrationWarning, match="rows has a level of the column site of groups"):
-        apply(fitted, dask.from_pandas(frame.assign(site="N"), npartitions=2), tmp_path / "new", probabilities="p")
+        apply(
+            fitted,
+            dask.from_pandas(frame.assign(site="N"), npartitions=2),
+            tmp_path / "new",
+            probabilities="p",
+        )

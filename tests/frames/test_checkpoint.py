@@ -34,7 +34,17 @@ KILLED = 1 if os.name == "nt" else -signal.SIGKILL
 def killed(logs, tmp_path):
     """What is left of a command that was killed outright once it had counted five of 21 files."""
     kept = tmp_path / "sums.calibrant"
-    command = [sys.executable, "-c", SLOW, "evaluate", logs, *ASKED, "--resume", str(kept), "--json"]
+    command = [
+        sys.executable,
+        "-c",
+        SLOW,
+        "evaluate",
+        logs,
+        *ASKED,
+        "--resume",
+        str(kept),
+        "--json",
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         while not kept.exists() or len(cb.load(kept).done) < 5:
             assert process.poll() is None, "it ended before it could be killed"
@@ -58,7 +68,11 @@ def test_nothing_is_lost_when_the_process_is_killed(killed, logs, tmp_path, monk
     assert len(read) == 21 - counted
     expected = cb.evaluate(logs, **MODES["sliced"])
     assert_same(found, expected)
-    printed = json.loads(CliRunner().invoke(group, ["evaluate", logs, *ASKED, "--resume", str(again), "--json"]).stdout)
+    printed = json.loads(
+        CliRunner()
+        .invoke(group, ["evaluate", logs, *ASKED, "--resume", str(again), "--json"])
+        .stdout
+    )
     assert len(read) == 2 * (21 - counted)
     for row, wanted in zip(printed["slices"], expected.to_dict()["slices"], strict=True):
         assert row == pytest.approx(wanted, abs=1e-9)

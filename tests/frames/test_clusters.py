@@ -1,4 +1,6 @@
-"""Real clusters - local Spark, two Dask processes, local Ray - against pyarrow: every column of every mode, over 21 files."""
+"""Real clusters - local Spark, two Dask processes, local Ray - against pyarrow: every column of
+every mode, over 21 files.
+"""
 
 import numpy as np
 import pytest
@@ -16,7 +18,9 @@ pytestmark = [
 
 @pytest.mark.parametrize("cluster", ["dask", "spark", "ray"])
 def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole, tmp_path):
-    """One test a cluster, which takes seconds to start: a run on several workers then starts each once."""
+    """One test a cluster, which takes seconds to start: a run on several workers then starts
+    each once.
+    """
     request.getfixturevalue(f"{cluster}_cluster")
     _assert_every_column_of_every_mode(cluster, logs, folders)
     _assert_sketch(cluster, logs)
@@ -27,9 +31,14 @@ def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole
 
 def _assert_every_column_of_every_mode(cluster, logs, folders):
     for asked in MODES.values():
-        assert_same(cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked))
+        assert_same(
+            cb.evaluate(logs, engine=cluster, **asked), cb.evaluate(logs, engine="pyarrow", **asked)
+        )
     forecasts = {"label": "w", "mean": "region", "std": "score", "by": "model"}
-    assert_same(cb.evaluate(logs, engine=cluster, **forecasts), cb.evaluate(logs, engine="pyarrow", **forecasts))
+    assert_same(
+        cb.evaluate(logs, engine=cluster, **forecasts),
+        cb.evaluate(logs, engine="pyarrow", **forecasts),
+    )
     asked = {"probabilities": "p_*", "by": ["model", "day"]}
     assert_same(cb.evaluate(folders[0], engine=cluster, **asked), cb.evaluate(folders[1], **asked))
 
@@ -38,7 +47,9 @@ def _assert_sketch(cluster, logs):
     asked = {"score": "score", "predicted": "predicted", "n_bins": 512}
     found, expected = (sketch(logs, engine=engine, **asked) for engine in (cluster, "pyarrow"))
     for name in expected.groups:
-        for left, right in zip(found.points(predicted=name[-1]), expected.points(predicted=name[-1]), strict=True):
+        for left, right in zip(
+            found.points(predicted=name[-1]), expected.points(predicted=name[-1]), strict=True
+        ):
             np.testing.assert_allclose(left, right, rtol=1e-9)
 
 
@@ -53,7 +64,9 @@ def _assert_apply(cluster, mode, logs, whole, tmp_path):
 
     P = whole[COLUMNS].to_numpy(np.float32)
     fitted = cb.TemperatureScaling().fit(P, whole["label"])
-    out = pd.read_parquet(apply(fitted, logs, tmp_path / mode.strip("*"), probabilities=mode, engine=cluster))
+    out = pd.read_parquet(
+        apply(fitted, logs, tmp_path / mode.strip("*"), probabilities=mode, engine=cluster)
+    )
     # Partitions may come back in any order; the note names the row and its file.
     out, expected = (frame.sort_values(["ts", "note"], ignore_index=True) for frame in (out, whole))
     P = expected[COLUMNS].to_numpy(np.float32)

@@ -31,9 +31,12 @@ def _in_memory(rows, weight=None):
     P, y = rows[COLUMNS].to_numpy(np.float32), rows["label"].to_numpy()
     kwargs = {} if weight is None else {"sample_weight": rows[weight].to_numpy()}
     named = {
-        "accuracy": metrics.accuracy, "log_loss": metrics.log_loss, "brier_score": metrics.brier_score,
-        "ece": metrics.expected_calibration_error, "mce": metrics.maximum_calibration_error,
-    }  # fmt: skip
+        "accuracy": metrics.accuracy,
+        "log_loss": metrics.log_loss,
+        "brier_score": metrics.brier_score,
+        "ece": metrics.expected_calibration_error,
+        "mce": metrics.maximum_calibration_error,
+    }
     return {name: metric(y, P, **kwargs) for name, metric in named.items()}
 
 
@@ -42,7 +45,9 @@ def test_equal_to_the_metrics_in_memory(logs, whole):
     for name, value in _in_memory(whole).items():
         assert found[name] == pytest.approx(value, abs=1e-9), name
     interval = metrics.log_loss.interval(whole["label"], whole[COLUMNS].to_numpy(np.float32))
-    assert (found["log_loss_low"], found["log_loss_high"]) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert (found["log_loss_low"], found["log_loss_high"]) == pytest.approx(
+        (interval.low, interval.high), abs=1e-9
+    )
 
 
 def test_weights_equal_the_metrics_in_memory(logs, whole):
@@ -56,7 +61,11 @@ def test_slices_equal_the_metrics_in_memory(logs, whole):
     day = whole["ts"].dt.date.astype(str)
     assert len(frame) == 5 * 3 * 4
     for _, row in frame.iterrows():
-        model = whole["model"].isna() if row["model"] is None or row["model"] != row["model"] else whole["model"] == row["model"]
+        model = (
+            whole["model"].isna()
+            if row["model"] is None or row["model"] != row["model"]
+            else whole["model"] == row["model"]
+        )
         part = whole[(whole["region"] == row["region"]) & model & (day == row["day"])]
         assert row["n"] == len(part)
         for name, value in _in_memory(part).items():
@@ -68,12 +77,16 @@ def test_scores_alone_give_the_losses_of_the_confidence(logs, whole):
     right, score = (whole["predicted"] == whole["label"]).astype(int), whole["score"].to_numpy()
     assert found["ece"] == pytest.approx(_in_memory(whole)["ece"], abs=1e-6)
     assert found["confidence_log_loss"] == pytest.approx(metrics.log_loss(right, score), abs=1e-9)
-    assert found["confidence_brier_score"] == pytest.approx(metrics.brier_score(right, score, scale_by_half=True), abs=1e-9)
+    assert found["confidence_brier_score"] == pytest.approx(
+        metrics.brier_score(right, score, scale_by_half=True), abs=1e-9
+    )
 
 
 def test_equal_mass_bins_are_within_their_bound(logs, whole):
     found = cb.evaluate(logs, probabilities="p_*", strategy="mass", n_bins=10).overall()
-    exact = metrics.expected_calibration_error(whole["label"], whole[COLUMNS].to_numpy(np.float32), n_bins=10, strategy="mass")
+    exact = metrics.expected_calibration_error(
+        whole["label"], whole[COLUMNS].to_numpy(np.float32), n_bins=10, strategy="mass"
+    )
     assert 0.0 < found["ece_bound"] < 0.05
     assert abs(found["ece"] - exact) <= found["ece_bound"]
 
@@ -145,7 +158,10 @@ def test_the_record(logs):
         ({"probabilities": "p_*", "label": "model"}, "3|missing"),
         ({"probabilities": "p_*", "label": "note"}, "among the classes"),
         ({"probabilities": "p_*", "time": "region"}, "column of times"),
-        ({"probabilities": "p_*", "cluster": "region"}, "cluster must be left out where tables are counted out of core"),
+        (
+            {"probabilities": "p_*", "cluster": "region"},
+            "cluster must be left out where tables are counted out of core",
+        ),
         ({"probabilities": ["p_0", "p_1", "p_2", "w"], "classes": range(4)}, "probabilities in"),
     ],
 )
@@ -164,7 +180,10 @@ def test_batches_of_any_size_give_the_same_sums(logs, whole, expected):
 
     table = pa.Table.from_pandas(whole)
     rows = [1, 0, 900, 7, len(whole) - 908]
-    parts = [table.slice(start, stop - start) for start, stop in zip(np.cumsum([0, *rows[:-1]]), np.cumsum(rows), strict=True)]
+    parts = [
+        table.slice(start, stop - start)
+        for start, stop in zip(np.cumsum([0, *rows[:-1]]), np.cumsum(rows), strict=True)
+    ]
     assert_same(cb.evaluate(pa.concat_tables(parts), **MODES["sliced"]), expected["sliced"])
 
 
@@ -172,15 +191,21 @@ def test_slices_far_apart_and_few_rows_of_each():
     import pandas as pd
 
     rng = np.random.default_rng(3)
-    logs = pd.DataFrame({"p": rng.random(4000), "label": rng.integers(0, 2, 4000), "user": rng.choice([5, -(2**40), 2**50, 77], 4000)})
+    logs = pd.DataFrame(
+        {
+            "p": rng.random(4000),
+            "label": rng.integers(0, 2, 4000),
+            "user": rng.choice([5, -(2**40), 2**50, 77], 4000),
+        }
+    )
     logs["item"] = rng.integers(0, 3000, 4000)
     found = cb.evaluate(logs, probabilities="p", by=["user", "item"]).frame()
     counted = logs.groupby(["user", "item"]).size()
     assert found.set_index(["user", "item"])["n"].to_dict() == counted.to_dict()
     one = logs[logs["user"] == 77]
-    assert cb.evaluate(logs, probabilities="p", by="user").frame().set_index("user")["log_loss"][77] == pytest.approx(
-        metrics.log_loss(one["label"], one["p"]), abs=1e-9
-    )
+    assert cb.evaluate(logs, probabilities="p", by="user").frame().set_index("user")["log_loss"][
+        77
+    ] == pytest.approx(metrics.log_loss(one["label"], one["p"]), abs=1e-9)
 
 
 @pytest.mark.parametrize("engine", EMBEDDED)
@@ -192,7 +217,9 @@ def test_names_of_folders_are_columns(engine, folders, tmp_path):
     assert len(expected.frame()) == 4
     for source in (root, f"{root}/**/*.parquet", f"{root}/model=*/day=*/0.parquet"):
         assert_same(cb.evaluate(source, engine=engine, **asked), expected)
-    assert_same(cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected)
+    assert_same(
+        cb.evaluate(root, engine=engine, checkpoint=tmp_path / "sums.calibrant", **asked), expected
+    )
 
 
 @pytest.mark.parametrize("engine", ["auto", "pyarrow"])
@@ -200,7 +227,10 @@ def test_a_class_made_from_a_library_s_table_is_read_as_that_table(engine):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     made = type("Logs", (pandas.DataFrame,), {})({"p": [0.2, 0.9], "label": [0, 1]})
-    assert cb.evaluate(made, probabilities="p", target="answer", engine=engine).overall()["accuracy"] == 1.0
+    assert (
+        cb.evaluate(made, probabilities="p", target="answer", engine=engine).overall()["accuracy"]
+        == 1.0
+    )
 
 
 def test_columns_of_whole_numbers_are_classes_of_that_number():
@@ -211,9 +241,13 @@ def test_columns_of_whole_numbers_are_classes_of_that_number():
 
 
 ASKED = [
-    metrics.observed_expected_ratio, metrics.d2_log_loss, metrics.calibration_bias, metrics.net_benefit.with_options(threshold=0.1),
-    metrics.net_benefit.with_options(threshold=0.4), metrics.threshold_weighted_brier_score.with_options(low=0.1, high=0.3),
-]  # fmt: skip
+    metrics.observed_expected_ratio,
+    metrics.d2_log_loss,
+    metrics.calibration_bias,
+    metrics.net_benefit.with_options(threshold=0.1),
+    metrics.net_benefit.with_options(threshold=0.4),
+    metrics.threshold_weighted_brier_score.with_options(low=0.1, high=0.3),
+]
 
 
 @pytest.mark.parametrize("strategy", ["width", "mass"])
@@ -221,8 +255,22 @@ def test_further_metrics_that_are_sums_are_those_of_the_rows(strategy):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(4)
     p, w = rng.random(3000) ** 2, rng.integers(0, 3, 3000)
-    logs = pandas.DataFrame({"p": p, "label": (rng.random(3000) < p).astype(int), "site": rng.choice(list("abc"), 3000), "w": w})
-    asked = {"probabilities": "p", "by": "site", "weight": "w", "metrics": ASKED, "strategy": strategy, "target": "answer"}
+    logs = pandas.DataFrame(
+        {
+            "p": p,
+            "label": (rng.random(3000) < p).astype(int),
+            "site": rng.choice(list("abc"), 3000),
+            "w": w,
+        }
+    )
+    asked = {
+        "probabilities": "p",
+        "by": "site",
+        "weight": "w",
+        "metrics": ASKED,
+        "strategy": strategy,
+        "target": "answer",
+    }
     parts = cb.evaluate(logs[:1000], **asked) + cb.evaluate(logs[1000:], **asked)
     found = parts.frame().set_index("site")
     for site, rows in logs.groupby("site"):
@@ -230,8 +278,12 @@ def test_further_metrics_that_are_sums_are_those_of_the_rows(strategy):
             name = metric.key if metric.key != "net_benefit" else repr(metric)
             one = metric.interval(rows["label"], rows["p"], sample_weight=rows["w"])
             row = found.loc[site]
-            assert (row[name], row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx((one.value, one.low, one.high), abs=1e-9)
-    assert parts.overall()["d2_log_loss"] == pytest.approx(metrics.d2_log_loss(logs["label"], p, sample_weight=w), abs=1e-9)
+            assert (row[name], row[f"{name}_low"], row[f"{name}_high"]) == pytest.approx(
+                (one.value, one.low, one.high), abs=1e-9
+            )
+    assert parts.overall()["d2_log_loss"] == pytest.approx(
+        metrics.d2_log_loss(logs["label"], p, sample_weight=w), abs=1e-9
+    )
     plain = cb.evaluate(logs, **(asked | {"metrics": []}))
     assert plain.overall().items() <= cb.evaluate(logs, **asked).overall().items()
     with pytest.raises(InputError, match="metrics differ"):
@@ -242,8 +294,15 @@ def test_one_class_of_several_is_an_event(logs, whole):
     asked = metrics.event_brier_score.with_options(target="dog")
     named = whole.rename(columns={"p_0": "p_cat", "p_1": "p_ant", "p_2": "p_dog", "p_3": "p_bee"})
     named["label"] = np.array(["cat", "ant", "dog", "bee"])[whole["label"]]
-    found = cb.evaluate(named, probabilities=["p_cat", "p_ant", "p_dog", "p_bee"], classes=["cat", "ant", "dog", "bee"], metrics=[asked])
-    right = asked.with_options(target=2)(whole["label"], whole[[f"p_{k}" for k in range(4)]].to_numpy())
+    found = cb.evaluate(
+        named,
+        probabilities=["p_cat", "p_ant", "p_dog", "p_bee"],
+        classes=["cat", "ant", "dog", "bee"],
+        metrics=[asked],
+    )
+    right = asked.with_options(target=2)(
+        whole["label"], whole[[f"p_{k}" for k in range(4)]].to_numpy()
+    )
     assert found.overall()["event_brier_score"] == pytest.approx(right, abs=1e-9)
 
 
@@ -265,9 +324,25 @@ def test_zeros_of_either_sign_are_one_slice_and_nan_is_a_missing_one():
     batches = pa.Table.from_batches(table.to_batches(max_chunksize=200))
     for source in (table, batches):
         state = cb.evaluate(source, probabilities="p", by="region", target="event").state
-        counts = {group[0]: weight for group, weight in zip(state.groups, state.bins[..., 0].sum(axis=1), strict=False)}
-        assert counts == {0.0: (region == 0.0).sum(), 1.0: (region == 1.0).sum(), None: np.isnan(region).sum()}
-    missing = pa.table({"s": p[:4], "said": [0.0, -0.0, 1.0, 1.0], "label": pa.array([0.0, 1.0, np.nan, 1.0], from_pandas=False)})
+        counts = {
+            group[0]: weight
+            for group, weight in zip(state.groups, state.bins[..., 0].sum(axis=1), strict=False)
+        }
+        assert counts == {
+            0.0: (region == 0.0).sum(),
+            1.0: (region == 1.0).sum(),
+            None: np.isnan(region).sum(),
+        }
+    missing = pa.table(
+        {
+            "s": p[:4],
+            "said": [0.0, -0.0, 1.0, 1.0],
+            "label": pa.array([0.0, 1.0, np.nan, 1.0], from_pandas=False),
+        }
+    )
     with pytest.raises(InputError, match="'label' must have a value in every row; 1 are missing"):
         cb.evaluate(missing, score="s", predicted="said")
-    assert cb.evaluate(missing.slice(0, 2), score="s", predicted="said").state.bins[..., 0].sum() == 2.0
+    assert (
+        cb.evaluate(missing.slice(0, 2), score="s", predicted="said").state.bins[..., 0].sum()
+        == 2.0
+    )

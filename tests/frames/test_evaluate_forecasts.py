@@ -12,13 +12,18 @@ pytest.importorskip("pandas")
 
 ASKED = {"label": "y", "mean": "mu", "std": "sigma"}
 IN_MEMORY = {
-    "nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score, "rmse": metrics.root_mean_squared_error,
-    "mae": metrics.mean_absolute_error, "sharpness": metrics.sharpness, "c_v": metrics.coefficient_of_variation,
-    "coverage": metrics.interval_coverage, "width": metrics.interval_width,
+    "nll": metrics.negative_log_likelihood,
+    "crps": metrics.continuous_ranked_probability_score,
+    "rmse": metrics.root_mean_squared_error,
+    "mae": metrics.mean_absolute_error,
+    "sharpness": metrics.sharpness,
+    "c_v": metrics.coefficient_of_variation,
+    "coverage": metrics.interval_coverage,
+    "width": metrics.interval_width,
     "interval_calibration_error": metrics.interval_calibration_error,
     "ence": metrics.expected_normalized_calibration_error.with_options(cells=32),
     "uce": metrics.uncertainty_calibration_error.with_options(cells=32),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +32,16 @@ def whole():
 
     rng = np.random.default_rng(3)
     mean, std, n = rng.normal(size=2000), np.exp(0.5 * rng.normal(size=2000)), 2000
-    return pd.DataFrame({
-        "mu": mean, "sigma": std, "y": mean + 1.3 * std * rng.normal(size=n), "region": rng.integers(0, 3, n),
-        "model": np.array(["a", "b"])[rng.integers(0, 2, n)], "w": rng.integers(0, 4, n).astype(float),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "mu": mean,
+            "sigma": std,
+            "y": mean + 1.3 * std * rng.normal(size=n),
+            "region": rng.integers(0, 3, n),
+            "model": np.array(["a", "b"])[rng.integers(0, 2, n)],
+            "w": rng.integers(0, 4, n).astype(float),
+        }
+    )
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +55,12 @@ def files(whole, tmp_path_factory):
 def _equal(found, rows, weight=None):
     weight = None if weight is None else rows[weight].to_numpy()
     for name, metric in IN_MEMORY.items():
-        value = metric(rows["y"].to_numpy(), rows["mu"].to_numpy(), rows["sigma"].to_numpy(), sample_weight=weight)
+        value = metric(
+            rows["y"].to_numpy(),
+            rows["mu"].to_numpy(),
+            rows["sigma"].to_numpy(),
+            sample_weight=weight,
+        )
         assert found[name] == pytest.approx(value, abs=1e-9, rel=1e-9), name
 
 
@@ -65,15 +81,22 @@ def test_quantiles_equal_the_metrics_of_the_quantile_forecast(engine, whole, tmp
     pytest.importorskip(engine)
     levels = [0.1, 0.5, 0.9]
     # Names in an order that is not that of the levels.
-    columns = {f"q_{level}": cb.NormalForecast(whole["mu"], whole["sigma"]).quantile(level) for level in reversed(levels)}
+    columns = {
+        f"q_{level}": cb.NormalForecast(whole["mu"], whole["sigma"]).quantile(level)
+        for level in reversed(levels)
+    }
     whole.assign(**columns).to_parquet(tmp_path / "q.parquet", index=False)
-    found = cb.evaluate(str(tmp_path / "q.parquet"), label="y", quantiles="q_*", by="model", engine=engine)
+    found = cb.evaluate(
+        str(tmp_path / "q.parquet"), label="y", quantiles="q_*", by="model", engine=engine
+    )
     for row in found.frame().to_dict("records"):
         rows = whole["model"] == row["model"]
         values = np.column_stack([columns[f"q_{level}"] for level in levels])[rows]
         forecast = cb.QuantileForecast(levels, values)
         for name, metric in IN_MEMORY.items():
-            assert row[name] == pytest.approx(metric(whole["y"][rows].to_numpy(), forecast), rel=1e-9, abs=1e-9), name
+            assert row[name] == pytest.approx(
+                metric(whole["y"][rows].to_numpy(), forecast), rel=1e-9, abs=1e-9
+            ), name
     assert found.levels.tolist() == levels
 
 
@@ -87,11 +110,16 @@ def test_what_quantiles_must_be_is_said(whole):
 
 def test_weights_and_intervals(files, whole):
     found = cb.evaluate(files, weight="w", n_bins=5, **ASKED).overall()
-    interval = metrics.negative_log_likelihood.interval(whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"])
-    assert (found["nll_low"], found["nll_high"]) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    interval = metrics.negative_log_likelihood.interval(
+        whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"]
+    )
+    assert (found["nll_low"], found["nll_high"]) == pytest.approx(
+        (interval.low, interval.high), abs=1e-9
+    )
     ence = metrics.expected_normalized_calibration_error
     assert found["ence"] == pytest.approx(
-        ence(whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"], n_bins=5, cells=32), abs=1e-9
+        ence(whole["y"], whole["mu"], whole["sigma"], sample_weight=whole["w"], n_bins=5, cells=32),
+        abs=1e-9,
     )
     _equal(cb.evaluate(files, weight="w", **ASKED).overall(), whole, "w")
 
@@ -102,7 +130,10 @@ def test_parts_add_up_are_saved_and_go_on(files, whole, tmp_path):
     paths = sorted(glob.glob(files))
     parts = [cb.evaluate(p, by="model", **ASKED) for p in (paths[:3], paths[3:])]
     _equal((parts[0] + parts[1]).overall(), whole)
-    assert cb.load(parts[0].state.save(tmp_path / "state.calibrant")).settings == parts[1].state.settings
+    assert (
+        cb.load(parts[0].state.save(tmp_path / "state.calibrant")).settings
+        == parts[1].state.settings
+    )
     kept = tmp_path / "sums.calibrant"
     cb.evaluate(paths[:3], checkpoint=kept, **ASKED)
     _equal(cb.evaluate(paths, checkpoint=kept, **ASKED).overall(), whole)

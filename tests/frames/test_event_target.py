@@ -10,7 +10,12 @@ from calibrant.errors import InputError
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-LABELS = {"numbers": (0, 1), "booleans": (False, True), "texts": ("no", "yes"), "capitals": ("FALSE", "TRUE")}
+LABELS = {
+    "numbers": (0, 1),
+    "booleans": (False, True),
+    "texts": ("no", "yes"),
+    "capitals": ("FALSE", "TRUE"),
+}
 
 
 @pytest.fixture
@@ -31,7 +36,11 @@ def test_each_slice_has_the_numbers_of_the_metrics(labels, engine, rows):
         own = half == part["half"]
         assert part["mean_risk"] == pytest.approx(p[own].mean())
         assert part["event_rate"] == pytest.approx(y[own].mean())
-        for metric in (metrics.observed_expected_ratio, metrics.log_loss, metrics.positive_class_calibration_error):
+        for metric in (
+            metrics.observed_expected_ratio,
+            metrics.log_loss,
+            metrics.positive_class_calibration_error,
+        ):
             assert part[metric.key] == pytest.approx(metric(y[own], p[own]))
         assert part["event_brier_score"] == pytest.approx(np.mean((p[own] - y[own]) ** 2))
         interval = metrics.observed_expected_ratio.interval(y[own], p[own])
@@ -43,9 +52,13 @@ def test_each_slice_has_the_numbers_of_the_metrics(labels, engine, rows):
 def test_columns_of_two_and_more_classes(rows):
     p, y, _ = rows
     named = pandas.DataFrame({"p_good": 1 - p, "p_bad": p, "label": np.array(["good", "bad"])[y]})
-    want = cb.evaluate(pandas.DataFrame({"p": p, "label": y}), probabilities="p", target="event").overall()
+    want = cb.evaluate(
+        pandas.DataFrame({"p": p, "label": y}), probabilities="p", target="event"
+    ).overall()
     assert cb.evaluate(named, probabilities="p_*", target="bad").overall() == pytest.approx(want)
-    assert cb.evaluate(named, probabilities="p_*", classes=["good", "bad"], target="event").overall() == pytest.approx(want)
+    assert cb.evaluate(
+        named, probabilities="p_*", classes=["good", "bad"], target="event"
+    ).overall() == pytest.approx(want)
     with pytest.raises(InputError, match="the event must be named"):
         cb.evaluate(named, probabilities="p_*", target="event")
     with pytest.raises(InputError, match="target must be one of"):
@@ -62,7 +75,10 @@ def test_labels_that_say_nothing_need_a_name(rows):
     with pytest.raises(InputError, match="the event must be named"):
         cb.evaluate(table, probabilities="p", target="event")
     found = cb.evaluate(table, probabilities="p", target="bad").overall()
-    assert found == cb.evaluate(table, probabilities="p", classes=["good", "bad"], target="event").overall()
+    assert (
+        found
+        == cb.evaluate(table, probabilities="p", classes=["good", "bad"], target="event").overall()
+    )
     assert found["event_rate"] == pytest.approx(y.mean())
 
 

@@ -1,4 +1,6 @@
-"""Rows drawn stand for the table: sums are unbiased, rare classes are there, and fits come close to those on all rows."""
+"""Rows drawn stand for the table: sums are unbiased, rare classes are there, and fits come close
+to those on all rows.
+"""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +40,9 @@ def test_sums_over_the_sample_are_unbiased(weight, log):
 
 def test_half_by_size_and_half_alike(log):
     drawn = sample(log, 2000, probabilities="p_*")
-    counts = np.bincount(log[[f"p_{name}" for name in NAMES]].to_numpy().argmax(axis=1), minlength=4)
+    counts = np.bincount(
+        log[[f"p_{name}" for name in NAMES]].to_numpy().argmax(axis=1), minlength=4
+    )
     wanted = np.minimum(counts, 1000 * counts / N + 250)
     got = np.bincount(drawn.predicted, minlength=4)
     assert np.all(np.abs(got - wanted) <= 5.0 * np.sqrt(wanted))
@@ -47,7 +51,10 @@ def test_half_by_size_and_half_alike(log):
 
 
 def test_fit_is_close_to_the_fit_on_all_rows(log):
-    drawn, P = sample(log, 6000, probabilities="p_*"), log[[f"p_{name}" for name in NAMES]].to_numpy()
+    drawn, P = (
+        sample(log, 6000, probabilities="p_*"),
+        log[[f"p_{name}" for name in NAMES]].to_numpy(),
+    )
     whole = cb.TemperatureScaling(classes=NAMES).fit(P, log["label"])
     made = drawn.fit(cb.TemperatureScaling())
     assert made.temperature_ == pytest.approx(whole.temperature_, rel=0.05)
@@ -56,7 +63,9 @@ def test_fit_is_close_to_the_fit_on_all_rows(log):
 
 def test_penalties_see_a_sample_and_not_the_table(log):
     drawn = sample(log, 300, probabilities="p_*")
-    twice = RowSample(drawn.probabilities, drawn.labels, drawn.predicted, 2.0 * drawn.weight, drawn.classes)
+    twice = RowSample(
+        drawn.probabilities, drawn.labels, drawn.predicted, 2.0 * drawn.weight, drawn.classes
+    )
     P = drawn.probabilities[:20]
     fits = [rows.fit(cb.StructuredMatrixScaling()).predict_proba(P) for rows in (drawn, twice)]
     np.testing.assert_allclose(*fits, atol=1e-12)
@@ -74,7 +83,9 @@ def test_every_row_where_as_many_are_asked_for(engine, mode, logs, whole):
 
 
 def test_the_same_seed_draws_the_same_rows_and_is_kept(log, tmp_path):
-    first, second, other = (sample(log, 500, probabilities="p_*", random_state=seed) for seed in (1, 1, 2))
+    first, second, other = (
+        sample(log, 500, probabilities="p_*", random_state=seed) for seed in (1, 1, 2)
+    )
     kept = cb.load(first.save(tmp_path / "rows.calibrant"))
     np.testing.assert_array_equal(kept.probabilities, second.probabilities)
     np.testing.assert_array_equal(kept.weight, second.weight)

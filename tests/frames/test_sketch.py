@@ -25,27 +25,41 @@ def _rows(n=30_000, seed=0, extreme=False):
 def data(request):
     import pandas as pd
 
-    score, right, predicted, day = _rows(seed=5 if request.param == "extreme" else request.param, extreme=request.param == "extreme")
+    score, right, predicted, day = _rows(
+        seed=5 if request.param == "extreme" else request.param, extreme=request.param == "extreme"
+    )
     label = np.where(right == 1.0, predicted, (predicted + 1) % 3)
-    return pd.DataFrame({"score": score, "right": right, "predicted": predicted, "label": label, "day": day})
+    return pd.DataFrame(
+        {"score": score, "right": right, "predicted": predicted, "label": label, "day": day}
+    )
 
 
 ASKED = {"score": "score", "predicted": "predicted"}
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.KernelDensity()], ids=str)
+@pytest.mark.parametrize(
+    "map_", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.KernelDensity()], ids=str
+)
 def test_smooth_maps_are_within_1e_3_of_the_exact_fit_at_every_score(map_, data):
     made = sketch(data, **ASKED)
     exact = type(map_)(**map_.get_params()).fit(data["score"], data["right"])
-    grid = np.concatenate([data["score"], np.linspace(data["score"].min(), data["score"].max(), 5000)])
+    grid = np.concatenate(
+        [data["score"], np.linspace(data["score"].min(), data["score"].max(), 5000)]
+    )
     assert np.abs(made.fit(map_).predict(grid) - exact.predict(grid)).max() < 1e-3
 
 
 def test_isotonic_is_within_1e_3_on_average_and_1e_4_in_log_loss(data):
-    made, exact = sketch(data, **ASKED).fit(cb.Isotonic()), cb.Isotonic().fit(data["score"], data["right"])
+    made, exact = (
+        sketch(data, **ASKED).fit(cb.Isotonic()),
+        cb.Isotonic().fit(data["score"], data["right"]),
+    )
     found, wanted = made.predict(data["score"]), exact.predict(data["score"])
     assert np.abs(found - wanted).mean() < 1e-3
-    losses = [metrics.log_loss(data["right"].astype(int), np.clip(p, 1e-6, 1 - 1e-6)) for p in (found, wanted)]
+    losses = [
+        metrics.log_loss(data["right"].astype(int), np.clip(p, 1e-6, 1 - 1e-6))
+        for p in (found, wanted)
+    ]
     assert abs(losses[0] - losses[1]) < 1e-4
 
 
@@ -72,7 +86,9 @@ def test_days_add_up_and_are_kept(data, tmp_path):
 
 @pytest.fixture(scope="module")
 def cells():
-    """(frame of 40,000 rows, truth): 24 cells of two columns, one of which has nothing in some rows."""
+    """(frame of 40,000 rows, truth): 24 cells of two columns, one of which has nothing in some
+    rows.
+    """
     import pandas as pd
 
     rng = np.random.default_rng(3)
@@ -80,7 +96,12 @@ def cells():
     z = rng.normal(-0.5, 1.2, 40_000)
     p, truth = (1.0 / (1.0 + np.exp(-each)) for each in (z, z + rng.normal(0.0, 0.5, (6, 4))[a, b]))
     known = np.array(["north", "south", "east", None], dtype=object)[b]
-    return pd.DataFrame({"p": p, "label": (rng.random(40_000) < truth).astype(int), "a": a, "b": known}), truth
+    return (
+        pd.DataFrame(
+            {"p": p, "label": (rng.random(40_000) < truth).astype(int), "a": a, "b": known}
+        ),
+        truth,
+    )
 
 
 def _by_cells(frame, n_bins=512):
@@ -88,12 +109,16 @@ def _by_cells(frame, n_bins=512):
 
 
 @pytest.mark.parametrize(("n_bins", "near"), [(256, 2e-3), (512, 1e-3), (4096, 2e-4)])
-def test_a_calibrator_by_group_is_as_near_to_the_fit_of_the_rows_as_the_bins_are_fine(cells, n_bins, near):
+def test_a_calibrator_by_group_is_as_near_to_the_fit_of_the_rows_as_the_bins_are_fine(
+    cells, n_bins, near
+):
     frame, truth = cells
     exact = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame[["a", "b"]])
     halves = _by_cells(frame[:15_000], n_bins) + _by_cells(frame[15_000:], n_bins)
     made = halves.fit_groups()
-    found, wanted = (one.predict_proba(frame["p"], groups=frame[["b", "a"]])[:, 1] for one in (made, exact))
+    found, wanted = (
+        one.predict_proba(frame["p"], groups=frame[["b", "a"]])[:, 1] for one in (made, exact)
+    )
     assert np.abs(found - wanted).max() < near
     assert made.group_names_ == ["a", "b"]
     # Both know what the whole does not.
@@ -109,11 +134,15 @@ def test_tables_are_calibrated_and_audited_by_group(cells, tmp_path):
     made = sketched.fit_groups(cb.GroupCalibrator(cb.Identity()))
     out = apply(made, frame, tmp_path / "out.parquet", probabilities="p")
     found = pd.read_parquet(out)
-    np.testing.assert_allclose(found["p"], made.predict_proba(frame["p"], groups=frame[["a", "b"]])[:, 1], atol=1e-12)
+    np.testing.assert_allclose(
+        found["p"], made.predict_proba(frame["p"], groups=frame[["a", "b"]])[:, 1], atol=1e-12
+    )
     before, after = (cb.audit(one, n_draws=200) for one in (sketched, _by_cells(found)))
     assert not after.off
     # Draws of other units differ, so that a group at the limit may.
-    rows = {one.name for one in cb.audit(frame["label"], frame["p"], frame[["a", "b"]], n_draws=200).off}
+    rows = {
+        one.name for one in cb.audit(frame["label"], frame["p"], frame[["a", "b"]], n_draws=200).off
+    }
     assert len(rows) > 10
     assert len(rows ^ {one.name for one in before.off}) <= 1
     with pytest.raises(InputError, match="must have a column 'b'"):
@@ -122,12 +151,20 @@ def test_tables_are_calibrated_and_audited_by_group(cells, tmp_path):
 
 def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
     frame, _ = cells
-    for made in (sketch(frame, probabilities="p", by="a", n_bins=64), sketch(frame, probabilities="p", target="event", n_bins=64)):
+    for made in (
+        sketch(frame, probabilities="p", by="a", n_bins=64),
+        sketch(frame, probabilities="p", target="event", n_bins=64),
+    ):
         with pytest.raises(InputError, match='target="event" and by='):
             made.fit_groups()
     with pytest.raises(InputError, match="such as GroupCalibrator"):
         _by_cells(frame).fit_groups(cb.TemperatureScaling())
-    with pytest.raises(InputError, match="by must name columns that are known before anything comes true; 'label' is the label"):
+    with pytest.raises(
+        InputError,
+        match=(
+            "by must name columns that are known before anything comes true; 'label' is the label"
+        ),
+    ):
         sketch(frame, probabilities="p", target="event", by=["a", "label"], n_bins=64)
     unnamed = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame["a"].to_numpy())
     with pytest.raises(InputError, match="had no names"):

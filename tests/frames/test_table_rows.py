@@ -25,7 +25,13 @@ class Seen:
 @pytest.fixture
 def paths(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pandas.DataFrame({"p": rng.random(300_000).round(6), "y": rng.integers(0, 2, 300_000), "w": rng.integers(0, 2, 300_000)})
+    frame = pandas.DataFrame(
+        {
+            "p": rng.random(300_000).round(6),
+            "y": rng.integers(0, 2, 300_000),
+            "w": rng.integers(0, 2, 300_000),
+        }
+    )
     found = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     for path, part in zip(found, (frame[:170_000], frame[170_000:]), strict=True):
         part.to_parquet(path)
@@ -37,7 +43,9 @@ def test_each_row_has_the_number_of_its_place(paths, engine):
     pytest.importorskip(engine)
     paths, frame = paths
     read = []
-    found = TableRows(paths, LAYOUT, engine).fold(lambda record, number: Seen([(record.probabilities[:, 1], number)]), read.append)
+    found = TableRows(paths, LAYOUT, engine).fold(
+        lambda record, number: Seen([(record.probabilities[:, 1], number)]), read.append
+    )
     risk, number = (np.concatenate(column) for column in zip(*found.parts, strict=True))
     kept = frame["w"].to_numpy() > 0
     assert risk == pytest.approx(frame["p"].to_numpy()[kept], abs=1e-15)

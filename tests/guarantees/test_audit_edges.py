@@ -12,14 +12,20 @@ from calibrant._kernels.step_down import share_adjusted, step_down
 
 
 def test_step_down_by_hand():
-    """Of three draws: one has a largest statistic of 3 or more; two have one of 1 or more in the test that is left."""
-    adjusted, maxima = step_down(np.array([1.0, 3.0]), [np.array([[2.0, 0.0, 1.0], [1.0, 4.0, 2.0]])])
+    """Of three draws: one has a largest statistic of 3 or more; two have one of 1 or more in the
+    test that is left.
+    """
+    adjusted, maxima = step_down(
+        np.array([1.0, 3.0]), [np.array([[2.0, 0.0, 1.0], [1.0, 4.0, 2.0]])]
+    )
     assert adjusted.tolist() == [0.75, 0.5]
     assert maxima.tolist() == [2.0, 4.0, 2.0]
 
 
 def test_a_draw_as_large_as_what_was_observed_counts():
-    assert step_down(np.array([2.0]), [np.array([[2.0, 1.0, 2.0 * (1.0 - 1e-12)]])])[0].tolist() == [0.75]
+    assert step_down(np.array([2.0]), [np.array([[2.0, 1.0, 2.0 * (1.0 - 1e-12)]])])[
+        0
+    ].tolist() == [0.75]
     assert step_down(np.array([2.0]), [np.array([[2.0 * (1.0 - 1e-9)]])])[0].tolist() == [0.5]
 
 
@@ -34,8 +40,9 @@ def test_no_p_value_is_below_one_before_it_nor_below_one_over_the_draws():
 def test_share_of_false_finds_by_hand():
     """Of 19 draws one reaches 3 with one statistic, and two reach 2, one of them with both.
 
-    Step-down finds the first test from 2 / 20 on. With it found, the second is found from twice the share of
-    1 / 20 (itself), 1 / 2 / 20 (one statistic, beside one found) and 2 / 3 / 20 (two statistics) on.
+    Step-down finds the first test from 2 / 20 on. With it found, the second is found from twice the
+    share of 1 / 20 (itself), 1 / 2 / 20 (one statistic, beside one found) and 2 / 3 / 20 (two
+    statistics) on.
     """
     draws = np.zeros((2, 19))
     draws[0, 0], draws[:, 1] = 3.5, 2.5
@@ -50,7 +57,9 @@ def test_share_of_false_finds_by_hand():
 
 
 def _outcomes(n, hits, **options):
-    """Outcome of a group of n rows at one half with so many events, beside one that is too small to be tested."""
+    """Outcome of a group of n rows at one half with so many events, beside one that is too small
+    to be tested.
+    """
     y = np.concatenate([np.arange(n) < hits, [0, 1]]).astype(int)
     found = cb.audit(y, np.full(n + 2, 0.5), ["a"] * n + ["b"] * 2, n_draws=200, **options)
     return {one.name: one for one in found.groups}["a"]

@@ -1,4 +1,5 @@
-"""Conformal guarantees where their rank, their risk or their share is met exactly, by numbers worked by hand.
+"""Conformal guarantees where their rank, their risk or their share is met exactly, by numbers
+worked by hand.
 
 Plain functions: ``tools/mutants/hand.py`` runs them on sources that are wrong on purpose.
 """
@@ -38,7 +39,9 @@ def refuses(call, *said):
 
 
 def test_risk_control_at_the_row_that_decides():
-    """(n + 1) risk is 1.9 for 18 rows and 2.0 for 19: a summed loss of 1, and one for the new row, is one too many or just allowed."""
+    """(n + 1) risk is 1.9 for 18 rows and 2.0 for 19: a summed loss of 1, and one for the new
+    row, is one too many or just allowed.
+    """
     at, drop = np.array([0.2, 0.5, 0.8]), np.ones(3)
     assert least_parameter(at, drop, 3.0, 18.0, 0.1) == (0.8, 0.0)
     assert least_parameter(at, drop, 3.0, 19.0, 0.1) == (0.5, 1.0)
@@ -60,7 +63,10 @@ def test_risk_control_where_nothing_is_enough():
 
 def test_risk_control_never_counts_a_loss_below_zero():
     """.3 - (.1 + .2) is -5.6e-17 in floats."""
-    assert least_parameter(np.array([0.2, 0.5, 0.8]), np.array([0.1, 0.1, 0.1]), 0.3, 9.0, 0.1) == (0.8, 0.0)
+    assert least_parameter(np.array([0.2, 0.5, 0.8]), np.array([0.1, 0.1, 0.1]), 0.3, 9.0, 0.1) == (
+        0.8,
+        0.0,
+    )
 
 
 def test_risk_control_takes_rows_of_one_parameter_together():
@@ -74,7 +80,11 @@ def test_the_public_risk_control_needs_as_many_rows_as_its_risk_asks():
     losses = np.column_stack([np.ones(9), np.zeros(9)])
     rule = cb.decisions.ConformalRiskControl(0.1).fit_losses([0.3, 0.7], losses)
     assert (rule.parameter_, rule.mean_loss_, rule.n_) == (0.7, 0.0, 9.0)
-    assert refuses(lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([0.3, 0.7], losses[:8]), "takes 9 rows", "got 8")
+    assert refuses(
+        lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([0.3, 0.7], losses[:8]),
+        "takes 9 rows",
+        "got 8",
+    )
 
 
 def test_the_public_risk_control_counts_its_new_row():
@@ -82,7 +92,9 @@ def test_the_public_risk_control_counts_its_new_row():
     lost = np.zeros((29, 2))
     lost[:2, 0] = 1.0
     assert cb.decisions.ConformalRiskControl(0.1).fit_losses([1.0, 2.0], lost).parameter_ == 1.0
-    assert cb.decisions.ConformalRiskControl(0.1).fit_losses([1.0, 2.0], lost[:28]).parameter_ == 2.0
+    assert (
+        cb.decisions.ConformalRiskControl(0.1).fit_losses([1.0, 2.0], lost[:28]).parameter_ == 2.0
+    )
 
 
 def test_ranks_at_whole_numbers_and_next_to_them():
@@ -103,15 +115,22 @@ def test_an_order_statistic_of_tied_scores_is_the_first_whose_mass_reaches_the_r
     np.testing.assert_array_equal(mass, [2.0, 6.0, 9.0])
     # Ten times the level: 2, 3, 6, 7, 9, 10.
     levels = [0.2, 0.3, 0.6, 0.7, 0.9, 1.0]
-    np.testing.assert_array_equal(order_statistic(scores, mass, levels), [1.0, 2.0, 2.0, 3.0, 3.0, np.inf])
+    np.testing.assert_array_equal(
+        order_statistic(scores, mass, levels), [1.0, 2.0, 2.0, 3.0, 3.0, np.inf]
+    )
 
 
 def test_clusters_count_once_and_are_not_rounded():
-    """Two rows of one cluster weigh a half each; (3 + 1) level of 1.5 is between the masses 1 and 2, of 2.0 on the second."""
+    """Two rows of one cluster weigh a half each; (3 + 1) level of 1.5 is between the masses 1
+    and 2, of 2.0 on the second.
+    """
     weight = shares(np.ones(4), np.array([0, 0, 1, 2]))
     np.testing.assert_array_equal(weight, [0.5, 0.5, 1.0, 1.0])
     scores, mass = np.arange(4.0), np.cumsum(weight)
-    found = [float(order_statistic(scores, mass, level, shares=True)) for level in (0.125, 0.25, 0.375, 0.5, 0.75, 0.8)]
+    found = [
+        float(order_statistic(scores, mass, level, shares=True))
+        for level in (0.125, 0.25, 0.375, 0.5, 0.75, 0.8)
+    ]
     assert found == [0.0, 1.0, 2.0, 2.0, 3.0, np.inf]
     np.testing.assert_array_equal(shares(np.array([1.0, 3.0]), np.array([0, 0])), [0.25, 0.75])
     np.testing.assert_array_equal(shares(np.array([1.0, 3.0]), None), [1.0, 3.0])
@@ -124,12 +143,16 @@ def test_ranks_of_each_row():
     assert row_statistics(values, np.ones(9), 0.8).tolist() == [8.0]
     # Weights 1, 2, 1 of the values 3, 1, 2: masses 2, 3, 4 of 1, 2, 3, and 5 times the level.
     several, weight = np.array([[3.0, 1.0, 2.0]]), np.array([1.0, 2.0, 1.0])
-    found = [float(row_statistics(several, weight, level)[0]) for level in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)]
+    found = [
+        float(row_statistics(several, weight, level)[0]) for level in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    ]
     assert found == [1.0, 2.0, 2.0, 3.0, 3.0, np.inf]
 
 
 def test_what_folds_cost_the_promise():
-    """Folds of one: 1 - 2 alpha. Equal folds: the smaller of both terms. Unequal ones: 2 (m - 1) / (n + m)."""
+    """Folds of one: 1 - 2 alpha. Equal folds: the smaller of both terms. Unequal ones: 2 (m - 1)
+    / (n + m).
+    """
     assert math.isclose(plus_promise(0.9, np.ones(10)), 0.8)
     assert math.isclose(plus_promise(0.9, np.full(5, 20)), 0.8 - 8.0 / 105.0)
     assert math.isclose(plus_promise(0.9, np.full(2, 3)), 0.8 - (2.0 / 3.0) / 3.0)
@@ -163,7 +186,9 @@ def test_the_scores_of_cells_by_hand():
     np.testing.assert_allclose(held.p_values(asked, 0), [1.0, 1.0, 0.8, 0.4, 0.4, 0.2])
     np.testing.assert_allclose(held.p_values(asked, 1), 1.0)
     # Of those that are equal, and of the row itself, half.
-    np.testing.assert_allclose(held.p_values(np.array([2.0, 4.0]), 0, np.array([0.5, 0.5])), [0.5, 0.1])
+    np.testing.assert_allclose(
+        held.p_values(np.array([2.0, 4.0]), 0, np.array([0.5, 0.5])), [0.5, 0.1]
+    )
 
 
 def _two_classes(confidence):
@@ -172,10 +197,16 @@ def _two_classes(confidence):
 
 
 def test_sets_need_the_row_that_makes_the_rank_one_of_theirs():
-    """Nine rows hold 90 %: the limit is their largest score, .45, that is a probability of .55; eight rows hold every class."""
+    """Nine rows hold 90 %: the limit is their largest score, .45, that is a probability of .55;
+    eight rows hold every class.
+    """
     nine = _two_classes([0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.55])
     sets = cb.ConformalSets(level=0.9).fit(nine, np.zeros(9, dtype=int))
-    assert sets.predict_set([[0.56, 0.44], [0.54, 0.46], [0.3, 0.7]]).tolist() == [[True, False], [False, False], [False, True]]
+    assert sets.predict_set([[0.56, 0.44], [0.54, 0.46], [0.3, 0.7]]).tolist() == [
+        [True, False],
+        [False, False],
+        [False, True],
+    ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         few = cb.ConformalSets(level=0.9).fit(nine[:8], np.zeros(8, dtype=int))
@@ -186,7 +217,11 @@ def _intervals(n, level, **options):
     y = np.arange(1.0, n + 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = cb.ConformalIntervals(score="absolute", **options).fit(np.zeros(n), y, std=np.ones(n)).predict([0.0], [1.0])
+        found = (
+            cb.ConformalIntervals(score="absolute", **options)
+            .fit(np.zeros(n), y, std=np.ones(n))
+            .predict([0.0], [1.0])
+        )
         low, high = found.interval(level)
     return float(low[0]), float(high[0])
 
@@ -199,7 +234,9 @@ def test_intervals_need_the_row_that_makes_the_rank_one_of_theirs():
 
 
 def test_ends_of_their_own_share_what_may_be_missed():
-    """Each end is at 95 %: 19 rows. The lower one is the 19th smallest of the scores with the other sign, -1 at the most."""
+    """Each end is at 95 %: 19 rows. The lower one is the 19th smallest of the scores with the
+    other sign, -1 at the most.
+    """
     assert _intervals(19, 0.9, symmetric=False) == (1.0, 19.0)
     assert _intervals(18, 0.9, symmetric=False) == (-np.inf, np.inf)
 
@@ -220,7 +257,9 @@ def _one_of_three(rank, n):
 def test_the_public_top_k_at_the_row_that_decides():
     """Of nine rows none may be missed at 10 %, of 19 one: the one whose label is second."""
     for n, k in ((9, 2), (18, 2), (19, 1)):
-        rule = cb.decisions.ConformalRiskControl(0.1, "top_k").fit(*_one_of_three([0] * (n - 1) + [1], n))
+        rule = cb.decisions.ConformalRiskControl(0.1, "top_k").fit(
+            *_one_of_three([0] * (n - 1) + [1], n)
+        )
         assert (rule.parameter_, rule.n_) == (k, n)
         assert rule.mean_loss_ == (2 - k) / n
         assert rule.predict_set([[0.1, 0.2, 0.7]]).tolist() == [[False, k == 2, True]]
@@ -240,7 +279,9 @@ def test_the_public_share_accepted_and_wrong_at_the_row_that_decides():
 
 
 def test_the_public_share_of_labels_missed_at_the_row_that_decides():
-    """Half of a row's two labels is a loss of a half: of 19 rows two such halves may be lost, of 14 one, of 13 none."""
+    """Half of a row's two labels is a loss of a half: of 19 rows two such halves may be lost, of
+    14 one, of 13 none.
+    """
     P, y = np.full((19, 2), 0.9), np.ones((19, 2), dtype=int)
     P[0, 0], P[1, 0], P[2, 0] = 0.2, 0.4, 0.6
     for n, threshold in ((13, 0.2), (14, 0.4), (18, 0.4), (19, 0.6)):
@@ -253,18 +294,27 @@ def test_the_public_share_of_labels_missed_at_the_row_that_decides():
 
 
 def test_clusters_of_the_public_risk_control_count_once():
-    """A cluster's loss is the mean of its rows: 19 clusters, one of which loses by half, and one by a third of its rows."""
+    """A cluster's loss is the mean of its rows: 19 clusters, one of which loses by half, and one
+    by a third of its rows.
+    """
     lost, cluster = np.zeros((22, 2)), np.array([0, 0, 1, 1, 1, *range(2, 19)])
     lost[[0, 2], 0] = 1.0
     rule = cb.decisions.ConformalRiskControl(0.1).fit_losses([1.0, 2.0], lost, cluster=cluster)
     assert (rule.parameter_, rule.n_, rule.unit_) == (1.0, 19.0, "clusters")
     assert math.isclose(rule.mean_loss_, (0.5 + 1.0 / 3.0) / 19.0)
     lost[[1, 3], 0] = 1.0
-    assert cb.decisions.ConformalRiskControl(0.1).fit_losses([1.0, 2.0], lost, cluster=cluster).parameter_ == 2.0
+    assert (
+        cb.decisions.ConformalRiskControl(0.1)
+        .fit_losses([1.0, 2.0], lost, cluster=cluster)
+        .parameter_
+        == 2.0
+    )
 
 
 def test_regularised_sets_by_hand():
-    """Mass of the more probable classes, of the class itself, and a penalty for each rank beyond those that are free."""
+    """Mass of the more probable classes, of the class itself, and a penalty for each rank beyond
+    those that are free.
+    """
     P = np.array([[0.5, 0.25, 0.125, 0.125]])
     one = np.ones(1)
     for k, expected in ((0, 0.5), (1, 0.75 + 0.1), (2, 1.0 + 0.3)):
@@ -275,4 +325,6 @@ def test_regularised_sets_by_hand():
 def test_parameters_that_do_not_ascend_are_refused():
     losses = np.column_stack([np.ones(9), np.zeros(9)])
     for at in ([0.3, 0.3], [0.7, 0.3]):
-        assert refuses(lambda at=at: cb.decisions.ConformalRiskControl(0.1).fit_losses(at, losses), "ascend")
+        assert refuses(
+            lambda at=at: cb.decisions.ConformalRiskControl(0.1).fit_losses(at, losses), "ascend"
+        )

@@ -1,4 +1,5 @@
-"""The alarm of a monitor where its evidence is the threshold itself, and what its claim of a bin is, by numbers worked by hand.
+"""The alarm of a monitor where its evidence is the threshold itself, and what its claim of a bin
+is, by numbers worked by hand.
 
 Plain functions: ``tools/mutants/hand.py`` runs them on sources that are wrong on purpose.
 """
@@ -33,7 +34,9 @@ def _told(alpha, batches=(OFF,), reference=None):
 
 
 def test_money_that_is_not_bet_stays():
-    """Without a factor all of it is there after each batch: 1 / (t + 1) is not staked yet, 1 / (t (t + 1)) was staked at batch t."""
+    """Without a factor all of it is there after each batch: 1 / (t + 1) is not staked yet, 1 /
+    (t (t + 1)) was staked at batch t.
+    """
     stakes = np.full(N_ALTERNATIVES, -np.inf)
     for count in range(1, 6):
         stakes = next_stakes(stakes, count, np.zeros(N_ALTERNATIVES))
@@ -44,12 +47,16 @@ def test_money_that_is_not_bet_stays():
 
 
 def test_a_factor_is_the_ratio_of_likelihoods_at_the_rate_claimed_that_is_nearest():
-    """Claimed from .4 to .6 around .5: rates above are held against .6, below against .4, within against nothing."""
+    """Claimed from .4 to .6 around .5: rates above are held against .6, below against .4, within
+    against nothing.
+    """
     found = log_factors(OFF, np.full(2, -0.1), np.full(2, 0.1))
     for (shift, _), one in zip(ALTERNATIVES, found, strict=True):
         q = 1.0 / (1.0 + math.exp(-shift))
         r = min(max(q, 0.4), 0.6)
-        assert math.isclose(one, 9.0 * math.log(q / r) + math.log((1.0 - q) / (1.0 - r)), abs_tol=1e-9)
+        assert math.isclose(
+            one, 9.0 * math.log(q / r) + math.log((1.0 - q) / (1.0 - r)), abs_tol=1e-9
+        )
 
 
 def test_the_expected_factor_is_one():
@@ -57,7 +64,12 @@ def test_the_expected_factor_is_one():
     mean = np.zeros(N_ALTERNATIVES)
     for hits in range(4):
         sums = np.array([[3.0, 1.2, hits]])
-        mean += math.comb(3, hits) * 0.4**hits * 0.6 ** (3 - hits) * np.exp(log_factors(sums, np.zeros(1), np.zeros(1)))
+        mean += (
+            math.comb(3, hits)
+            * 0.4**hits
+            * 0.6 ** (3 - hits)
+            * np.exp(log_factors(sums, np.zeros(1), np.zeros(1)))
+        )
     np.testing.assert_allclose(mean, 1.0, rtol=1e-9)
 
 
@@ -72,7 +84,9 @@ def test_the_alarm_is_on_from_its_threshold_on():
 
 
 def test_with_a_reference_the_bets_have_half_of_alpha():
-    """A reference of so few rows that it claims nothing but what it can: the threshold is 2 / alpha, and the p-value twice as large."""
+    """A reference of so few rows that it claims nothing but what it can: the threshold is 2 /
+    alpha, and the p-value twice as large.
+    """
     reference = np.array([[1000.0, 500.0, 500.0], [0.0, 0.0, 0.0]])
     evidence = _told(0.5, reference=reference).evidence_
     assert _told(0.5, reference=reference).threshold_ == 4.0
@@ -88,7 +102,9 @@ def test_with_a_reference_the_bets_have_half_of_alpha():
 
 
 def test_the_claim_of_a_reference_by_hand():
-    """Each of two bins that have rows has an exact interval at alpha / 4; the empty one claims nothing."""
+    """Each of two bins that have rows has an exact interval at alpha / 4; the empty one claims
+    nothing.
+    """
     reference = np.array([[20.0, 8.0, 10.0], [10.0, 9.0, 10.0], [0.0, 0.0, 0.0]])
     monitor = cb.CalibrationMonitor(alpha=0.08, tolerance=0.01).fit_sums(reference)
     low, high = clopper_pearson(np.array([10.0, 10.0]), np.array([20.0, 10.0]), 0.98)
@@ -110,7 +126,9 @@ def test_the_p_value_and_the_alarm_remember_the_largest_evidence():
 
 
 def test_the_growth_since_each_batch_and_its_likeliest_start():
-    """Growth of 0, 5 and 1 from three batches; the stakes there are 1/2, 1/6 and 1/12 of the money."""
+    """Growth of 0, 5 and 1 from three batches; the stakes there are 1/2, 1/6 and 1/12 of the
+    money.
+    """
     factors = np.log(np.array([[1.0, 1.0], [3.0, 9.0], [0.5, 1.0]]))
     np.testing.assert_allclose(np.exp(growth_since(factors)), [1.5 + 9.0, 1.5 + 9.0, 1.5])
     assert likeliest_start(np.log(np.array([1.0, 2.9, 1.0]))) == 0
@@ -125,6 +143,8 @@ def test_slices_share_alpha():
     import polars as pl
 
     table = pl.DataFrame({"p": p, "y": y, "day": time, "site": of})
-    found = cb.monitor(cb.evaluate(table, probabilities="p", label="y", by=["site", "day"]), alpha=0.1)
+    found = cb.monitor(
+        cb.evaluate(table, probabilities="p", label="y", by=["site", "day"]), alpha=0.1
+    )
     assert math.isclose(found.overall.threshold_, 10.0)
     assert [math.isclose(one.threshold_, 20.0) for one in found.slices.values()] == [True, True]

@@ -71,7 +71,9 @@ def test_a_rule_that_accepts_everything_is_found_out(monkeypatch):
             return np.ones(len(said), bool)
 
     monkeypatch.setattr(deciding.cb, "SelectiveClassifier", Careless)
-    monkeypatch.setattr(deciding, "_command_accepts", lambda *_: Outcome("", "doors disagree", False))
+    monkeypatch.setattr(
+        deciding, "_command_accepts", lambda *_: Outcome("", "doors disagree", False)
+    )
     world = next(one for one in WORLDS if one.name == "calibrated")
     asked = [one for seed in range(5) for one in deciding.decide(world, seed, True)]
     found = counted(("decide", "calibrated", one) for one in asked)
@@ -83,14 +85,18 @@ def test_expected_values_are_those_by_hand():
     by_hand = -(0.5 * np.log(0.25 * 0.75) + 0.2 * np.log(0.2) + 0.8 * np.log(0.8)) / 2.0
     assert expected_loss(truth, said) == pytest.approx(by_hand)
     law = np.array([[0.0, 1.0, 1e6]])
-    assert covered_intervals(law, np.array([-1.96]), np.array([1.96])) == pytest.approx(0.95, abs=1e-4)
+    assert covered_intervals(law, np.array([-1.96]), np.array([1.96])) == pytest.approx(
+        0.95, abs=1e-4
+    )
     score = 0.5 * np.log(2.0 * np.pi) + np.log(2.0) + 0.125
     assert expected_score(law, np.zeros(1), np.full(1, 2.0)) == pytest.approx(score, abs=1e-5)
 
 
 def test_faults_are_too_many_only_beyond_what_is_allowed():
     allowed = Outcome("q", "false alarm", True, 0.05)
-    few = counted([("j", "w", allowed)] * 2 + [("j", "w", Outcome("q", "false alarm", False, 0.05))] * 18)
+    few = counted(
+        [("j", "w", allowed)] * 2 + [("j", "w", Outcome("q", "false alarm", False, 0.05))] * 18
+    )
     assert not few[0].too_many
     assert counted([("j", "w", allowed)] * 10)[0].too_many
 

@@ -1,4 +1,6 @@
-"""The same table of groups, in whatever holds it: fitted in one and applied in any other, each row is of the same level."""
+"""The same table of groups, in whatever holds it: fitted in one and applied in any other, each
+row is of the same level.
+"""
 
 import json
 from datetime import UTC, date, datetime, timedelta
@@ -68,7 +70,9 @@ def _written(value):
 
 
 def _typed(values, kind):
-    return pa.array(values, pa.duration(kind.rpartition(" ")[2]) if kind.startswith("durations") else None)
+    return pa.array(
+        values, pa.duration(kind.rpartition(" ")[2]) if kind.startswith("durations") else None
+    )
 
 
 def _of_files(folder, values, table):
@@ -80,7 +84,10 @@ def _of_files(folder, values, table):
     (folder / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
     read = {end: partial(_read, folder / f"t.{end}") for end in ("csv", "parquet", "jsonl")}
     engines = ("polars", "duckdb", "pyarrow")
-    return read | {f"{engine} of a file": partial(_slices, str(folder / "t.parquet"), engine) for engine in engines}
+    return read | {
+        f"{engine} of a file": partial(_slices, str(folder / "t.parquet"), engine)
+        for engine in engines
+    }
 
 
 def _read(path):
@@ -95,9 +102,18 @@ def _slices(source, engine="auto"):
 
     class Seen:
         classes_ = np.array([0, 1])
-        predict_proba = predict_confidence = staticmethod(lambda values, groups: (seen.append(groups["g"]), np.zeros((len(values), 2)))[1])
+        predict_proba = predict_confidence = staticmethod(
+            lambda values, groups: (seen.append(groups["g"]), np.zeros((len(values), 2)))[1]
+        )
 
-    columns = layout(module.kinds(opened(source, module)), label=None, probabilities="p", score=None, predicted=None, by=("g",))
+    columns = layout(
+        module.kinds(opened(source, module)),
+        label=None,
+        probabilities="p",
+        score=None,
+        predicted=None,
+        by=("g",),
+    )
     for batch in module.batches(opened(source, module), ordered=True):
         Transform(Seen(), columns)._calibrated(batch, pa)
     return {"g": np.concatenate(seen[::2])}
@@ -131,8 +147,13 @@ def test_levels_are_the_same_whatever_holds_them(kind, tmp_path):
     wanted = fitted["list"].codes(columns["list"])
     assert len(np.unique(wanted)) > 1
     # Most hold and learn the very same.
-    learned = {repr((levels.edges, levels.levels)): (name, levels) for name, levels in fitted.items()}.values()
-    held = {repr([(c.dtype, c.tolist()) for _, c in group_columns(groups)]): (name, groups) for name, groups in columns.items()}.values()
+    learned = {
+        repr((levels.edges, levels.levels)): (name, levels) for name, levels in fitted.items()
+    }.values()
+    held = {
+        repr([(c.dtype, c.tolist()) for _, c in group_columns(groups)]): (name, groups)
+        for name, groups in columns.items()
+    }.values()
     wrong = []
     for (one, levels), (other, groups) in product(learned, held):
         code = levels.codes(groups)

@@ -1,4 +1,6 @@
-"""The same table, in whatever holds it, has the same slices: those that Python's reading of each value gives."""
+"""The same table, in whatever holds it, has the same slices: those that Python's reading of each
+value gives.
+"""
 
 from collections import Counter
 from datetime import UTC, date, datetime, timedelta
@@ -22,9 +24,15 @@ TIMES = {
     "no zone": (HOURS, pa.timestamp("us")),
     "seconds of no zone": (HOURS, pa.timestamp("s")),
     "UTC": ([when.replace(tzinfo=UTC) for when in HOURS], pa.timestamp("ns", "UTC")),
-    "east": ([when.replace(tzinfo=ZoneInfo("Asia/Kolkata")) for when in HOURS], pa.timestamp("us", "Asia/Kolkata")),
+    "east": (
+        [when.replace(tzinfo=ZoneInfo("Asia/Kolkata")) for when in HOURS],
+        pa.timestamp("us", "Asia/Kolkata"),
+    ),
     # The clocks go forward within them.
-    "west": ([when.replace(tzinfo=ZoneInfo("America/New_York")) for when in HOURS], pa.timestamp("ms", "America/New_York")),
+    "west": (
+        [when.replace(tzinfo=ZoneInfo("America/New_York")) for when in HOURS],
+        pa.timestamp("ms", "America/New_York"),
+    ),
     "dates": ([when.date() for when in HOURS], pa.date32()),
 }
 UNITS = ["s", "ms", "us", "ns"]
@@ -37,9 +45,13 @@ def cut(when, every):
         when = when.astimezone(UTC).replace(tzinfo=None)
     day = when.date() if isinstance(when, datetime) else when
     starts = {
-        "hour": when.replace(minute=0) if isinstance(when, datetime) else when, "day": day, "week": day - timedelta(days=day.weekday()),
-        "month": day.replace(day=1), "quarter": date(day.year, 1 + 3 * ((day.month - 1) // 3), 1), "year": date(day.year, 1, 1),
-    }  # fmt: skip
+        "hour": when.replace(minute=0) if isinstance(when, datetime) else when,
+        "day": day,
+        "week": day - timedelta(days=day.weekday()),
+        "month": day.replace(day=1),
+        "quarter": date(day.year, 1 + 3 * ((day.month - 1) // 3), 1),
+        "year": date(day.year, 1, 1),
+    }
     return level_of(starts[every])
 
 
@@ -49,11 +61,16 @@ def holders(folder, table):
     parquet.write_table(table, path)
     dask = pytest.importorskip("dask.dataframe")
     return {
-        "arrow": (table, "auto"), "pandas": (table.to_pandas(), "auto"),
-        "pandas of Arrow": (table.to_pandas(types_mapper=pd.ArrowDtype), "auto"), "polars": (pl.from_arrow(table), "auto"),
+        "arrow": (table, "auto"),
+        "pandas": (table.to_pandas(), "auto"),
+        "pandas of Arrow": (table.to_pandas(types_mapper=pd.ArrowDtype), "auto"),
+        "polars": (pl.from_arrow(table), "auto"),
         "lazy polars": (pl.from_arrow(table).lazy(), "auto"),
-        "duckdb": (duckdb.connect().from_arrow(table), "auto"), "dask": (dask.from_pandas(table.to_pandas(), npartitions=2), "auto"),
-    } | {f"{engine} of a file": (path, engine) for engine in ("polars", "duckdb", "pyarrow", "dask")}  # fmt: skip
+        "duckdb": (duckdb.connect().from_arrow(table), "auto"),
+        "dask": (dask.from_pandas(table.to_pandas(), npartitions=2), "auto"),
+    } | {
+        f"{engine} of a file": (path, engine) for engine in ("polars", "duckdb", "pyarrow", "dask")
+    }
 
 
 def slices(source, engine, name, **options):
@@ -91,5 +108,7 @@ def test_slices_of_durations(unit, tmp_path):
 
 def test_intervals_of_months_are_refused():
     relation = duckdb.connect().sql("SELECT 0.3 AS p, 1 AS y, INTERVAL 1 MONTH AS g")
-    with pytest.raises(cb.errors.InputError, match="column 'g' must hold durations of days or less"):
+    with pytest.raises(
+        cb.errors.InputError, match="column 'g' must hold durations of days or less"
+    ):
         cb.evaluate(relation, probabilities="p", label="y", by="g")

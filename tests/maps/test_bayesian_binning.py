@@ -16,8 +16,20 @@ def test_evidence_and_values_by_the_papers_formula():
         for b in range(n_bins):
             rows = part == b
             share, middle = 2 / n_bins, (score[rows][0] + score[rows][-1]) / 2
-            a, d, right, count = share * middle, share * (1 - middle), correct[rows].sum(), rows.sum()
-            total *= gamma(share) / gamma(count + share) * gamma(right + a) / gamma(a) * gamma(count - right + d) / gamma(d)
+            a, d, right, count = (
+                share * middle,
+                share * (1 - middle),
+                correct[rows].sum(),
+                rows.sum(),
+            )
+            total *= (
+                gamma(share)
+                / gamma(count + share)
+                * gamma(right + a)
+                / gamma(a)
+                * gamma(count - right + d)
+                / gamma(d)
+            )
             own[rows] = (right + a) / (count + share)
         evidence.append(total)
         value.append(own)

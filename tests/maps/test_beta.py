@@ -24,12 +24,20 @@ def test_planted_parameters_are_recovered(truth):
     np.testing.assert_allclose([m.a_, m.b_, m.c_], truth, atol=0.1)
 
 
-@pytest.mark.parametrize("truth", [(0.5, 2.0, 0.3), (-1.0, 2.0, 0.0), (2.0, -0.5, 0.0), (-1.0, -1.0, 0.5)])
+@pytest.mark.parametrize(
+    "truth", [(0.5, 2.0, 0.3), (-1.0, 2.0, 0.0), (2.0, -0.5, 0.0), (-1.0, -1.0, 0.5)]
+)
 def test_fit_is_the_constrained_optimum(truth):
     s, correct = planted(*truth, 400, seed=3)
     m = Beta().fit(s, correct)
     best = min(
-        minimize(loss, start, (s, correct), method="L-BFGS-B", bounds=[(0, None), (0, None), (None, None)]).fun
+        minimize(
+            loss,
+            start,
+            (s, correct),
+            method="L-BFGS-B",
+            bounds=[(0, None), (0, None), (None, None)],
+        ).fun
         for start in ([1, 1, 0], [0, 1, 0], [1, 0, 0])
     )
     assert m.a_ >= 0
@@ -83,13 +91,17 @@ def test_separable_data_are_bounded_by_the_number_of_rows():
 
 
 def test_calibrated_input_is_left_alone():
-    """The expected log loss rises by 3 parameters / 2 n = 7.5e-05 on average: the price of fitting what is already right."""
+    """The expected log loss rises by 3 parameters / 2 n = 7.5e-05 on average: the price of
+    fitting what is already right.
+    """
     change = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         s = expit(rng.normal(0.5, 2.0, 20_000))
         p = Beta().fit(s, rng.random(20_000) < s).predict(s)
-        change.append((s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean())
+        change.append(
+            (s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean()
+        )
     assert np.min(change) >= 0
     assert np.mean(change) < 1e-4
 

@@ -31,7 +31,12 @@ def test_fewer_ties_and_less_error_than_isotonic_when_the_truth_is_smooth():
     for _ in range(20):
         score = rng.normal(size=500)
         correct = rng.random(500) < expit(2 * score)
-        errors.append([np.mean((m.fit(score, correct).predict(score) - expit(2 * score)) ** 2) for m in (CenteredIsotonic(), Isotonic())])
+        errors.append(
+            [
+                np.mean((m.fit(score, correct).predict(score) - expit(2 * score)) ** 2)
+                for m in (CenteredIsotonic(), Isotonic())
+            ]
+        )
     centred, plain = np.mean(errors, axis=0)
     assert centred < plain
 

@@ -21,6 +21,10 @@ def test_the_interval_covers_the_rate(rate):
     rng = np.random.default_rng(0)
     hits = 0
     for right in rng.binomial(100, rate, 500):
-        low, high = ClassRate().fit(np.zeros(2), [0, 1], sample_weight=[100 - right, right]).interval([0.0]) if 0 < right < 100 else (0, 1)
+        low, high = (
+            ClassRate().fit(np.zeros(2), [0, 1], sample_weight=[100 - right, right]).interval([0.0])
+            if 0 < right < 100
+            else (0, 1)
+        )
         hits += low <= rate <= high
     assert 0.92 <= hits / 500 <= 0.98

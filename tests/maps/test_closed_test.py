@@ -12,7 +12,9 @@ LINES = {"nothing": (0.0, 1.0), "intercept": (-0.8, 1.0), "intercept and slope":
 
 def _drawn(rng, n, line=(0.0, 1.0), bend=0.0):
     odds = rng.normal(-1.0, 1.3, n)
-    return special.expit(odds), (rng.random(n) < special.expit(line[0] + line[1] * odds + bend * odds**2)).astype(int)
+    return special.expit(odds), (
+        rng.random(n) < special.expit(line[0] + line[1] * odds + bend * odds**2)
+    ).astype(int)
 
 
 def _loss(theta, design, hit):
@@ -27,12 +29,17 @@ def test_its_p_values_are_those_of_likelihood_ratios_by_a_general_optimiser():
     odds, k = special.logit(score), np.quantile(special.logit(score), [0.05, 0.35, 0.65, 0.95])
     assert loose.knots_ == pytest.approx(k)
     cube = [np.maximum(odds - one, 0) ** 3 for one in k]
-    curved = [cube[j] - cube[2] * (k[3] - k[j]) / (k[3] - k[2]) + cube[3] * (k[2] - k[j]) / (k[3] - k[2]) for j in (0, 1)]
+    curved = [
+        cube[j] - cube[2] * (k[3] - k[j]) / (k[3] - k[2]) + cube[3] * (k[2] - k[j]) / (k[3] - k[2])
+        for j in (0, 1)
+    ]
     design = np.column_stack([np.ones(400), odds, *(one / 10 for one in curved)])
     best = {0: _loss(np.array([0.0, 1.0]), design[:, :2], hit)}
     best[1] = optimize.minimize_scalar(lambda a: _loss(np.array([a, 1.0]), design[:, :2], hit)).fun
     for d in (2, 4):
-        best[d] = optimize.minimize(_loss, np.zeros(d), (design[:, :d], hit), method="BFGS", options={"gtol": 1e-7}).fun
+        best[d] = optimize.minimize(
+            _loss, np.zeros(d), (design[:, :d], hit), method="BFGS", options={"gtol": 1e-7}
+        ).fun
     wanted = [stats.chi2.sf(2 * (best[d] - best[4]), 4 - d) for d in (0, 1, 2)]
     assert m.p_values_["nothing"] == pytest.approx(wanted[0], rel=1e-4)
     assert list(loose.p_values_.values()) == pytest.approx(wanted[: len(loose.p_values_)], rel=1e-4)
@@ -52,7 +59,9 @@ def test_with_many_rows_it_finds_what_is_wrong(wanted, line):
     m = cb.ClosedTest(alpha=0.001).fit(score, hit)
     assert m.chosen_ == wanted
     assert m.coefficients_ == pytest.approx(line, abs=0.12)
-    assert m.predict(score) == pytest.approx(special.expit(line[0] + line[1] * special.logit(score)), abs=0.03)
+    assert m.predict(score) == pytest.approx(
+        special.expit(line[0] + line[1] * special.logit(score)), abs=0.03
+    )
 
 
 def test_a_bend_asks_for_the_flexible_curve():
@@ -68,7 +77,8 @@ def test_a_bend_asks_for_the_flexible_curve():
 
 
 def test_who_updates_by_it_leaves_calibrated_models_alone_and_repairs_others():
-    """Journey: of 300 calibrated samples about 5 % are changed; of as many with too high risks nearly all become better, none by a curve
+    """Journey: of 300 calibrated samples about 5 % are changed; of as many with too high risks
+    nearly all become better, none by a curve
     more than the test's level."""
     rng, changed, better, curved = np.random.default_rng(3), 0, 0, 0
     for _ in range(300):
@@ -83,7 +93,11 @@ def test_who_updates_by_it_leaves_calibrated_models_alone_and_repairs_others():
 
 
 def test_one_class_and_separated_rows_give_finite_maps():
-    for score, hit in (([0.2, 0.4, 0.6, 0.8] * 10, [1] * 40), ([0.1] * 30 + [0.9] * 30, [0] * 30 + [1] * 30), ([0.5], [1])):
+    for score, hit in (
+        ([0.2, 0.4, 0.6, 0.8] * 10, [1] * 40),
+        ([0.1] * 30 + [0.9] * 30, [0] * 30 + [1] * 30),
+        ([0.5], [1]),
+    ):
         m = cb.ClosedTest().fit(score, hit)
         assert np.isfinite(m.predict([0.0, 0.3, 1.0])).all()
     assert cb.ClosedTest().fit([0.2, 0.4, 0.6, 0.8] * 10, [1] * 40).chosen_ != "nothing"

@@ -40,8 +40,11 @@ def test_equal_mass_bins_hold_equal_weight_and_split_no_ties():
     score = np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     correct = np.array([0, 0, 1, 1, 0, 1, 1, 1])
     m = cb.HistogramBinning(n_bins=4, strategy="mass", prior_weight=0).fit(score, correct)
-    # Middle of the mass: the three ties 1.5/8, 2 at 3.5/8, 3 at 4.5/8, 4 at 5.5/8, 5 at 6.5/8, 6 at 7.5/8.
-    np.testing.assert_allclose(m.predict([1, 2, 3, 4, 5, 6]), [1 / 3, 1, 0.5, 0.5, 1, 1], rtol=1e-15)
+    # Middle of the mass: the three ties 1.5/8, 2 at 3.5/8, 3 at 4.5/8, 4 at 5.5/8, 5 at 6.5/8, 6 at
+    # 7.5/8.
+    np.testing.assert_allclose(
+        m.predict([1, 2, 3, 4, 5, 6]), [1 / 3, 1, 0.5, 0.5, 1, 1], rtol=1e-15
+    )
     assert m.edges_.tolist() == [1.0, 1.5, 2.5, 4.5, 6.0]
     assert m.predict([-100.0, 100.0]).tolist() == [m.value_[0], m.value_[-1]]
 
@@ -55,7 +58,9 @@ def test_equal_mass_bins_of_constant_scores_are_one_bin():
 def test_weights_move_equal_mass_edges():
     score = np.arange(4.0)
     plain = cb.HistogramBinning(n_bins=2, strategy="mass").fit(score, [0, 1, 0, 1])
-    heavy = cb.HistogramBinning(n_bins=2, strategy="mass").fit(score, [0, 1, 0, 1], sample_weight=[9, 1, 1, 1])
+    heavy = cb.HistogramBinning(n_bins=2, strategy="mass").fit(
+        score, [0, 1, 0, 1], sample_weight=[9, 1, 1, 1]
+    )
     assert plain.edges_[1] == 1.5
     assert heavy.edges_[1] == 0.5
 

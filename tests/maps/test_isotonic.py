@@ -17,13 +17,17 @@ def drawn(n=300, decimals=2, seed=0):
 def test_hand_worked_blocks():
     m = cb.Isotonic(smooth_ends=False).fit([1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 1, 0])
     # 0 | (1, 0) -> 1/2 | (1, 1, 0) -> 2/3
-    np.testing.assert_allclose(m.predict([1, 2, 3, 4, 5, 6]), [0, 1 / 2, 1 / 2, 2 / 3, 2 / 3, 2 / 3], atol=1e-15)
+    np.testing.assert_allclose(
+        m.predict([1, 2, 3, 4, 5, 6]), [0, 1 / 2, 1 / 2, 2 / 3, 2 / 3, 2 / 3], atol=1e-15
+    )
     assert m.status_ == "exact"
 
 
 def test_linear_between_blocks_and_constant_outside():
     m = cb.Isotonic(smooth_ends=False).fit([0.2, 0.4, 0.6, 0.8], [0, 0, 1, 1])
-    np.testing.assert_allclose(m.predict([0.0, 0.4, 0.45, 0.5, 0.6, 1.0]), [0, 0, 0.25, 0.5, 1, 1], atol=1e-12)
+    np.testing.assert_allclose(
+        m.predict([0.0, 0.4, 0.45, 0.5, 0.6, 1.0]), [0, 0, 0.25, 0.5, 1, 1], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,7 +35,9 @@ def test_equals_scikit_learn(seed):
     score, correct, weight = drawn(seed=seed)
     used = weight > 0
     ours = cb.Isotonic(smooth_ends=False).fit(score, correct, sample_weight=weight)
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(score[used], correct[used], sample_weight=weight[used])
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(
+        score[used], correct[used], sample_weight=weight[used]
+    )
     grid = np.linspace(-0.1, 1.1, 500)
     np.testing.assert_allclose(ours.predict(grid), theirs.predict(grid), atol=1e-12)
 
@@ -54,7 +60,9 @@ def test_smooth_ends_are_laplace_estimates_of_the_end_blocks():
     correct = [0, 0, 0, 0, 1, 0, 1, 1, 1, 1]
     m = cb.Isotonic().fit(score, correct)
     # Blocks: four 0, (1, 0), four 1.
-    np.testing.assert_allclose(m.predict(score), [1 / 6] * 4 + [1 / 2] * 2 + [5 / 6] * 4, atol=1e-15)
+    np.testing.assert_allclose(
+        m.predict(score), [1 / 6] * 4 + [1 / 2] * 2 + [5 / 6] * 4, atol=1e-15
+    )
     plain = cb.Isotonic(smooth_ends=False).fit(score, correct)
     np.testing.assert_allclose(plain.predict(score), [0] * 4 + [1 / 2] * 2 + [1] * 4, atol=1e-15)
 

@@ -1,4 +1,6 @@
-"""The kernel-density ratio: the rule for its bandwidth, its honest ends, and the cases where the paper's rule is degenerate."""
+"""The kernel-density ratio: the rule for its bandwidth, its honest ends, and the cases where the
+paper's rule is degenerate.
+"""
 
 import warnings
 
@@ -18,7 +20,12 @@ def sample():
 
 
 def _direct(at, score, correct, m, prior):
-    right, wrong = (np.exp(direct_log_sums(at, score[correct == k], np.ones((correct == k).sum()), m.bandwidth_)) for k in (1, 0))
+    right, wrong = (
+        np.exp(
+            direct_log_sums(at, score[correct == k], np.ones((correct == k).sum()), m.bandwidth_)
+        )
+        for k in (1, 0)
+    )
     return (right + prior * m.rate_) / (right + wrong + prior)
 
 
@@ -39,7 +46,9 @@ def test_the_papers_curve_has_no_prior(sample):
 
 
 def test_the_rules_allow_what_they_say(sample):
-    fits = {rule: KernelDensity(bandwidth=rule).fit(*sample) for rule in ("b_mon", "b_mon2", "b_mon4")}
+    fits = {
+        rule: KernelDensity(bandwidth=rule).fit(*sample) for rule in ("b_mon", "b_mon2", "b_mon4")
+    }
     assert fits["b_mon"].bandwidth_ >= fits["b_mon2"].bandwidth_ >= fits["b_mon4"].bandwidth_
     for rule, allowed in (("b_mon", 0), ("b_mon2", 2), ("b_mon4", 4)):
         assert fits[rule].sign_changes_ <= allowed
@@ -49,7 +58,9 @@ def test_the_rules_allow_what_they_say(sample):
 
 
 def test_one_wrong_in_301_is_the_class_rate_with_a_warning():
-    """The paper's rule read literally takes the smallest bandwidth here: one wrong prediction makes one spike, one local minimum."""
+    """The paper's rule read literally takes the smallest bandwidth here: one wrong prediction
+    makes one spike, one local minimum.
+    """
     rng = np.random.default_rng(2)
     for _ in range(20):
         score, correct = rng.beta(6.0, 1.0, 301), np.ones(301)
@@ -58,11 +69,15 @@ def test_one_wrong_in_301_is_the_class_rate_with_a_warning():
             m = KernelDensity().fit(score, correct)
         assert m.method_ == "class rate"
         assert m.predict([0.0, 0.5, 1.0]) == pytest.approx([300.5 / 302.0] * 3)
-        assert np.array(m.interval([0.5])) == pytest.approx(np.array(ClassRate().fit(score, correct).interval([0.5])), abs=1e-12)
+        assert np.array(m.interval([0.5])) == pytest.approx(
+            np.array(ClassRate().fit(score, correct).interval([0.5])), abs=1e-12
+        )
 
 
 def test_few_wrong_predictions_do_not_make_spikes():
-    """With 5 to 8 wrong in 300 the climb starts at a fraction of Silverman's rule, so a lone point cannot take the curve to 0."""
+    """With 5 to 8 wrong in 300 the climb starts at a fraction of Silverman's rule, so a lone
+    point cannot take the curve to 0.
+    """
     rng = np.random.default_rng(4)
     for wrong in (5, 6, 8):
         score, correct = rng.beta(6.0, 1.0, 300), np.ones(300)
@@ -112,23 +127,32 @@ def test_weights_are_repetition_in_the_bandwidth_too(sample):
     weight = np.random.default_rng(7).integers(0, 4, len(score))
     for bandwidth in ("b_mon2", "b_opt"):
         weighted = KernelDensity(bandwidth=bandwidth).fit(score, correct, sample_weight=weight)
-        repeated = KernelDensity(bandwidth=bandwidth).fit(np.repeat(score, weight), np.repeat(correct, weight))
+        repeated = KernelDensity(bandwidth=bandwidth).fit(
+            np.repeat(score, weight), np.repeat(correct, weight)
+        )
         assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-9)
         assert weighted.curve_ == pytest.approx(repeated.curve_, abs=1e-9)
-        assert np.array(weighted.interval([0.7])) == pytest.approx(np.array(repeated.interval([0.7])), abs=1e-9)
+        assert np.array(weighted.interval([0.7])) == pytest.approx(
+            np.array(repeated.interval([0.7])), abs=1e-9
+        )
 
 
 def test_more_right_predictions_only_raise_it_at_a_fixed_bandwidth(sample):
-    """The paper's HTJ story: a trove of samples of the class, predicted as the class, leaves the wrong ones as they were."""
+    """The paper's HTJ story: a trove of samples of the class, predicted as the class, leaves the
+    wrong ones as they were.
+    """
     score, correct = sample
     trove = np.random.default_rng(8).beta(8.0, 2.0, 3000)
     trove = trove[(trove > score.min()) & (trove < score.max())]
     both = np.concatenate([score, trove]), np.concatenate([correct, np.ones(len(trove))])
     at = np.linspace(score.min(), score.max(), 300)
-    old, new = (KernelDensity(bandwidth=0.05, prior_weight=0.0).fit(*d).predict(at) for d in (sample, both))
+    old, new = (
+        KernelDensity(bandwidth=0.05, prior_weight=0.0).fit(*d).predict(at) for d in (sample, both)
+    )
     assert (new >= old - 1e-4).all()
     assert (new - old).max() > 0.1
-    # Samples of the class that are predicted as another class do not enter this map at all; here they would be wrong rows elsewhere.
+    # Samples of the class that are predicted as another class do not enter this map at all; here
+    # they would be wrong rows elsewhere.
     worse = np.concatenate([score, trove]), np.concatenate([correct, np.zeros(len(trove))])
     assert KernelDensity(bandwidth=0.05).fit(*worse).predict(at).mean() < old.mean()
 
@@ -156,14 +180,22 @@ def test_groups_fitted_together_equal_each_alone(sample):
 
 def test_a_group_never_predicted_has_an_even_chance():
     with pytest.warns(SparseDataWarning, match="class 1 has 0 right and 0 wrong"):
-        maps = KernelDensity().fit_groups(np.linspace(0, 1, 40), np.tile([0.0, 1.0], 20), np.ones(40), np.zeros(40, dtype=np.intp), 2)
+        maps = KernelDensity().fit_groups(
+            np.linspace(0, 1, 40),
+            np.tile([0.0, 1.0], 20),
+            np.ones(40),
+            np.zeros(40, dtype=np.intp),
+            2,
+        )
     assert maps[1].predict([0.5]).tolist() == [0.5]
 
 
 def test_reflection_lifts_the_sums_at_the_ends():
     score = np.linspace(0.0, 1.0, 1000)
     correct = (np.arange(1000) % 10 < 7).astype(float)
-    plain, mirrored = (KernelDensity(bandwidth=0.1, boundary=b).fit(score, correct) for b in (None, "reflect"))
+    plain, mirrored = (
+        KernelDensity(bandwidth=0.1, boundary=b).fit(score, correct) for b in (None, "reflect")
+    )
     assert mirrored.all_[0] == pytest.approx(2.0 * plain.all_[0], rel=0.01)
     assert mirrored.curve_[0] == pytest.approx(0.7, abs=0.02)
 
@@ -176,9 +208,14 @@ def test_a_bandwidth_below_the_grid_is_said(sample):
 
 @pytest.mark.parametrize(
     ("options", "what"),
-    [({"bandwidth": "b_mon3"}, "bandwidth"), ({"bandwidth": -1.0}, "bandwidth"), ({"bandwidth": np.nan}, "bandwidth"),
-     ({"boundary": "wrap"}, "boundary"), ({"prior_weight": -1.0}, "prior_weight")],
-)  # fmt: skip
+    [
+        ({"bandwidth": "b_mon3"}, "bandwidth"),
+        ({"bandwidth": -1.0}, "bandwidth"),
+        ({"bandwidth": np.nan}, "bandwidth"),
+        ({"boundary": "wrap"}, "boundary"),
+        ({"prior_weight": -1.0}, "prior_weight"),
+    ],
+)
 def test_bad_options_are_named(sample, options, what):
     with pytest.raises(InputError, match=what):
         KernelDensity(**options).fit(*sample)

@@ -15,7 +15,9 @@ def expand(starts, value, m):
 
 
 def solve(z, w, penalty):
-    """The same optimum from the dual: p = z - D'u / w, a box-constrained quadratic in u in [0, penalty]."""
+    """The same optimum from the dual: p = z - D'u / w, a box-constrained quadratic in u in [0,
+    penalty].
+    """
     m = len(z)
     D = np.eye(m - 1, m) - np.eye(m - 1, m, 1)
 
@@ -24,7 +26,12 @@ def solve(z, w, penalty):
         return 0.5 * np.sum(r**2 / w) - u @ (D @ z), D @ (r / w) - D @ z
 
     u = minimize(
-        dual, np.zeros(m - 1), jac=True, method="L-BFGS-B", bounds=[(0, penalty)] * (m - 1), options={"ftol": 1e-16, "gtol": 1e-12}
+        dual,
+        np.zeros(m - 1),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, penalty)] * (m - 1),
+        options={"ftol": 1e-16, "gtol": 1e-12},
     ).x
     return z - D.T @ u / w
 
@@ -51,7 +58,9 @@ def test_the_path_ends_at_the_isotonic_fit():
     rng = np.random.default_rng(0)
     z, w = rng.random(200), rng.random(200) + 0.1
     *_, (starts, value, _, _) = near_isotonic_path(z, w)
-    np.testing.assert_allclose(expand(starts, value, 200), isotonic_regression(z, weights=w).x, atol=1e-10)
+    np.testing.assert_allclose(
+        expand(starts, value, 200), isotonic_regression(z, weights=w).x, atol=1e-10
+    )
 
 
 def test_perfect_ranking_is_isotonic_and_does_not_crash():

@@ -78,13 +78,17 @@ def test_one_constant_score_moves_only_the_level():
 
 
 def test_calibrated_input_is_left_alone():
-    """The expected log loss rises by 2 parameters / 2 n = 5.0e-05 on average: the price of fitting what is already right."""
+    """The expected log loss rises by 2 parameters / 2 n = 5.0e-05 on average: the price of
+    fitting what is already right.
+    """
     change = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         s = expit(rng.normal(0.5, 2.0, 20_000))
         p = Platt().fit(s, rng.random(20_000) < s).predict(s)
-        change.append((s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean())
+        change.append(
+            (s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean()
+        )
     assert np.min(change) >= 0
     assert np.mean(change) < 1e-4
 

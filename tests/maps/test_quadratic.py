@@ -58,7 +58,12 @@ def test_one_vs_rest_serves_binary_and_many_classes():
     P = rng.dirichlet([1.0, 1.0, 1.0], 3000)
     truth = P**2 / (P**2).sum(axis=1, keepdims=True)
     y = (truth.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
-    assert np.abs(cb.OneVsRest(cb.QuadraticScaling()).fit(P, y).predict_proba(P) - truth).mean() < 0.3 * np.abs(P - truth).mean()
+    assert (
+        np.abs(cb.OneVsRest(cb.QuadraticScaling()).fit(P, y).predict_proba(P) - truth).mean()
+        < 0.3 * np.abs(P - truth).mean()
+    )
     score, correct = _planted(3000, 0.5, 1.5, 0.0)
     binary = cb.OneVsRest(cb.QuadraticScaling()).fit(score, correct).predict_proba(score)
-    np.testing.assert_allclose(binary[:, 1], cb.QuadraticScaling().fit(score, correct).predict(score), atol=1e-12)
+    np.testing.assert_allclose(
+        binary[:, 1], cb.QuadraticScaling().fit(score, correct).predict(score), atol=1e-12
+    )

@@ -31,7 +31,9 @@ def test_ties_are_never_split():
 def test_the_average_prediction_is_platts(data):
     score, correct = data
     m = ScalingBinning(n_bins=7).fit(score, correct)
-    assert m.predict(score).mean() == pytest.approx(Platt().fit(score, correct).predict(score).mean(), rel=1e-12)
+    assert m.predict(score).mean() == pytest.approx(
+        Platt().fit(score, correct).predict(score).mean(), rel=1e-12
+    )
 
 
 def test_no_bins_are_refused():

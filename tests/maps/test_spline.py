@@ -27,7 +27,9 @@ def test_straight_data_give_platt():
     correct = rng.random(5000) < expit(0.6 * logit(score) + 0.2)
     m = Spline().fit(score, correct)
     inner = score[(score > 0.05) & (score < 0.95)]
-    np.testing.assert_allclose(m.predict(inner), Platt().fit(score, correct).predict(inner), atol=0.01)
+    np.testing.assert_allclose(
+        m.predict(inner), Platt().fit(score, correct).predict(inner), atol=0.01
+    )
 
 
 def test_bent_data_are_followed():
@@ -37,7 +39,10 @@ def test_bent_data_are_followed():
     correct = (rng.random(5000) < truth).astype(float)
     m = Spline(n_knots=20).fit(score, correct)
     assert np.isfinite(m.penalty_)
-    error = {name: np.mean((other.fit(score, correct).predict(score) - truth) ** 2) for name, other in (("spline", m), ("platt", Platt()))}
+    error = {
+        name: np.mean((other.fit(score, correct).predict(score) - truth) ** 2)
+        for name, other in (("spline", m), ("platt", Platt()))
+    }
     assert error["spline"] < 0.1 * error["platt"]
 
 
@@ -48,7 +53,10 @@ def test_smooth_truth_is_better_met_than_by_isotonic():
         score = rng.random(2000)
         truth = score**2 * (3 - 2 * score)
         correct = rng.random(2000) < truth
-        a, b = (np.mean((other.fit(score, correct).predict(score) - truth) ** 2) for other in (Spline(), Isotonic()))
+        a, b = (
+            np.mean((other.fit(score, correct).predict(score) - truth) ** 2)
+            for other in (Spline(), Isotonic())
+        )
         ratio.append(a / b)
     assert np.mean(ratio) < 0.5
 
@@ -59,12 +67,17 @@ def test_calibrated_input_is_left_alone():
         rng = np.random.default_rng(seed)
         s = expit(rng.normal(0.5, 2.0, 20_000))
         p = Spline().fit(s, rng.random(20_000) < s).predict(s)
-        change.append((s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean())
+        change.append(
+            (s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean()
+        )
     assert np.min(change) >= 0
     assert np.mean(change) < 1e-4
 
 
-@pytest.mark.parametrize("score", [[0.0, 1.0] * 5, [0.0] * 5 + [1.0] * 5, [1.0] * 10, np.linspace(0, 1, 10), np.full(10, 0.3)])
+@pytest.mark.parametrize(
+    "score",
+    [[0.0, 1.0] * 5, [0.0] * 5 + [1.0] * 5, [1.0] * 10, np.linspace(0, 1, 10), np.full(10, 0.3)],
+)
 def test_hard_cases_stay_inside_zero_and_one(score):
     correct = np.repeat([0, 1], 5)
     p = Spline().fit(score, correct).predict(np.linspace(0, 1, 50))

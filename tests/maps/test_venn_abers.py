@@ -36,13 +36,23 @@ def test_agrees_with_refitting_at_every_place():
     for score, correct, weight in problems():
         m = VennAbers().fit(score, correct, sample_weight=weight)
         unique = np.unique(score)
-        places = np.concatenate([unique, unique[:-1] + 0.5 * np.diff(unique), [unique[0] - 1, unique[-1] + 1]])
+        places = np.concatenate(
+            [unique, unique[:-1] + 0.5 * np.diff(unique), [unique[0] - 1, unique[-1] + 1]]
+        )
         p0, p1 = m.predict_interval(places)
         truth = np.array([brute_force(score, correct, weight, s) for s in places])
         np.testing.assert_allclose(np.column_stack([p0, p1]), truth, atol=1e-12)
 
 
-@pytest.mark.parametrize("m", [VennAbers(), VennAbers(objective="brier"), VennAbers(n_splits=4), VennAbers(objective="brier", n_splits=3)])
+@pytest.mark.parametrize(
+    "m",
+    [
+        VennAbers(),
+        VennAbers(objective="brier"),
+        VennAbers(n_splits=4),
+        VennAbers(objective="brier", n_splits=3),
+    ],
+)
 def test_prediction_lies_between_p0_and_p1(m):
     for score, correct, weight in problems():
         p0, p1 = m.fit(score, correct, sample_weight=weight).predict_interval(score)
@@ -74,10 +84,15 @@ def test_cross_version_is_the_geometric_pool_of_its_parts():
     score = rng.random(60)
     correct = (rng.random(60) < score).astype(float)
     order = np.argsort(score)
-    parts = [VennAbers().fit(score[order[k::3]], correct[order[k::3]]).predict_interval([0.4, 0.7]) for k in range(3)]
+    parts = [
+        VennAbers().fit(score[order[k::3]], correct[order[k::3]]).predict_interval([0.4, 0.7])
+        for k in range(3)
+    ]
     yes = np.prod([p1 for _, p1 in parts], axis=0) ** (1 / 3)
     no = np.prod([1 - p0 for p0, _ in parts], axis=0) ** (1 / 3)
-    np.testing.assert_allclose(VennAbers(n_splits=3).fit(score, correct).predict([0.4, 0.7]), yes / (yes + no), rtol=1e-12)
+    np.testing.assert_allclose(
+        VennAbers(n_splits=3).fit(score, correct).predict([0.4, 0.7]), yes / (yes + no), rtol=1e-12
+    )
 
 
 def test_one_of_the_pair_is_calibrated_and_the_width_shrinks_with_n():
@@ -85,7 +100,11 @@ def test_one_of_the_pair_is_calibrated_and_the_width_shrinks_with_n():
     width = []
     for n in (100, 1600):
         score = rng.random(n)
-        p0, p1 = VennAbers().fit(score, rng.random(n) < score).predict_interval(np.linspace(0.1, 0.9, 50))
+        p0, p1 = (
+            VennAbers()
+            .fit(score, rng.random(n) < score)
+            .predict_interval(np.linspace(0.1, 0.9, 50))
+        )
         width.append((p1 - p0).mean())
     assert width[1] < 0.5 * width[0]
 

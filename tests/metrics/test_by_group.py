@@ -34,7 +34,10 @@ def test_each_group_has_the_value_of_its_rows(metric, weight):
     assert got.group.tolist() == list(range(12))
     for j, value, n in zip(got.group, got.value, got.n, strict=True):
         rows = j == GROUP
-        assert value == pytest.approx(metric(Y[rows], P[rows], sample_weight=None if weight is None else weight[rows]), abs=1e-12)
+        assert value == pytest.approx(
+            metric(Y[rows], P[rows], sample_weight=None if weight is None else weight[rows]),
+            abs=1e-12,
+        )
         assert n == (rows.sum() if weight is None else weight[rows].sum())
 
 
@@ -86,10 +89,16 @@ def test_refuses_groups_of_another_length_and_groups_too_small():
         metrics.worst_group(metrics.accuracy, Y, P, GROUP, min_rows=1e6)
 
 
-@pytest.mark.parametrize("metric", [metrics.log_loss, metrics.expected_calibration_error], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "metric", [metrics.log_loss, metrics.expected_calibration_error], ids=lambda m: m.name
+)
 def test_one_pass_gives_what_the_template_gives_group_by_group(metric):
     record = read(P, Y, sample_weight=WEIGHT + 1.0)
-    np.testing.assert_allclose(metric._group_totals(record, GROUP, 12), Metric._group_totals(metric, record, GROUP, 12), rtol=1e-12)
+    np.testing.assert_allclose(
+        metric._group_totals(record, GROUP, 12),
+        Metric._group_totals(metric, record, GROUP, 12),
+        rtol=1e-12,
+    )
 
 
 MEAN, STD = RNG.normal(size=N), np.exp(0.4 * RNG.normal(size=N))
@@ -114,7 +123,12 @@ def test_each_group_of_a_regression_has_the_value_of_its_rows(metric, weight):
     assert got.group.tolist() == list(range(12))
     for j, value in zip(got.group, got.value, strict=True):
         rows = j == GROUP
-        own = metric(OUTCOME[rows], MEAN[rows], STD[rows], sample_weight=None if weight is None else weight[rows])
+        own = metric(
+            OUTCOME[rows],
+            MEAN[rows],
+            STD[rows],
+            sample_weight=None if weight is None else weight[rows],
+        )
         assert value == pytest.approx(own, rel=1e-9)
 
 
@@ -128,11 +142,18 @@ def test_the_worst_group_of_a_regression_is_found():
 
 
 def rows_of_clusters(seed=0, n_clusters=60, size=5):
-    """Right or wrong at a confidence of .7, one number for a cluster, whose rows lie in three groups."""
+    """Right or wrong at a confidence of .7, one number for a cluster, whose rows lie in three
+    groups.
+    """
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(n_clusters), size)
     group = np.repeat(np.arange(n_clusters) % 3, size)
-    return (rng.random(n_clusters)[cluster] < 0.7).astype(int), np.full(len(cluster), 0.7), group, cluster
+    return (
+        (rng.random(n_clusters)[cluster] < 0.7).astype(int),
+        np.full(len(cluster), 0.7),
+        group,
+        cluster,
+    )
 
 
 def test_with_clusters_each_interval_is_that_of_the_groups_rows():
@@ -141,7 +162,9 @@ def test_with_clusters_each_interval_is_that_of_the_groups_rows():
     for j in range(3):
         rows = group == j
         expected = metrics.log_loss.interval(y[rows], p[rows], cluster=cluster[rows])
-        assert (values.low[j], values.high[j]) == pytest.approx((expected.low, expected.high), rel=1e-9)
+        assert (values.low[j], values.high[j]) == pytest.approx(
+            (expected.low, expected.high), rel=1e-9
+        )
 
 
 def test_a_group_of_one_cluster_has_no_interval_and_is_not_the_worst():
@@ -150,7 +173,9 @@ def test_a_group_of_one_cluster_has_no_interval_and_is_not_the_worst():
     y = np.where(cluster == 0, 0, y)
     values = metrics.per_group(metrics.log_loss, y, p, group, cluster=cluster)
     assert np.isnan(values.low).tolist() == [False, False, False, True]
-    assert metrics.worst_group(metrics.log_loss, y, p, group, cluster=cluster, min_rows=5).group != 9
+    assert (
+        metrics.worst_group(metrics.log_loss, y, p, group, cluster=cluster, min_rows=5).group != 9
+    )
     with pytest.raises(InputError, match="two clusters or more"):
         metrics.worst_group(metrics.log_loss, y, p, cluster, cluster=cluster, min_rows=5)
 

@@ -6,7 +6,10 @@ from calibrant.metrics.chosen_by import CHOSEN_BY
 
 
 def test_each_domain_has_a_proper_score_of_its_own():
-    for domain, score in ((CLASSIFICATION, metrics.log_loss), (REGRESSION, metrics.continuous_ranked_probability_score)):
+    for domain, score in (
+        (CLASSIFICATION, metrics.log_loss),
+        (REGRESSION, metrics.continuous_ranked_probability_score),
+    ):
         assert CHOSEN_BY[domain].score is score
         assert score.proper
         assert score.domain is domain

@@ -11,18 +11,29 @@ from calibrant.forecasts import SampleForecast
 rng = np.random.default_rng(1)
 P = rng.random(200)
 Y = (rng.random(200) < P).astype(int)
-ALL = {"good": P, "noisy": np.clip(P + rng.normal(0.0, 0.1, 200), 0.01, 0.99), "rate": np.full(200, 0.5)}
+ALL = {
+    "good": P,
+    "noisy": np.clip(P + rng.normal(0.0, 0.1, 200), 0.01, 0.99),
+    "rate": np.full(200, 0.5),
+}
 
 
 def test_every_pair_of_every_metric_second_less_first():
     found = metrics.compare(Y, ALL)
     assert [(r.metric, r.first, r.second) for r in found.rows[:3]] == [
-        ("log_loss", "good", "noisy"), ("log_loss", "good", "rate"), ("log_loss", "noisy", "rate")
-    ]  # fmt: skip
+        ("log_loss", "good", "noisy"),
+        ("log_loss", "good", "rate"),
+        ("log_loss", "noisy", "rate"),
+    ]
     assert {r.metric for r in found.rows} == {"log_loss", "event_brier_score"}
     row = found.rows[1]
-    assert row.difference == pytest.approx(metrics.log_loss(Y, ALL["rate"]) - metrics.log_loss(Y, P))
-    assert (row.first_value, row.second_value) == (metrics.log_loss(Y, P), metrics.log_loss(Y, ALL["rate"]))
+    assert row.difference == pytest.approx(
+        metrics.log_loss(Y, ALL["rate"]) - metrics.log_loss(Y, P)
+    )
+    assert (row.first_value, row.second_value) == (
+        metrics.log_loss(Y, P),
+        metrics.log_loss(Y, ALL["rate"]),
+    )
     assert row.meaning == "worse"
     assert row.low > 0.0
 
@@ -31,14 +42,20 @@ def test_every_pair_of_every_metric_second_less_first():
 def test_an_interval_leaves_out_zero_exactly_where_the_test_speaks(correction):
     for seed in range(30):
         drawn = np.random.default_rng(seed)
-        said = {str(k): np.clip(P + drawn.normal(0.0, 0.05 * (k + 1), 200), 0.01, 0.99) for k in range(4)}
+        said = {
+            str(k): np.clip(P + drawn.normal(0.0, 0.05 * (k + 1), 200), 0.01, 0.99)
+            for k in range(4)
+        }
         for row in metrics.compare(Y, said, metrics=[metrics.log_loss], correction=correction).rows:
             assert (row.p_value <= 0.05) == (row.low > 0.0 or row.high < 0.0)
 
 
 def test_corrections_widen():
     width = {
-        name: [r.high - r.low for r in metrics.compare(Y, ALL, metrics=[metrics.log_loss], correction=name).rows]
+        name: [
+            r.high - r.low
+            for r in metrics.compare(Y, ALL, metrics=[metrics.log_loss], correction=name).rows
+        ]
         for name in ("none", "holm", "bonferroni")
     }
     assert all(a <= b <= c for a, b, c in zip(*width.values(), strict=True))
@@ -51,7 +68,9 @@ def test_a_baseline_is_the_first_of_every_pair():
 
 
 def test_calibration_errors_are_shown_and_not_compared():
-    row = metrics.compare(Y, {"a": P, "b": ALL["noisy"]}, metrics=[metrics.expected_calibration_error]).rows[0]
+    row = metrics.compare(
+        Y, {"a": P, "b": ALL["noisy"]}, metrics=[metrics.expected_calibration_error]
+    ).rows[0]
     assert row.meaning == "not compared"
     assert np.isnan([row.low, row.high, row.p_value]).all()
     assert row.second_value == metrics.expected_calibration_error(Y, ALL["noisy"])
@@ -69,7 +88,11 @@ def test_forecasts_pairs_and_kinds():
     found = metrics.compare(y, {"one": (mean, np.ones(100)), "zero": (np.zeros(100), np.ones(100))})
     assert [r.metric for r in found.rows] == ["crps", "nll"]
     samples = SampleForecast(rng.normal(size=(100, 30)))
-    found = metrics.compare(y, {"one": (mean, np.ones(100)), "samples": samples}, metrics=[metrics.root_mean_squared_error])
+    found = metrics.compare(
+        y,
+        {"one": (mean, np.ones(100)), "samples": samples},
+        metrics=[metrics.root_mean_squared_error],
+    )
     assert found.rows[0].method == "paired, bootstrap"
 
 
@@ -94,12 +117,26 @@ def test_printed_framed_and_written():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"P": {"a": P}}, "P must name two"), ({"P": P}, "P must name two"), ({"correction": "fdr"}, "correction must be"),
-        ({"baseline": "c"}, "baseline must be"), ({"cluster": np.zeros(200)}, "two clusters"), ({"cluster": [1, 2]}, "cluster must have"),
-        ({"level": 95}, "level must be"), ({"metrics": metrics.log_loss}, "metrics must be a list"),
+        ({"P": {"a": P}}, "P must name two"),
+        ({"P": P}, "P must name two"),
+        ({"correction": "fdr"}, "correction must be"),
+        ({"baseline": "c"}, "baseline must be"),
+        ({"cluster": np.zeros(200)}, "two clusters"),
+        ({"cluster": [1, 2]}, "cluster must have"),
+        ({"level": 95}, "level must be"),
+        ({"metrics": metrics.log_loss}, "metrics must be a list"),
     ],
-    ids=["one", "no names", "correction", "baseline", "one cluster", "clusters", "level", "metrics"],
-)  # fmt: skip
+    ids=[
+        "one",
+        "no names",
+        "correction",
+        "baseline",
+        "one cluster",
+        "clusters",
+        "level",
+        "metrics",
+    ],
+)
 def test_what_cannot_be_is_refused(change, words):
     with pytest.raises(InputError, match=words):
         metrics.compare(Y, **{"P": ALL, **change})
@@ -107,7 +144,11 @@ def test_what_cannot_be_is_refused(change, words):
 
 def test_what_a_forecast_does_not_have_is_said():
     mean, y = rng.normal(size=100), rng.normal(size=100)
-    conformal = cb.ConformalIntervals().fit((mean[:50], np.ones(50)), y[:50]).predict(mean[50:], np.ones(50))
+    conformal = (
+        cb.ConformalIntervals()
+        .fit((mean[:50], np.ones(50)), y[:50])
+        .predict(mean[50:], np.ones(50))
+    )
     rows = metrics.compare(y[50:], {"one": (mean[50:], np.ones(50)), "conformal": conformal}).rows
     assert rows[-1].meaning == "not compared"
     assert "density" in rows[-1].note

@@ -1,4 +1,6 @@
-"""A metric over sites: what it is made of, what is left out, and whether a new site lies where it says."""
+"""A metric over sites: what it is made of, what is left out, and whether a new site lies where
+it says.
+"""
 
 import numpy as np
 import pytest
@@ -6,19 +8,37 @@ from scipy import special
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.metrics import calibration_slope, event_auroc, log_loss, observed_expected_ratio, over_sites
+from calibrant.metrics import (
+    calibration_slope,
+    event_auroc,
+    log_loss,
+    observed_expected_ratio,
+    over_sites,
+)
 
 
 def _world(rng, k=8, n=400, spread=0.3, mean=0.0):
-    """(y, risk, site, O/E of a site not seen): events happen exp(N(mean, spread)) times as often as predicted."""
+    """(y, risk, site, O/E of a site not seen): events happen exp(N(mean, spread)) times as often
+    as predicted.
+    """
     factors = np.exp(rng.normal(mean, spread, k + 1))
     risk, site = rng.uniform(0.02, 0.3, k * n), np.repeat(np.arange(k), n)
-    return (rng.random(k * n) < np.minimum(risk * factors[site], 1)).astype(int), risk, site, factors[k]
+    return (
+        (rng.random(k * n) < np.minimum(risk * factors[site], 1)).astype(int),
+        risk,
+        site,
+        factors[k],
+    )
 
 
 def test_it_is_the_metric_of_each_site_pooled():
     y, risk, site, _ = _world(np.random.default_rng(0))
-    for metric, scale in ((observed_expected_ratio, "log"), (event_auroc, "logit"), (calibration_slope, "identity"), (log_loss, "log")):
+    for metric, scale in (
+        (observed_expected_ratio, "log"),
+        (event_auroc, "logit"),
+        (calibration_slope, "identity"),
+        (log_loss, "log"),
+    ):
         found = over_sites(metric, y, risk, site)
         each = [metric.interval(y[site == j], risk[site == j]) for j in range(8)]
         assert found.sites.value.tolist() == [one.value for one in each]
@@ -42,11 +62,23 @@ def test_a_site_without_events_is_left_out_and_named():
 def test_weights_and_clusters_count_within_sites():
     y, risk, site, _ = _world(np.random.default_rng(2), k=3, n=200)
     twice = over_sites(observed_expected_ratio, y, risk, site, sample_weight=np.full(600, 2.0))
-    repeated = over_sites(observed_expected_ratio, np.tile(y, 2), np.tile(risk, 2), np.tile(site, 2))
+    repeated = over_sites(
+        observed_expected_ratio, np.tile(y, 2), np.tile(risk, 2), np.tile(site, 2)
+    )
     for name in ("value", "low", "high", "prediction_low", "prediction_high", "n"):
-        assert getattr(twice.pooled, name) == pytest.approx(getattr(repeated.pooled, name), rel=1e-6)
-    clustered = over_sites(observed_expected_ratio, np.tile(y, 2), np.tile(risk, 2), np.tile(site, 2), cluster=np.tile(np.arange(600), 2))
-    assert clustered.pooled.high - clustered.pooled.low != repeated.pooled.high - repeated.pooled.low
+        assert getattr(twice.pooled, name) == pytest.approx(
+            getattr(repeated.pooled, name), rel=1e-6
+        )
+    clustered = over_sites(
+        observed_expected_ratio,
+        np.tile(y, 2),
+        np.tile(risk, 2),
+        np.tile(site, 2),
+        cluster=np.tile(np.arange(600), 2),
+    )
+    assert (
+        clustered.pooled.high - clustered.pooled.low != repeated.pooled.high - repeated.pooled.low
+    )
 
 
 def test_too_few_sites_are_refused():
@@ -58,7 +90,9 @@ def test_too_few_sites_are_refused():
 
 
 def test_a_new_site_lies_where_the_interval_says():
-    """Journey: who reads the interval for a new site is right in about 95 % of worlds; who pools all rows in far fewer."""
+    """Journey: who reads the interval for a new site is right in about 95 % of worlds; who pools
+    all rows in far fewer.
+    """
     rng, right, naive, worlds = np.random.default_rng(4), 0, 0, 150
     for _ in range(worlds):
         y, risk, site, new = _world(rng)

@@ -20,7 +20,10 @@ def test_a_target_may_be_the_top_label_or_a_class_by_its_label():
 
 
 def test_a_class_named_positive_is_that_class():
-    y, p = np.array(["positive", "negative", "positive"]), np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]])
+    y, p = (
+        np.array(["positive", "negative", "positive"]),
+        np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]]),
+    )
     got = ks(y, p, classes=["positive", "negative"], target="positive")
     assert got == pytest.approx(ks((y == "positive").astype(int), p[:, 0], target="event"))
 
@@ -30,9 +33,13 @@ def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(wo
     y = np.array([word, "z"])[Y % 2]
     with pytest.raises(InputError, match="name of a question and of a class"):
         ks(y, P[:, 1], classes=[word, "z"], target=word)
-    assert ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
+    assert (
+        ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
+    )
     with pytest.raises(InputError, match="name of a question and of a class"):
-        metrics.brier_decomposition(np.array(["classes", "z"])[Y % 2], P[:, 1], classes=["classes", "z"], target="classes")
+        metrics.brier_decomposition(
+            np.array(["classes", "z"])[Y % 2], P[:, 1], classes=["classes", "z"], target="classes"
+        )
 
 
 def test_unknown_targets_are_refused():
@@ -43,13 +50,17 @@ def test_unknown_targets_are_refused():
 
 
 @pytest.mark.parametrize("metric", [ks, metrics.maximum_mean_calibration_error], ids=repr)
-def test_the_interval_of_a_calibrated_model_reaches_0_and_its_value_is_lower_than_the_plain_one(metric):
+def test_the_interval_of_a_calibrated_model_reaches_0_and_its_value_is_lower_than_the_plain_one(
+    metric,
+):
     zero, lower = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         p = rng.random(200)
         with pytest.warns(CalibrationWarning, match="is approximate"):
-            got = metric.interval((rng.random(200) < p).astype(int), p, target="event", n_resamples=100)
+            got = metric.interval(
+                (rng.random(200) < p).astype(int), p, target="event", n_resamples=100
+            )
         zero.append(got.low == 0.0)
         assert got.value <= got.plain
         lower.append(got.value < got.plain)

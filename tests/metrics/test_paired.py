@@ -22,14 +22,18 @@ def difference(metric, y=Y, p=P, q=Q, weight=None, cluster=None, **options):
 
 
 def test_of_a_mean_it_counts_the_row_not_seen():
-    """The limits are those of a mean with the least or the largest difference that a row had with the other label."""
+    """The limits are those of a mean with the least or the largest difference that a row had
+    with the other label.
+    """
     found = difference(metrics.log_loss)
     losses = {label: [-np.log(p if label else 1.0 - p) for p in (P, Q)] for label in (0, 1)}
     apart = np.array([losses[label][1] - losses[label][0] for label in (0, 1)])
     d = np.where(Y == 1, apart[1], apart[0])
     sums = np.array([(d**power).sum() for power in (1, 2, 3)])
     wide = 2.0 * stats.norm.cdf(stats.t.ppf(0.95, 79)) - 1.0
-    assert found.limits(0.9) == pytest.approx([float(end) for end in mean_limits(80.0, sums, apart.min(), apart.max(), wide)])
+    assert found.limits(0.9) == pytest.approx(
+        [float(end) for end in mean_limits(80.0, sums, apart.min(), apart.max(), wide)]
+    )
     low, high = found.limits(1.0 - found.p_value)
     assert (low if d.mean() > 0.0 else high) == pytest.approx(0.0, abs=1e-9)
 
@@ -54,7 +58,10 @@ def test_of_numbers_it_is_the_paired_t_test():
 
 
 def test_clusters_of_one_row_each_are_rows():
-    alone, each = difference(metrics.brier_score), difference(metrics.brier_score, cluster=np.arange(80))
+    alone, each = (
+        difference(metrics.brier_score),
+        difference(metrics.brier_score, cluster=np.arange(80)),
+    )
     assert each.limits(0.95) == pytest.approx(alone.limits(0.95), rel=1e-12)
     assert each.freedom == pytest.approx(79.0)
 
@@ -64,7 +71,9 @@ def test_of_clusters_as_a_regression_on_a_constant_has_it():
     cluster = np.arange(80) // 5
     found = difference(metrics.brier_score, cluster=cluster)
     d = 2.0 * ((Q - Y) ** 2 - (P - Y) ** 2)
-    fit = regression.OLS(d, np.ones(80)).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+    fit = regression.OLS(d, np.ones(80)).fit(
+        cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True
+    )
     # statsmodels counts the rows too, as (n - 1) / (n - 1) for one parameter.
     assert found.variance == pytest.approx(fit.cov_params()[0, 0], rel=1e-10)
     assert found.freedom == pytest.approx(15.0)
@@ -85,7 +94,9 @@ def test_a_weight_is_a_repetition(together):
     rows = np.repeat(np.arange(80), weight.astype(int))
     cluster = np.arange(80) // 4
     one = difference(metrics.log_loss, weight=weight, cluster=cluster if together else None)
-    other = difference(metrics.log_loss, Y[rows], P[rows], Q[rows], cluster=cluster[rows] if together else None)
+    other = difference(
+        metrics.log_loss, Y[rows], P[rows], Q[rows], cluster=cluster[rows] if together else None
+    )
     assert one.limits(0.95) == pytest.approx(other.limits(0.95), rel=1e-12)
 
 
@@ -96,8 +107,14 @@ def test_the_bootstrap_s_p_value_is_where_its_interval_meets_zero():
     assert min(abs(low), abs(high)) < 0.1 * (high - low)
 
 
-MOVED = ["area_under_risk_coverage", "excess_area_under_risk_coverage", "confidence_auroc", "event_auroc", "calibration_slope",
-         "calibration_in_the_large"]  # fmt: skip
+MOVED = [
+    "area_under_risk_coverage",
+    "excess_area_under_risk_coverage",
+    "confidence_auroc",
+    "event_auroc",
+    "calibration_slope",
+    "calibration_in_the_large",
+]
 
 
 @pytest.mark.parametrize("name", MOVED)
@@ -107,8 +124,13 @@ def test_moves_are_the_derivatives_by_the_weights(name):
     weight, score = np.tile([20.0, 50.0], 40), np.round(P, 1).clip(0.05, 0.95)
     moves = metric.moves_of(read(score, Y, sample_weight=weight))
     steps = step * np.eye(80)
-    up, down = (np.array([metric(Y, score, sample_weight=weight + sign * one) for one in steps]) for sign in (1.0, -1.0))
-    np.testing.assert_allclose(moves, (up - down) / (2.0 * step) * weight.sum(), rtol=1e-5, atol=1e-6)
+    up, down = (
+        np.array([metric(Y, score, sample_weight=weight + sign * one) for one in steps])
+        for sign in (1.0, -1.0)
+    )
+    np.testing.assert_allclose(
+        moves, (up - down) / (2.0 * step) * weight.sum(), rtol=1e-5, atol=1e-6
+    )
     assert weight @ moves == pytest.approx(0.0, abs=1e-8)
 
 
@@ -127,8 +149,16 @@ def test_nothing_that_varies_is_degenerate():
 
 
 def test_meanings():
-    assert [meaning(0.1, 0.2, way) for way in ("minimize", "maximize", "none")] == ["worse", "better", "larger"]
-    assert [meaning(-0.2, -0.1, way) for way in ("minimize", "maximize", "none")] == ["better", "worse", "smaller"]
+    assert [meaning(0.1, 0.2, way) for way in ("minimize", "maximize", "none")] == [
+        "worse",
+        "better",
+        "larger",
+    ]
+    assert [meaning(-0.2, -0.1, way) for way in ("minimize", "maximize", "none")] == [
+        "better",
+        "worse",
+        "smaller",
+    ]
     assert meaning(-0.1, 0.2, "minimize") == "no clear change"
 
 
@@ -139,26 +169,40 @@ def test_of_rankings_the_variance_is_delong_s_and_of_clusters_obuchowski_s():
 
     above, below = (b - a for a, b in zip(placements(P), placements(Q), strict=True))
     found = difference(metrics.event_auroc)
-    assert found.variance == pytest.approx(np.var(above, ddof=1) / len(above) + np.var(below, ddof=1) / len(below), rel=1e-10)
+    assert found.variance == pytest.approx(
+        np.var(above, ddof=1) / len(above) + np.var(below, ddof=1) / len(below), rel=1e-10
+    )
     assert found.freedom == min(len(above), len(below)) - 1.0
-    # Rows four times over, as clusters: of equal ones the sums have k / (k - 1), k clusters of that outcome, which is the same again.
+    # Rows four times over, as clusters: of equal ones the sums have k / (k - 1), k clusters of that
+    # outcome, which is the same again.
     four = np.repeat(np.arange(80), 4)
     again = difference(metrics.event_auroc, Y[four], P[four], Q[four], cluster=four)
-    assert (again.variance, again.freedom) == pytest.approx((found.variance, found.freedom), rel=1e-10)
+    assert (again.variance, again.freedom) == pytest.approx(
+        (found.variance, found.freedom), rel=1e-10
+    )
 
 
 def noise(events_at, n_clusters=30, size=10, repeats=150):
-    """The meanings of the difference of two rankings by chance alone; ``events_at`` are the rows with the event."""
+    """The meanings of the difference of two rankings by chance alone; ``events_at`` are the rows
+    with the event.
+    """
     rng, cluster = np.random.default_rng(0), np.repeat(np.arange(n_clusters), size)
     y = np.isin(np.arange(len(cluster)), events_at).astype(int)
     drawn = (dict(zip("ab", rng.uniform(size=(2, len(y))), strict=True)) for _ in range(repeats))
-    return [metrics.compare(y, P, metrics=[metrics.event_auroc], cluster=cluster).rows[0].meaning for P in drawn]
+    return [
+        metrics.compare(y, P, metrics=[metrics.event_auroc], cluster=cluster).rows[0].meaning
+        for P in drawn
+    ]
 
 
-@pytest.mark.parametrize("events_at", [[0, 50, 100, 150, 200], [0, 1, 2, 50, 51]], ids=["five clusters", "two clusters"])
+@pytest.mark.parametrize(
+    "events_at", [[0, 50, 100, 150, 200], [0, 1, 2, 50, 51]], ids=["five clusters", "two clusters"]
+)
 def test_few_clusters_with_events_do_not_make_one_ranking_better_than_another(events_at):
     # 16 and 35 in 100 by as many degrees of freedom as there are clusters.
-    assert np.mean([one in ("better", "worse") for one in noise(events_at)]) <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 150)
+    assert np.mean(
+        [one in ("better", "worse") for one in noise(events_at)]
+    ) <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 150)
 
 
 def test_of_events_in_one_cluster_nothing_is_known():
@@ -170,7 +214,11 @@ def test_few_events_do_not_make_one_ranking_better_than_another(events, most):
     rng = np.random.default_rng(0)
     y = (np.arange(60) < events).astype(int)
     rows = [
-        metrics.compare(y, dict(zip("ab", rng.uniform(size=(2, 60)), strict=True)), metrics=[metrics.event_auroc]).rows[0]
+        metrics.compare(
+            y,
+            dict(zip("ab", rng.uniform(size=(2, 60)), strict=True)),
+            metrics=[metrics.event_auroc],
+        ).rows[0]
         for _ in range(150)
     ]
     assert np.mean([row.meaning in ("better", "worse") for row in rows]) <= most

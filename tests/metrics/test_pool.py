@@ -10,15 +10,26 @@ from calibrant.errors import InputError
 from calibrant.metrics import Interval
 
 Z = 1.959963984540054
-#: The 13 trials of the BCG vaccine (Colditz et al. 1994): cases and others among the vaccinated, then among the controls.
+#: The 13 trials of the BCG vaccine (Colditz et al. 1994): cases and others among the vaccinated,
+#: then among the controls.
 BCG = np.array(
     [
-        (4, 119, 11, 128), (6, 300, 29, 274), (3, 228, 11, 209), (62, 13536, 248, 12619), (33, 5036, 47, 5761), (180, 1361, 372, 1079),
-        (8, 2537, 10, 619), (505, 87886, 499, 87892), (29, 7470, 45, 7232), (17, 1699, 65, 1600), (186, 50448, 141, 27197),
-        (5, 2493, 3, 2338), (27, 16886, 29, 17825),
+        (4, 119, 11, 128),
+        (6, 300, 29, 274),
+        (3, 228, 11, 209),
+        (62, 13536, 248, 12619),
+        (33, 5036, 47, 5761),
+        (180, 1361, 372, 1079),
+        (8, 2537, 10, 619),
+        (505, 87886, 499, 87892),
+        (29, 7470, 45, 7232),
+        (17, 1699, 65, 1600),
+        (186, 50448, 141, 27197),
+        (5, 2493, 3, 2338),
+        (27, 16886, 29, 17825),
     ],
     dtype=float,
-)  # fmt: skip
+)
 
 
 def _bcg():
@@ -33,16 +44,22 @@ def _intervals(estimate, variance, back=np.asarray, n=100.0):
 
 
 def test_sites_as_the_published_analysis_of_the_bcg_trials():
-    """metafor's rma(test="knha") prints tau^2 0.3132, I^2 92.22 %, -0.7145 [-1.1084, -0.3206], and 0.49 [0.33, 0.73] back on the ratio."""
+    """metafor's rma(test="knha") prints tau^2 0.3132, I^2 92.22 %, -0.7145 [-1.1084, -0.3206],
+    and 0.49 [0.33, 0.73] back on the ratio.
+    """
     found = cb.pool(_intervals(*_bcg(), np.exp), over="sites", scale="log")
     assert found.between**2 == pytest.approx(0.3132, abs=5e-5)
     assert found.share == pytest.approx(0.9222, abs=5e-5)
-    assert np.log([found.value, found.low, found.high]) == pytest.approx([-0.7145, -1.1084, -0.3206], abs=1e-4)
+    assert np.log([found.value, found.low, found.high]) == pytest.approx(
+        [-0.7145, -1.1084, -0.3206], abs=1e-4
+    )
     assert [round(v, 2) for v in (found.value, found.low, found.high)] == [0.49, 0.33, 0.73]
     error = (np.log(found.high) - np.log(found.value)) / stats.t.ppf(0.975, 12)
     assert error == pytest.approx(0.1808, abs=5e-5)
     half = stats.t.ppf(0.975, 11) * np.sqrt(found.between**2 + error**2)
-    assert np.log([found.prediction_low, found.prediction_high]) == pytest.approx([np.log(found.value) - half, np.log(found.value) + half])
+    assert np.log([found.prediction_low, found.prediction_high]) == pytest.approx(
+        [np.log(found.value) - half, np.log(found.value) + half]
+    )
     assert (found.count, found.n, found.freedom) == (13, 1300.0, 12.0)
 
 
@@ -58,23 +75,31 @@ def test_paule_and_mandel_set_q_to_its_mean():
 
 @pytest.mark.parametrize("method", ["reml", "paule-mandel"])
 def test_sites_that_agree_have_no_variance_between_them(method):
-    found = cb.pool(_intervals(np.array([1.0, 1.01, 0.99, 1.0]), np.full(4, 0.04)), over="sites", method=method)
+    found = cb.pool(
+        _intervals(np.array([1.0, 1.01, 0.99, 1.0]), np.full(4, 0.04)), over="sites", method=method
+    )
     assert found.between == 0.0
     assert found.share == 0.0
     assert found.value == pytest.approx(1.0)
 
 
 def test_equal_variances_have_the_textbook_answer():
-    """Of equal variances both estimates are the sample variance less that of a site, and the mean is the plain one."""
+    """Of equal variances both estimates are the sample variance less that of a site, and the
+    mean is the plain one.
+    """
     estimate = np.array([0.0, 1.0, 3.0, 4.0])
     for method in ("reml", "paule-mandel"):
         found = cb.pool(_intervals(estimate, np.full(4, 0.25)), over="sites", method=method)
         assert found.between**2 == pytest.approx(np.var(estimate, ddof=1) - 0.25, rel=1e-6)
-        assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 3) * np.std(estimate, ddof=1) / 2, rel=1e-6)
+        assert found.high - found.value == pytest.approx(
+            stats.t.ppf(0.975, 3) * np.std(estimate, ddof=1) / 2, rel=1e-6
+        )
 
 
 def test_rubins_rules_by_hand():
-    """Estimates 1, 2, 3 of variance 1/2: T = 1/2 + (4/3) 1; of 100 rows 3.3086 degrees of freedom (Barnard and Rubin)."""
+    """Estimates 1, 2, 3 of variance 1/2: T = 1/2 + (4/3) 1; of 100 rows 3.3086 degrees of
+    freedom (Barnard and Rubin).
+    """
     found = cb.pool(_intervals(np.array([1.0, 2.0, 3.0]), np.full(3, 0.5)))
     share = (4 / 3) / (11 / 6)
     old, observed = 2 / share**2, 100 / 102 * 99 * (1 - share)
@@ -87,15 +112,27 @@ def test_rubins_rules_by_hand():
 
 
 def test_imputations_that_agree_leave_the_interval_nearly_as_it_is():
-    one = Interval(0.8, float(special.expit(1.2)), float(special.expit(1.2 + 2 * (special.logit(0.8) - 1.2))), 0.95, "analytic", 5000.0)
+    one = Interval(
+        0.8,
+        float(special.expit(1.2)),
+        float(special.expit(1.2 + 2 * (special.logit(0.8) - 1.2))),
+        0.95,
+        "analytic",
+        5000.0,
+    )
     found = cb.pool([one] * 5, scale="logit")
     assert found.share == 0.0
     assert (found.value, found.low, found.high) == pytest.approx((0.8, one.low, one.high), abs=2e-4)
 
 
 def test_a_scale_keeps_an_auroc_below_1_and_levels_are_kept():
-    sites = [Interval(v, v - 0.04, min(v + 0.03, 0.999), 0.9, "analytic", 200.0) for v in (0.9, 0.95, 0.97)]
-    narrow, wide = (cb.pool(sites, over="sites", scale="logit", level=level) for level in (0.8, 0.99))
+    sites = [
+        Interval(v, v - 0.04, min(v + 0.03, 0.999), 0.9, "analytic", 200.0)
+        for v in (0.9, 0.95, 0.97)
+    ]
+    narrow, wide = (
+        cb.pool(sites, over="sites", scale="logit", level=level) for level in (0.8, 0.99)
+    )
     assert wide.prediction_high < 1.0
     assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
     assert "over 3 sites; at a new site [" in str(narrow)
@@ -112,8 +149,10 @@ def _given_outcome(y, rng):
 
 
 def test_an_incomplete_covariate_is_not_taken_for_a_known_one():
-    """Journey: half of the rows lack the predictor; ten imputations from its true law given the outcome. The pooled interval of the Brier
-    score holds what the whole population has; that of one imputation, taken for data, is narrower."""
+    """Journey: half of the rows lack the predictor; ten imputations from its true law given the
+    outcome. The pooled interval of the Brier
+    score holds what the whole population has; that of one imputation, taken for data, is
+    narrower."""
     rng, inside, widths = np.random.default_rng(0), 0, []
     truth = np.mean((risk := special.expit(rng.normal(size=400_000))) * (1 - risk))
     for _ in range(60):
@@ -133,12 +172,26 @@ def test_an_incomplete_covariate_is_not_taken_for_a_known_one():
 
 BAD = {
     "one": ({"intervals": [Interval(1, 0.5, 2, 0.95, "analytic", 9)]}, "at least 2 intervals"),
-    "two sites": ({"intervals": [Interval(1, 0.5, 2, 0.95, "analytic", 9)] * 2, "over": "sites"}, "at least 3 intervals"),
+    "two sites": (
+        {"intervals": [Interval(1, 0.5, 2, 0.95, "analytic", 9)] * 2, "over": "sites"},
+        "at least 3 intervals",
+    ),
     "numbers": ({"intervals": [1.0, 2.0]}, "pass what metric.interval returns"),
     "not a list": ({"intervals": Interval(1, 0.5, 2, 0.95, "analytic", 9)}, "must be a list"),
-    "zero on logs": ({"intervals": [Interval(0, 0, 2, 0.95, "analytic", 9)] * 2, "scale": "log"}, "number 0 is 0"),
+    "zero on logs": (
+        {"intervals": [Interval(0, 0, 2, 0.95, "analytic", 9)] * 2, "scale": "log"},
+        "number 0 is 0",
+    ),
     "no width": ({"intervals": [Interval(1, 1, 1, 0.95, "analytic", 9)] * 2}, "of some width"),
-    "nan": ({"intervals": [Interval(1, 0, 2, 0.95, "analytic", 9), Interval(np.nan, 0, 2, 0.95, "analytic", 9)]}, "number 1 is nan"),
+    "nan": (
+        {
+            "intervals": [
+                Interval(1, 0, 2, 0.95, "analytic", 9),
+                Interval(np.nan, 0, 2, 0.95, "analytic", 9),
+            ]
+        },
+        "number 1 is nan",
+    ),
     "over": ({"intervals": [], "over": "rows"}, "over must be"),
     "scale": ({"intervals": [], "scale": "probit"}, "scale must be"),
     "method": ({"intervals": [], "method": "dl"}, "method must be"),

@@ -29,7 +29,14 @@ def test_it_selects_in_a_grid():
     assert search.best_params_ == {"C": 1.0}
 
 
-@pytest.mark.parametrize("metric", [metrics.expected_calibration_error, metrics.smooth_calibration_error, metrics.calibration_slope])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        metrics.expected_calibration_error,
+        metrics.smooth_calibration_error,
+        metrics.calibration_slope,
+    ],
+)
 def test_what_must_not_select_is_refused(metric):
     with pytest.raises(InputError, match="must be one that may select"):
         metrics.scorer(metric)
@@ -47,7 +54,9 @@ def test_it_pickles_takes_weights_and_says_what_it_is():
     score = pickle.loads(pickle.dumps(metrics.scorer(metrics.log_loss)))
     model = LogisticRegression().fit(X, Y)
     weight = np.arange(300) % 3
-    assert score(model, X, Y, sample_weight=weight) == pytest.approx(score(model, np.repeat(X, weight, axis=0), np.repeat(Y, weight)))
+    assert score(model, X, Y, sample_weight=weight) == pytest.approx(
+        score(model, np.repeat(X, weight, axis=0), np.repeat(Y, weight))
+    )
     assert "LogLoss" in repr(score)
 
 
@@ -61,11 +70,17 @@ def test_regressors_are_scored_by_their_forecasts():
     X, y = _regression()
     model = BayesianRidge().fit(X, y)
     mean, std = model.predict(X, return_std=True)
-    for metric in (metrics.negative_log_likelihood, metrics.continuous_ranked_probability_score, metrics.pinball_loss):
+    for metric in (
+        metrics.negative_log_likelihood,
+        metrics.continuous_ranked_probability_score,
+        metrics.pinball_loss,
+    ):
         assert metrics.scorer(metric)(model, X, y) == -metric(y, mean, std)
     wrapped = CalibratedRegressor(LinearRegression(), StdScaling()).fit(X, y)
     forecast = wrapped.predict_distribution(X)
-    assert metrics.scorer(metrics.negative_log_likelihood)(wrapped, X, y) == -metrics.negative_log_likelihood(y, forecast)
+    assert metrics.scorer(metrics.negative_log_likelihood)(
+        wrapped, X, y
+    ) == -metrics.negative_log_likelihood(y, forecast)
 
 
 def test_plain_regressors_are_scored_as_scikit_learn_does():
@@ -75,11 +90,15 @@ def test_plain_regressors_are_scored_as_scikit_learn_does():
         (metrics.root_mean_squared_error, "root_mean_squared_error"),
     ):
         ours = cross_val_score(LinearRegression(), X, y, scoring=metrics.scorer(metric))
-        assert ours == pytest.approx(cross_val_score(LinearRegression(), X, y, scoring=f"neg_{name}"))
+        assert ours == pytest.approx(
+            cross_val_score(LinearRegression(), X, y, scoring=f"neg_{name}")
+        )
     with pytest.raises(InputError, match="standard deviations"):
         metrics.scorer(metrics.negative_log_likelihood)(LinearRegression().fit(X, y), X, y)
 
 
 def test_a_calibration_error_of_regression_must_not_select():
-    with pytest.raises(InputError, match="use negative_log_likelihood or continuous_ranked_probability_score"):
+    with pytest.raises(
+        InputError, match="use negative_log_likelihood or continuous_ranked_probability_score"
+    ):
         metrics.scorer(metrics.expected_normalized_calibration_error)

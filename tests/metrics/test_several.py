@@ -17,7 +17,14 @@ def test_equals_the_metrics_one_by_one():
 
 def test_two_metrics_of_one_key_are_told_apart():
     ece = metrics.expected_calibration_error
-    assert len(metrics.compute([ece, ece.with_options(n_bins=5), ece.with_options(strategy="mass")], Y, P)) == 3
+    assert (
+        len(
+            metrics.compute(
+                [ece, ece.with_options(n_bins=5), ece.with_options(strategy="mass")], Y, P
+            )
+        )
+        == 3
+    )
 
 
 def test_bad_rows_late_in_the_data_are_found_and_named():
@@ -41,10 +48,15 @@ def _forecasts(shape):
 
 
 REGRESSION = [
-    metrics.negative_log_likelihood, metrics.continuous_ranked_probability_score, metrics.coefficient_of_variation,
-    metrics.interval_calibration_error, metrics.expected_normalized_calibration_error,
-    metrics.expected_normalized_calibration_error.with_options(cells=64), metrics.quantile_calibration_error, metrics.mean_absolute_error,
-]  # fmt: skip
+    metrics.negative_log_likelihood,
+    metrics.continuous_ranked_probability_score,
+    metrics.coefficient_of_variation,
+    metrics.interval_calibration_error,
+    metrics.expected_normalized_calibration_error,
+    metrics.expected_normalized_calibration_error.with_options(cells=64),
+    metrics.quantile_calibration_error,
+    metrics.mean_absolute_error,
+]
 
 
 def test_regression_metrics_equal_those_one_by_one():
@@ -53,12 +65,16 @@ def test_regression_metrics_equal_those_one_by_one():
     together = metrics.compute(REGRESSION, y, mean, std, sample_weight=weight)
     assert len(together) == len(REGRESSION)
     for metric, value in zip(REGRESSION, together.values(), strict=True):
-        assert value == pytest.approx(metric(y, mean, std, sample_weight=weight), rel=1e-12), metric.name
+        assert value == pytest.approx(metric(y, mean, std, sample_weight=weight), rel=1e-12), (
+            metric.name
+        )
     assert together == metrics.compute(REGRESSION, y, (mean, std), sample_weight=weight)
 
 
 def test_several_outputs_have_a_number_each():
     y, mean, std = _forecasts((500, 3))
-    for metric, value in zip(REGRESSION, metrics.compute(REGRESSION, y, mean, std).values(), strict=True):
+    for metric, value in zip(
+        REGRESSION, metrics.compute(REGRESSION, y, mean, std).values(), strict=True
+    ):
         np.testing.assert_allclose(value, metric(y, mean, std), rtol=1e-12)
     assert metrics.compute([], y, mean, std) == {}

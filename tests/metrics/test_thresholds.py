@@ -10,8 +10,23 @@ def test_grids_suit_the_rate():
     rare = curve_thresholds(0.001)
     assert rare[0] <= 0.0001 < 0.98 < rare[-1] < 1.0
     assert table_thresholds(0.3)[:3].tolist() == [0.01, 0.02, 0.05]
-    assert table_thresholds(0.014).tolist() == [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
-    for grid in (curve_thresholds(0.0), table_thresholds(0.0), curve_thresholds(1e-7), table_thresholds(1e-7)):
+    assert table_thresholds(0.014).tolist() == [
+        0.001,
+        0.002,
+        0.005,
+        0.01,
+        0.02,
+        0.05,
+        0.1,
+        0.2,
+        0.5,
+    ]
+    for grid in (
+        curve_thresholds(0.0),
+        table_thresholds(0.0),
+        curve_thresholds(1e-7),
+        table_thresholds(1e-7),
+    ):
         assert (np.diff(grid) > 0).all()
 
 

@@ -8,7 +8,13 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -36,12 +42,16 @@ from calibrant.select.default import default_calibrator
 
 @pytest.fixture
 def three():
-    return make_classification(n_samples=400, n_features=6, n_informative=4, n_classes=3, class_sep=0.7, random_state=0)
+    return make_classification(
+        n_samples=400, n_features=6, n_informative=4, n_classes=3, class_sep=0.7, random_state=0
+    )
 
 
 @pytest.fixture
 def two():
-    return make_classification(n_samples=400, n_features=6, n_informative=4, class_sep=0.7, flip_y=0.2, random_state=0)
+    return make_classification(
+        n_samples=400, n_features=6, n_informative=4, class_sep=0.7, flip_y=0.2, random_state=0
+    )
 
 
 class Recorder(Calibrator):
@@ -54,7 +64,12 @@ class Recorder(Calibrator):
         self.classes = classes
 
     def _fit(self, record):
-        self.X_, self.reference_, self.values_, self.labels_ = record.X, record.reference, record.values, record.labels
+        self.X_, self.reference_, self.values_, self.labels_ = (
+            record.X,
+            record.reference,
+            record.values,
+            record.labels,
+        )
 
     def _predict_proba(self, record):
         return record.probabilities
@@ -69,7 +84,9 @@ def test_unfitted_model_is_one_model_with_one_calibrator_of_out_of_fold_predicti
         P.append(GaussianNB().fit(X[fit_rows], y[fit_rows]).predict_proba(X[held_out]))
         labels.append(y[held_out])
     expected = TemperatureScaling().fit(np.concatenate(P), np.concatenate(labels))
-    np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(GaussianNB().fit(X, y).predict_proba(X)))
+    np.testing.assert_array_equal(
+        clf.predict_proba(X), expected.predict_proba(GaussianNB().fit(X, y).predict_proba(X))
+    )
     assert len(clf.estimators_) == len(clf.calibrators_) == 1
 
 
@@ -77,7 +94,10 @@ def test_ensemble_averages_one_pair_for_each_fold(two):
     X, y = two
     clf = CalibratedClassifier(GaussianNB(), OneVsRest(Beta()), cv=3, ensemble=True).fit(X, y)
     assert len(clf.estimators_) == len(clf.calibrators_) == 3
-    each = [c.predict_proba(m.predict_proba(X)) for m, c in zip(clf.estimators_, clf.calibrators_, strict=True)]
+    each = [
+        c.predict_proba(m.predict_proba(X))
+        for m, c in zip(clf.estimators_, clf.calibrators_, strict=True)
+    ]
     np.testing.assert_allclose(clf.predict_proba(X), np.mean(each, axis=0), rtol=1e-12)
 
 
@@ -87,7 +107,9 @@ def test_fitted_or_frozen_model_is_used_as_it_is(three, wrap):
     model = GaussianNB().fit(X[:200], y[:200])
     clf = CalibratedClassifier(wrap(model), TemperatureScaling()).fit(X[200:], y[200:])
     expected = TemperatureScaling().fit(model.predict_proba(X[200:]), y[200:])
-    np.testing.assert_array_equal(clf.predict_proba(X), expected.predict_proba(model.predict_proba(X)))
+    np.testing.assert_array_equal(
+        clf.predict_proba(X), expected.predict_proba(model.predict_proba(X))
+    )
 
 
 def test_a_fitted_model_is_fitted_afresh_when_cv_is_given(two):
@@ -95,7 +117,9 @@ def test_a_fitted_model_is_fitted_afresh_when_cv_is_given(two):
     model = GaussianNB().fit(X[:50], y[:50])
     before = model.theta_.copy()
     a = CalibratedClassifier(model, cv=3).fit(X, y).predict_proba(X)
-    np.testing.assert_array_equal(a, CalibratedClassifier(GaussianNB(), cv=3).fit(X, y).predict_proba(X))
+    np.testing.assert_array_equal(
+        a, CalibratedClassifier(GaussianNB(), cv=3).fit(X, y).predict_proba(X)
+    )
     np.testing.assert_array_equal(model.theta_, before)
 
 
@@ -126,11 +150,23 @@ def test_time_series_split_calibrates_on_the_later_rows(two):
 
 def test_frames_sparse_matrices_and_lists_give_the_same(two):
     X, y = two
-    expected = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), cv=3).fit(X, y).predict_proba(X)
+    expected = (
+        CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), cv=3)
+        .fit(X, y)
+        .predict_proba(X)
+    )
     names = [f"f{j}" for j in range(6)]
-    for same in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names), sparse.csr_array(X), sparse.coo_matrix(X), X.tolist()):
+    for same in (
+        pd.DataFrame(X, columns=names),
+        pl.DataFrame(X, schema=names),
+        sparse.csr_array(X),
+        sparse.coo_matrix(X),
+        X.tolist(),
+    ):
         labels = pl.Series(y) if isinstance(same, pl.DataFrame) else y
-        clf = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), cv=3).fit(same, labels)
+        clf = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), cv=3).fit(
+            same, labels
+        )
         np.testing.assert_allclose(clf.predict_proba(same), expected, atol=1e-6)
     clf = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), cv=3).fit(
         pd.DataFrame(X, columns=names, index=np.arange(400)[::-1]), pd.Series(y)
@@ -139,7 +175,14 @@ def test_frames_sparse_matrices_and_lists_give_the_same(two):
 
 
 @pytest.mark.parametrize(
-    "names", [np.array(["b", "a"]), np.array([-1, 1]), np.array([True, False]), np.array([2, 1]), np.array(["x", "y"], dtype=object)]
+    "names",
+    [
+        np.array(["b", "a"]),
+        np.array([-1, 1]),
+        np.array([True, False]),
+        np.array([2, 1]),
+        np.array(["x", "y"], dtype=object),
+    ],
 )
 def test_labels_of_any_kind(two, names):
     X, y = two
@@ -147,12 +190,16 @@ def test_labels_of_any_kind(two, names):
     assert clf.classes_.tolist() == sorted(names.tolist())
     accuracy = (clf.predict(X) == names[y]).mean()
     assert accuracy > (GaussianNB().fit(X, y).predict(X) == y).mean() - 0.05
-    assert metrics.accuracy(names[y], clf.predict_proba(X), classes=clf.classes_) == pytest.approx(accuracy)
+    assert metrics.accuracy(names[y], clf.predict_proba(X), classes=clf.classes_) == pytest.approx(
+        accuracy
+    )
 
 
 def test_decision_functions_are_logits(two, three):
     for X, y in (two, three):
-        clf = CalibratedClassifier(LinearSVC(), TemperatureScaling(), cv=3, ensemble=False).fit(X, y)
+        clf = CalibratedClassifier(LinearSVC(), TemperatureScaling(), cv=3, ensemble=False).fit(
+            X, y
+        )
         assert clf.calibrators_[0].inputs == "logit"
         Q = clf.predict_proba(X)
         np.testing.assert_allclose(Q.sum(axis=1), 1.0)
@@ -165,9 +212,13 @@ def test_decision_functions_are_logits(two, three):
 
 def test_logits_on_request_where_the_model_has_both(three):
     X, y = three
-    clf = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), TemperatureScaling(inputs="logit"), cv=3).fit(X, y)
+    clf = CalibratedClassifier(
+        LogisticRegression(solver="newton-cholesky"), TemperatureScaling(inputs="logit"), cv=3
+    ).fit(X, y)
     assert clf.calibrators_[0].inputs == "logit"
-    same = CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), TemperatureScaling(), cv=3).fit(X, y)
+    same = CalibratedClassifier(
+        LogisticRegression(solver="newton-cholesky"), TemperatureScaling(), cv=3
+    ).fit(X, y)
     np.testing.assert_allclose(clf.predict_proba(X), same.predict_proba(X), atol=1e-9)
 
 
@@ -178,7 +229,9 @@ def test_pairwise_decisions_are_refused_with_the_remedy():
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), LinearSVC()])
-@pytest.mark.parametrize("calibrator", [TemperatureScaling(), OneVsRest(Isotonic()), ConfidenceCalibrator()])
+@pytest.mark.parametrize(
+    "calibrator", [TemperatureScaling(), OneVsRest(Isotonic()), ConfidenceCalibrator()]
+)
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_a_class_absent_from_a_fold_keeps_its_prior_mass(three, model, calibrator, ensemble):
     X, y = three
@@ -204,7 +257,9 @@ def test_prior_mass_of_the_absent_class_is_its_share_of_all_rows():
 def test_reference_of_a_fitted_model_is_handed_on(two):
     X, y = two
     model = GaussianNB().fit(X[:200], y[:200])
-    clf = CalibratedClassifier(model, Recorder()).fit(X[200:], y[200:], reference=(X[:200], y[:200]))
+    clf = CalibratedClassifier(model, Recorder()).fit(
+        X[200:], y[200:], reference=(X[:200], y[:200])
+    )
     np.testing.assert_array_equal(clf.calibrators_[0].reference_[0], X[:200])
     np.testing.assert_array_equal(clf.calibrators_[0].X_, X[200:])
     assert clf.predict_proba(X).shape == (400, 2)
@@ -232,17 +287,27 @@ def test_reference_may_have_the_models_own_labels(two):
     model = GaussianNB().fit(X[:200], y[:200])
     predicted = model.predict(X[:200])
     assert (predicted != y[:200]).any()
-    clf = CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=(X[:200], y[:200]))
+    clf = CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(
+        X[200:], y[200:], reference=(X[:200], y[:200])
+    )
     np.testing.assert_array_equal(clf.calibrators_[0].reference_[1], predicted)
     names = np.array(["no", "yes"])[y]
-    clf = CalibratedClassifier(GaussianNB(), Recorder(), cv=StratifiedKFold(3), reference_labels="predicted").fit(X, names)
-    for calibrator, (fit_rows, _) in zip(clf.calibrators_, StratifiedKFold(3).split(X, y), strict=True):
+    clf = CalibratedClassifier(
+        GaussianNB(), Recorder(), cv=StratifiedKFold(3), reference_labels="predicted"
+    ).fit(X, names)
+    for calibrator, (fit_rows, _) in zip(
+        clf.calibrators_, StratifiedKFold(3).split(X, y), strict=True
+    ):
         own = GaussianNB().fit(X[fit_rows], names[fit_rows]).predict(X[fit_rows])
         np.testing.assert_array_equal(calibrator.reference_[1], own == "yes")
     with pytest.raises(ValueError, match="inconsistent numbers"):
-        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=(X[:200], y[:20]))
+        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(
+            X[200:], y[200:], reference=(X[:200], y[:20])
+        )
     with pytest.raises(InputError, match="the pair"):
-        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(X[200:], y[200:], reference=X[:200])
+        CalibratedClassifier(model, Recorder(), reference_labels="predicted").fit(
+            X[200:], y[200:], reference=X[:200]
+        )
     with pytest.raises(InputError, match="reference_labels"):
         CalibratedClassifier(GaussianNB(), reference_labels="own").fit(X, y)
 
@@ -250,8 +315,23 @@ def test_reference_may_have_the_models_own_labels(two):
 class Booster(GaussianNB):
     """Takes fit arguments the way boosting libraries do."""
 
-    def fit(self, X, y, sample_weight=None, *, eval_set=None, base_margin=None, categorical_feature="auto", verbose=True):
-        self.given_ = {"eval_set": eval_set, "base_margin": base_margin, "categorical": categorical_feature, "verbose": verbose}
+    def fit(
+        self,
+        X,
+        y,
+        sample_weight=None,
+        *,
+        eval_set=None,
+        base_margin=None,
+        categorical_feature="auto",
+        verbose=True,
+    ):
+        self.given_ = {
+            "eval_set": eval_set,
+            "base_margin": base_margin,
+            "categorical": categorical_feature,
+            "verbose": verbose,
+        }
         self.n_seen_ = len(y)
         return super().fit(X, y, sample_weight)
 
@@ -260,7 +340,12 @@ def test_fit_arguments_are_routed_and_cut_to_the_fold(two):
     X, y = two
     margin = np.arange(400.0)
     clf = CalibratedClassifier(Booster(), cv=4, ensemble=True).fit(
-        X, y, eval_set=[(X[:5], y[:5])], base_margin=margin, categorical_feature=["a"], verbose=False
+        X,
+        y,
+        eval_set=[(X[:5], y[:5])],
+        base_margin=margin,
+        categorical_feature=["a"],
+        verbose=False,
     )
     for model in clf.estimators_:
         assert model.given_["base_margin"].shape == (model.n_seen_,) == (300,)
@@ -273,11 +358,24 @@ def test_weights_reach_the_model_through_a_pipeline_and_the_calibrator(two):
     weight = np.random.default_rng(0).integers(0, 3, 400).astype(float)
     rows = np.repeat(np.arange(400), weight.astype(int))
     folds = np.arange(400) % 3
-    for model in (GaussianNB(), make_pipeline(StandardScaler(with_mean=False, with_std=False), GaussianNB())):
+    for model in (
+        GaussianNB(),
+        make_pipeline(StandardScaler(with_mean=False, with_std=False), GaussianNB()),
+    ):
         cv = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(3)]
-        repeated = [(np.flatnonzero(folds[rows] != k), np.flatnonzero(folds[rows] == k)) for k in range(3)]
-        a = CalibratedClassifier(model, OneVsRest(), cv=cv).fit(X, y, sample_weight=weight).predict_proba(X)
-        b = CalibratedClassifier(model, OneVsRest(), cv=repeated).fit(X[rows], y[rows]).predict_proba(X)
+        repeated = [
+            (np.flatnonzero(folds[rows] != k), np.flatnonzero(folds[rows] == k)) for k in range(3)
+        ]
+        a = (
+            CalibratedClassifier(model, OneVsRest(), cv=cv)
+            .fit(X, y, sample_weight=weight)
+            .predict_proba(X)
+        )
+        b = (
+            CalibratedClassifier(model, OneVsRest(), cv=repeated)
+            .fit(X[rows], y[rows])
+            .predict_proba(X)
+        )
         np.testing.assert_allclose(a, b, atol=1e-7)
 
 
@@ -296,8 +394,12 @@ def test_confidence_speaks_of_the_models_own_label(three):
 
 def test_default_calibrator_improves_an_overconfident_model(two):
     X, y = two
-    clf = CalibratedClassifier(RandomForestClassifier(20, max_depth=None, random_state=0), random_state=1).fit(X[:200], y[:200])
-    raw = np.mean([metrics.log_loss(y[200:], model.predict_proba(X[200:])) for model in clf.estimators_])
+    clf = CalibratedClassifier(
+        RandomForestClassifier(20, max_depth=None, random_state=0), random_state=1
+    ).fit(X[:200], y[:200])
+    raw = np.mean(
+        [metrics.log_loss(y[200:], model.predict_proba(X[200:])) for model in clf.estimators_]
+    )
     assert metrics.log_loss(y[200:], clf.predict_proba(X[200:])) < raw
 
 
@@ -305,7 +407,9 @@ def test_rows_that_no_split_holds_out_do_not_calibrate_and_string_input_works():
     words = ["good day"] * 30 + ["bad day"] * 30
     from sklearn.feature_extraction.text import CountVectorizer
 
-    clf = CalibratedClassifier(make_pipeline(CountVectorizer(), SGDClassifier(random_state=0)), cv=3)
+    clf = CalibratedClassifier(
+        make_pipeline(CountVectorizer(), SGDClassifier(random_state=0)), cv=3
+    )
     clf.fit(words, ["yes"] * 30 + ["no"] * 30)
     assert clf.predict(["good", "bad"]).tolist() == ["yes", "no"]
 
@@ -324,14 +428,18 @@ def test_missing_values_pass_through_to_a_model_that_takes_them(two):
 
 
 def test_the_default_calibrator_is_the_one_of_the_whole_library(two):
-    assert type(CalibratedClassifier(GaussianNB()).fit(*two).calibrators_[0]) is type(default_calibrator())
+    assert type(CalibratedClassifier(GaussianNB()).fit(*two).calibrators_[0]) is type(
+        default_calibrator()
+    )
 
 
 @pytest.mark.parametrize("ensemble", [False, True])
 def test_a_calibrator_that_looks_at_the_training_data_works_in_cross_validation(two, ensemble):
     X, y = two
     labels = np.array(["no", "yes"])[y]
-    clf = CalibratedClassifier(GaussianNB(), GeometricCalibrator(), cv=3, ensemble=ensemble).fit(pd.DataFrame(X), labels)
+    clf = CalibratedClassifier(GaussianNB(), GeometricCalibrator(), cv=3, ensemble=ensemble).fit(
+        pd.DataFrame(X), labels
+    )
     c = clf.predict_confidence(pd.DataFrame(X))
     right = (clf.estimators_[0].predict(pd.DataFrame(X)) == labels).mean()
     assert abs(c.mean() - right) < 0.1
@@ -349,17 +457,25 @@ def test_auto_refits_where_the_models_of_the_folds_agree():
 
 
 @pytest.mark.parametrize("names", [np.array([0, 1, 2]), np.array(["c", "a", "b"])])
-@pytest.mark.parametrize("calibrator", [None, TemperatureScaling(), OneVsRest(Isotonic()), Recorder(), GeometricCalibrator()])
+@pytest.mark.parametrize(
+    "calibrator",
+    [None, TemperatureScaling(), OneVsRest(Isotonic()), Recorder(), GeometricCalibrator()],
+)
 def test_auto_averages_where_they_differ(three, names, calibrator):
     X, y = three
-    clf = CalibratedClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), calibrator).fit(X, names[y])
+    clf = CalibratedClassifier(
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0), calibrator
+    ).fit(X, names[y])
     assert (clf.chosen_, len(clf.estimators_)) == ("average", 5)
     rho, s = clf.evidence_["agreement_unseen"], clf.evidence_["exponent"]
     assert 0.0 < rho < 1.0
     assert s == pytest.approx(5 / (1 + 4 * rho))
     features = {"X": X} if clf.calibrators_[0].tags.uses_features else {}
     calibrators = clf.calibrators_ if len(clf.calibrators_) == 5 else clf.calibrators_ * 5
-    answers = [c.predict_proba(m.predict_proba(X), **features) for m, c in zip(clf.estimators_, calibrators, strict=True)]
+    answers = [
+        c.predict_proba(m.predict_proba(X), **features)
+        for m, c in zip(clf.estimators_, calibrators, strict=True)
+    ]
     logs = np.log(np.clip(answers, 1e-12, None)).mean(axis=0)
     q = clf.class_rates_ * np.exp(s * (logs - np.log(clf.class_rates_)))
     np.testing.assert_allclose(clf.predict_proba(X), q / q.sum(axis=1, keepdims=True), atol=1e-9)
@@ -379,7 +495,9 @@ def test_auto_fits_one_model_more_than_folds(two, depth):
     X, y = two
     X = np.column_stack([y + 0.1 * X[:, 0], X]) if depth else X
     Counted.fits = 0
-    clf = CalibratedClassifier(Counted(max_depth=depth, random_state=0), TemperatureScaling(), cv=4).fit(X, y)
+    clf = CalibratedClassifier(
+        Counted(max_depth=depth, random_state=0), TemperatureScaling(), cv=4
+    ).fit(X, y)
     assert clf.chosen_ == ("refit" if depth else "average")
     assert Counted.fits == 5
 
@@ -387,13 +505,17 @@ def test_auto_fits_one_model_more_than_folds(two, depth):
 @pytest.mark.parametrize("cv", [TimeSeriesSplit(3), ShuffleSplit(1, random_state=0)])
 def test_auto_refits_on_splits_in_time_and_on_a_single_one(two, cv):
     X, y = two
-    clf = CalibratedClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), OneVsRest(Platt()), cv=cv).fit(X, y)
+    clf = CalibratedClassifier(
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0), OneVsRest(Platt()), cv=cv
+    ).fit(X, y)
     assert (clf.chosen_, len(clf.estimators_), clf.evidence_) == ("refit", 1, {})
     assert "to compare" in clf.explain()
 
 
 def test_auto_with_two_folds_has_no_rows_that_neither_model_saw(two):
-    clf = CalibratedClassifier(DecisionTreeClassifier(random_state=0), TemperatureScaling(), cv=2).fit(*two)
+    clf = CalibratedClassifier(
+        DecisionTreeClassifier(random_state=0), TemperatureScaling(), cv=2
+    ).fit(*two)
     assert (clf.chosen_, clf.evidence_["exponent"]) == ("average", 1.0)
 
 
@@ -401,7 +523,10 @@ def test_auto_takes_a_weight_for_repetition(two):
     X, y = two
     weight = np.random.default_rng(0).integers(0, 3, 400).astype(float)
     rows, folds = np.repeat(np.arange(400), weight.astype(int)), np.arange(400) % 4
-    cvs = [[(np.flatnonzero(f != k), np.flatnonzero(f == k)) for k in range(4)] for f in (folds, folds[rows])]
+    cvs = [
+        [(np.flatnonzero(f != k), np.flatnonzero(f == k)) for k in range(4)]
+        for f in (folds, folds[rows])
+    ]
     tree = DecisionTreeClassifier(max_depth=4, random_state=0)
     a = CalibratedClassifier(tree, TemperatureScaling(), cv=cvs[0]).fit(X, y, sample_weight=weight)
     b = CalibratedClassifier(tree, TemperatureScaling(), cv=cvs[1]).fit(X[rows], y[rows])
@@ -413,7 +538,12 @@ def test_auto_takes_a_weight_for_repetition(two):
 def test_jobs_change_nothing(two):
     X, y = two
     with parallel_config("threading"):
-        one, several = (CalibratedClassifier(GaussianNB(), TemperatureScaling(), n_jobs=n).fit(X, y).predict_proba(X) for n in (None, 2))
+        one, several = (
+            CalibratedClassifier(GaussianNB(), TemperatureScaling(), n_jobs=n)
+            .fit(X, y)
+            .predict_proba(X)
+            for n in (None, 2)
+        )
     np.testing.assert_array_equal(one, several)
 
 

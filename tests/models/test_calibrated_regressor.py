@@ -29,7 +29,9 @@ class Quantiles(RegressorMixin, BaseEstimator):
         return self
 
     def predict_distribution(self, X):
-        return cb.QuantileForecast([0.1, 0.5, 0.9], self.model_.predict(X)[:, None] + self.quantiles_)
+        return cb.QuantileForecast(
+            [0.1, 0.5, 0.9], self.model_.predict(X)[:, None] + self.quantiles_
+        )
 
 
 class Pair(Quantiles):
@@ -42,14 +44,22 @@ class Pair(Quantiles):
 
 
 class Uncentred(BayesianRidge):
-    """Says a std that grows with the features by a few per cent, in each fold by others, as scikit-learn 1.6 did."""
+    """Says a std that grows with the features by a few per cent, in each fold by others, as
+    scikit-learn 1.6 did.
+    """
 
     def predict(self, X, return_std=False):
         mean = super().predict(X)
-        return (mean, np.sqrt(1.0 / self.alpha_ + np.einsum("ij,jk,ik->i", X, self.sigma_, X))) if return_std else mean
+        return (
+            (mean, np.sqrt(1.0 / self.alpha_ + np.einsum("ij,jk,ik->i", X, self.sigma_, X)))
+            if return_std
+            else mean
+        )
 
 
-@pytest.mark.parametrize("model", [BayesianRidge(), Uncentred(), LinearRegression(), Quantiles(), Pair()])
+@pytest.mark.parametrize(
+    "model", [BayesianRidge(), Uncentred(), LinearRegression(), Quantiles(), Pair()]
+)
 @pytest.mark.parametrize("calibrator", [None, cb.IntervalCalibration(), cb.ConformalIntervals()])
 def test_intervals_hold_what_they_say(model, calibrator):
     X, y = _data()
@@ -62,8 +72,14 @@ def test_a_scale_model_finds_where_the_errors_are_large():
     X, y = _data(3000)
     X_new, y_new = _data(4000, seed=1)
     scale = RandomForestRegressor(30, min_samples_leaf=20, random_state=0)
-    plain, scaled = (cb.CalibratedRegressor(LinearRegression(), scale_estimator=s).fit(X, y) for s in (None, scale))
-    a, b = (metrics.continuous_ranked_probability_score(y_new, r.predict_distribution(X_new)) for r in (plain, scaled))
+    plain, scaled = (
+        cb.CalibratedRegressor(LinearRegression(), scale_estimator=s).fit(X, y)
+        for s in (None, scale)
+    )
+    a, b = (
+        metrics.continuous_ranked_probability_score(y_new, r.predict_distribution(X_new))
+        for r in (plain, scaled)
+    )
     assert b < 0.97 * a
     assert metrics.coefficient_of_variation(y_new, scaled.predict_distribution(X_new)) > 0.3
 
@@ -80,7 +96,9 @@ def test_a_fitted_model_is_used_as_it_is():
 
 def test_it_promises_where_the_model_saw_no_calibration_row():
     X, y = _data()
-    apart = cb.CalibratedRegressor(LinearRegression().fit(X[:100], y[:100]), cb.ConformalIntervals()).fit(X[100:], y[100:])
+    apart = cb.CalibratedRegressor(
+        LinearRegression().fit(X[:100], y[:100]), cb.ConformalIntervals()
+    ).fit(X[100:], y[100:])
     assert (apart.guarantee(0.9).n, apart.guarantee(0.9).least) == (500, 0.9)
     folded = cb.CalibratedRegressor(LinearRegression(), cb.ConformalIntervals()).fit(X, y)
     assert folded.guarantee(0.9) is None
@@ -99,7 +117,9 @@ def test_the_std_of_few_plain_means_is_that_of_normal_errors():
     reg = cb.CalibratedRegressor(LinearRegression(), cv=3).fit(X, y)
     assert reg.calibrator_.status_ == "identity: too few rows"
     scaled = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=3).fit(X, y)
-    assert reg.predict(X, return_std=True)[1] == pytest.approx(scaled.predict(X, return_std=True)[1], rel=0.3)
+    assert reg.predict(X, return_std=True)[1] == pytest.approx(
+        scaled.predict(X, return_std=True)[1], rel=0.3
+    )
 
 
 def test_weights_splitters_groups():
@@ -108,12 +128,16 @@ def test_weights_splitters_groups():
     weight[:50] = 0.0
     folds = [np.arange(50 + 30 * k, 80 + 30 * k) for k in range(5)]
     splits = [(np.setdiff1d(np.arange(200), f), f) for f in folds]
-    a = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=splits).fit(X, y, sample_weight=weight)
+    a = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=splits).fit(
+        X, y, sample_weight=weight
+    )
     splits = [(np.setdiff1d(u, np.arange(50)) - 50, v - 50) for u, v in splits]
     b = cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), cv=splits).fit(X[50:], y[50:])
     assert a.calibrator_.scale_ == pytest.approx(b.calibrator_.scale_)
     cb.CalibratedRegressor(LinearRegression(), cv=TimeSeriesSplit(3)).fit(X, y).predict(X)
-    cb.CalibratedRegressor(LinearRegression(), cv=4).fit(X, y, groups=np.arange(200) // 20).predict(X)
+    cb.CalibratedRegressor(LinearRegression(), cv=4).fit(X, y, groups=np.arange(200) // 20).predict(
+        X
+    )
     with pytest.raises(InputError, match="cv"):
         cb.CalibratedRegressor(LinearRegression(), cv="prefit").fit(X, y)
 
@@ -130,26 +154,38 @@ def test_a_gaussian_process_that_was_not_fitted_is_fitted(outputs):
     assert np.mean((mean - y) ** 2) < 0.5 * np.var(y)
 
 
-@pytest.mark.parametrize("scale_estimator", [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)])
+@pytest.mark.parametrize(
+    "scale_estimator",
+    [None, RandomForestRegressor(n_estimators=10, min_samples_leaf=20, random_state=0)],
+)
 @pytest.mark.parametrize("fitted", [False, True])
 def test_several_outputs_are_calibrated_each_on_its_own(scale_estimator, fitted):
     X, y = _data()
     both = np.column_stack([y, 10.0 * y])
     model = LinearRegression().fit(X[:300], both[:300]) if fitted else LinearRegression()
-    reg = cb.CalibratedRegressor(model, cb.StdScaling(), scale_estimator=scale_estimator).fit(X[300:], both[300:])
+    reg = cb.CalibratedRegressor(model, cb.StdScaling(), scale_estimator=scale_estimator).fit(
+        X[300:], both[300:]
+    )
     forecast = reg.predict_distribution(X[:100])
     assert forecast.shape == reg.predict(X[:100]).shape == (100, 2)
     np.testing.assert_allclose(forecast.mean[:, 1], 10.0 * forecast.mean[:, 0])
     np.testing.assert_allclose(forecast.std[:, 1], 10.0 * forecast.std[:, 0], rtol=0.05)
-    alone = cb.CalibratedRegressor(LinearRegression().fit(X[:300], y[:300]) if fitted else LinearRegression(), cb.StdScaling())
+    alone = cb.CalibratedRegressor(
+        LinearRegression().fit(X[:300], y[:300]) if fitted else LinearRegression(), cb.StdScaling()
+    )
     if scale_estimator is None:
-        np.testing.assert_allclose(alone.fit(X[300:], y[300:]).predict_distribution(X[:100]).std, forecast.std[:, 0])
+        np.testing.assert_allclose(
+            alone.fit(X[300:], y[300:]).predict_distribution(X[:100]).std, forecast.std[:, 0]
+        )
 
 
 @pytest.mark.parametrize("wrong", [cb.TemperatureScaling(), cb.Isotonic(), "interval"], ids=repr)
 def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
     X, y = _data(50)
-    with pytest.raises(InputError, match=r"calibrator must be a calibrator of forecasts such as StdScaling\(\).*got"):
+    with pytest.raises(
+        InputError,
+        match=r"calibrator must be a calibrator of forecasts such as StdScaling\(\).*got",
+    ):
         cb.CalibratedRegressor(LinearRegression(), wrong).fit(X, y)
 
 
@@ -157,8 +193,11 @@ def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
     [
         cb.CalibratedRegressor(LinearRegression(), cv=3),
         cb.CalibratedRegressor(LinearRegression(), cb.IntervalCalibration(), cv=3),
-        # The default choice weighs errors, which on the sparse rows are rounding alone, and moves means by less than their tiny std.
-        cb.CalibratedRegressor(LinearRegression(), cb.StdScaling(), scale_estimator=LinearRegression(), cv=3),
+        # The default choice weighs errors, which on the sparse rows are rounding alone, and moves
+        # means by less than their tiny std.
+        cb.CalibratedRegressor(
+            LinearRegression(), cb.StdScaling(), scale_estimator=LinearRegression(), cv=3
+        ),
     ]
 )
 def test_scikit_learn_contract(estimator, check):

@@ -20,7 +20,10 @@ def test_a_splitter_decides_who_sees_whom(data):
     Q = cross_fitted(TemperatureScaling(), P, y, cv=GroupKFold(4), groups=groups)
     for fit_rows, held_out in GroupKFold(4).split(P, y, groups):
         np.testing.assert_array_equal(
-            Q[held_out], TemperatureScaling(classes=[0, 1, 2]).fit(P[fit_rows], y[fit_rows]).predict_proba(P[held_out])
+            Q[held_out],
+            TemperatureScaling(classes=[0, 1, 2])
+            .fit(P[fit_rows], y[fit_rows])
+            .predict_proba(P[held_out]),
         )
 
 
@@ -30,7 +33,9 @@ def test_a_number_of_folds_keeps_groups_whole_and_holds_each_row_out_once(data):
     assert len(splits) == 3
     for fit_rows, held_out in splits:
         assert not set(groups[fit_rows]) & set(groups[held_out])
-    np.testing.assert_array_equal(np.sort(np.concatenate([held_out for _, held_out in splits])), np.arange(120))
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([held_out for _, held_out in splits])), np.arange(120)
+    )
 
 
 def test_time_series_leaves_the_first_rows_open(data):
@@ -46,10 +51,17 @@ def test_weights_are_repetition_for_a_given_assignment(data):
     rows = np.repeat(np.arange(120), times)
     folds = np.arange(120) % 4
     weighted = cross_fitted(
-        OneVsRest(), P, y, sample_weight=times, cv=[(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)]
+        OneVsRest(),
+        P,
+        y,
+        sample_weight=times,
+        cv=[(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)],
     )
     again = cross_fitted(
-        OneVsRest(), P[rows], y[rows], cv=[(np.flatnonzero(folds[rows] != k), np.flatnonzero(folds[rows] == k)) for k in range(4)]
+        OneVsRest(),
+        P[rows],
+        y[rows],
+        cv=[(np.flatnonzero(folds[rows] != k), np.flatnonzero(folds[rows] == k)) for k in range(4)],
     )
     assert np.isfinite(weighted).all()
     np.testing.assert_allclose(weighted[rows], again, atol=1e-8)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from calibrant.models.training_rows import agreement, averaged, chosen_told, exponent_of, fit_before_held_out
+from calibrant.models.training_rows import (
+    agreement,
+    averaged,
+    chosen_told,
+    exponent_of,
+    fit_before_held_out,
+)
 
 HALF = np.array([0.5, 0.5])
 
@@ -30,7 +36,9 @@ def test_agreement_counts_from_the_class_rates_and_by_weight():
 
 
 def test_exponent_is_one_where_all_agree_and_the_number_of_models_where_none_does():
-    assert [exponent_of(rho, 5) for rho in (1.0, 0.5, 0.0, -0.3)] == pytest.approx([1.0, 5 / 3, 5.0, 5.0])
+    assert [exponent_of(rho, 5) for rho in (1.0, 0.5, 0.0, -0.3)] == pytest.approx(
+        [1.0, 5 / 3, 5.0, 5.0]
+    )
 
 
 def test_average_of_one_answer_is_that_answer():
@@ -39,19 +47,25 @@ def test_average_of_one_answer_is_that_answer():
 
 
 def test_sharpened_average_of_calibrated_answers_is_calibrated():
-    """Five models see the score of two normal classes through noise of their own; each alone is calibrated."""
+    """Five models see the score of two normal classes through noise of their own; each alone is
+    calibrated.
+    """
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 40_000)
     score = np.where(y == 1, 1.0, -1.0) + rng.normal(size=len(y))
     seen = score + rng.normal(size=(5, len(y)))
-    answers = [two(logit) for logit in seen]  # two normal classes at -1 and 1 with variance 2: the log-odds are the score itself
+    answers = [
+        two(logit) for logit in seen
+    ]  # two normal classes at -1 and 1 with variance 2: the log-odds are the score itself
     rho = agreement(answers[0], answers[1], HALF)
     mean = seen.mean(axis=0)
     fitted = exponent_of(rho, 5)
     assert 1.1 < fitted < 2.0 / 1.2
     slopes = {s: np.polyfit(s * mean, 2.0 * mean / 1.2, 1)[0] for s in (1.0, fitted)}
     assert abs(slopes[fitted] - 1.0) < abs(slopes[1.0] - 1.0)
-    losses = [-np.log(averaged(answers, HALF, s)[np.arange(len(y)), y]).mean() for s in (1.0, fitted)]
+    losses = [
+        -np.log(averaged(answers, HALF, s)[np.arange(len(y)), y]).mean() for s in (1.0, fitted)
+    ]
     assert losses[1] < losses[0]
 
 

@@ -13,12 +13,21 @@ WEIGHT, GROUPS = np.ones(4), np.arange(4)
 
 
 @pytest.mark.parametrize(
-    ("cv", "asks"), [(None, True), (3, True), (GroupKFold(3), True), (KFold(3), False), ([(np.arange(2), np.arange(2, 4))], True)]
+    ("cv", "asks"),
+    [
+        (None, True),
+        (3, True),
+        (GroupKFold(3), True),
+        (KFold(3), False),
+        ([(np.arange(2), np.arange(2, 4))], True),
+    ],
 )
 def test_a_number_of_folds_asks_for_groups_as_a_group_splitter_does(cv, asks):
     with config_context(enable_metadata_routing=True):
         owner = CalibratedRegressor(LinearRegression(), cv=cv)
-        assert fit_router(owner, {}, cv).consumes("fit", ["groups"]) == ({"groups"} if asks else set())
+        assert fit_router(owner, {}, cv).consumes("fit", ["groups"]) == (
+            {"groups"} if asks else set()
+        )
 
 
 def test_without_routing_names_decide():
@@ -40,5 +49,12 @@ def test_with_routing_requests_decide():
         }
         owner = CalibratedRegressor(models["estimator"], scale_estimator=models["scale_estimator"])
         to_models, to_splitter = routed(owner, models, WEIGHT, GROUPS, {})
-        assert (list(to_models["estimator"]), list(to_models["scale_estimator"]), list(to_splitter)) == (["sample_weight"], [], ["groups"])
-        assert routed(owner, models, None, None, {}) == ({"estimator": {}, "scale_estimator": {}}, {})
+        assert (
+            list(to_models["estimator"]),
+            list(to_models["scale_estimator"]),
+            list(to_splitter),
+        ) == (["sample_weight"], [], ["groups"])
+        assert routed(owner, models, None, None, {}) == (
+            {"estimator": {}, "scale_estimator": {}},
+            {},
+        )

@@ -28,7 +28,9 @@ def test_all_rows_in_order_are_the_object_given():
 
 
 def test_fit_arguments_with_one_entry_a_row_are_cut():
-    cut = TrainingRows(X, Y).params_of(np.array([0, 4]), {"margin": np.arange(5), "names": ["a", "b"], "verbose": True})
+    cut = TrainingRows(X, Y).params_of(
+        np.array([0, 4]), {"margin": np.arange(5), "names": ["a", "b"], "verbose": True}
+    )
     assert (cut["margin"].tolist(), cut["names"], cut["verbose"]) == ([0, 4], ["a", "b"], True)
 
 
@@ -50,7 +52,12 @@ def test_weights_that_are_none_are_refused():
 def test_a_model_is_fitted_to_some_rows_and_stays_as_it_is():
     model, features, target = Ridge(), np.arange(5.0)[:, None], np.array([3.0, 1.0, 4.0, 1.0, 5.0])
     data, rows = TrainingRows(features, 2.0 * target), np.array([0, 2, 3])
-    plain, other = data.fitted(model, rows, {}), data.fitted(model, rows, {"sample_weight": np.arange(1.0, 6.0)}, target)
+    plain, other = (
+        data.fitted(model, rows, {}),
+        data.fitted(model, rows, {"sample_weight": np.arange(1.0, 6.0)}, target),
+    )
     assert plain.coef_ == pytest.approx(Ridge().fit(features[rows], 2.0 * target[rows]).coef_)
-    assert other.coef_ == pytest.approx(Ridge().fit(features[rows], target[rows], sample_weight=[1.0, 3.0, 4.0]).coef_)
+    assert other.coef_ == pytest.approx(
+        Ridge().fit(features[rows], target[rows], sample_weight=[1.0, 3.0, 4.0]).coef_
+    )
     assert not hasattr(model, "coef_")

@@ -10,7 +10,11 @@ def watched(rate_after, rows, n_batches=20, change=10, **options):
     monitor = cb.CalibrationMonitor(**options)
     for t in range(n_batches):
         p = rng.uniform(0.5, 1.0, rows)
-        monitor.update(p, (rng.uniform(size=rows) < (p if t < change else rate_after(p))).astype(int), time=f"week {t}")
+        monitor.update(
+            p,
+            (rng.uniform(size=rows) < (p if t < change else rate_after(p))).astype(int),
+            time=f"week {t}",
+        )
     return monitor
 
 
@@ -28,7 +32,9 @@ def test_re_fit_what_has_changed_and_say_since_when():
     assert advice.since in ("week 9", "week 10", "week 11")
     assert advice.gain > 3.0 * advice.standard_error
     assert "most likely since week 1" in advice.reason
-    assert f"takes {advice.gain:.4f} ± {advice.standard_error:.4f} off the log loss" in advice.reason
+    assert (
+        f"takes {advice.gain:.4f} ± {advice.standard_error:.4f} off the log loss" in advice.reason
+    )
 
 
 def test_wait_where_there_are_too_few_rows_or_nothing_to_gain():
@@ -38,7 +44,9 @@ def test_wait_where_there_are_too_few_rows_or_nothing_to_gain():
 
 
 def test_wait_where_there_is_nothing_to_gain():
-    """Off in the reference and right since: the calibration has changed, and a fit finds nothing to repair."""
+    """Off in the reference and right since: the calibration has changed, and a fit finds nothing
+    to repair.
+    """
     rng = np.random.default_rng(0)
     p = rng.uniform(0.5, 1.0, 3000)
     monitor = cb.CalibrationMonitor().fit(p, (rng.uniform(size=3000) < p - 0.2).astype(int))

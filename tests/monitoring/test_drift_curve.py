@@ -1,4 +1,6 @@
-"""The numbers by time: what is measured is what the metrics measure, and the intervals hold the truth."""
+"""The numbers by time: what is measured is what the metrics measure, and the intervals hold the
+truth.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +21,9 @@ def test_the_numbers_of_a_batch_are_those_of_the_metrics():
 
 
 def test_the_intervals_hold_the_true_error():
-    """Nine of ten batches whose confidence is a tenth too high; a calibrated one's reaches down to 0."""
+    """Nine of ten batches whose confidence is a tenth too high; a calibrated one's reaches down
+    to 0.
+    """
     rng = np.random.default_rng(1)
     monitor = cb.CalibrationMonitor()
     for gap in [0.1] * 30 + [0.0] * 30:
@@ -32,14 +36,21 @@ def test_the_intervals_hold_the_true_error():
 
 
 def test_a_batch_without_rows_says_nothing():
-    curve = cb.CalibrationMonitor().update_sums(np.zeros((3, 3))).update_sums([[4.0, 2.0, 2.0]] * 3).curve()
+    curve = (
+        cb.CalibrationMonitor()
+        .update_sums(np.zeros((3, 3)))
+        .update_sums([[4.0, 2.0, 2.0]] * 3)
+        .curve()
+    )
     assert np.isnan([curve.error[0], curve.low[0], curve.high[0], curve.accuracy[0]]).all()
     assert np.isfinite(curve.error[1])
     assert curve.log_evidence[0] == pytest.approx(0.0)
 
 
 def test_the_error_of_a_batch_is_the_mean_gap_of_its_bins():
-    """So many rows that noise is nothing: gaps of .3 and .1 in bins of three and one quarters of the rows."""
+    """So many rows that noise is nothing: gaps of .3 and .1 in bins of three and one quarters of
+    the rows.
+    """
     sums = np.array([[3e7, 3e7 * 0.4, 3e7 * 0.1], [1e7, 1e7 * 0.8, 1e7 * 0.9]])
     curve = cb.CalibrationMonitor().update_sums(sums).curve()
     assert curve.ece[0] == pytest.approx(0.25)

@@ -30,7 +30,9 @@ def alarm_at(rates, n_batches, seed, *, rows=100, reference=None, **options):
 
 
 def share_of_alarms(rates, n_streams, n_batches, **options):
-    return np.mean([alarm_at(rates, n_batches, seed, **options) is not None for seed in range(n_streams)])
+    return np.mean(
+        [alarm_at(rates, n_batches, seed, **options) is not None for seed in range(n_streams)]
+    )
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05])
@@ -43,9 +45,14 @@ def test_false_alarms_of_a_calibrated_stream(tolerance):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rates", "options"), [(SCORES, {"tolerance": 0.0}), (np.clip(SCORES - 0.02, 0.0, 1.0), {"tolerance": 0.02})])
+@pytest.mark.parametrize(
+    ("rates", "options"),
+    [(SCORES, {"tolerance": 0.0}), (np.clip(SCORES - 0.02, 0.0, 1.0), {"tolerance": 0.02})],
+)
 def test_false_alarms_over_a_long_time(rates, options):
-    """500 streams of 100 batches, all levels from the same ones; at the edge of the tolerance too."""
+    """500 streams of 100 batches, all levels from the same ones; at the edge of the tolerance
+    too.
+    """
     peaks = []
     for seed in range(500):
         rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(alpha=1e-300, **options)
@@ -61,20 +68,28 @@ def test_false_alarms_over_a_long_time(rates, options):
 
 @pytest.mark.slow
 def test_false_alarms_against_a_reference():
-    share = share_of_alarms(lambda t: SCORES**1.3, 300, 100, alpha=0.2, tolerance=0.0, reference=SCORES**1.3)
+    share = share_of_alarms(
+        lambda t: SCORES**1.3, 300, 100, alpha=0.2, tolerance=0.0, reference=SCORES**1.3
+    )
     assert share <= 0.2 + 3.0 * np.sqrt(0.2 * 0.8 / 300)
 
 
 @pytest.mark.slow
 def test_power_against_drift():
-    """Share found, and batches waited, for changes of size and shape after 50 good batches of 100 rows."""
+    """Share found, and batches waited, for changes of size and shape after 50 good batches of
+    100 rows.
+    """
     later = {
-        "5 points lower": np.clip(SCORES - 0.05, 0.0, 1.0), "10 points lower": np.clip(SCORES - 0.1, 0.0, 1.0),
+        "5 points lower": np.clip(SCORES - 0.05, 0.0, 1.0),
+        "10 points lower": np.clip(SCORES - 0.1, 0.0, 1.0),
         "too sharp by a half": 1.0 / (1.0 + ((1.0 - SCORES) / SCORES) ** (1.0 / 1.5)),
-    }  # fmt: skip
+    }
     most = {"5 points lower": 40, "10 points lower": 12, "too sharp by a half": 25}
     for name, rates in later.items():
-        found = [alarm_at(lambda t, r=rates: SCORES if t < 50 else r, 150, seed, tolerance=0.0) for seed in range(100)]
+        found = [
+            alarm_at(lambda t, r=rates: SCORES if t < 50 else r, 150, seed, tolerance=0.0)
+            for seed in range(100)
+        ]
         in_time = [t for t in found if t is not None and t >= 50]
         assert len(in_time) >= 90, name
         assert np.median(in_time) - 49 <= most[name], name
@@ -82,14 +97,24 @@ def test_power_against_drift():
 
 def test_a_change_is_found_soon_however_long_all_was_well():
     waited = [
-        alarm_at(lambda t, start=start: SCORES if t < start else np.clip(SCORES - 0.15, 0.0, 1.0), start + 20, seed=start) - start
+        alarm_at(
+            lambda t, start=start: SCORES if t < start else np.clip(SCORES - 0.15, 0.0, 1.0),
+            start + 20,
+            seed=start,
+        )
+        - start
         for start in (0, 20, 200)
     ]
     assert all(0 <= w <= 10 for w in waited), waited
 
 
 def test_both_directions_and_shapes_are_seen():
-    for rates in (np.minimum(SCORES + 0.05, 1.0), SCORES - 0.05, SCORES**2, 0.5 + 0.5 * (SCORES - 0.5)):
+    for rates in (
+        np.minimum(SCORES + 0.05, 1.0),
+        SCORES - 0.05,
+        SCORES**2,
+        0.5 + 0.5 * (SCORES - 0.5),
+    ):
         assert alarm_at(lambda t, r=rates: r, 20, seed=1, rows=400) is not None
 
 
@@ -97,7 +122,10 @@ def test_a_reference_makes_its_own_gaps_the_claim():
     off = SCORES**2
     assert alarm_at(lambda t: off, 25, seed=0, rows=400) is not None
     assert alarm_at(lambda t: off, 25, seed=0, rows=400, reference=off) is None
-    assert alarm_at(lambda t: off if t < 10 else SCORES, 25, seed=0, rows=400, reference=off) is not None
+    assert (
+        alarm_at(lambda t: off if t < 10 else SCORES, 25, seed=0, rows=400, reference=off)
+        is not None
+    )
     # Bins without rows in the reference claim nothing.
     monitor = cb.CalibrationMonitor().fit_sums(np.array([[100.0, 90.0, 90.0], [0.0, 0.0, 0.0]]))
     assert not monitor.update_sums(np.array([[0.0, 0.0, 0.0], [500.0, 450.0, 5.0]])).alarm_
@@ -108,7 +136,10 @@ def test_arrays_and_sums_of_their_bins_are_one():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300)
     whole = cb.CalibrationMonitor().update(P, y, time="Monday")
-    halves = [cb.CalibrationMonitor().update(P[rows], y[rows]).batches_[0] for rows in (slice(0, 100), slice(100, None))]
+    halves = [
+        cb.CalibrationMonitor().update(P[rows], y[rows]).batches_[0]
+        for rows in (slice(0, 100), slice(100, None))
+    ]
     joined = cb.CalibrationMonitor().update_sums(halves[0] + halves[1])
     assert joined.log_evidence_ == pytest.approx(whole.log_evidence_, rel=1e-12)
     assert whole.times_ == ["Monday"]
@@ -122,9 +153,9 @@ def test_the_confidence_of_one_class_and_logits():
     positive = cb.CalibrationMonitor(target="event").update(p, y)
     assert cb.CalibrationMonitor(target=1).update(p, y).log_evidence_ == positive.log_evidence_
     logits = np.column_stack([np.zeros(400), np.log(p / (1.0 - p))])
-    assert cb.CalibrationMonitor(target="event", inputs="logit").update(logits, y).log_evidence_ == pytest.approx(
-        positive.log_evidence_, rel=1e-6
-    )
+    assert cb.CalibrationMonitor(target="event", inputs="logit").update(
+        logits, y
+    ).log_evidence_ == pytest.approx(positive.log_evidence_, rel=1e-6)
 
 
 def test_saved_in_the_middle_it_goes_on_as_if_nothing_had_been(tmp_path):
@@ -155,8 +186,20 @@ def test_the_alarm_stays_on_and_the_numbers_agree():
     assert curve.alarm.tolist() == [t >= monitor.alarm_time_ for t in range(30)]
 
 
-@pytest.mark.parametrize("options", [{"alpha": 0.0}, {"alpha": 1.0}, {"alpha": 1.5}, {"alpha": -0.1}, {"alpha": 1}, {"tolerance": 1.0},
-                                     {"tolerance": 1.5}, {"tolerance": -1e-9}, {"tolerance": "0"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 0.0},
+        {"alpha": 1.0},
+        {"alpha": 1.5},
+        {"alpha": -0.1},
+        {"alpha": 1},
+        {"tolerance": 1.0},
+        {"tolerance": 1.5},
+        {"tolerance": -1e-9},
+        {"tolerance": "0"},
+    ],
+)
 def test_options_beyond_the_edge_are_refused(options):
     (name,) = options
     with pytest.raises(InputError, match=f"{name} must be"):
@@ -164,7 +207,12 @@ def test_options_beyond_the_edge_are_refused(options):
 
 
 def test_options_at_the_edge_are_taken():
-    for options in ({"alpha": 1e-12}, {"alpha": 1.0 - 1e-12}, {"tolerance": 0}, {"tolerance": 0.999}):
+    for options in (
+        {"alpha": 1e-12},
+        {"alpha": 1.0 - 1e-12},
+        {"tolerance": 0},
+        {"tolerance": 0.999},
+    ):
         monitor = cb.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
         assert (monitor.n_, len(monitor.path_), monitor.alarm_time_) == (10.0, 1, None)
         assert monitor.threshold_ == pytest.approx(1.0 / options.get("alpha", 0.05))
@@ -192,7 +240,8 @@ def test_evidence_p_values_and_times_by_hand():
     assert monitor.n_ == 200.0
     assert monitor.path_[-1] == monitor.log_evidence_ == max(monitor.path_)
     assert monitor.evidence_ == pytest.approx(np.exp(monitor.path_[-1]))
-    # With a reference half of the error rate is for the claim: the threshold, and with it the p-value, is doubled.
+    # With a reference half of the error rate is for the claim: the threshold, and with it the
+    # p-value, is doubled.
     assert monitor.p_value_ == pytest.approx(np.exp(-max(monitor.path_)))
     learned = cb.CalibrationMonitor(alpha=0.05, tolerance=0.0).fit_sums([[5000.0, 4500.0, 4500.0]])
     assert learned.p_value_ == 1.0
@@ -200,7 +249,9 @@ def test_evidence_p_values_and_times_by_hand():
     for _ in range(3):
         learned.update_sums([[50.0, 45.0, 20.0]])
     assert learned.p_value_ == pytest.approx(2.0 * np.exp(-max(learned.path_)))
-    assert learned.alarm_time_ == next(t for t, value in enumerate(learned.path_) if value >= np.log(40.0))
+    assert learned.alarm_time_ == next(
+        t for t, value in enumerate(learned.path_) if value >= np.log(40.0)
+    )
     for _ in range(40):
         learned.update_sums([[50.0, 45.0, 5.0]])
     assert learned.log_evidence_ > 709.0
@@ -208,9 +259,16 @@ def test_evidence_p_values_and_times_by_hand():
 
 
 def test_the_alarm_is_at_the_first_batch_whose_evidence_reaches_the_threshold():
-    path = [cb.CalibrationMonitor().update_sums([[30.0, 27.0, hits]]).path_[0] for hits in range(5, 28)]
+    path = [
+        cb.CalibrationMonitor().update_sums([[30.0, 27.0, hits]]).path_[0] for hits in range(5, 28)
+    ]
     for alpha in (0.5, 0.05, 0.01):
-        rung = [cb.CalibrationMonitor(alpha=alpha).update_sums([[30.0, 27.0, hits]]).alarm_ for hits in range(5, 28)]
+        rung = [
+            cb.CalibrationMonitor(alpha=alpha).update_sums([[30.0, 27.0, hits]]).alarm_
+            for hits in range(5, 28)
+        ]
         assert rung == [value >= np.log(1.0 / alpha) for value in path]
     exactly = cb.CalibrationMonitor(alpha=float(np.exp(-path[0])))
-    assert exactly.update_sums([[30.0, 27.0, 5.0]]).path_[0] == pytest.approx(np.log(exactly.threshold_))
+    assert exactly.update_sums([[30.0, 27.0, 5.0]]).path_[0] == pytest.approx(
+        np.log(exactly.threshold_)
+    )

@@ -15,10 +15,16 @@ pandas = pytest.importorskip("pandas")
 def logs():
     rng = np.random.default_rng(0)
     n = 9000
-    frame = pandas.DataFrame({"p": rng.uniform(0.5, 1.0, n), "site": rng.choice(["a", "b", "c"], n)})
-    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(np.sort(rng.integers(0, 30, n)), unit="D")
+    frame = pandas.DataFrame(
+        {"p": rng.uniform(0.5, 1.0, n), "site": rng.choice(["a", "b", "c"], n)}
+    )
+    frame["when"] = pandas.Timestamp("2026-03-01") + pandas.to_timedelta(
+        np.sort(rng.integers(0, 30, n)), unit="D"
+    )
     late = (frame["when"] >= pandas.Timestamp("2026-03-16")) & (frame["site"] == "b")
-    frame["label"] = (rng.uniform(size=n) < np.where(late, frame["p"] - 0.2, frame["p"])).astype(int)
+    frame["label"] = (rng.uniform(size=n) < np.where(late, frame["p"] - 0.2, frame["p"])).astype(
+        int
+    )
     return frame
 
 
@@ -80,16 +86,26 @@ def test_a_reference_is_the_claim_slice_by_slice(logs):
 
 
 def test_fine_bins_of_equal_weight_work_too(logs):
-    found = cb.monitor(cb.evaluate(logs, probabilities="p", time="when", by="site", strategy="mass"))
+    found = cb.monitor(
+        cb.evaluate(logs, probabilities="p", time="when", by="site", strategy="mass")
+    )
     assert found.alarms == [("b",)]
 
 
 @pytest.fixture(scope="module")
 def deliveries():
-    """Forecasts of delivery times at two sites; those of site b spread twice as much from day 10."""
+    """Forecasts of delivery times at two sites; those of site b spread twice as much from day
+    10.
+    """
     rng = np.random.default_rng(3)
     n = 4000
-    frame = pandas.DataFrame({"mean": rng.uniform(1.0, 9.0, n), "std": rng.uniform(0.5, 2.0, n), "site": rng.choice(["a", "b"], n)})
+    frame = pandas.DataFrame(
+        {
+            "mean": rng.uniform(1.0, 9.0, n),
+            "std": rng.uniform(0.5, 2.0, n),
+            "site": rng.choice(["a", "b"], n),
+        }
+    )
     frame["day"] = np.sort(rng.integers(0, 20, n))
     late = (frame["day"] >= 10) & (frame["site"] == "b")
     frame["y"] = frame["mean"] + frame["std"] * rng.normal(size=n) * np.where(late, 2.0, 1.0)
@@ -98,7 +114,11 @@ def deliveries():
     return frame
 
 
-@pytest.mark.parametrize("said", [{"mean": "mean", "std": "std"}, {"quantiles": "q_*"}], ids=["mean and std", "quantiles"])
+@pytest.mark.parametrize(
+    "said",
+    [{"mean": "mean", "std": "std"}, {"quantiles": "q_*"}],
+    ids=["mean and std", "quantiles"],
+)
 def test_forecasts_are_watched_as_their_arrays_day_by_day(deliveries, said):
     found = cb.monitor(cb.evaluate(deliveries, label="y", by=["site", "day"], **said))
     own = cb.CalibrationMonitor(target="forecast", alpha=0.025)

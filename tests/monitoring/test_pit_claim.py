@@ -1,4 +1,6 @@
-"""Forecasts that are watched: how often the alarm is false on laws that do not flatter it, and how soon it is right."""
+"""Forecasts that are watched: how often the alarm is false on laws that do not flatter it, and
+how soon it is right.
+"""
 
 import numpy as np
 import pytest
@@ -21,7 +23,10 @@ LAWS = (normal, *RIGHT.values())
 def share_of_alarms(law, n_streams, n_batches, rows, alpha):
     alarms = 0
     for seed in range(n_streams):
-        rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast", alpha=alpha, tolerance=0.0)
+        rng, monitor = (
+            np.random.default_rng(seed),
+            cb.CalibrationMonitor(target="forecast", alpha=alpha, tolerance=0.0),
+        )
         for _ in range(n_batches):
             forecast, y = law(rng, rows)
             if monitor.update(forecast, y).alarm_:
@@ -32,7 +37,9 @@ def share_of_alarms(law, n_streams, n_batches, rows, alpha):
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_false_alarms_over_a_whole_stream(law):
-    """Looked at after each of 10 batches, at a level at which a monitor that is too eager would show."""
+    """Looked at after each of 10 batches, at a level at which a monitor that is too eager would
+    show.
+    """
     share = share_of_alarms(law, 16, 10, 50, 0.5)
     assert share <= 0.5 + 3.0 * np.sqrt(0.25 / 16)
 
@@ -56,9 +63,11 @@ def error_of(shift, factor):
     ("shift", "factor", "most"),
     [(0.5, 1.0, 6), (-0.3, 1.0, 12), (0.0, 1.5, 6), (0.0, 0.6, 6), (0.2, 1.25, 12)],
     ids=["bias", "bias down", "too narrow", "too wide", "both"],
-)  # fmt: skip
+)
 def test_a_change_is_found_and_placed(shift, factor, most):
-    """100 rows a batch, right for 10 batches: found within so many after it, and placed within one."""
+    """100 rows a batch, right for 10 batches: found within so many after it, and placed within
+    one.
+    """
     for seed in range(3):
         rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast")
         for t in range(10 + most):
@@ -109,7 +118,9 @@ def test_a_reference_is_the_claim():
     for _ in range(15):
         kept.update(*error_of(0.0, 1.0)(rng, 200))
     assert kept.alarm_
-    assert "not that of the reference" in kept.advice().reason or "has changed" in kept.advice().reason
+    assert (
+        "not that of the reference" in kept.advice().reason or "has changed" in kept.advice().reason
+    )
 
 
 def test_saved_in_the_middle_it_goes_on(tmp_path):
@@ -160,11 +171,19 @@ COUNTS = np.diag([5.0, 20.0, 10.0, 15.0])
 def test_what_is_stated_of_counts_by_hand():
     both = np.stack([COUNTS, 2.0 * COUNTS])
     np.testing.assert_allclose(CLAIM.stated(both), [[50.0, 40.0, 30.0], [100.0, 80.0, 60.0]])
-    np.testing.assert_allclose(CLAIM.errors(both)[0], [[50.0, 5.0, 5.0], [50.0, 25.0, 25.0], [50.0, 45.0, 35.0]])
+    np.testing.assert_allclose(
+        CLAIM.errors(both)[0], [[50.0, 5.0, 5.0], [50.0, 25.0, 25.0], [50.0, 45.0, 35.0]]
+    )
     assert CLAIM.rows(COUNTS) == 50.0
-    assert CLAIM.words(COUNTS) == "80 % intervals hold 60 % of the outcomes, and 50 % are below the median"
+    assert (
+        CLAIM.words(COUNTS)
+        == "80 % intervals hold 60 % of the outcomes, and 50 % are below the median"
+    )
     uneven = PitClaim(np.array([0.2, 0.4, 0.8]))
-    assert uneven.words(COUNTS) == "60 % intervals hold 60 % of the outcomes, and 50 % are below the 0.4 quantile"
+    assert (
+        uneven.words(COUNTS)
+        == "60 % intervals hold 60 % of the outcomes, and 50 % are below the 0.4 quantile"
+    )
     drawn = CLAIM.redrawn(100.0 * COUNTS, 40)
     assert drawn.shape == (40, 3, 3)
     np.testing.assert_allclose(drawn.mean(axis=0), 100.0 * CLAIM.errors(COUNTS[None])[0], rtol=0.03)
@@ -172,25 +191,45 @@ def test_what_is_stated_of_counts_by_hand():
 
 
 def test_a_claim_learned_of_counts_deals_out_ties():
-    """Of rows that may be in either of two cells the stakes of a learned claim are the mean; else they pay what pays least."""
+    """Of rows that may be in either of two cells the stakes of a learned claim are the mean;
+    else they pay what pays least.
+    """
     ties = np.zeros((4, 4))
     ties[1, 2] = 8.0
     low, high = np.full(3, -0.01), np.full(3, 0.01)
     each = np.stack([CLAIM.log_factors(np.diag(row), low, high, True) for row in np.eye(4)], axis=1)
-    np.testing.assert_allclose(CLAIM.log_factors(ties, low, high, True), 4.0 * (each[:, 1] + each[:, 2]), atol=1e-9)
-    assert (CLAIM.log_factors(ties, low, high, False) <= 8.0 * np.maximum(each[:, 1], each[:, 2]) + 1e-9).all()
-    np.testing.assert_allclose(CLAIM.log_factors(COUNTS, low, high, False), each @ COUNTS.diagonal(), atol=1e-9)
+    np.testing.assert_allclose(
+        CLAIM.log_factors(ties, low, high, True), 4.0 * (each[:, 1] + each[:, 2]), atol=1e-9
+    )
+    assert (
+        CLAIM.log_factors(ties, low, high, False) <= 8.0 * np.maximum(each[:, 1], each[:, 2]) + 1e-9
+    ).all()
+    np.testing.assert_allclose(
+        CLAIM.log_factors(COUNTS, low, high, False), each @ COUNTS.diagonal(), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
     "sums",
     [
-        -np.eye(4), np.full((4, 4), 1.0), np.full((4, 4), np.nan), np.diag([np.inf] * 4), np.eye(3), np.eye(5), np.zeros((4, 3)),
+        -np.eye(4),
+        np.full((4, 4), 1.0),
+        np.full((4, 4), np.nan),
+        np.diag([np.inf] * 4),
+        np.eye(3),
+        np.eye(5),
+        np.zeros((4, 3)),
         np.eye(4, k=-1),
     ],
-)  # fmt: skip
+)
 def test_counts_that_cannot_be(sums):
-    with pytest.raises(InputError, match=r"sums must be \(4, 4\), rows whose PIT is in cells a to b with a <= b between the 3 levels"):
+    with pytest.raises(
+        InputError,
+        match=(
+            r"sums must be \(4, 4\), rows whose PIT is in cells a to b with a <= b between the 3"
+            r" levels"
+        ),
+    ):
         CLAIM.checked(sums)
 
 

@@ -37,7 +37,9 @@ def test_nothing_is_gained_where_nothing_is_wrong_and_it_says_the_same_twice():
     assert refit_gain(sums) == (gain, error)
 
 
-@pytest.mark.parametrize("sums", [[[30.0, 30.0, 30.0]], [[20.0, 0.0, 20.0]], [[25.0, 20.0, 12.0], [0.0, 0.0, 0.0]]])
+@pytest.mark.parametrize(
+    "sums", [[[30.0, 30.0, 30.0]], [[20.0, 0.0, 20.0]], [[25.0, 20.0, 12.0], [0.0, 0.0, 0.0]]]
+)
 def test_few_rows_and_certainty_stay_finite(sums):
     assert np.isfinite(refit_gain(np.array(sums))).all()
 
@@ -76,7 +78,9 @@ def test_each_row_counts_at_the_gain_of_a_fit_on_the_other_folds():
 
 
 def test_the_gain_of_a_bin_is_the_difference_of_its_log_likelihoods():
-    """Five bins on the sigmoid of half the log-odds: every fold finds it but for noise, and the gain is what it says, bin by bin."""
+    """Five bins on the sigmoid of half the log-odds: every fold finds it but for noise, and the
+    gain is what it says, bin by bin.
+    """
     score, n = np.array([0.05, 0.2, 0.5, 0.8, 0.95]), 40_000.0
     rate = 1.0 / (1.0 + np.sqrt((1.0 - score) / score))
     gain, error = refit_gain(np.column_stack([np.full(5, n), n * score, n * rate]))

@@ -9,7 +9,9 @@ from calibrant.monitoring.claims import ScoreClaim, learned_band
 
 
 def test_the_band_is_that_of_all_bins_together_and_claims_nothing_where_no_row_was():
-    low, high = learned_band(np.array([[100.0, 90.0, 80.0], [0.0, 0.0, 0.0], [50.0, 10.0, 12.0]]), 0.1, 0.02)
+    low, high = learned_band(
+        np.array([[100.0, 90.0, 80.0], [0.0, 0.0, 0.0], [50.0, 10.0, 12.0]]), 0.1, 0.02
+    )
     for bin_, (n, score, hits) in {0: (100, 0.9, 80), 2: (50, 0.2, 12)}.items():
         ends = np.subtract(clopper_pearson(hits, n, 0.95), score)
         assert (low[bin_], high[bin_]) == pytest.approx((ends[0] - 0.02, ends[1] + 0.02))
@@ -30,17 +32,33 @@ def test_rows_and_totals():
 @pytest.mark.parametrize(
     "sums",
     [
-        [[1.0, -0.1, 0.0]], [[1.0, 0.0, -1.0]], [[-1.0, -1.0, -1.0]], [[1.0, 1.1, 0.0]], [[1.0, 0.0, 1.1]], [[1.0, np.nan, 0.0]],
-        [[np.inf, 1.0, 0.0]], [1.0, 0.5, 0.5], [[1.0, 0.5]], [[1.0, 0.5, 0.5, 0.5]],
+        [[1.0, -0.1, 0.0]],
+        [[1.0, 0.0, -1.0]],
+        [[-1.0, -1.0, -1.0]],
+        [[1.0, 1.1, 0.0]],
+        [[1.0, 0.0, 1.1]],
+        [[1.0, np.nan, 0.0]],
+        [[np.inf, 1.0, 0.0]],
+        [1.0, 0.5, 0.5],
+        [[1.0, 0.5]],
+        [[1.0, 0.5, 0.5, 0.5]],
     ],
-)  # fmt: skip
+)
 def test_sums_that_cannot_be(sums):
     with pytest.raises(InputError, match="the last two at most the first"):
         ScoreClaim().checked(np.array(sums))
 
 
 def test_sums_that_can_be_and_others_like_them():
-    sums = np.array([[0.0, 0.0, 0.0], [4.0, 4.0, 0.0], [4.0, 0.0, 4.0], [2000.0, 1000.0, 500.0], [1.0, 0.7, 0.0]])
+    sums = np.array(
+        [
+            [0.0, 0.0, 0.0],
+            [4.0, 4.0, 0.0],
+            [4.0, 0.0, 4.0],
+            [2000.0, 1000.0, 500.0],
+            [1.0, 0.7, 0.0],
+        ]
+    )
     claim = ScoreClaim()
     assert claim.checked(sums) is sums
     assert claim.events(sums) is claim.errors(sums) is sums

@@ -1,4 +1,6 @@
-"""The worst slices: p-values that are valid for any number of rows, and the number of slices taken into account."""
+"""The worst slices: p-values that are valid for any number of rows, and the number of slices
+taken into account.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,9 @@ def sums(rng, rows, gap=0.0, n_bins=15):
     p = rng.beta(4, 1, rows)
     hit = rng.uniform(size=rows) < np.clip(p - gap, 0.0, 1.0)
     place = np.minimum((p * n_bins).astype(int), n_bins - 1)
-    return np.stack([np.bincount(place, weights=w, minlength=n_bins) for w in (np.ones(rows), p, hit)], axis=1)
+    return np.stack(
+        [np.bincount(place, weights=w, minlength=n_bins) for w in (np.ones(rows), p, hit)], axis=1
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 5, 40, 1000])
@@ -37,8 +41,12 @@ def test_they_are_small_where_a_slice_is_off_and_not_within_the_tolerance():
 
 
 def test_holm_by_hand():
-    np.testing.assert_allclose(_adjusted(np.array([0.01, 0.04, 0.03, 0.5]), "holm"), [0.04, 0.09, 0.09, 0.5])
-    np.testing.assert_allclose(_adjusted(np.array([0.01, 0.04, 0.03, 0.5]), "bh"), [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5])
+    np.testing.assert_allclose(
+        _adjusted(np.array([0.01, 0.04, 0.03, 0.5]), "holm"), [0.04, 0.09, 0.09, 0.5]
+    )
+    np.testing.assert_allclose(
+        _adjusted(np.array([0.01, 0.04, 0.03, 0.5]), "bh"), [0.04, 0.16 / 3.0, 0.16 / 3.0, 0.5]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +55,14 @@ def evaluation():
     site = np.repeat(np.arange(40), 300)
     p = rng.uniform(0.5, 1.0, len(site))
     rate = np.where(site < 4, p - 0.15, p)
-    frame = pandas.DataFrame({"p": p, "label": (rng.uniform(size=len(p)) < rate).astype(int), "site": site, "day": np.arange(len(p)) % 3})
+    frame = pandas.DataFrame(
+        {
+            "p": p,
+            "label": (rng.uniform(size=len(p)) < rate).astype(int),
+            "site": site,
+            "day": np.arange(len(p)) % 3,
+        }
+    )
     return cb.evaluate(frame, probabilities="p", by=["site", "day"])
 
 
@@ -57,7 +72,16 @@ def test_the_slices_that_are_off_come_first(evaluation, method):
     assert {s for (s,) in found.slices[:4]} == {0, 1, 2, 3}
     assert found.flagged.tolist() == [True] * 4 + [False] * 36
     assert (found.gap[:4] < -0.08).all()
-    assert found.frame().columns.tolist() == ["site", "n", "mean_risk", "event_rate", "gap", "p_value", "adjusted", "flagged"]
+    assert found.frame().columns.tolist() == [
+        "site",
+        "n",
+        "mean_risk",
+        "event_rate",
+        "gap",
+        "p_value",
+        "adjusted",
+        "flagged",
+    ]
     assert found.to_dict()["slices"][0]["site"] in (0, 1, 2, 3)
 
 
@@ -79,7 +103,12 @@ def forecasts(rng, rows, off):
 @pytest.mark.parametrize("rows", [1, 12, 300])
 def test_p_values_of_forecasts_are_valid_and_small_where_bars_are_off(rows):
     rng = np.random.default_rng(rows)
-    p = np.array([_forecast_p_value(forecasts(rng, rows, 1.0), np.array(PIT_LEVELS), 0.0) for _ in range(400)])
+    p = np.array(
+        [
+            _forecast_p_value(forecasts(rng, rows, 1.0), np.array(PIT_LEVELS), 0.0)
+            for _ in range(400)
+        ]
+    )
     for level in (0.01, 0.05, 0.2):
         assert np.mean(p <= level) <= level + 3.0 * np.sqrt(level * (1.0 - level) / 400)
     assert _forecast_p_value(forecasts(rng, 300, 1.6), np.array(PIT_LEVELS), 0.0) < 1e-4
@@ -102,7 +131,9 @@ def test_slices_of_forecasts():
 
 @pytest.mark.slow
 def test_the_share_of_false_ones_is_as_said():
-    """Of 60 slices 15 are off: of those flagged at most a tenth are false on average (bh); any false one in at most a tenth (holm)."""
+    """Of 60 slices 15 are off: of those flagged at most a tenth are false on average (bh); any
+    false one in at most a tenth (holm).
+    """
     rng = np.random.default_rng(0)
     off = np.arange(60) < 15
     shares, any_false, power = [], [], []
@@ -119,15 +150,33 @@ def test_the_share_of_false_ones_is_as_said():
 
 def test_p_values_of_bins_by_the_binomial_distribution():
     """Bins whose hits vary by less than three are one; both sides; Fisher's sum over bins."""
-    sums = np.array([[40.0, 20.0, 30.0], [100.0, 80.0, 70.0], [10.0, 9.0, 6.0], [8.0, 1.0, 2.0], [0.0, 0.0, 0.0]])
+    sums = np.array(
+        [
+            [40.0, 20.0, 30.0],
+            [100.0, 80.0, 70.0],
+            [10.0, 9.0, 6.0],
+            [8.0, 1.0, 2.0],
+            [0.0, 0.0, 0.0],
+        ]
+    )
     joined = [(40, 0.5, 30), (100, 0.8, 70), (18, 10 / 18, 8)]
     for tolerance in (0.0, 0.05):
         each = []
         for n, score, hits in joined:
-            above = stats.binom.sf(hits - 1, n, score + tolerance) if hits >= n * (score + tolerance) + 1 else 1.0
-            below = stats.binom.cdf(hits, n, score - tolerance) if n - hits >= n * (1 - score + tolerance) + 1 else 1.0
+            above = (
+                stats.binom.sf(hits - 1, n, score + tolerance)
+                if hits >= n * (score + tolerance) + 1
+                else 1.0
+            )
+            below = (
+                stats.binom.cdf(hits, n, score - tolerance)
+                if n - hits >= n * (1 - score + tolerance) + 1
+                else 1.0
+            )
             each.append(min(2 * min(above, below), 1.0))
-        np.testing.assert_allclose(_p_value(sums, tolerance), stats.chi2.sf(-2 * np.log(each).sum(), 6), rtol=1e-9)
+        np.testing.assert_allclose(
+            _p_value(sums, tolerance), stats.chi2.sf(-2 * np.log(each).sum(), 6), rtol=1e-9
+        )
 
 
 def test_tails_hold_from_one_hit_above_what_is_expected():
@@ -144,4 +193,7 @@ def test_p_values_of_levels_by_the_binomial_distribution():
     late = np.zeros((3, 3))
     late[2, 2], late[1, 2] = 15.0, 5.0
     # At least as few as are below .5 (none) and below .9 (five that may be).
-    np.testing.assert_allclose(_forecast_p_value(late, np.array([0.5, 0.9]), 0.0), 4 * min(0.5**20, stats.binom.cdf(5, 20, 0.9)))
+    np.testing.assert_allclose(
+        _forecast_p_value(late, np.array([0.5, 0.9]), 0.0),
+        4 * min(0.5**20, stats.binom.cdf(5, 20, 0.9)),
+    )

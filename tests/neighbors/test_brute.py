@@ -12,7 +12,12 @@ from calibrant.neighbors.stored_points import StoredPoints
 
 def test_the_two_exact_indexes_agree():
     rng = np.random.default_rng(0)
-    X, y, queries, group = rng.normal(size=(500, 80)), rng.integers(0, 4, 500), rng.normal(size=(30, 80)), rng.integers(0, 5, 30)
+    X, y, queries, group = (
+        rng.normal(size=(500, 80)),
+        rng.integers(0, 4, 500),
+        rng.normal(size=(30, 80)),
+        rng.integers(0, 5, 30),
+    )
     a, b = (index.fit(X, y, 5).nearest(queries, group) for index in (BruteIndex(), ExactIndex()))
     np.testing.assert_allclose(a.same, b.same, atol=1e-12)
     np.testing.assert_allclose(a.other, b.other, atol=1e-12)
@@ -67,11 +72,15 @@ def test_few_rows_are_read_off_the_origin(offset, monkeypatch):
     X, y = (rng.normal(size=(3000, 700)) + offset).astype(np.float32), rng.integers(0, 2, 3000)
     index = BruteIndex().fit(X, y, 2)
     read, whole = [], StoredPoints.wide_rows
-    monkeypatch.setattr(StoredPoints, "wide_rows", lambda self, at: read.append(len(at)) or whole(self, at))
+    monkeypatch.setattr(
+        StoredPoints, "wide_rows", lambda self, at: read.append(len(at)) or whole(self, at)
+    )
     queries = X[:5].astype(float) + rng.normal(size=(5, 700)) * 0.5
     near = index.nearest(queries, y[:5])
     expected = np.stack([np.sqrt(((X - q) ** 2).sum(axis=1)) for q in queries])
-    np.testing.assert_allclose(near.same, np.where(y == y[:5, None], expected, np.inf).min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        near.same, np.where(y == y[:5, None], expected, np.inf).min(axis=1), rtol=1e-12
+    )
     assert sum(read) < 5 * 2 * 100
 
 

@@ -15,13 +15,20 @@ from calibrant.neighbors.stored_points import distances
 def cloud():
     rng = np.random.default_rng(0)
     mix = rng.normal(size=(20, 120))
-    return rng.normal(size=(1500, 20)) @ mix + rng.normal(size=(1500, 120)), rng.integers(0, 5, 1500), rng.normal(size=(40, 20)) @ mix
+    return (
+        rng.normal(size=(1500, 20)) @ mix + rng.normal(size=(1500, 120)),
+        rng.integers(0, 5, 1500),
+        rng.normal(size=(40, 20)) @ mix,
+    )
 
 
 def counted(monkeypatch):
     """Numbers of the rows whose true distances are taken from now on."""
     looked = []
-    monkeypatch.setattr("calibrant.neighbors.exact.distances", lambda m, q, rows: looked.append(len(rows)) or distances(m, q, rows))
+    monkeypatch.setattr(
+        "calibrant.neighbors.exact.distances",
+        lambda m, q, rows: looked.append(len(rows)) or distances(m, q, rows),
+    )
     return looked
 
 
@@ -64,9 +71,15 @@ def test_directions_are_orthonormal(cloud):
 
 @pytest.mark.parametrize("values", [2, 256])
 def test_largest_difference_is_shared_by_many_rows(values, monkeypatch):
-    """Pixels saturate: rows as far as the nearest one known, of which there are many, cannot be nearer and are not looked at."""
+    """Pixels saturate: rows as far as the nearest one known, of which there are many, cannot be
+    nearer and are not looked at.
+    """
     rng = np.random.default_rng(0)
-    X, y, queries = rng.integers(0, values, (800, 100)), rng.integers(0, 3, 800), rng.integers(0, values, (30, 100))
+    X, y, queries = (
+        rng.integers(0, values, (800, 100)),
+        rng.integers(0, 3, 800),
+        rng.integers(0, values, (30, 100)),
+    )
     index = ExactIndex("linf").fit(X, y, 3)
     looked = counted(monkeypatch)
     group = np.arange(30) % 3
@@ -120,7 +133,9 @@ def test_numbers_whose_products_overflow_single_precision():
     assert index.points_.points.dtype == np.float32
     expected = np.linalg.norm(X[1:].astype(float) - X[0].astype(float), axis=1).min()
     later = ExactIndex().fit(X[1:], np.zeros(2999, dtype=int), 1)
-    assert later.nearest(X[:1].astype(float), np.array([0])).same[0] == pytest.approx(expected, rel=1e-12)
+    assert later.nearest(X[:1].astype(float), np.array([0])).same[0] == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_memory_of_a_batch_is_bounded(cloud, monkeypatch):
@@ -128,7 +143,9 @@ def test_memory_of_a_batch_is_bounded(cloud, monkeypatch):
     index = ExactIndex().fit(X, y, 5)
     monkeypatch.setattr("calibrant.neighbors.exact.BLOCK_BYTES", 4 * len(X) * 3)
     seen, whole = [], ExactIndex._bounds
-    monkeypatch.setattr(ExactIndex, "_bounds", lambda self, q: seen.append(len(q)) or whole(self, q))
+    monkeypatch.setattr(
+        ExactIndex, "_bounds", lambda self, q: seen.append(len(q)) or whole(self, q)
+    )
     index.nearest(queries, np.zeros(40, dtype=int))
     assert max(seen) == 3
 
@@ -142,24 +159,34 @@ def test_all_points_the_same():
 @pytest.mark.parametrize("offset", [1.7e15, -3e12, 0.0])
 @pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
 def test_exact_wherever_the_data_lie(metric, offset):
-    """Far off the origin a group of features sums to numbers with few digits left; the bounds may not pass the truth for it."""
+    """Far off the origin a group of features sums to numbers with few digits left; the bounds
+    may not pass the truth for it.
+    """
     wrong = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        # Features that vary together, for which the bounds on sums of groups are as tight as they can be.
-        X, queries = (np.repeat(rng.normal(size=(n, 8)), 10, axis=1) * 5 + offset for n in (400, 50))
+        # Features that vary together, for which the bounds on sums of groups are as tight as they
+        # can be.
+        X, queries = (
+            np.repeat(rng.normal(size=(n, 8)), 10, axis=1) * 5 + offset for n in (400, 50)
+        )
         y, group = rng.integers(0, 3, 400), rng.integers(0, 3, 50)
         near = ExactIndex(metric, n_directions=16).fit(X, y, 3).nearest(queries, group)
         D = cdist(queries, X, {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}[metric])
         own = y == group[:, None]
-        for found, expected in ((near.same, np.where(own, D, np.inf).min(axis=1)), (near.other, np.where(own, np.inf, D).min(axis=1))):
+        for found, expected in (
+            (near.same, np.where(own, D, np.inf).min(axis=1)),
+            (near.other, np.where(own, np.inf, D).min(axis=1)),
+        ):
             wrong += (np.abs(found - expected) > 1e-12 * expected).sum()
     assert wrong == 0
 
 
 @pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
 def test_queries_and_added_points_out_of_this_world(metric):
-    """Numbers past what single precision holds: no warning, the right distances, and no point of the group among the others."""
+    """Numbers past what single precision holds: no warning, the right distances, and no point of
+    the group among the others.
+    """
     X, y = np.array([[-1.0], [-2.0], [-4.0], [-3.0]]), np.array([0, 0, 1, 1])
     index = ExactIndex(metric).fit(X, y, 2)
     for query in (1e45, -1e45, 1e100):
@@ -176,7 +203,10 @@ def test_queries_and_added_points_out_of_this_world(metric):
 def test_number_of_directions(n):
     with pytest.raises(InputError, match="n_directions must be a whole number"):
         ExactIndex(n_directions=n).fit(np.ones((2, 2)), np.array([0, 1]), 2)
-    assert ExactIndex(n_directions=np.int64(3)).fit(np.eye(4), np.arange(4) % 2, 2).table_.shape[1] == 4
+    assert (
+        ExactIndex(n_directions=np.int64(3)).fit(np.eye(4), np.arange(4) % 2, 2).table_.shape[1]
+        == 4
+    )
 
 
 @pytest.mark.parametrize("metric", ["l2", "l1", "linf"])

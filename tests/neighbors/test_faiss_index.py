@@ -20,14 +20,22 @@ needs_faiss = pytest.mark.skipif(faiss is None, reason="faiss-cpu is not install
 @pytest.fixture(scope="module")
 def cloud():
     rng = np.random.default_rng(0)
-    return rng.normal(size=(2000, 30)) + 50.0, rng.integers(0, 3, 2000), rng.normal(size=(50, 30)) + 50.0, rng.integers(0, 4, 50)
+    return (
+        rng.normal(size=(2000, 30)) + 50.0,
+        rng.integers(0, 3, 2000),
+        rng.normal(size=(50, 30)) + 50.0,
+        rng.integers(0, 4, 50),
+    )
 
 
 @needs_faiss
 @pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
 def test_exact_agrees_with_the_embedded_index(cloud, metric):
     X, y, queries, group = cloud
-    a, b = (index.fit(X, y, 4).nearest(queries, group) for index in (FaissIndex(metric), ExactIndex(metric)))
+    a, b = (
+        index.fit(X, y, 4).nearest(queries, group)
+        for index in (FaissIndex(metric), ExactIndex(metric))
+    )
     np.testing.assert_allclose(a.same, b.same, atol=1e-5)
     np.testing.assert_allclose(a.other, b.other, atol=1e-5)
     assert np.isinf(a.same[group == 3]).all()
@@ -36,7 +44,10 @@ def test_exact_agrees_with_the_embedded_index(cloud, metric):
 @needs_faiss
 def test_approximate_is_never_below_and_mostly_right(cloud):
     X, y, queries, group = cloud
-    a, b = (index.fit(X, y, 4).nearest(queries, group) for index in (FaissIndex(approximate=True), ExactIndex()))
+    a, b = (
+        index.fit(X, y, 4).nearest(queries, group)
+        for index in (FaissIndex(approximate=True), ExactIndex())
+    )
     assert (a.other >= b.other - 1e-9).all()
     assert np.mean(a.other <= b.other + 1e-9) > 0.5
 
@@ -45,11 +56,16 @@ def test_approximate_is_never_below_and_mostly_right(cloud):
 def test_as_a_signals_index_saved_and_added_to(cloud, tmp_path):
     X, y, queries, _ = cloud
     P = np.eye(3)[np.arange(50) % 3]
-    signal = cb.FastSeparation(index=FaissIndex()).fit(P, np.arange(50) % 3, X=queries, reference=(X[:1500], y[:1500]))
+    signal = cb.FastSeparation(index=FaissIndex()).fit(
+        P, np.arange(50) % 3, X=queries, reference=(X[:1500], y[:1500])
+    )
     signal.add(X[1500:], y[1500:])
     plain = cb.FastSeparation().fit(P, np.arange(50) % 3, X=queries, reference=(X, y))
     np.testing.assert_allclose(signal.score(P, X=queries), plain.score(P, X=queries), atol=1e-5)
-    assert (cb.load(signal.save(tmp_path / "s.calibrant")).score(P, X=queries) == signal.score(P, X=queries)).all()
+    assert (
+        cb.load(signal.save(tmp_path / "s.calibrant")).score(P, X=queries)
+        == signal.score(P, X=queries)
+    ).all()
 
 
 @needs_faiss

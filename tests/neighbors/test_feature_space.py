@@ -1,4 +1,6 @@
-"""The space of distances: columns by name, on one scale where they are not pictures, and no number that squares cannot hold."""
+"""The space of distances: columns by name, on one scale where they are not pictures, and no
+number that squares cannot hold.
+"""
 
 import numpy as np
 import pandas as pd
@@ -77,7 +79,9 @@ class Tensor:
 @pytest.mark.parametrize("n", [10, BLOCK_ROWS + 10])
 def test_a_network_may_return_tensors(n):
     rows = RNG.normal(size=(n, 2))
-    np.testing.assert_array_equal(FeatureSpace(lambda part: Tensor(2.0 * part)).fit(rows), 2.0 * rows)
+    np.testing.assert_array_equal(
+        FeatureSpace(lambda part: Tensor(2.0 * part)).fit(rows), 2.0 * rows
+    )
 
 
 @pytest.mark.parametrize("wrong", [lambda part: np.vstack([part, part]), lambda part: part[1:]])
@@ -87,7 +91,10 @@ def test_features_of_other_rows_are_refused(wrong, n):
         FeatureSpace(wrong).fit(RNG.normal(size=(n, 2)))
 
 
-@pytest.mark.parametrize(("factor", "rule"), [(1e155, "at most 1e\\+150"), (1e-160, "smaller than 1e-152"), (np.inf, "finite")])
+@pytest.mark.parametrize(
+    ("factor", "rule"),
+    [(1e155, "at most 1e\\+150"), (1e-160, "smaller than 1e-152"), (np.inf, "finite")],
+)
 def test_numbers_whose_squares_leave_float64_are_refused(factor, rule):
     with pytest.raises(InputError, match=rule):
         FeatureSpace(scale="none").fit(np.abs(X) * factor)

@@ -29,7 +29,9 @@ class AllDistances(NeighborIndex):
         apart = cdist(points.scaled(queries), points.wide_rows(slice(0, len(points))), "cityblock")
         own = points.groups == np.asarray(group)[:, None]
         sides = [np.where(own, apart, np.inf), np.where(own, np.inf, apart)]
-        same, other = ((D.min(axis=1), np.where(np.isinf(D.min(axis=1)), -1, D.argmin(axis=1))) for D in sides)
+        same, other = (
+            (D.min(axis=1), np.where(np.isinf(D.min(axis=1)), -1, D.argmin(axis=1))) for D in sides
+        )
         return Nearest(*same, *other)
 
     @property
@@ -39,10 +41,16 @@ class AllDistances(NeighborIndex):
 
 def test_a_small_index_of_ones_own_in_a_signal():
     rng = np.random.default_rng(0)
-    X_train, y, X = rng.normal(size=(60, 3)) * [1.0, 5.0, 0.2], rng.integers(0, 3, 60), rng.normal(size=(9, 3))
+    X_train, y, X = (
+        rng.normal(size=(60, 3)) * [1.0, 5.0, 0.2],
+        rng.integers(0, 3, 60),
+        rng.normal(size=(9, 3)),
+    )
     P = np.eye(4)[np.arange(9) % 4]
     own, plain = (
-        cb.FastSeparation("l1", scale="standard", index=index).fit(P, np.arange(9) % 4, X=X, reference=(X_train[:40], y[:40]))
+        cb.FastSeparation("l1", scale="standard", index=index).fit(
+            P, np.arange(9) % 4, X=X, reference=(X_train[:40], y[:40])
+        )
         for index in (AllDistances(), None)
     )
     np.testing.assert_allclose(own.score(P, X=X), plain.score(P, X=X), rtol=1e-12)

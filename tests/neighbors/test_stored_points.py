@@ -1,4 +1,6 @@
-"""Stored points: the shift that keeps products sharp gives every number back, and bounds hold for any numbers."""
+"""Stored points: the shift that keeps products sharp gives every number back, and bounds hold
+for any numbers.
+"""
 
 import numpy as np
 import pytest
@@ -26,17 +28,37 @@ def made(kind, rng, n=3000, d=700):
         "unit": lambda: rng.random((n, d)).astype(np.float32),
         "offset": lambda: (normal() + 1000.0).astype(np.float32),
         "far": lambda: normal() + 1e12,
-        "mixed": lambda: (normal() * 10.0 ** rng.integers(-20, 15, d) + rng.normal(size=d) * 100.0).astype(np.float32),
-        "an outlier": lambda: np.vstack([normal()[1:] + 50.0, np.full((1, d), 20_000.0)]).astype(np.float32),
+        "mixed": lambda: (
+            normal() * 10.0 ** rng.integers(-20, 15, d) + rng.normal(size=d) * 100.0
+        ).astype(np.float32),
+        "an outlier": lambda: np.vstack([normal()[1:] + 50.0, np.full((1, d), 20_000.0)]).astype(
+            np.float32
+        ),
         "constant": lambda: np.full((n, d), 0.1, dtype=np.float32),
         "huge": lambda: (normal() * 1e25).astype(np.float32),
         "tiny": lambda: (normal() * 1e-25).astype(np.float32),
-        "subnormal products": lambda: np.vstack([normal()[2:] * 1e-21, np.ones((1, d)), -np.ones((1, d))]).astype(np.float32),
+        "subnormal products": lambda: np.vstack(
+            [normal()[2:] * 1e-21, np.ones((1, d)), -np.ones((1, d))]
+        ).astype(np.float32),
     }[kind]()
 
 
-KINDS = ["pixels", "16 bit", "bool", "int64", "half", "unit", "offset", "far", "mixed", "an outlier", "constant", "huge", "tiny",
-         "subnormal products"]  # fmt: skip
+KINDS = [
+    "pixels",
+    "16 bit",
+    "bool",
+    "int64",
+    "half",
+    "unit",
+    "offset",
+    "far",
+    "mixed",
+    "an outlier",
+    "constant",
+    "huge",
+    "tiny",
+    "subnormal products",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,10 +91,17 @@ def test_bounds_stay_sharp_off_the_origin(kind):
 
 def test_added_rows_that_the_shift_does_not_suit():
     rng = np.random.default_rng(2)
-    first, more = (rng.normal(size=(3000, 700)) + 1000.0).astype(np.float32), rng.normal(size=(5, 700)).astype(np.float32)
-    points, order = StoredPoints(first, np.arange(3000) % 2, 2).extended(more, np.array([0, 0, 1, 1, 1]))
+    first, more = (
+        (rng.normal(size=(3000, 700)) + 1000.0).astype(np.float32),
+        rng.normal(size=(5, 700)).astype(np.float32),
+    )
+    points, order = StoredPoints(first, np.arange(3000) % 2, 2).extended(
+        more, np.array([0, 0, 1, 1, 1])
+    )
     assert points.points.dtype == np.float32
-    every = np.concatenate([np.concatenate([first[::2], first[1::2]]), more])[order].astype(np.float64)
+    every = np.concatenate([np.concatenate([first[::2], first[1::2]]), more])[order].astype(
+        np.float64
+    )
     assert (points.wide_rows(slice(0, 3005)) == every).all()
     assert points.groups.tolist() == [0] * 1502 + [1] * 1503
     wide, _ = points.extended(more.astype(np.float64) / 3.0, np.zeros(5, dtype=int))
@@ -107,11 +136,18 @@ def test_bounds_of_points_on_disk(mapped, column_scale):
     assert (low >= true * 0.999).all()
 
 
-@pytest.mark.parametrize("signal", [cb.FastSeparation(), cb.FastSeparation(scale="standard"), cb.PairwiseSeparation()])
+@pytest.mark.parametrize(
+    "signal", [cb.FastSeparation(), cb.FastSeparation(scale="standard"), cb.PairwiseSeparation()]
+)
 def test_points_on_disk_saved_loaded_and_added_to(mapped, tmp_path, signal):
-    """A saved file is complete; what comes back from it lies in memory, is counted, and can be added to."""
+    """A saved file is complete; what comes back from it lies in memory, is counted, and can be
+    added to.
+    """
     X, y = mapped
-    P, queries = np.eye(3)[np.arange(9) % 3], np.random.default_rng(3).integers(0, 256, (9, 80)).astype(np.uint8)
+    P, queries = (
+        np.eye(3)[np.arange(9) % 3],
+        np.random.default_rng(3).integers(0, 256, (9, 80)).astype(np.uint8),
+    )
     signal.fit(P, np.arange(9) % 3, X=queries, reference=(X, y))
     with pytest.raises(InputError, match="memory-mapped"):
         signal.add(X[:1], [0])
@@ -120,14 +156,22 @@ def test_points_on_disk_saved_loaded_and_added_to(mapped, tmp_path, signal):
     assert again.nbytes_ == signal.nbytes_ + X.nbytes
     assert (again.score(P, X=queries) == signal.score(P, X=queries)).all()
     again.add(queries, np.arange(9) % 3)
-    plain = type(signal)(**signal.get_params()).fit(P, np.arange(9) % 3, X=queries, reference=(np.array(X), y))
+    plain = type(signal)(**signal.get_params()).fit(
+        P, np.arange(9) % 3, X=queries, reference=(np.array(X), y)
+    )
     plain.space_, before = signal.space_, plain.index_
-    plain.index_ = type(before)().fit(np.array(X), y, 3, signal.space_.column_scale_).add(queries, np.arange(9) % 3)
+    plain.index_ = (
+        type(before)()
+        .fit(np.array(X), y, 3, signal.space_.column_scale_)
+        .add(queries, np.arange(9) % 3)
+    )
     np.testing.assert_allclose(again.score(P, X=queries), plain.score(P, X=queries), rtol=1e-12)
 
 
 def test_every_distance_of_points_loaded_and_added_to(mapped, tmp_path):
     X, y = mapped
-    index = cb.load(ExactIndex("l1").fit(X, y, 3).save(tmp_path / "index.calibrant")).add(X[:7] // 2, np.full(7, 2))
+    index = cb.load(ExactIndex("l1").fit(X, y, 3).save(tmp_path / "index.calibrant")).add(
+        X[:7] // 2, np.full(7, 2)
+    )
     near = index.nearest(X[:7] // 2, np.full(7, 2))
     assert near.same.tolist() == [0.0] * 7

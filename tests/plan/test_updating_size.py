@@ -1,4 +1,6 @@
-"""Rows for an update: the information matrix by hand, and simulations of the fits that are planned."""
+"""Rows for an update: the information matrix by hand, and simulations of the fits that are
+planned.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ def test_two_risks_by_the_inverse_of_their_information():
     held = 0.5 * p * (1 - p)
     design = np.column_stack([np.ones(2), odds - held @ odds / held.sum()])
     covariance = np.linalg.inv((design * held[:, None]).T @ design)
-    size = updating_size(risks=risks, intercept=line[0], slope=line[1], offset_width=0.3, slope_width=0.5)
+    size = updating_size(
+        risks=risks, intercept=line[0], slope=line[1], offset_width=0.3, slope_width=0.5
+    )
     assert covariance[0, 1] == pytest.approx(0.0, abs=1e-9)
     shift, slope = size.criteria
     assert shift.rows == int(np.ceil(covariance[0, 0] * (1.959963984540054 / 0.15) ** 2))
@@ -54,7 +58,10 @@ def test_simulated_updates_have_the_standard_errors_that_were_planned():
     [
         ({"update": "all", "normal": (0, 1)}, "update must be"),
         ({"normal": (0, 1), "offset_width": -1.0}, "offset_width must be a finite number above 0"),
-        ({"normal": (0, 1), "slope_width": float("nan")}, "slope_width must be a finite number above 0"),
+        (
+            {"normal": (0, 1), "slope_width": float("nan")},
+            "slope_width must be a finite number above 0",
+        ),
         ({}, "distribution of risks is not known"),
     ],
 )

@@ -34,11 +34,16 @@ def test_few_rows_are_given_the_simplest_map_and_many_the_one_that_bends():
     assert named["Platt"] + named["Spline"] > 0.6
     many = cb.LikelihoodPool().fit(*problem(6000, 1, bend=1.0)[:2])
     assert [type(one).__name__ for one in many.maps_] == ["Spline"]
-    assert many.explain() == "Every row is calibrated by an average, weighted by likelihood: spline 1.00."
+    assert (
+        many.explain()
+        == "Every row is calibrated by an average, weighted by likelihood: spline 1.00."
+    )
 
 
 def test_it_is_near_the_best_of_its_members():
-    members = [cb.OneVsRest(one) for one in (cb.Platt(), cb.Beta(), cb.QuadraticScaling(), cb.Spline())]
+    members = [
+        cb.OneVsRest(one) for one in (cb.Platt(), cb.Beta(), cb.QuadraticScaling(), cb.Spline())
+    ]
     behind = []
     for seed in range(6):
         p, y, truth = problem(1000, seed, -1.0, 0.3)
@@ -53,7 +58,12 @@ def test_weights_are_those_of_the_criterion():
     p, y, _ = problem(500, 4, 0.5)
     cal = cb.LikelihoodPool(keep_order=True).fit(p, y)
     maps = [one.fit(p, y) for one in (cb.Platt(), cb.Beta(), cb.QuadraticScaling())]
-    criterion = np.array([500 * loss(one.predict(p), y) + 0.5 * k * np.log(500) for one, k in zip(maps, (2, 3, 3), strict=True)])
+    criterion = np.array(
+        [
+            500 * loss(one.predict(p), y) + 0.5 * k * np.log(500)
+            for one, k in zip(maps, (2, 3, 3), strict=True)
+        ]
+    )
     expected = np.exp(criterion.min() - criterion)
     np.testing.assert_allclose(cal.weights_, expected / expected.sum(), rtol=1e-9)
     q = np.sum([w * one.predict([0.3]) for w, one in zip(cal.weights_, maps, strict=True)])
@@ -65,7 +75,9 @@ def test_the_order_is_kept_where_asked():
     p = rng.random(3000)
     y = (rng.random(3000) < 0.5 + 0.4 * np.sin(6.0 * p)).astype(int)
     grid = np.linspace(0.01, 0.99, 99)
-    assert (np.diff(cb.LikelihoodPool(keep_order=True).fit(p, y).predict_proba(grid)[:, 1]) >= 0.0).all()
+    assert (
+        np.diff(cb.LikelihoodPool(keep_order=True).fit(p, y).predict_proba(grid)[:, 1]) >= 0.0
+    ).all()
     assert (np.diff(cb.LikelihoodPool().fit(p, y).predict_proba(grid)[:, 1]) < 0.0).any()
 
 
@@ -73,7 +85,9 @@ def test_three_classes_have_an_offset_each():
     rng = np.random.default_rng(0)
     P = rng.dirichlet([1.0, 1.0, 1.0], 4000)
     odds = P * [3.0, 1.0, 0.5]
-    y = (rng.random((4000, 1)) > (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(axis=1)
+    y = (rng.random((4000, 1)) > (odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1)).sum(
+        axis=1
+    )
     cal = cb.LikelihoodPool().fit(P, y)
     np.testing.assert_allclose(cal.predict_proba(P).mean(axis=0), np.bincount(y) / 4000, atol=0.005)
     assert "structured vector scaling" in cal.explain()

@@ -1,11 +1,14 @@
-"""Writes metric_references.json: what other libraries give on seeded synthetic data, where their definitions equal ours.
+"""Writes metric_references.json: what other libraries give on seeded synthetic data, where their
+definitions equal ours.
 
-Run in an environment of its own, with torchmetrics 1.9.0, netcal 1.4.0, relplot 1.0.3, model-diagnostics, uncertainty-calibration 0.1.4,
-probmetrics 1.3.0 and scikit-learn (calibrant is not needed):
+Run in an environment of its own, with torchmetrics 1.9.0, netcal 1.4.0, relplot 1.0.3,
+model-diagnostics, uncertainty-calibration 0.1.4, probmetrics 1.3.0 and scikit-learn (calibrant is
+not needed):
 
     python tests/reference/make_metric_references.py
 
-A library that is not installed is left out, with a message; the test then has no number of it to compare with.
+A library that is not installed is left out, with a message; the test then has no number of it to
+compare with.
 """
 
 import contextlib
@@ -20,7 +23,9 @@ OUT = Path(__file__).with_name("metric_references.json")
 
 
 def binary():
-    """2,000 binary scores, too extreme by a slope of 0.7; no score on an edge of 10, 15 or 20 bins."""
+    """2,000 binary scores, too extreme by a slope of 0.7; no score on an edge of 10, 15 or 20
+    bins.
+    """
     rng = np.random.default_rng(20)
     p = rng.beta(1.5, 1.5, 2000).clip(0.001, 0.999)
     odds = (p / (1 - p)) ** 0.7
@@ -40,13 +45,20 @@ def multiclass():
 
 def torchmetrics():
     import torch
-    from torchmetrics.functional.classification import binary_calibration_error, multiclass_calibration_error
+    from torchmetrics.functional.classification import (
+        binary_calibration_error,
+        multiclass_calibration_error,
+    )
 
     (yb, p), (y, P) = binary(), multiclass()
     out, top = {}, {"num_classes": 4, "n_bins": 15}
     for norm in ("l1", "l2", "max"):
-        out[f"top label {norm}"] = float(multiclass_calibration_error(torch.tensor(P), torch.tensor(y), norm=norm, **top))
-        out[f"positive {norm}"] = float(binary_calibration_error(torch.tensor(p), torch.tensor(yb), n_bins=15, norm=norm))
+        out[f"top label {norm}"] = float(
+            multiclass_calibration_error(torch.tensor(P), torch.tensor(y), norm=norm, **top)
+        )
+        out[f"positive {norm}"] = float(
+            binary_calibration_error(torch.tensor(p), torch.tensor(yb), n_bins=15, norm=norm)
+        )
     return out
 
 
@@ -74,7 +86,10 @@ def model_diagnostics():
     for name, score in (("brier", SquaredError()), ("log", LogLoss())):
         for kind, w in (("plain", None), ("weighted", weight)):
             table = decompose(y_obs=y, y_pred=p, weights=w, scoring_function=score)
-            out[f"{name} {kind}"] = [float(table[c][0]) for c in ("score", "miscalibration", "discrimination", "uncertainty")]
+            out[f"{name} {kind}"] = [
+                float(table[c][0])
+                for c in ("score", "miscalibration", "discrimination", "uncertainty")
+            ]
     return out
 
 
@@ -82,7 +97,9 @@ def uncertainty_calibration():
     import calibration
 
     y, p = binary()
-    value = calibration.get_calibration_error(np.column_stack([1 - p, p]), y, p=2, debias=True, mode="top-label")
+    value = calibration.get_calibration_error(
+        np.column_stack([1 - p, p]), y, p=2, debias=True, mode="top-label"
+    )
     return {"debiased, equal mass, top label": float(value)}
 
 
@@ -91,9 +108,9 @@ def probmetrics():
     from probmetrics.metrics import Metrics
 
     y, P = multiclass()
-    found = Metrics.from_names(["logloss", "brier", "ece-15", "rmsce-15", "mce-15"]).compute_all_from_labels_probs(
-        torch.tensor(y), torch.tensor(P)
-    )
+    found = Metrics.from_names(
+        ["logloss", "brier", "ece-15", "rmsce-15", "mce-15"]
+    ).compute_all_from_labels_probs(torch.tensor(y), torch.tensor(P))
     return {name: float(value) for name, value in found.items()}
 
 
@@ -114,13 +131,21 @@ def scikit_learn():
 
 def main():
     libraries = {
-        "torchmetrics": torchmetrics, "netcal": netcal, "relplot": relplot, "model-diagnostics": model_diagnostics,
-        "uncertainty-calibration": uncertainty_calibration, "probmetrics": probmetrics, "scikit-learn": scikit_learn,
-    }  # fmt: skip
+        "torchmetrics": torchmetrics,
+        "netcal": netcal,
+        "relplot": relplot,
+        "model-diagnostics": model_diagnostics,
+        "uncertainty-calibration": uncertainty_calibration,
+        "probmetrics": probmetrics,
+        "scikit-learn": scikit_learn,
+    }
     out = {}
     for name, function in libraries.items():
         try:
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            with (
+                contextlib.redirect_stdout(io.StringIO()),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
                 values = function()
             out[name] = {"version": importlib.metadata.version(name), "values": values}
         except Exception as error:

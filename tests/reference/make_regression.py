@@ -30,17 +30,25 @@ def main():
             "nll": m.nll_gaussian(mean, std, y),
             "crps": m.crps_gaussian(mean, std, y),
             "sharpness": m.sharpness(std),
-            "mace_interval": m.mean_absolute_calibration_error(mean, std, y, num_bins=100, prop_type="interval"),
-            "mace_quantile": m.mean_absolute_calibration_error(mean, std, y, num_bins=100, prop_type="quantile"),
+            "mace_interval": m.mean_absolute_calibration_error(
+                mean, std, y, num_bins=100, prop_type="interval"
+            ),
+            "mace_quantile": m.mean_absolute_calibration_error(
+                mean, std, y, num_bins=100, prop_type="quantile"
+            ),
             "check_score": m.check_score(mean, std, y),
             "rmse": m.prediction_error_metrics(mean, y)["rmse"],
             "mae": m.prediction_error_metrics(mean, y)["mae"],
         },
         "scoringrules": {
             "crps_normal": float(np.mean(scoringrules.crps_normal(y, mean, std))),
-            "crps_ensemble": float(np.mean(scoringrules.crps_ensemble(y, samples, estimator="nrg"))),
+            "crps_ensemble": float(
+                np.mean(scoringrules.crps_ensemble(y, samples, estimator="nrg"))
+            ),
             "logs_normal": float(np.mean(scoringrules.logs_normal(y, mean, std))),
-            "quantile_score": float(np.mean(scoringrules.quantile_score(y, mean + std * 1.2815515655446004, 0.9))),
+            "quantile_score": float(
+                np.mean(scoringrules.quantile_score(y, mean + std * 1.2815515655446004, 0.9))
+            ),
         },
     }
     path = Path(__file__).with_name("regression.json")

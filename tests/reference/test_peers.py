@@ -1,4 +1,6 @@
-"""Measures that peers have, beside their stored numbers (``python -m benchmarks.metrics.peers``), and where no peer says it right."""
+"""Measures that peers have, beside their stored numbers
+(``python -m benchmarks.metrics.peers``), and where no peer says it right.
+"""
 
 import numpy as np
 import pytest
@@ -28,7 +30,9 @@ def test_the_weighted_interval_score_by_its_definition():
     for level in levels:
         low, high = stats.norm(mean, std).interval(level)
         score += 0.5 * (1 - level) * (high - low) + np.maximum(low - y, 0) + np.maximum(y - high, 0)
-    assert metrics.weighted_interval_score(y, mean, std, levels=levels) == pytest.approx(np.mean(score) / 3.5)
+    assert metrics.weighted_interval_score(y, mean, std, levels=levels) == pytest.approx(
+        np.mean(score) / 3.5
+    )
 
 
 def test_the_fair_score_of_few_samples_is_that_of_many():
@@ -58,7 +62,10 @@ def test_labels_whose_errors_cancel():
 
 
 def test_the_test_of_any_error_holds_its_size_and_sees_a_planted_error():
-    test, error = metrics.calibration_error_test, metrics.full_calibration_error.with_options(n_bins=4)
+    test, error = (
+        metrics.calibration_error_test,
+        metrics.full_calibration_error.with_options(n_bins=4),
+    )
     rng = np.random.default_rng(2)
     p_values = []
     for _ in range(60):
@@ -79,7 +86,11 @@ def test_a_row_of_weight_two_gets_two_labels():
         metrics.calibration_error_test(metrics.expected_calibration_error, *given, n_draws=19)
         for given in ((np.repeat(y, weight), np.repeat(P, weight, axis=0)),)
     ]
-    found.append(metrics.calibration_error_test(metrics.expected_calibration_error, y, P, n_draws=19, sample_weight=weight))
+    found.append(
+        metrics.calibration_error_test(
+            metrics.expected_calibration_error, y, P, n_draws=19, sample_weight=weight
+        )
+    )
     assert found[0] == found[1]
 
 
@@ -87,12 +98,18 @@ def test_groups_of_few_rows_look_worse():
     y, mean, std, _ = numbers(0)
     curve = metrics.adversarial_group_calibration(y, mean, std, n_sizes=4, norm=2)
     assert (np.diff(curve.error) < 0).all()
-    assert curve.error[-1] == pytest.approx(metrics.root_mean_square_interval_calibration_error(y, mean, std))
+    assert curve.error[-1] == pytest.approx(
+        metrics.root_mean_square_interval_calibration_error(y, mean, std)
+    )
 
 
 def test_width_and_coverage_that_hang_together():
     rng = np.random.default_rng(3)
     std = rng.choice([0.5, 2.0], 600)
-    alike, narrow = (metrics.width_dependence(s * rng.normal(size=600), np.zeros(600), std) for s in (std, 1.0))
+    alike, narrow = (
+        metrics.width_dependence(s * rng.normal(size=600), np.zeros(600), std) for s in (std, 1.0)
+    )
     assert alike < 0.05 < narrow
-    assert metrics.size_stratified_coverage(rng.normal(size=600), np.zeros(600), std, n_bins=2) < 0.7
+    assert (
+        metrics.size_stratified_coverage(rng.normal(size=600), np.zeros(600), std, n_bins=2) < 0.7
+    )

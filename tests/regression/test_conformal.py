@@ -10,10 +10,16 @@ from calibrant.testing import check_guarantee
 
 
 def test_the_order_statistic_is_exact():
-    scores = np.arange(1.0, 20.0)  # n = 19: ceil(20 * 0.9) = 18th, ceil(20 * 0.95) = 19th, ceil(20 * 0.96) = 20th: none
+    scores = np.arange(
+        1.0, 20.0
+    )  # n = 19: ceil(20 * 0.9) = 18th, ceil(20 * 0.95) = 19th, ceil(20 * 0.96) = 20th: none
     cal = cb.ConformalIntervals(score="absolute").fit(np.zeros(19), scores, std=np.ones(19))
     forecast = cal.predict([0.0], [1.0])
-    assert [float(forecast.interval(level)[1][0]) for level in (0.9, 0.91, 0.95)] == [18.0, 19.0, 19.0]
+    assert [float(forecast.interval(level)[1][0]) for level in (0.9, 0.91, 0.95)] == [
+        18.0,
+        19.0,
+        19.0,
+    ]
     with pytest.warns(SparseDataWarning, match=r"0\.96 needs 24 calibration rows; there are 19"):
         assert forecast.interval(0.96)[1][0] == np.inf
 
@@ -26,7 +32,9 @@ def test_coverage_over_calibration_sets_is_between_level_and_one_rank_more(score
     mean, std = np.zeros((runs, n + 40)), rng.uniform(0.5, 2.0, (runs, n + 40))
     y = std**2 * rng.standard_t(3, (runs, n + 40))
     for k in range(runs):
-        cal = cb.ConformalIntervals(score=score, levels=(level,)).fit(mean[k, :n], y[k, :n], std=std[k, :n])
+        cal = cb.ConformalIntervals(score=score, levels=(level,)).fit(
+            mean[k, :n], y[k, :n], std=std[k, :n]
+        )
         low, high = cal.predict(mean[k, n:], std[k, n:]).interval(level)
         held += np.mean((low <= y[k, n:]) & (y[k, n:] <= high)) / runs
     rank = np.ceil((n + 1) * level)
@@ -43,7 +51,9 @@ def test_cdf_and_interval_agree():
 
 
 def test_quantile_intervals_at_other_levels_are_refused():
-    cal = cb.ConformalIntervals(score="quantile").fit([0.0] * 30, np.linspace(-2, 2, 30), std=[1.0] * 30)
+    cal = cb.ConformalIntervals(score="quantile").fit(
+        [0.0] * 30, np.linspace(-2, 2, 30), std=[1.0] * 30
+    )
     with pytest.raises(InputError, match="one of those fitted"):
         cal.predict([0.0], [1.0]).interval(0.85)
     with pytest.raises(InputError, match="score"):
@@ -73,7 +83,9 @@ SCORES = ["scaled", "absolute", "quantile", "distributional"]
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_one_sided_intervals_keep_their_promise_and_are_no_wider_than_it_asks(score, side):
-    said, held, below, above = _realised(cb.ConformalIntervals(score=score, side=side, levels=(0.8,)), 0.8)
+    said, held, below, above = _realised(
+        cb.ConformalIntervals(score=score, side=side, levels=(0.8,)), 0.8
+    )
     check_guarantee(said, held)
     assert held.mean() < 0.8 + 1 / 31 + 0.012
     assert (above if side == "lower" else below).max() == 0.0
@@ -81,16 +93,21 @@ def test_one_sided_intervals_keep_their_promise_and_are_no_wider_than_it_asks(sc
 
 @pytest.mark.parametrize("score", SCORES)
 def test_ends_of_their_own_share_what_is_missed(score):
-    said, held, below, above = _realised(cb.ConformalIntervals(score=score, symmetric=False, levels=(0.8,)), 0.8)
+    said, held, below, above = _realised(
+        cb.ConformalIntervals(score=score, symmetric=False, levels=(0.8,)), 0.8
+    )
     check_guarantee(said, held)
     assert below.mean() == pytest.approx(0.1 - 0.1 / 31, abs=0.012)  # rank 28 of 31
     assert above.mean() == pytest.approx(below.mean(), abs=0.012)
 
 
 def test_asymmetric_quantiles_by_hand():
-    # Levels .1 and .9 of N(0, 1) are -1.28 and 1.28; each end is moved by the 9th of 9 scores of its own (ceil(10 * 0.9)).
+    # Levels .1 and .9 of N(0, 1) are -1.28 and 1.28; each end is moved by the 9th of 9 scores of
+    # its own (ceil(10 * 0.9)).
     y = np.array([-3.0, -1.0, -0.5, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    cal = cb.ConformalIntervals(score="quantile", symmetric=False, levels=(0.8,)).fit(np.zeros(9), y, std=np.ones(9))
+    cal = cb.ConformalIntervals(score="quantile", symmetric=False, levels=(0.8,)).fit(
+        np.zeros(9), y, std=np.ones(9)
+    )
     low, high = cal.predict([10.0], [1.0]).interval(0.8)
     assert (low[0], high[0]) == pytest.approx((7.0, 11.0))
 
@@ -107,10 +124,17 @@ def test_distributional_intervals_are_the_forecasts_own_quantiles():
 
 
 def test_an_infinite_end_becomes_the_bound_and_outcomes_beyond_it_are_refused():
-    y, few = np.array([0.1, 0.5, 0.9]), cb.ConformalIntervals(bounds=(0.0, 1.0)).fit(np.full(3, 0.5), [0.1, 0.5, 0.9], std=np.ones(3))
+    y, few = (
+        np.array([0.1, 0.5, 0.9]),
+        cb.ConformalIntervals(bounds=(0.0, 1.0)).fit(
+            np.full(3, 0.5), [0.1, 0.5, 0.9], std=np.ones(3)
+        ),
+    )
     low, high = few.predict([0.5], [1.0]).interval(0.9)
     assert (low[0], high[0]) == (0.0, 1.0)
-    upper = cb.ConformalIntervals(side="upper", bounds=(0.0, np.inf)).fit(np.full(3, 0.5), y, std=np.ones(3))
+    upper = cb.ConformalIntervals(side="upper", bounds=(0.0, np.inf)).fit(
+        np.full(3, 0.5), y, std=np.ones(3)
+    )
     with pytest.warns(SparseDataWarning, match="an end is infinite"):
         assert upper.predict([0.5], [1.0]).interval(0.9)[0][0] == 0.0
     with pytest.raises(InputError, match="no outcome may pass bounds"):
@@ -125,7 +149,9 @@ def test_a_calibrator_is_fitted_on_other_rows_than_the_scores():
     assert cal.guarantee(0.9).n == 100
     assert cal.calibrator_.n_rows_ == 100
     with pytest.raises(InputError, match="calibrator must be unfitted"):
-        cb.ConformalIntervals(calibrator=cb.StdScaling().fit(mean, y, std=std)).fit(mean, y, std=std)
+        cb.ConformalIntervals(calibrator=cb.StdScaling().fit(mean, y, std=std)).fit(
+            mean, y, std=std
+        )
 
 
 def test_clusters_count_once_whatever_their_rows():
@@ -133,10 +159,15 @@ def test_clusters_count_once_whatever_their_rows():
     level, held = 0.8, []
     for _ in range(300):
         size = rng.choice([1, 40], 25)
-        # Large clusters are the easy ones: row by row they would make the intervals too narrow for a new cluster.
+        # Large clusters are the easy ones: row by row they would make the intervals too narrow for
+        # a new cluster.
         cluster = np.repeat(np.arange(25), size)
-        y = np.where(size == 40, 0.3, 1.0)[cluster] * (rng.normal(size=25)[cluster] + 0.3 * rng.normal(size=size.sum()))
-        cal = cb.ConformalIntervals(score="absolute").fit(np.zeros(len(y)), y, std=np.ones(len(y)), cluster=cluster)
+        y = np.where(size == 40, 0.3, 1.0)[cluster] * (
+            rng.normal(size=25)[cluster] + 0.3 * rng.normal(size=size.sum())
+        )
+        cal = cb.ConformalIntervals(score="absolute").fit(
+            np.zeros(len(y)), y, std=np.ones(len(y)), cluster=cluster
+        )
         high = cal.predict([0.0], [1.0]).interval(level)[1][0]
         new = rng.choice([0.3, 1.0], 400) * (rng.normal(size=400) + 0.3 * rng.normal(size=400))
         held.append(np.mean(np.abs(new) <= high))
@@ -151,18 +182,28 @@ def test_clusters_of_one_row_are_rows():
     rows = cb.ConformalIntervals().fit(mean, y, std=std)
     clusters = cb.ConformalIntervals().fit(mean, y, std=std, cluster=np.arange(50))
     for level in (0.5, 0.8, 0.9):
-        np.testing.assert_array_equal(rows.predict(mean, std).interval(level), clusters.predict(mean, std).interval(level))
+        np.testing.assert_array_equal(
+            rows.predict(mean, std).interval(level), clusters.predict(mean, std).interval(level)
+        )
 
 
 def test_weights_that_stand_for_no_rows_promise_nothing():
     mean, std, y = _skewed(np.random.default_rng(1), 20)
     weight = np.full(20, 0.5)
-    assert cb.ConformalIntervals().fit(mean, y, std=std, sample_weight=2 * np.ones(20)).guarantee(0.8).n == 40
+    assert (
+        cb.ConformalIntervals()
+        .fit(mean, y, std=std, sample_weight=2 * np.ones(20))
+        .guarantee(0.8)
+        .n
+        == 40
+    )
     cal = cb.ConformalIntervals().fit(mean, y, std=std, sample_weight=weight)
     assert cal.guarantee(0.8) is None
     assert "no whole numbers" in cal.explain()
 
 
 def test_a_file_of_few_rows_loads(tmp_path):
-    only = cb.ConformalIntervals(score="quantile", levels=(0.9,)).fit(np.zeros(30), np.linspace(-2, 2, 30), std=np.ones(30))
+    only = cb.ConformalIntervals(score="quantile", levels=(0.9,)).fit(
+        np.zeros(30), np.linspace(-2, 2, 30), std=np.ones(30)
+    )
     assert cb.load(only.save(tmp_path / "one_level.calibrant")).levels == (0.9,)

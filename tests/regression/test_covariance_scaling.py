@@ -17,7 +17,9 @@ def _loss(forecast, y):
 @pytest.mark.parametrize("factors", ["one", "directions"])
 def test_no_other_factor_has_a_lower_log_loss(factors):
     mean, cov, y = joint_rows(300, 4)
-    said = cb.JointNormalForecast(mean, cov).scaled([0.2, 1.0, 3.0, 0.5] if factors == "directions" else 0.3)
+    said = cb.JointNormalForecast(mean, cov).scaled(
+        [0.2, 1.0, 3.0, 0.5] if factors == "directions" else 0.3
+    )
     cal = cb.CovarianceScaling(factors=factors).fit(said, y)
     assert cal.scale_.shape == ((4,) if factors == "directions" else (1,))
     best = _loss(cal.predict(said), y)
@@ -43,8 +45,12 @@ def test_with_one_output_it_is_std_scaling():
     rng = np.random.default_rng(0)
     mean, std, y = rng.normal(size=60), rng.uniform(0.5, 2.0, 60), rng.normal(size=60)
     for factors in ("one", "directions"):
-        cal = cb.CovarianceScaling(factors=factors).fit((mean[:, None], np.square(std)[:, None, None]), y[:, None])
-        assert cal.scale_[0] == pytest.approx(cb.StdScaling().fit(mean, y, std=std).scale_, rel=1e-12)
+        cal = cb.CovarianceScaling(factors=factors).fit(
+            (mean[:, None], np.square(std)[:, None, None]), y[:, None]
+        )
+        assert cal.scale_[0] == pytest.approx(
+            cb.StdScaling().fit(mean, y, std=std).scale_, rel=1e-12
+        )
 
 
 def test_weight_is_repetition_and_order_does_not_matter():
@@ -78,15 +84,27 @@ def test_what_cannot_work_is_said():
 
 
 def test_the_matrix_finds_correlations_that_nobody_said():
-    """Judged on new rows: stds alone were said; the factor of each direction cannot know, the matrix does."""
+    """Judged on new rows: stds alone were said; the factor of each direction cannot know, the
+    matrix does.
+    """
     rng = np.random.default_rng(0)
     n, d = 1500, 4
     std, corr = np.exp(0.5 * rng.normal(size=(n, d))), np.full((d, d), 0.7) + 0.3 * np.eye(d)
     y = 1.5 * std * rng.multivariate_normal(np.zeros(d), corr, n)
     said = cb.JointNormalForecast(np.zeros((n, d)), np.apply_along_axis(np.diag, 1, std**2))
     fit, new = slice(0, 500), slice(500, None)
-    loss = {f: _loss(cb.CovarianceScaling(f).fit(said.take(fit), y[fit]).predict(said.take(new)), y[new]) for f in ("one", "full")}
-    true = _loss(cb.JointNormalForecast(np.zeros((n, d)), 2.25 * corr * std[:, :, None] * std[:, None, :]).take(new), y[new])
+    loss = {
+        f: _loss(
+            cb.CovarianceScaling(f).fit(said.take(fit), y[fit]).predict(said.take(new)), y[new]
+        )
+        for f in ("one", "full")
+    }
+    true = _loss(
+        cb.JointNormalForecast(
+            np.zeros((n, d)), 2.25 * corr * std[:, :, None] * std[:, None, :]
+        ).take(new),
+        y[new],
+    )
     assert loss["one"] - true > 1.0
     assert loss["full"] - true < 0.02
 
@@ -98,23 +116,36 @@ def test_the_matrix_does_little_harm_where_one_factor_is_right(n, d):
         mean, cov, y = joint_rows(n + 500, d, seed)
         said = cb.JointNormalForecast(mean, cov).scaled(0.25)
         fit, new = said.take(slice(n)), said.take(slice(n, None))
-        one, full = (_loss(cb.CovarianceScaling(f).fit(fit, y[:n]).predict(new), y[n:]) for f in ("one", "full"))
+        one, full = (
+            _loss(cb.CovarianceScaling(f).fit(fit, y[:n]).predict(new), y[n:])
+            for f in ("one", "full")
+        )
         lost.append(full - one)
     assert np.mean(lost) < 0.02 * d
 
 
-def test_of_the_matrix_too_weight_is_repetition_one_row_is_enough_and_one_output_is_std_scaling(tmp_path):
+def test_of_the_matrix_too_weight_is_repetition_one_row_is_enough_and_one_output_is_std_scaling(
+    tmp_path,
+):
     mean, cov, y = joint_rows(40, 3)
     weight = np.random.default_rng(0).integers(0, 3, 40)
     rows = np.repeat(np.arange(40), weight)
     weighed = cb.CovarianceScaling("full").fit((mean, cov), y, sample_weight=weight)
-    np.testing.assert_allclose(weighed.scale_, cb.CovarianceScaling("full").fit((mean[rows], cov[rows]), y[rows]).scale_, rtol=1e-10)
+    np.testing.assert_allclose(
+        weighed.scale_,
+        cb.CovarianceScaling("full").fit((mean[rows], cov[rows]), y[rows]).scale_,
+        rtol=1e-10,
+    )
     again = cb.load(weighed.save(tmp_path / "cal"))
     np.testing.assert_array_equal(again.predict((mean, cov)).cov, weighed.predict((mean, cov)).cov)
     one = cb.CovarianceScaling("full").fit((mean[:1], cov[:1]), y[:1])
     assert np.linalg.eigvalsh(one.predict((mean, cov)).cov).min() > 0.0
     std = np.linspace(0.5, 2.0, 40)
     alone = cb.CovarianceScaling("full").fit((mean[:, :1], np.square(std)[:, None, None]), y[:, :1])
-    assert alone.scale_.item() == pytest.approx(cb.StdScaling().fit(mean[:, 0], y[:, 0], std=std).scale_, rel=1e-12)
+    assert alone.scale_.item() == pytest.approx(
+        cb.StdScaling().fit(mean[:, 0], y[:, 0], std=std).scale_, rel=1e-12
+    )
     with pytest.warns(FitWarning, match="no error"):
-        assert cb.CovarianceScaling("full").fit((mean, cov), mean).predict((mean, cov)).cov == pytest.approx(cov)
+        assert cb.CovarianceScaling("full").fit((mean, cov), mean).predict(
+            (mean, cov)
+        ).cov == pytest.approx(cov)

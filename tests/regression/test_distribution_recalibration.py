@@ -1,4 +1,6 @@
-"""Recalibration by parts: each part alone is a known method; planted faults are repaired; where there is none, little is done."""
+"""Recalibration by parts: each part alone is a known method; planted faults are repaired; where
+there is none, little is done.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from calibrant.errors import FitWarning, InputError
 nll, crps = metrics.negative_log_likelihood, metrics.continuous_ranked_probability_score
 
 
-def _draw(n, seed, *, bias=lambda m, s: 0.0, factor=lambda s: 1.0, noise=lambda rng, n: rng.normal(size=n)):
+def _draw(
+    n, seed, *, bias=lambda m, s: 0.0, factor=lambda s: 1.0, noise=lambda rng, n: rng.normal(size=n)
+):
     rng = np.random.default_rng(seed)
     mean, std = rng.normal(size=n), np.exp(0.5 * rng.normal(size=n))
     return mean, std, mean + bias(mean, std) + std * factor(std) * noise(rng, n)
@@ -40,7 +44,9 @@ def test_its_spread_alone_is_std_scaling():
 def test_its_location_and_spread_alone_are_the_mean_and_the_deviation_of_the_scores():
     rng = np.random.default_rng(0)
     mean, y = rng.normal(size=100), rng.normal(size=100) + 1.0
-    cal = cb.DistributionRecalibration(bias="constant", spread="constant", shape=None, shrinkage=False)
+    cal = cb.DistributionRecalibration(
+        bias="constant", spread="constant", shape=None, shrinkage=False
+    )
     found = cal.fit(mean, mean + y, std=np.ones(100)).predict([0.0], [1.0])
     assert found.mean[0] == pytest.approx(y.mean(), abs=2e-3)
     # What is not known of the bias counts as error: n - 1 instead of n.
@@ -50,7 +56,11 @@ def test_its_location_and_spread_alone_are_the_mean_and_the_deviation_of_the_sco
 def test_its_shape_alone_is_interval_calibration():
     mean, std, y = _draw(300, 0, noise=lambda rng, n: rng.exponential(size=n) - 1.0)
     plain = cb.IntervalCalibration().fit(mean, y, std=std).predict(mean, std)
-    cal = cb.DistributionRecalibration(bias=None, spread=None, shape="empirical").fit(mean, y, std=std).predict(mean, std)
+    cal = (
+        cb.DistributionRecalibration(bias=None, spread=None, shape="empirical")
+        .fit(mean, y, std=std)
+        .predict(mean, std)
+    )
     levels = [0.01, 0.3, 0.5, 0.99]
     np.testing.assert_allclose(cal.quantile(levels), plain.quantile(levels))
     np.testing.assert_allclose(cal.log_density(y), plain.log_density(y))
@@ -58,14 +68,22 @@ def test_its_shape_alone_is_interval_calibration():
 
 def test_student_tails_are_those_of_scipy():
     mean, std, y = _draw(4000, 0, noise=lambda rng, n: rng.standard_t(3, n))
-    cal = cb.DistributionRecalibration(bias=None, spread="constant", shape="student").fit(mean, y, std=std)
+    cal = cb.DistributionRecalibration(bias=None, spread="constant", shape="student").fit(
+        mean, y, std=std
+    )
     assert cal.degrees_ == 3.0
     factor = float(np.exp(cal.spread_[1][0]))
     assert factor == pytest.approx(1.0, abs=0.05)
     said, truth = cal.predict(mean, std), stats.t(3, loc=mean, scale=factor * std)
-    # Straight lines between the points of the table: the slope is a step function, off by half the change to the next.
+    # Straight lines between the points of the table: the slope is a step function, off by half the
+    # change to the next.
     np.testing.assert_allclose(said.log_density(y), truth.logpdf(y), atol=0.02)
-    np.testing.assert_allclose(said.quantile([0.001, 0.2, 0.999]), truth.ppf(np.array([[0.001, 0.2, 0.999]]).T).T, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(
+        said.quantile([0.001, 0.2, 0.999]),
+        truth.ppf(np.array([[0.001, 0.2, 0.999]]).T).T,
+        rtol=2e-3,
+        atol=2e-3,
+    )
 
 
 @pytest.mark.parametrize("objective", ["nll", "crps"])
@@ -75,8 +93,14 @@ def test_a_fault_is_repaired_better_than_by_any_single_method(fault, objective):
     cal = cb.DistributionRecalibration(objective=objective).fit(fit[0], fit[2], std=fit[1])
     assert cal.status_ == "converged"
     said = cal.predict(mean, std)
-    # Beside the exact one, where that is: the truth of the skewed has a density of 0 below, which no smooth shape has.
-    others = (cb.StdScaling, cb.GaussianProcessScale, cb.QuantileRecalibration, cb.IntervalCalibration)
+    # Beside the exact one, where that is: the truth of the skewed has a density of 0 below, which
+    # no smooth shape has.
+    others = (
+        cb.StdScaling,
+        cb.GaussianProcessScale,
+        cb.QuantileRecalibration,
+        cb.IntervalCalibration,
+    )
     for other in others:
         plain = other().fit(fit[0], fit[2], std=fit[1]).predict(mean, std)
         assert nll(y, said) < nll(y, plain) + 0.005
@@ -86,20 +110,27 @@ def test_a_fault_is_repaired_better_than_by_any_single_method(fault, objective):
 
 def test_tails_may_differ():
     mean, std, y = _draw(3000, 0, noise=lambda rng, n: rng.exponential(size=n) - 1.0)
-    low, high = cb.DistributionRecalibration().fit(mean, y, std=std).predict([0.0], [1.0]).interval(0.98)
+    low, high = (
+        cb.DistributionRecalibration().fit(mean, y, std=std).predict([0.0], [1.0]).interval(0.98)
+    )
     assert low[0] == pytest.approx(np.log(1.0 / 0.99) - 1.0, abs=0.2)
     assert high[0] == pytest.approx(np.log(100.0) - 1.0, abs=0.5)
 
 
 def test_few_rows_without_a_fault_change_little():
-    """The cost of looking, in nats of the log loss on new rows: that of StdScaling's one number is 1 / (2 n)."""
+    """The cost of looking, in nats of the log loss on new rows: that of StdScaling's one number
+    is 1 / (2 n).
+    """
     new = _draw(4000, 99)
     before = nll(new[2], new[0], new[1])
     for n, most in ((20, 0.03), (50, 0.015), (300, 0.004)):
         cost = []
         for seed in range(12):
             mean, std, y = _draw(n, seed)
-            cost.append(nll(new[2], cb.DistributionRecalibration().fit(mean, y, std=std).predict(*new[:2])) - before)
+            cost.append(
+                nll(new[2], cb.DistributionRecalibration().fit(mean, y, std=std).predict(*new[:2]))
+                - before
+            )
         assert np.mean(cost) < most
 
 
@@ -109,7 +140,9 @@ def test_an_increasing_spread_keeps_the_order_of_the_std():
     steps = np.exp(np.linspace(-1.5, 1.5, 200))
     found = {}
     for spread in ("smooth", "increasing"):
-        cal = cb.DistributionRecalibration(spread=spread, shape=None, bias=None).fit(mean, y, std=std)
+        cal = cb.DistributionRecalibration(spread=spread, shape=None, bias=None).fit(
+            mean, y, std=std
+        )
         found[spread] = np.diff(cal.predict(np.zeros(200), steps).std)
     assert (found["increasing"] >= -1e-9).all()
     assert (found["smooth"] < 0.0).any()
@@ -129,7 +162,10 @@ def test_errors_that_grow_with_the_mean_are_seen_by_the_mean():
     said = cal.predict(new, new_std)
     truth = nll(y_new, new, np.exp(0.5 * new))
     assert nll(y_new, said) < truth + 0.02
-    assert nll(y_new, cb.DistributionRecalibration().fit(mean, y, std=std).predict(new, new_std)) > truth + 0.06
+    assert (
+        nll(y_new, cb.DistributionRecalibration().fit(mean, y, std=std).predict(new, new_std))
+        > truth + 0.06
+    )
     assert np.corrcoef(np.log(said.std), new)[0, 1] > 0.95
 
 
@@ -144,7 +180,10 @@ def test_noisy_quantiles_are_better_started_from_their_moments():
         return cb.QuantileForecast(levels, values), mean + rng.normal(size=n)
 
     (forecast, y), (new, y_new) = draw(500), draw(2000)
-    said, normal = (cb.DistributionRecalibration(start=start).fit(forecast, y).predict(new) for start in ("forecast", "moments"))
+    said, normal = (
+        cb.DistributionRecalibration(start=start).fit(forecast, y).predict(new)
+        for start in ("forecast", "moments")
+    )
     assert nll(y_new, new) - nll(y_new, said) > 0.02
     assert nll(y_new, said) - nll(y_new, normal) > 0.02
     np.testing.assert_allclose(said.cdf(said.quantile(0.2)), 0.2, atol=1e-9)
@@ -162,7 +201,9 @@ def test_a_lone_row_is_not_run_through():
 @pytest.mark.filterwarnings("ignore::calibrant.errors.FitWarning")
 @pytest.mark.parametrize("spread_by", ["std", "mean"])
 def test_outcomes_that_pile_up_on_one_number_do_not_ruin_the_rest(spread_by):
-    """A density has no bound there: the spread would shrink to nothing, and all other rows be far out."""
+    """A density has no bound there: the spread would shrink to nothing, and all other rows be
+    far out.
+    """
 
     def draw(n, rng):
         work = rng.uniform(size=n) < 0.6
@@ -174,22 +215,33 @@ def test_outcomes_that_pile_up_on_one_number_do_not_ruin_the_rest(spread_by):
     for seed in range(3):
         mean, std, y = draw(500, np.random.default_rng(seed))
         new, new_std, y_new = draw(1000, np.random.default_rng(100 + seed))
-        said = cb.DistributionRecalibration(spread_by=spread_by).fit(mean, y, std=std).predict(new, new_std)
+        said = (
+            cb.DistributionRecalibration(spread_by=spread_by)
+            .fit(mean, y, std=std)
+            .predict(new, new_std)
+        )
         assert crps(y_new, said) < crps(y_new, new, new_std)
 
 
 def test_rows_without_any_error_change_nothing_and_say_so():
     with pytest.warns(FitWarning, match="no error"):
-        cal = cb.DistributionRecalibration().fit([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], std=[1.0, 2.0, 1.0])
+        cal = cb.DistributionRecalibration().fit(
+            [0.0, 1.0, 2.0], [0.0, 1.0, 2.0], std=[1.0, 2.0, 1.0]
+        )
     assert cal.status_ == "no error"
     np.testing.assert_allclose(cal.predict([1.0], [2.0]).std, 2.0, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("outcome", "status"),
-    [(lambda mean: np.zeros(len(mean)), "one outcome"), (lambda mean: mean + (np.arange(len(mean)) % 3 == 0), "no error in most rows")],
+    [
+        (lambda mean: np.zeros(len(mean)), "one outcome"),
+        (lambda mean: mean + (np.arange(len(mean)) % 3 == 0), "no error in most rows"),
+    ],
 )
-@pytest.mark.parametrize("options", [{}, {"spread_by": "mean"}, {"start": "moments", "objective": "crps"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"spread_by": "mean"}, {"start": "moments", "objective": "crps"}], ids=str
+)
 def test_outcomes_that_do_not_say_how_far_others_lie_leave_the_spread(outcome, status, options):
     mean, std = np.linspace(-1.0, 2.0, 60), np.tile([0.5, 2.0], 30)
     with pytest.warns(FitWarning, match=status):
@@ -207,8 +259,17 @@ def test_a_difference_by_rounding_is_no_error():
 
 def test_options_that_cannot_work_are_refused():
     data = _draw(30, 0)
-    for option in ({"bias": "wild"}, {"spread": "wild"}, {"shape": "wild"}, {"start": "wild"}, {"objective": "rmse"}, {"spread_by": "x"}):
+    for option in (
+        {"bias": "wild"},
+        {"spread": "wild"},
+        {"shape": "wild"},
+        {"start": "wild"},
+        {"objective": "rmse"},
+        {"spread_by": "x"},
+    ):
         with pytest.raises(InputError, match=f"{next(iter(option))} must be"):
             cb.DistributionRecalibration(**option).fit(data[0], data[2], std=data[1])
     with pytest.raises(InputError, match='spread_by must be "std"'):
-        cb.DistributionRecalibration(spread="increasing", spread_by="mean").fit(data[0], data[2], std=data[1])
+        cb.DistributionRecalibration(spread="increasing", spread_by="mean").fit(
+            data[0], data[2], std=data[1]
+        )

@@ -1,4 +1,6 @@
-"""GP-Normal: constant where the data ask for a constant, the truth where they ask for a bend, Newton's mode where it can be checked."""
+"""GP-Normal: constant where the data ask for a constant, the truth where they ask for a bend,
+Newton's mode where it can be checked.
+"""
 
 import numpy as np
 import pytest
@@ -34,7 +36,10 @@ def test_it_is_std_scaling_where_noise_alone_bends():
     for seed in range(15):
         data = _draw(lambda s, m: 1.5 * s, 500, seed)
         cal = cb.GaussianProcessScale().fit(data[:2], data[2])
-        found.append(cal.status_ == "constant" and cal.scale_ == cb.StdScaling().fit(data[:2], data[2]).scale_)
+        found.append(
+            cal.status_ == "constant"
+            and cal.scale_ == cb.StdScaling().fit(data[:2], data[2]).scale_
+        )
     assert np.mean(found) >= 0.9
 
 
@@ -42,9 +47,17 @@ def test_it_is_std_scaling_where_noise_alone_bends():
     ("true_std", "inputs", "factor"),
     [
         (lambda s, m: 1.2 * s**1.5, "std", lambda s, m: 1.2 * s**0.5),
-        (lambda s, m: s * (1.0 + 0.7 * np.sin(3.0 * np.log(s))), "std", lambda s, m: 1.0 + 0.7 * np.sin(3.0 * np.log(s))),
+        (
+            lambda s, m: s * (1.0 + 0.7 * np.sin(3.0 * np.log(s))),
+            "std",
+            lambda s, m: 1.0 + 0.7 * np.sin(3.0 * np.log(s)),
+        ),
         (lambda s, m: s * np.exp(0.4 * m), "std and mean", lambda s, m: np.exp(0.4 * m)),
-        (lambda s, m: s**1.5 * np.exp(0.4 * m), "std and mean", lambda s, m: s**0.5 * np.exp(0.4 * m)),
+        (
+            lambda s, m: s**1.5 * np.exp(0.4 * m),
+            "std and mean",
+            lambda s, m: s**0.5 * np.exp(0.4 * m),
+        ),
     ],
     ids=["power", "wave", "of the mean", "of both"],
 )
@@ -55,7 +68,9 @@ def test_the_factor_is_found(true_std, inputs, factor):
     assert cal.status_ == "converged"
     forecast = cal.predict(mean, std)
     assert nll(y, forecast) - nll(y, mean, true_std(std, mean)) < 0.005
-    assert nll(y, cb.StdScaling().fit(data[:2], data[2]).predict(mean, std)) - nll(y, forecast) > 0.05
+    assert (
+        nll(y, cb.StdScaling().fit(data[:2], data[2]).predict(mean, std)) - nll(y, forecast) > 0.05
+    )
     inner = (np.abs(np.log(std)) < 1.2) & (np.abs(mean) < 2.0)
     assert np.max(np.abs(np.log(forecast.std / std / factor(std, mean)))[inner]) < 0.2
 
@@ -63,7 +78,9 @@ def test_the_factor_is_found(true_std, inputs, factor):
 def test_far_from_the_rows_the_factor_is_the_constant():
     mean, std, y = _draw(lambda s, m: 1.2 * s**1.5, 2000, 3)
     cal = cb.GaussianProcessScale().fit(mean, y, std=std)
-    np.testing.assert_allclose(cal.predict([0.0, 0.0], [1e-9, 1e9]).std, [1e-9 * cal.scale_, 1e9 * cal.scale_])
+    np.testing.assert_allclose(
+        cal.predict([0.0, 0.0], [1e-9, 1e9]).std, [1e-9 * cal.scale_, 1e9 * cal.scale_]
+    )
 
 
 def test_the_mode_is_the_minimum_of_the_log_posterior():
@@ -77,13 +94,17 @@ def test_the_mode_is_the_minimum_of_the_log_posterior():
         g = x[0] + features @ x[1:]
         return weight @ (g + 0.5 * square * np.exp(-2.0 * g)) + 0.5 * x[1:] @ x[1:]
 
-    other = optimize.minimize(posterior, np.zeros(features.shape[1] + 1), method="BFGS", options={"gtol": 1e-9})
+    other = optimize.minimize(
+        posterior, np.zeros(features.shape[1] + 1), method="BFGS", options={"gtol": 1e-9}
+    )
     assert posterior(found.coefficients) <= other.fun + 1e-10
     np.testing.assert_allclose(found.coefficients, other.x, atol=1e-4)
 
 
 def test_the_evidence_is_the_integral():
-    """One feature and the constant, so that the integral over both can be had by quadrature; many rows, where Laplace is near."""
+    """One feature and the constant, so that the integral over both can be had by quadrature;
+    many rows, where Laplace is near.
+    """
     rng = np.random.default_rng(5)
     weight, x = np.full(30, 40.0), np.linspace(-1, 1, 30)
     square = np.exp(0.4 * x) * rng.chisquare(40, 30) / 40.0
@@ -94,13 +115,20 @@ def test_the_evidence_is_the_integral():
         log = -(weight * (g + 0.5 * square * np.exp(-2.0 * g))).sum(axis=-1) - 0.5 * w[..., 0] ** 2
         return log.max() + np.log(np.exp(log - log.max()).sum())
 
-    found = [gs.mode(gs.Cells(weight, square, []), features[:, None]).evidence for features in (x, 0.0 * x)]
+    found = [
+        gs.mode(gs.Cells(weight, square, []), features[:, None]).evidence
+        for features in (x, 0.0 * x)
+    ]
     assert found[0] - found[1] == pytest.approx(log_integral(x) - log_integral(0.0 * x), abs=0.02)
 
 
 def test_pooling_keeps_distinct_rows_apart_and_sums():
     rng = np.random.default_rng(6)
-    x, square, weight = rng.normal(size=5000), rng.chisquare(1, 5000), rng.integers(1, 4, 5000).astype(float)
+    x, square, weight = (
+        rng.normal(size=5000),
+        rng.chisquare(1, 5000),
+        rng.integers(1, 4, 5000).astype(float),
+    )
     cells = gs.pool([x], square, weight, 256)
     assert len(cells.weight) <= 512
     assert cells.weight.sum() == weight.sum()
@@ -114,7 +142,9 @@ def test_half_the_rows_without_error_end_above_zero():
     std = np.exp(np.linspace(-1, 1, 400))
     y = np.where(std < 1.0, 0.0, std * np.random.default_rng(7).normal(size=400))
     with np.errstate(all="raise"):
-        out = cb.GaussianProcessScale().fit(np.zeros(400), y, std=std).predict(np.zeros(400), std).std
+        out = (
+            cb.GaussianProcessScale().fit(np.zeros(400), y, std=std).predict(np.zeros(400), std).std
+        )
     assert (out > 1e-6).all()
 
 
@@ -134,4 +164,8 @@ def test_a_hundred_thousand_rows():
     start = time.process_time()
     cal = cb.GaussianProcessScale(inputs="std and mean").fit(data[:2], data[2])
     assert time.process_time() - start < 10.0
-    np.testing.assert_allclose(cal.predict([0.0] * 3, [0.5, 1.0, 2.0]).std, 1.2 * np.array([0.5, 1.0, 2.0]) ** 1.5, rtol=0.02)
+    np.testing.assert_allclose(
+        cal.predict([0.0] * 3, [0.5, 1.0, 2.0]).std,
+        1.2 * np.array([0.5, 1.0, 2.0]) ** 1.5,
+        rtol=0.02,
+    )

@@ -16,7 +16,9 @@ def _skewed(n=3000, seed=0):
 
 
 def _integral(function, points):
-    return sum(integrate.fixed_quad(np.vectorize(function), a, b, n=5)[0] for a, b in pairwise(points))
+    return sum(
+        integrate.fixed_quad(np.vectorize(function), a, b, n=5)[0] for a, b in pairwise(points)
+    )
 
 
 @pytest.mark.parametrize(("mu", "sigma"), [(0.3, 1.0), (-40.0, 2.5)])
@@ -28,13 +30,16 @@ def test_mean_and_variance_are_the_integrals_of_the_recalibrated_cdf(mu, sigma):
     def below(u):
         return float(forecast.cdf(np.array([mu + u]))[0])
 
-    # Of Y - mu: E = int_0^inf (1 - F) - int_-inf^0 F and E square = 2 int_0^inf u (1 - F) - 2 int_-inf^0 u F.
+    # Of Y - mu: E = int_0^inf (1 - F) - int_-inf^0 F and E square = 2 int_0^inf u (1 - F) - 2
+    # int_-inf^0 u F.
     knots = sigma * np.asarray(cal.values_)
     tail = np.linspace(0.0, 25.0 * sigma, 120)[1:]
     up = np.concatenate([[0.0], knots[knots > 0.0], knots[-1] + tail])
     down = np.concatenate([knots[0] - tail[::-1], knots[knots < 0.0], [0.0]])
     first = _integral(lambda u: 1.0 - below(u), up) - _integral(below, down)
-    second = 2.0 * _integral(lambda u: u * (1.0 - below(u)), up) - 2.0 * _integral(lambda u: u * below(u), down)
+    second = 2.0 * _integral(lambda u: u * (1.0 - below(u)), up) - 2.0 * _integral(
+        lambda u: u * below(u), down
+    )
     assert forecast.mean[0] == pytest.approx(mu + first, abs=1e-6 * sigma)
     assert forecast.std[0] == pytest.approx(np.sqrt(second - first**2), rel=1e-6)
 

@@ -9,7 +9,9 @@ import calibrant as cb
 def test_a_wrong_power_is_put_right():
     rng = np.random.default_rng(0)
     std = rng.uniform(0.1, 3.0, 20_000)
-    cal = cb.IsotonicVariance().fit(np.zeros(20_000), np.sqrt(std) * rng.normal(size=20_000), std=std)
+    cal = cb.IsotonicVariance().fit(
+        np.zeros(20_000), np.sqrt(std) * rng.normal(size=20_000), std=std
+    )
     new = np.linspace(0.3, 2.7, 9)
     np.testing.assert_allclose(cal.predict(np.zeros(9), new).std, np.sqrt(new), rtol=0.12)
 

@@ -11,8 +11,16 @@ from calibrant.errors import InputError
 def test_levels_are_where_that_share_of_outcomes_lies():
     rng = np.random.default_rng(0)
     y = rng.exponential(size=5000)
-    forecast = cb.QuantileRecalibration(n_levels=9).fit(np.zeros(5000), y, std=np.ones(5000)).predict([0.0], [1.0])
-    np.testing.assert_allclose(forecast.quantile(np.arange(1, 10) / 10)[0], np.quantile(y, np.arange(1, 10) / 10), atol=0.01)
+    forecast = (
+        cb.QuantileRecalibration(n_levels=9)
+        .fit(np.zeros(5000), y, std=np.ones(5000))
+        .predict([0.0], [1.0])
+    )
+    np.testing.assert_allclose(
+        forecast.quantile(np.arange(1, 10) / 10)[0],
+        np.quantile(y, np.arange(1, 10) / 10),
+        atol=0.01,
+    )
 
 
 def test_its_density_beats_the_rough_one_of_interval_calibration():
@@ -44,4 +52,10 @@ def test_it_promises_of_the_levels_that_it_fits():
     cal = cb.QuantileRecalibration().fit(np.zeros(200), y, std=np.ones(200))
     assert cal.guarantee(0.8).guarantee == "asymptotic"
     assert cal.guarantee(0.5) is None
-    assert cb.QuantileRecalibration(n_levels=3).fit(np.zeros(200), y, std=np.ones(200)).guarantee(0.5).n == 200
+    assert (
+        cb.QuantileRecalibration(n_levels=3)
+        .fit(np.zeros(200), y, std=np.ones(200))
+        .guarantee(0.5)
+        .n
+        == 200
+    )

@@ -20,14 +20,19 @@ def test_it_is_where_the_slope_of_the_log_loss_is_zero(factor):
     mean, std, y = _data(factor=factor)
     scale = cb.StdScaling().fit(mean, y, std=std).scale_
     z2 = ((y - mean) / std) ** 2
-    # d/d log s of mean(log s + z^2 / (2 s^2)), whose curvature at the minimum is 2: the scale is within 1e-10 of it, relatively.
+    # d/d log s of mean(log s + z^2 / (2 s^2)), whose curvature at the minimum is 2: the scale is
+    # within 1e-10 of it, relatively.
     assert abs(1.0 - np.mean(z2) / scale**2) < 2e-10
 
 
 def test_no_other_factor_has_a_lower_nll():
     mean, std, y = _data()
     scale = cb.StdScaling().fit(mean, y, std=std).scale_
-    found = minimize_scalar(lambda t: metrics.negative_log_likelihood(y, mean, np.exp(t) * std), bounds=(-3, 3), method="bounded")
+    found = minimize_scalar(
+        lambda t: metrics.negative_log_likelihood(y, mean, np.exp(t) * std),
+        bounds=(-3, 3),
+        method="bounded",
+    )
     best = metrics.negative_log_likelihood(y, mean, scale * std)
     assert best <= found.fun + 1e-12
     assert scale == pytest.approx(np.exp(found.x), rel=1e-4)
@@ -39,7 +44,9 @@ def test_the_mean_stays_and_the_coefficient_of_variation_too():
     mean, std, y = _data()
     forecast = cb.StdScaling().fit(mean, y, std=std).predict(mean, std)
     assert (forecast.mean == mean).all()
-    np.testing.assert_allclose(forecast.std.std() / forecast.std.mean(), std.std() / std.mean(), rtol=1e-12)
+    np.testing.assert_allclose(
+        forecast.std.std() / forecast.std.mean(), std.std() / std.mean(), rtol=1e-12
+    )
 
 
 def test_each_output_has_its_own_scale():

@@ -11,14 +11,33 @@ import pytest
 
 import calibrant as cb
 
-AXE = Path(os.environ.get("CALIBRANT_AXE", Path(__file__).parents[2] / "build/axe-core/package/axe.min.js"))
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+AXE = Path(
+    os.environ.get("CALIBRANT_AXE", Path(__file__).parents[2] / "build/axe-core/package/axe.min.js")
+)
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 DRIVER = shutil.which("chromedriver")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-HOSTILE = ["<script>document.title='owned'</script>", "<img src=x onerror=\"document.title='owned'\">", "c", "d" * 80]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+HOSTILE = [
+    "<script>document.title='owned'</script>",
+    "<img src=x onerror=\"document.title='owned'\">",
+    "c",
+    "d" * 80,
+]
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="needs Chromium and its driver (make system-deps)"),
+    pytest.mark.skipif(
+        CHROMIUM is None or DRIVER is None,
+        reason="needs Chromium and its driver (make system-deps)",
+    ),
 ]
 
 
@@ -31,9 +50,13 @@ def page(tmp_path_factory):
     y = (rng.random(1000)[:, None] > honest.cumsum(axis=1)).sum(axis=1)
     P = honest**2 / (honest**2).sum(axis=1, keepdims=True)
     found = cb.report(
-        np.array(HOSTILE)[y], P, classes=HOSTILE, n_resamples=100, groups=np.arange(1000) % 3,
+        np.array(HOSTILE)[y],
+        P,
+        classes=HOSTILE,
+        n_resamples=100,
+        groups=np.arange(1000) % 3,
         calibrator=[cb.TemperatureScaling(), cb.ConfidenceCalibrator()],
-    )  # fmt: skip
+    )
     return found.save(tmp_path_factory.mktemp("page") / "report.html")
 
 
@@ -45,10 +68,19 @@ def error_bars(tmp_path_factory):
     rng = np.random.default_rng(0)
     mean, std = rng.normal(size=(400, 2)), np.exp(0.5 * rng.normal(size=(400, 2)))
     found = cb.report(
-        mean + [1.5, 0.8] * std * rng.normal(size=(400, 2)), mean, std, calibrator=[cb.StdScaling, cb.ConformalIntervals], n_resamples=0,
-        outputs=HOSTILE[:2], groups=np.array(HOSTILE)[np.arange(400) % 4], times=np.datetime64("2026-01-05") + np.arange(400) // 40,
-        features={HOSTILE[0]: rng.normal(size=400), "kind": np.array(HOSTILE)[np.arange(400) // 7 % 4]},
-    )  # fmt: skip
+        mean + [1.5, 0.8] * std * rng.normal(size=(400, 2)),
+        mean,
+        std,
+        calibrator=[cb.StdScaling, cb.ConformalIntervals],
+        n_resamples=0,
+        outputs=HOSTILE[:2],
+        groups=np.array(HOSTILE)[np.arange(400) % 4],
+        times=np.datetime64("2026-01-05") + np.arange(400) // 40,
+        features={
+            HOSTILE[0]: rng.normal(size=400),
+            "kind": np.array(HOSTILE)[np.arange(400) // 7 % 4],
+        },
+    )
     return found.save(tmp_path_factory.mktemp("error_bars") / "report.html")
 
 
@@ -61,10 +93,16 @@ def event(tmp_path_factory):
     true = rng.beta(2, 6, 400)
     y = (rng.random(400) < true).astype(int)
     found = cb.report(
-        np.array(HOSTILE)[y], true**0.6, classes=HOSTILE[:2], n_resamples=100, calibrator=[cb.Platt(), cb.TemperatureScaling()],
-        groups=np.array(HOSTILE)[np.arange(400) % 4], times=np.datetime64("2026-01-05") + np.arange(400) // 40, cost_false_positive=1,
+        np.array(HOSTILE)[y],
+        true**0.6,
+        classes=HOSTILE[:2],
+        n_resamples=100,
+        calibrator=[cb.Platt(), cb.TemperatureScaling()],
+        groups=np.array(HOSTILE)[np.arange(400) % 4],
+        times=np.datetime64("2026-01-05") + np.arange(400) // 40,
+        cost_false_positive=1,
         cost_false_negative=4,
-    )  # fmt: skip
+    )
     return found.save(tmp_path_factory.mktemp("event") / "report.html")
 
 
@@ -76,8 +114,12 @@ def browser(tmp_path_factory):
     for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
-    driver.set_script_timeout(120)  # axe-core looks at every element, on machines with other work too
+    driver = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(executable_path=DRIVER)
+    )
+    driver.set_script_timeout(
+        120
+    )  # axe-core looks at every element, on machines with other work too
     yield driver
     driver.quit()
 
@@ -87,15 +129,25 @@ def open_page(browser, page):
     from selenium.webdriver.support.wait import WebDriverWait
 
     browser.get(page.as_uri())
-    WebDriverWait(browser, 60).until(lambda b: b.execute_script("return document.readyState") == "complete")
+    WebDriverWait(browser, 60).until(
+        lambda b: b.execute_script("return document.readyState") == "complete"
+    )
 
 
 def violations(browser, scheme):
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-    found = browser.execute_async_script("axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    found = browser.execute_async_script(
+        "axe.run().then(arguments[0], e => arguments[0]({error: String(e)}))"
+    )
     assert "violations" in found, found
     assert len(found["passes"]) > 15
-    return [(v["id"], v["help"], [(n["html"][:160], n["failureSummary"]) for n in v["nodes"][:3]]) for v in found["violations"]]
+    return [
+        (v["id"], v["help"], [(n["html"][:160], n["failureSummary"]) for n in v["nodes"][:3]])
+        for v in found["violations"]
+    ]
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in build/ (make system-deps)")
@@ -113,12 +165,18 @@ def test_slider_filter_and_points_work_by_keyboard(page, browser):
     from selenium.webdriver.common.keys import Keys
 
     open_page(browser, page)
-    slider, value = browser.find_element(By.ID, "bins-slider"), browser.find_element(By.ID, "bins-value")
+    slider, value = (
+        browser.find_element(By.ID, "bins-slider"),
+        browser.find_element(By.ID, "bins-value"),
+    )
     assert value.text.startswith("15 bins: ECE before 0.")
     slider.send_keys(Keys.ARROW_RIGHT)
     assert value.text.startswith("20 bins: ECE before 0.")
     assert slider.get_attribute("aria-valuetext") == "20 bins"
-    shown = browser.execute_script("return [...document.querySelectorAll('g[data-bins]')].filter(g => g.getBoundingClientRect().width > 0)")
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('g[data-bins]')].filter(g =>"
+        " g.getBoundingClientRect().width > 0)"
+    )
     assert [g.get_attribute("data-bins") for g in shown] == ["20"]
     point = shown[0].find_element(By.CSS_SELECTOR, "circle[tabindex='0']")
     browser.execute_script("arguments[0].focus()", point)
@@ -131,7 +189,9 @@ def test_slider_filter_and_points_work_by_keyboard(page, browser):
     browser.find_element(By.ID, "class-filter").send_keys("DDD")
     rows = browser.find_elements(By.CSS_SELECTOR, "tr[data-class]")
     assert [row.is_displayed() for row in rows].count(True) == 1
-    assert [f.is_displayed() for f in browser.find_elements(By.CSS_SELECTOR, "figure[data-class]")].count(True) == 1
+    assert [
+        f.is_displayed() for f in browser.find_elements(By.CSS_SELECTOR, "figure[data-class]")
+    ].count(True) == 1
     assert browser.find_element(By.ID, "class-count").text == "1 of 4 classes"
     browser.find_element(By.ID, "group-filter").send_keys("2")
     groups = browser.find_elements(By.CSS_SELECTOR, "tr[data-group]")
@@ -145,33 +205,59 @@ def test_drawn_figures_say_their_values_by_mouse_and_keyboard(page, browser):
     from selenium.webdriver.common.keys import Keys
 
     open_page(browser, page)
-    browser.find_element(By.TAG_NAME, "h1").click()  # a page without the focus tells nobody what has it
+    browser.find_element(
+        By.TAG_NAME, "h1"
+    ).click()  # a page without the focus tells nobody what has it
     for figure in browser.find_elements(By.CSS_SELECTOR, ".grid > figure"):
-        points, readout = figure.find_elements(By.CSS_SELECTOR, ".points circle"), figure.find_element(By.CLASS_NAME, "readout")
-        browser.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", points[0])
+        points, readout = (
+            figure.find_elements(By.CSS_SELECTOR, ".points circle"),
+            figure.find_element(By.CLASS_NAME, "readout"),
+        )
+        browser.execute_script(
+            "arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", points[0]
+        )
         first = points[0].find_element(By.TAG_NAME, "title").get_attribute("textContent")
         assert readout.text == first
         browser.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
-        assert readout.text == points[1].find_element(By.TAG_NAME, "title").get_attribute("textContent")
+        assert readout.text == points[1].find_element(By.TAG_NAME, "title").get_attribute(
+            "textContent"
+        )
         ActionChains(browser).move_to_element(points[-1]).perform()
-        assert readout.text in [p.find_element(By.TAG_NAME, "title").get_attribute("textContent") for p in points[2:]]
+        assert readout.text in [
+            p.find_element(By.TAG_NAME, "title").get_attribute("textContent") for p in points[2:]
+        ]
 
 
 @pytest.mark.parametrize(("of", "sections", "pages"), [("page", 9, 14), ("error_bars", 7, 18)])
 def test_prints_light_complete_and_without_controls(of, sections, pages, browser, request):
-    """As paper sees it: dark colours gone, nothing to click, nothing cut off at the side, and a PDF of several pages."""
+    """As paper sees it: dark colours gone, nothing to click, nothing cut off at the side, and a
+    PDF of several pages.
+    """
     open_page(browser, request.getfixturevalue(of))
     dark = {"name": "prefers-color-scheme", "value": "dark"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [dark]})
     a4 = {"width": 688, "height": 1000, "deviceScaleFactor": 0, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
     try:
-        gone = "return ['nav', '.control', '.readout', 'details', '.skip'].filter(q => document.querySelector(q)?.offsetParent)"
+        gone = (
+            "return ['nav', '.control', '.readout', 'details', '.skip'].filter(q =>"
+            " document.querySelector(q)?.offsetParent)"
+        )
         assert browser.execute_script(gone) == []
-        assert browser.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        assert browser.execute_script("return getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
-        assert browser.execute_script("return document.querySelectorAll('section').length") >= sections
-        assert browser.execute_script("return document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert (
+            browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+            == "rgb(255, 255, 255)"
+        )
+        assert (
+            browser.execute_script("return getComputedStyle(document.body).color")
+            == "rgb(31, 41, 51)"
+        )
+        assert (
+            browser.execute_script("return document.querySelectorAll('section').length") >= sections
+        )
+        assert browser.execute_script(
+            "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
     finally:
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -188,7 +274,12 @@ def test_a_point_says_its_value_under_the_mouse(page, browser):
     point = browser.find_elements(By.CSS_SELECTOR, "#class-0 circle")[-1]
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
     ActionChains(browser).move_to_element(point).perform()
-    assert "rows" in browser.find_element(By.CSS_SELECTOR, "section[aria-labelledby='classes'] > .readout").text
+    assert (
+        "rows"
+        in browser.find_element(
+            By.CSS_SELECTOR, "section[aria-labelledby='classes'] > .readout"
+        ).text
+    )
     assert browser.title == "Calibration report"
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
@@ -202,10 +293,14 @@ def test_outputs_are_filtered_and_points_visited_by_keyboard(error_bars, browser
     assert len(parts) == 10
     assert all(part.is_displayed() for part in parts)
     browser.find_element(By.ID, "output-filter").send_keys(Keys.ARROW_DOWN)
-    assert [part.is_displayed() for part in parts] == [part.get_attribute("data-output") == HOSTILE[0] for part in parts]
+    assert [part.is_displayed() for part in parts] == [
+        part.get_attribute("data-output") == HOSTILE[0] for part in parts
+    ]
     for key in ("reliability", "intervals", "pit", "drift"):
         figure = browser.find_element(By.ID, f"figure-{key}-0")
-        browser.execute_script("arguments[0].focus()", figure.find_element(By.CSS_SELECTOR, "circle[tabindex='0']"))
+        browser.execute_script(
+            "arguments[0].focus()", figure.find_element(By.CSS_SELECTOR, "circle[tabindex='0']")
+        )
         first = figure.find_element(By.CLASS_NAME, "readout").text
         browser.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
         second = figure.find_element(By.CLASS_NAME, "readout").text
@@ -229,5 +324,8 @@ def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
 @pytest.mark.parametrize("kind", ["page", "error_bars", "event"])
 def test_links_lead_somewhere(kind, request, browser):
     open_page(browser, request.getfixturevalue(kind))
-    broken = "return [...document.querySelectorAll('a')].filter(a => !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
+    broken = (
+        "return [...document.querySelectorAll('a')].filter(a =>"
+        " !document.getElementById(a.hash.slice(1))).map(a => a.hash)"
+    )
     assert browser.execute_script(broken) == []

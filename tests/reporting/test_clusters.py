@@ -27,12 +27,16 @@ def errors(seed=0, n_clusters=60, size=6):
     """Outcomes of means of 0 and a std of 1, alike in their clusters."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(n_clusters), size)
-    y = 0.9 * rng.normal(size=n_clusters)[cluster] + np.sqrt(1 - 0.81) * rng.normal(size=len(cluster))
+    y = 0.9 * rng.normal(size=n_clusters)[cluster] + np.sqrt(1 - 0.81) * rng.normal(
+        size=len(cluster)
+    )
     return y, np.zeros(len(y)), np.exp(rng.uniform(-0.001, 0.001, len(y))), cluster
 
 
 def found(y, *predictions, **options):
-    return cb.report(y, *predictions, calibrator=cb.Identity(), n_resamples=200, **options).to_dict()
+    return cb.report(
+        y, *predictions, calibrator=cb.Identity(), n_resamples=200, **options
+    ).to_dict()
 
 
 def widths(node):
@@ -40,7 +44,11 @@ def widths(node):
     if isinstance(node, list):
         # A group has its name: the worst comes first, which clusters change.
         names = [one.get("group", i) if isinstance(one, dict) else i for i, one in enumerate(node)]
-        return {f"{name}.{k}": w for name, one in zip(names, node, strict=True) for k, w in widths(one).items()}
+        return {
+            f"{name}.{k}": w
+            for name, one in zip(names, node, strict=True)
+            for k, w in widths(one).items()
+        }
     if not isinstance(node, dict):
         return {}
     out = {f"{name}.{k}": w for name, value in node.items() for k, w in widths(value).items()}
@@ -56,9 +64,15 @@ def widths(node):
 @pytest.mark.parametrize("target", ["event", "answer"])
 def test_every_interval_of_a_report_on_classes_is_wider_with_clusters(target):
     y, p, cluster = draw()
-    alone, together = (widths(found(y, p, target=target, **options)) for options in ({}, {"cluster": cluster}))
+    alone, together = (
+        widths(found(y, p, target=target, **options)) for options in ({}, {"cluster": cluster})
+    )
     assert set(together) <= set(alone)
-    narrower = [where for where, width in together.items() if width < alone[where] * 0.999 and "AUROC" not in where]
+    narrower = [
+        where
+        for where, width in together.items()
+        if width < alone[where] * 0.999 and "AUROC" not in where
+    ]
     assert narrower == []
     # What clusters leave out: only errors that chance inflates, and the bound of independent rows.
     assert len(set(alone) - set(together)) <= 2
@@ -67,13 +81,21 @@ def test_every_interval_of_a_report_on_classes_is_wider_with_clusters(target):
 
 def test_every_interval_of_a_report_on_forecasts_is_wider_with_clusters():
     y, mean, std, cluster = errors()
-    alone, together = (widths(found(y, mean, std, groups=np.arange(len(y)) % 3, **options)) for options in ({}, {"cluster": cluster}))
+    alone, together = (
+        widths(found(y, mean, std, groups=np.arange(len(y)) % 3, **options))
+        for options in ({}, {"cluster": cluster})
+    )
     assert set(together) <= set(alone)
-    # Intervals of groups hold together. Rows of a cluster share the sign of their errors and less of their size, and as the groups share
-    # their clusters, fewer deviations are enough for all of them: of the spread alone chance decides in one group, not over all three.
+    # Intervals of groups hold together. Rows of a cluster share the sign of their errors and less
+    # of their size, and as the groups share their clusters, fewer deviations are enough for all of
+    # them: of the spread alone chance decides in one group, not over all three.
     spreads = [f"outputs.0.audit.worst.{k} × spread.before.low" for k in range(3)]
     assert np.mean([together[where] / alone[where] for where in spreads]) > 1.0
-    assert [where for where, width in together.items() if width < alone[where] * 0.97 and where not in spreads] == []
+    assert [
+        where
+        for where, width in together.items()
+        if width < alone[where] * 0.97 and where not in spreads
+    ] == []
 
 
 def test_the_report_says_how_many_clusters():
@@ -91,7 +113,9 @@ def test_a_score_has_the_interval_of_the_metric_with_clusters():
     y, p, cluster = draw()
     told = {row["key"]: row["before"] for row in found(y, p, cluster=cluster)["metrics"]}
     expected = metrics.log_loss.interval(y, p, cluster=cluster)
-    assert (told["log_loss"]["low"], told["log_loss"]["high"]) == pytest.approx((expected.low, expected.high), rel=1e-12)
+    assert (told["log_loss"]["low"], told["log_loss"]["high"]) == pytest.approx(
+        (expected.low, expected.high), rel=1e-12
+    )
     assert told["event_ece"]["low"] is None
     assert told["event_ece"]["method"] == "no interval counts clusters"
 
@@ -100,12 +124,16 @@ def test_the_changes_and_the_comparison_count_clusters_and_folds_cut_none():
     y, p, cluster = draw(n_clusters=40)
     options = {"n_resamples": 200, "n_splits": 3}
     alone, together = (
-        cb.report(y, p**1.5, calibrator={"platt": cb.Platt(), "beta": cb.Beta()}, **options, **more).to_dict()
+        cb.report(
+            y, p**1.5, calibrator={"platt": cb.Platt(), "beta": cb.Beta()}, **options, **more
+        ).to_dict()
         for more in ({}, {"cluster": cluster})
     )
     for told in (alone, together):
         told["change"] = next(row["change"] for row in told["metrics"] if row["key"] == "log_loss")
-        told["against"] = next(row["against"] for row in told["alternatives"] if row["against"] is not None)
+        told["against"] = next(
+            row["against"] for row in told["alternatives"] if row["against"] is not None
+        )
     for name in ("change", "against"):
         width = [told[name]["high"] - told[name]["low"] for told in (alone, together)]
         assert width[1] > 1.2 * width[0]
@@ -126,7 +154,9 @@ def test_folds_cut_no_cluster():
 
 
 def test_calibrated_risks_of_clusters_are_not_accused():
-    """The chance of the error is drawn by clusters: of rows it would accuse far more than 5 of 100."""
+    """The chance of the error is drawn by clusters: of rows it would accuse far more than 5 of
+    100.
+    """
     accused, repeats = np.zeros(2), 40
     for seed in range(repeats):
         y, p, cluster = draw(seed, n_clusters=30)
@@ -139,12 +169,16 @@ def test_calibrated_risks_of_clusters_are_not_accused():
 
 def test_of_other_rows_the_clusters_are_those_of_the_rows_measured():
     y, p, cluster = draw()
-    summary = cb.report(y, p, test=(y[:120], p[:120]), cluster=cluster[:120], calibrator=cb.Platt(), n_resamples=200).to_dict()
+    summary = cb.report(
+        y, p, test=(y[:120], p[:120]), cluster=cluster[:120], calibrator=cb.Platt(), n_resamples=200
+    ).to_dict()
     assert summary["data"]["clusters"] == 20
     shift = summary["quality"]["event_shift"]["p_value"]
     assert (
         shift
-        > cb.report(y, p, test=(y[:120], p[:120]), calibrator=cb.Platt(), n_resamples=200).to_dict()["quality"]["event_shift"]["p_value"]
+        > cb.report(
+            y, p, test=(y[:120], p[:120]), calibrator=cb.Platt(), n_resamples=200
+        ).to_dict()["quality"]["event_shift"]["p_value"]
     )
 
 

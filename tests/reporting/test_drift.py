@@ -14,18 +14,27 @@ DAY = np.timedelta64(1, "D")
 
 
 def stream(change=40, n_days=60, per_day=100):
-    """Honest until a day, too sure by 0.2 from then on: (P, y, dates, group), only group "b" changing."""
+    """Honest until a day, too sure by 0.2 from then on: (P, y, dates, group), only group "b"
+    changing.
+    """
     rng = np.random.default_rng(0)
     day = np.repeat(np.arange(n_days), per_day)
     p, group = rng.uniform(0.5, 1.0, len(day)), np.where(np.arange(len(day)) % 2 == 0, "a", "b")
     rate = np.where((day >= change) & (group == "b"), p - 0.3, p)
-    return p, (rng.random(len(day)) < rate).astype(int), np.datetime64("2026-01-05") + day * DAY, group
+    return (
+        p,
+        (rng.random(len(day)) < rate).astype(int),
+        np.datetime64("2026-01-05") + day * DAY,
+        group,
+    )
 
 
 def watched(p, y, dates, group=None, every="day", weight=None):
     times = read_times(dates, every, read(p, y))
     groups = None if group is None else Groups(*np.unique(group, return_inverse=True))
-    return plain(drift(times, {"before": (p, y.astype(float)), "after": None}, "before", weight, groups))
+    return plain(
+        drift(times, {"before": (p, y.astype(float)), "after": None}, "before", weight, groups)
+    )
 
 
 def test_errors_by_day_are_counted_by_hand():
@@ -38,7 +47,9 @@ def test_errors_by_day_are_counted_by_hand():
     assert found["confidence"][3] == pytest.approx(p[own].mean())
     assert found["accuracy"][3] == pytest.approx(y[own].mean())
     bins = (p[own] * 15).astype(int)
-    assert found["ece"][3] == pytest.approx(sum(abs((p[own] - y[own])[bins == b].sum()) for b in range(15)) / 100)
+    assert found["ece"][3] == pytest.approx(
+        sum(abs((p[own] - y[own])[bins == b].sum()) for b in range(15)) / 100
+    )
 
 
 def test_the_group_that_changes_raises_the_alarm_and_leads():
@@ -61,7 +72,13 @@ def test_weighted_rows_raise_no_alarm():
 
 @pytest.mark.parametrize(
     ("days", "every", "unit", "count"),
-    [(20, "auto", "day", 20), (200, "auto", "week", 29), (1000, "auto", "month", 33), (20, "week", "week", 3), (20, "year", "year", 1)],
+    [
+        (20, "auto", "day", 20),
+        (200, "auto", "week", 29),
+        (1000, "auto", "month", 33),
+        (20, "week", "week", 3),
+        (20, "year", "year", 1),
+    ],
 )
 def test_buckets(days, every, unit, count):
     p = np.full(days, 0.7)
@@ -78,7 +95,12 @@ def test_dates_in_any_form():
     dates = np.datetime64("2026-01-05T10:00") + np.arange(4) * DAY
     record = read(np.full(4, 0.7), [0, 1, 1, 1])
     expected = read_times(dates, "day", record).starts
-    for form in (pd.Series(dates), pd.Series(dates).dt.tz_localize("UTC"), [str(d) for d in dates], dates.astype(object).tolist()):
+    for form in (
+        pd.Series(dates),
+        pd.Series(dates).dt.tz_localize("UTC"),
+        [str(d) for d in dates],
+        dates.astype(object).tolist(),
+    ):
         assert read_times(form, "day", record).starts == expected
     for wrong in (np.arange(4), ["soon"] * 4, [None, *dates[1:]], dates[:3]):
         with pytest.raises(InputError, match="times must"):
@@ -99,14 +121,21 @@ def test_the_page_shows_it_for_both_tasks():
     found = cb.report(error, np.zeros(len(p)), np.ones(len(p)), calibrator=cb.Identity(), **options)
     assert found.to_dict()["outputs"][0]["drift"]["advice"]["alarm_time"] >= "2026-01-12"
     assert "Does it stay so over time?" in found.to_html()
-    assert "over time" not in cb.report(y[:60], p[:60], calibrator=cb.Identity(), n_resamples=0).to_html()
+    assert (
+        "over time"
+        not in cb.report(y[:60], p[:60], calibrator=cb.Identity(), n_resamples=0).to_html()
+    )
 
 
 @pytest.mark.parametrize("task", ["classes", "numbers"])
 def test_random_folds_of_dated_rows_are_said_once(task):
     rng, dates = np.random.default_rng(0), np.datetime64("2026-01-01") + np.arange(600) // 60
     p = rng.random(600)
-    rows = ((rng.random(600) < p) * 1, p) if task == "classes" else (rng.normal(size=600), np.zeros(600), np.ones(600))
+    rows = (
+        ((rng.random(600) < p) * 1, p)
+        if task == "classes"
+        else (rng.normal(size=600), np.zeros(600), np.ones(600))
+    )
     calibrator = {"classes": cb.TemperatureScaling, "numbers": cb.StdScaling}[task]
 
     def said(*rows, **options):

@@ -1,4 +1,6 @@
-"""The evidence behind confidences in a report: which figures it has when, and that they say what the numbers do."""
+"""The evidence behind confidences in a report: which figures it has when, and that they say what
+the numbers do.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def _keys(page):
 
 def test_features_and_a_training_set_bring_separation(blobs):
     (X_train, y_train, _), (X, y, P) = blobs
-    found = cb.report(y, P, calibrator=cb.TemperatureScaling(), X=X, reference=(X_train, y_train), n_resamples=100)
+    found = cb.report(
+        y, P, calibrator=cb.TemperatureScaling(), X=X, reference=(X_train, y_train), n_resamples=100
+    )
     stability, separation = found.to_dict()["signals"]
     own = cb.signal_accuracy(y, P, cb.FastSeparation(), X=X, reference=(X_train, y_train))
     assert separation["bins"] == own.bins.to_dict()
@@ -38,15 +42,24 @@ def test_features_and_a_training_set_bring_separation(blobs):
     page = found.to_html()
     assert _keys(page) == ["stability", "separation"]
     below = own.bins.score < 0.0
-    assert f"{own.bins.n[below] @ own.bins.accuracy[below] / own.bins.n[below].sum():.1%} are right in the bins below 0" in page
+    assert (
+        f"{own.bins.n[below] @ own.bins.accuracy[below] / own.bins.n[below].sum():.1%} are right in"
+        " the bins below 0" in page
+    )
 
 
 def test_the_separation_of_a_calibrator_is_its_own(blobs):
     (X_train, y_train, _), (X, y, P) = blobs
     signals = [cb.TopProbability(), cb.FastSeparation("l1")]
-    cal = cb.StackedConfidence(signals=signals).fit(P[:200], y[:200], X=X[:200], reference=(X_train, y_train))
-    summary = cb.report(y[200:], P[200:], calibrator=cal, X=X[200:], in_sample=False, n_resamples=100).to_dict()
-    own = cb.signal_accuracy(y[200:], P[200:], cb.FastSeparation("l1"), X=X[200:], reference=(X_train, y_train))
+    cal = cb.StackedConfidence(signals=signals).fit(
+        P[:200], y[:200], X=X[:200], reference=(X_train, y_train)
+    )
+    summary = cb.report(
+        y[200:], P[200:], calibrator=cal, X=X[200:], in_sample=False, n_resamples=100
+    ).to_dict()
+    own = cb.signal_accuracy(
+        y[200:], P[200:], cb.FastSeparation("l1"), X=X[200:], reference=(X_train, y_train)
+    )
     assert summary["signals"][1]["bins"] == own.bins.to_dict()
 
 
@@ -60,11 +73,21 @@ def test_two_classes_without_features_bring_neither_and_a_gaussian_process_its_l
     np.testing.assert_allclose(latent["mean"], cal.latent(latent["score"]).mean)
     assert len(latent["ticks"]) == 200
     assert _keys(found.to_html()) == ["latent"]
-    assert cb.report(y, p, calibrator=cb.TemperatureScaling(), n_resamples=100).to_dict()["latent"] is None
+    assert (
+        cb.report(y, p, calibrator=cb.TemperatureScaling(), n_resamples=100).to_dict()["latent"]
+        is None
+    )
 
 
 def test_features_without_distances_leave_the_figure_out(blobs):
     (_, y_train, _), (_, y, P) = blobs
     words = np.array([["a", "b"]] * len(y), dtype=object)
-    summary = cb.report(y, P, calibrator=cb.TemperatureScaling(), X=words, reference=(words[:200], y_train), n_resamples=100).to_dict()
+    summary = cb.report(
+        y,
+        P,
+        calibrator=cb.TemperatureScaling(),
+        X=words,
+        reference=(words[:200], y_train),
+        n_resamples=100,
+    ).to_dict()
     assert [one["name"] for one in summary["signals"]] == ["LabelStability"]

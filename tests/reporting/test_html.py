@@ -46,7 +46,14 @@ def make():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(4), 600)
     y = np.array(HOSTILE, dtype=object)[(rng.random(600)[:, None] > P.cumsum(axis=1)).sum(axis=1)]
-    return cb.report(y, P, classes=HOSTILE, calibrator=cb.TemperatureScaling, n_resamples=100, title="<b>Title</b>").to_html()
+    return cb.report(
+        y,
+        P,
+        classes=HOSTILE,
+        calibrator=cb.TemperatureScaling,
+        n_resamples=100,
+        title="<b>Title</b>",
+    ).to_html()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +73,11 @@ def test_hostile_names_stay_text(page):
 
 def test_loads_nothing(page):
     attributes = Page(page).attributes
-    assert not [name for name, _ in attributes if name in ("src", "srcset", "style") or name.startswith("on")]
+    assert not [
+        name
+        for name, _ in attributes
+        if name in ("src", "srcset", "style") or name.startswith("on")
+    ]
     assert all(value.startswith("#") for name, value in attributes if name == "href")
     outside = set(re.findall(r"https?://[^\"'\s<)]+", page))
     assert outside <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -75,7 +86,9 @@ def test_loads_nothing(page):
 
 
 def test_policy_allows_only_its_own_style(page):
-    policy = dict(re.findall(r'http-equiv="(Content-Security-Policy)" content="([^"]*)"', page))["Content-Security-Policy"]
+    policy = dict(re.findall(r'http-equiv="(Content-Security-Policy)" content="([^"]*)"', page))[
+        "Content-Security-Policy"
+    ]
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert policy.startswith("default-src 'none'; ")
@@ -89,14 +102,21 @@ def test_policy_allows_only_its_own_style(page):
 
 def test_every_figure_has_words_and_its_data(page):
     parsed = Page(page)
-    assert parsed.tags.count("svg") == parsed.tags.count("figure") == parsed.tags.count("details") == parsed.tags.count("desc")
+    assert (
+        parsed.tags.count("svg")
+        == parsed.tags.count("figure")
+        == parsed.tags.count("details")
+        == parsed.tags.count("desc")
+    )
     assert parsed.tags.count("svg") == 9 + 1 + 4  # pictures, the one with the slider, one a class
     identifiers = [value for name, value in parsed.attributes if name == "id"]
     assert len(set(identifiers)) == len(identifiers)
 
 
 def test_every_figure_says_its_values(page):
-    """Each picture has points that name their values, one of them in the order of the keyboard; a curve seen in-sample says so."""
+    """Each picture has points that name their values, one of them in the order of the keyboard;
+    a curve seen in-sample says so.
+    """
     for figure in re.findall(r"<figure.*?</figure>", page, re.DOTALL):
         circles = re.findall(r"<circle[^>]*>", figure)
         assert len(circles) >= 2, figure[:80]
@@ -134,12 +154,19 @@ def test_each_way_of_measuring_renders_and_says_so(evaluation):
     }[evaluation]
     text = cb.report(y, p, n_resamples=100, **options).to_html()
     Page(text)
-    words = {"in-sample": "(in-sample, too good)", "held-out": "came fitted", "test": "150 others", "none": "nothing was calibrated"}
+    words = {
+        "in-sample": "(in-sample, too good)",
+        "held-out": "came fitted",
+        "test": "150 others",
+        "none": "nothing was calibrated",
+    }
     assert words[evaluation] in text
 
 
 def test_save_keeps_what_is_there(tmp_path):
-    found = cb.report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2, n_resamples=100)
+    found = cb.report(
+        [0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2, n_resamples=100
+    )
     path = found.save(tmp_path / "r.html")
     assert path.read_text("utf-8") == found.to_html()
     with pytest.raises(FileExistsError, match="overwrite=True"):
@@ -150,7 +177,11 @@ def test_save_keeps_what_is_there(tmp_path):
 
 @pytest.mark.parametrize("name", ["page.pdf", "page.DOCX", "page.csv"])
 def test_a_page_is_not_written_under_the_name_of_another_kind_of_file(tmp_path, name):
-    found = cb.report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2, n_resamples=20)
-    with pytest.raises(InputError, match=r"path must end in \.html, \.json or \.md; got '\.[a-z]+'"):
+    found = cb.report(
+        [0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2, n_resamples=20
+    )
+    with pytest.raises(
+        InputError, match=r"path must end in \.html, \.json or \.md; got '\.[a-z]+'"
+    ):
         found.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []

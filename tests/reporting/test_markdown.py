@@ -11,8 +11,17 @@ def found():
     rng = np.random.default_rng(0)
     p = rng.random(300)
     y = np.where(rng.random(300) < p**2, "a|b <script>", "[c](d)")
-    options = {"classes": ["[c](d)", "a|b <script>"], "groups": np.arange(300) % 2, "n_resamples": 100}
-    return cb.report(y, p, calibrator={"one": cb.TemperatureScaling, "two": cb.ConfidenceCalibrator(map=cb.Beta())}, **options)
+    options = {
+        "classes": ["[c](d)", "a|b <script>"],
+        "groups": np.arange(300) % 2,
+        "n_resamples": 100,
+    }
+    return cb.report(
+        y,
+        p,
+        calibrator={"one": cb.TemperatureScaling, "two": cb.ConfidenceCalibrator(map=cb.Beta())},
+        **options,
+    )
 
 
 def test_tables_are_whole_and_names_start_no_markup(found):
@@ -50,20 +59,38 @@ def test_change_over_time_is_told(std):
     """Right until the sixth day, then wrong: the alarm and every day's error are in the text."""
     rng = np.random.default_rng(1)
     day, n = np.arange(2000) // 200, 2000
-    times, options = np.datetime64("2026-01-05") + day, {"groups": np.array(["a|b", "c"])[np.arange(n) % 2], "n_resamples": 0}
+    times, options = (
+        np.datetime64("2026-01-05") + day,
+        {"groups": np.array(["a|b", "c"])[np.arange(n) % 2], "n_resamples": 0},
+    )
     if std is None:
         p = rng.uniform(0.6, 0.95, n)
         options["calibrator"] = cb.Identity()
-        found = cb.report((rng.random(n) < np.where(day < 5, p, p - 0.4)).astype(int), p, times=times, **options)
+        found = cb.report(
+            (rng.random(n) < np.where(day < 5, p, p - 0.4)).astype(int), p, times=times, **options
+        )
         drift = found.to_dict()["drift"]
     else:
-        found = cb.report(rng.normal(0.0, np.where(day < 5, 1.0, 3.0)), np.zeros(n), np.ones(n), times=times, **options)
+        found = cb.report(
+            rng.normal(0.0, np.where(day < 5, 1.0, 3.0)),
+            np.zeros(n),
+            np.ones(n),
+            times=times,
+            **options,
+        )
         drift = found.to_dict()["outputs"][0]["drift"]
     text = found.to_markdown()
     section = text.split("## Does it stay so over time?\n\n")[1]
-    assert section.startswith(f"- All rows: {drift['advice']['reason'].replace('~', chr(92) + '~')}.")
+    assert section.startswith(
+        f"- All rows: {drift['advice']['reason'].replace('~', chr(92) + '~')}."
+    )
     assert "- a\\|b: " in section
     rows = [line for line in section.splitlines() if line.startswith("| 2026-01-")]
     assert len(rows) == 10
     assert f"{drift['before']['error'][-1]:.4f}" in rows[-1]
-    assert "over time" not in cb.report([0, 1, 1], [0.2, 0.7, 0.9], calibrator=cb.Identity(), n_resamples=0).to_markdown()
+    assert (
+        "over time"
+        not in cb.report(
+            [0, 1, 1], [0.2, 0.7, 0.9], calibrator=cb.Identity(), n_resamples=0
+        ).to_markdown()
+    )

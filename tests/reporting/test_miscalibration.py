@@ -38,7 +38,9 @@ def test_the_smallest_p_value_is_exact_where_the_draws_are():
     assert together == 0.5  # the draw (2, 2) has the smallest p-value of the first check
 
 
-@pytest.mark.parametrize(("n", "centre", "spread"), [(150, 0.0, 1.3), (600, -3.0, 1.0), (100, 0.0, 4.0)])
+@pytest.mark.parametrize(
+    ("n", "centre", "spread"), [(150, 0.0, 1.3), (600, -3.0, 1.0), (100, 0.0, 4.0)]
+)
 @pytest.mark.parametrize("after", [False, True])
 def test_true_risks_are_called_off_in_one_of_twenty(n, centre, spread, after):
     called = 0
@@ -51,7 +53,9 @@ def test_true_risks_are_called_off_in_one_of_twenty(n, centre, spread, after):
 
 
 def test_risks_right_on_average_pass_the_centred_test_alone():
-    """Of 2,000 rows said .5, half are surely events: single risks are far off, the mean is right."""
+    """Of 2,000 rows said .5, half are surely events: single risks are far off, the mean is
+    right.
+    """
     rng = np.random.default_rng(3)
     p = np.repeat([0.3, 0.7], 1000)
     truth = np.where(rng.random(2000) < p, 0.999, 0.001)
@@ -60,7 +64,8 @@ def test_risks_right_on_average_pass_the_centred_test_alone():
 
 
 @pytest.mark.parametrize(
-    ("shift", "slope", "worst"), [(0.5, 1.0, {"offset", "smooth", "binned"}), (0.0, 1.6, {"slope", "smooth", "binned"})]
+    ("shift", "slope", "worst"),
+    [(0.5, 1.0, {"offset", "smooth", "binned"}), (0.0, 1.6, {"slope", "smooth", "binned"})],
 )
 def test_what_is_off_is_found_and_named(shift, slope, worst):
     z, p, rng = sample(3000, 5, 0.0)
@@ -69,13 +74,17 @@ def test_what_is_off_is_found_and_named(shift, slope, worst):
     assert found.seen
     assert not found.within
     assert found.worst in worst
-    assert found.excess == pytest.approx(np.sqrt(np.mean((sigmoid(slope * z + shift) - p) ** 2)), rel=0.25)
+    assert found.excess == pytest.approx(
+        np.sqrt(np.mean((sigmoid(slope * z + shift) - p) ** 2)), rel=0.25
+    )
 
 
 def test_a_group_that_is_off_is_named():
     _, p, rng = sample(4000, 6, 0.0)
     group = rng.integers(4, size=4000)
-    y = (rng.random(4000) < np.clip(p + np.array([0.12, -0.04, -0.04, -0.04])[group], 0.0, 1.0)).astype(int)
+    y = (
+        rng.random(4000) < np.clip(p + np.array([0.12, -0.04, -0.04, -0.04])[group], 0.0, 1.0)
+    ).astype(int)
     found = of(p, y, group)
     assert found.seen
     assert found.worst == "group"
@@ -89,7 +98,9 @@ def test_clusters_are_one_row():
     for seed in range(60):
         effect, cluster = rng.normal(0.0, 1.0, 60), np.repeat(np.arange(60), 10)
         z = rng.normal(0.0, 1.0, 600)
-        p = np.mean([sigmoid(z + e) for e in np.random.default_rng(0).normal(0.0, 1.0, 400)], axis=0)
+        p = np.mean(
+            [sigmoid(z + e) for e in np.random.default_rng(0).normal(0.0, 1.0, 400)], axis=0
+        )
         y = (rng.random(600) < sigmoid(z + effect[cluster])).astype(int)
         called += of(p, y, cluster=cluster, seed=seed).seen
     assert called <= 8
@@ -108,7 +119,12 @@ def test_the_margin_of_a_rare_event_is_a_fifth_of_its_rate():
     p = np.full(2000, 0.01)
     y = (np.arange(2000) % 100 == 0).astype(int)
     assert of(p, y).margin == pytest.approx(0.002)
-    assert cb.report(y, p, calibrator=cb.Identity(), n_resamples=0, margin=0.05).to_dict()["miscalibration"]["before"]["margin"] == 0.05
+    assert (
+        cb.report(y, p, calibrator=cb.Identity(), n_resamples=0, margin=0.05).to_dict()[
+            "miscalibration"
+        ]["before"]["margin"]
+        == 0.05
+    )
     with pytest.raises(InputError, match="margin must be between 0 and 1"):
         cb.report(y, p, margin=2.0)
 
@@ -117,11 +133,15 @@ def forecasts(n, seed, df=None, factor=1.0):
     rng = np.random.default_rng(seed)
     std = rng.uniform(0.5, 2.0, n)
     error = rng.standard_normal(n) if df is None else rng.standard_t(df, n)
-    return miscalibration_of_forecasts(read_forecast(np.zeros(n), factor * std, std * error), None, random_state=seed)
+    return miscalibration_of_forecasts(
+        read_forecast(np.zeros(n), factor * std, std * error), None, random_state=seed
+    )
 
 
 def test_true_error_bars_are_called_off_in_one_of_twenty():
-    assert np.mean([forecasts(120, seed).seen for seed in range(120)]) <= 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / 120)
+    assert np.mean([forecasts(120, seed).seen for seed in range(120)]) <= 0.05 + 3.5 * np.sqrt(
+        0.05 * 0.95 / 120
+    )
 
 
 def test_wrong_error_bars_are_found_and_right_ones_shown_to_be_so():

@@ -16,7 +16,10 @@ def crossings(*given, **options):
     def seen(frame, event, _):
         nonlocal count
         code = frame.f_code
-        count += event == "call" and (code.co_filename.replace("\\", "/").rsplit("/", 1)[-1], code.co_name) in DOORS
+        count += (
+            event == "call"
+            and (code.co_filename.replace("\\", "/").rsplit("/", 1)[-1], code.co_name) in DOORS
+        )
 
     sys.setprofile(seen)
     try:
@@ -26,14 +29,27 @@ def crossings(*given, **options):
     return count
 
 
-@pytest.mark.parametrize("calibrator", [cb.Identity(), cb.TemperatureScaling(), [cb.TemperatureScaling, cb.ConfidenceCalibrator]])
+@pytest.mark.parametrize(
+    "calibrator",
+    [cb.Identity(), cb.TemperatureScaling(), [cb.TemperatureScaling, cb.ConfidenceCalibrator]],
+)
 def test_of_classes(calibrator):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.02, 0.98, 200)
-    assert crossings((rng.random(200) < p).astype(int), p, calibrator=calibrator, groups=np.arange(200) % 2) == 1
+    assert (
+        crossings(
+            (rng.random(200) < p).astype(int), p, calibrator=calibrator, groups=np.arange(200) % 2
+        )
+        == 1
+    )
 
 
-@pytest.mark.parametrize("calibrator", [cb.Identity(), cb.StdScaling(), [cb.StdScaling, cb.IntervalCalibration]])
+@pytest.mark.parametrize(
+    "calibrator", [cb.Identity(), cb.StdScaling(), [cb.StdScaling, cb.IntervalCalibration]]
+)
 def test_of_numbers(calibrator):
     rng = np.random.default_rng(0)
-    assert crossings(rng.normal(size=200), np.zeros(200), np.full(200, 0.8), calibrator=calibrator) == 1
+    assert (
+        crossings(rng.normal(size=200), np.zeros(200), np.full(200, 0.8), calibrator=calibrator)
+        == 1
+    )

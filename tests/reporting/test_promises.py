@@ -20,8 +20,14 @@ def test_they_are_those_of_the_rules(rows):
     found = promises(read(P, y))
     for line in found.accepted[1:]:
         rule = cb.SelectiveClassifier(line.risk).fit(P, y)
-        assert (line.share, line.threshold, line.note) == (rule.certificate_.share, rule.threshold_, str(rule.certificate_))
-    assert found.sets.size == cb.ConformalSets(level=0.9).fit(P, y).predict_set(P).sum(axis=1).mean()
+        assert (line.share, line.threshold, line.note) == (
+            rule.certificate_.share,
+            rule.threshold_,
+            str(rule.certificate_),
+        )
+    assert (
+        found.sets.size == cb.ConformalSets(level=0.9).fit(P, y).predict_set(P).sum(axis=1).mean()
+    )
 
 
 def test_what_cannot_be_promised_says_what_it_would_take(rows):

@@ -41,16 +41,24 @@ def test_a_shift_is_named_and_chance_is_not():
     assert found.label_shift.named
     assert found.label_shift.distance == pytest.approx(
         0.5 * np.abs(np.bincount(moved.labels) / 2000 - np.bincount(y) / 2000).sum()
-    )  # fmt: skip
+    )
     assert found.confidence_shift.named
-    assert sum("than where the calibrator was fitted" in words for words in cautions(seen(moved), found)) == 2
+    assert (
+        sum(
+            "than where the calibrator was fitted" in words
+            for words in cautions(seen(moved), found)
+        )
+        == 2
+    )
 
 
 def test_distance_of_confidences_is_that_of_scipy():
     from scipy.stats import ks_2samp
 
     a, b = read(*made(500, 0)), read(*made(700, 1, (2.0, 1.0, 1.0)))
-    assert quality(seen(a), seen(b)).confidence_shift.distance == pytest.approx(ks_2samp(a.confidence, b.confidence).statistic)
+    assert quality(seen(a), seen(b)).confidence_shift.distance == pytest.approx(
+        ks_2samp(a.confidence, b.confidence).statistic
+    )
 
 
 def test_too_good_to_be_true_is_said():
@@ -71,7 +79,10 @@ def test_columns_in_another_order_are_said():
     record = seen(read(P[:, order], y))
     words = [words for words in cautions(record, quality(record)) if "exchanged" in words]
     assert words[0].startswith("2 columns look exchanged: where class ")
-    assert "class 2 is true, the column of class 5" in words[0] or "class 5 is true, the column of class 2" in words[0]
+    assert (
+        "class 2 is true, the column of class 5" in words[0]
+        or "class 5 is true, the column of class 2" in words[0]
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -12,22 +12,30 @@ from calibrant.scalings.constant import Identity
 
 @pytest.fixture(scope="module")
 def half_wrong():
-    """Group "b", and confidences above 0.9, are overconfident by construction; the rest is honest."""
+    """Group "b", and confidences above 0.9, are overconfident by construction; the rest is
+    honest.
+    """
     rng = np.random.default_rng(0)
     confidence = rng.uniform(0.5, 1.0, 4000)
     group = np.where(np.arange(4000) % 4 == 0, "b", "a")
-    right = rng.random(4000) < np.where((group == "b") | (confidence > 0.9), confidence - 0.3, confidence)
+    right = rng.random(4000) < np.where(
+        (group == "b") | (confidence > 0.9), confidence - 0.3, confidence
+    )
     return read(np.column_stack([confidence, 1 - confidence]), np.where(right, 0, 1)), group
 
 
 def test_the_group_that_is_wrong_leads(half_wrong):
     record, group = half_wrong
     groups = read_groups(group, record)
-    rows = by_group(confidence_gaps(confidence_sums(record, groups.index, len(groups)), 0.95), groups.texts)
+    rows = by_group(
+        confidence_gaps(confidence_sums(record, groups.index, len(groups)), 0.95), groups.texts
+    )
     own = group == "b"
     assert [row.where["group"] for row in rows] == ["b", "a"]
     assert rows[0].found.rows == 1000
-    assert rows[0].found.gap == pytest.approx(record.confidence[own].mean() - record.correct[own].mean())
+    assert rows[0].found.gap == pytest.approx(
+        record.confidence[own].mean() - record.correct[own].mean()
+    )
     assert 0.2 < rows[0].found.low < rows[0].found.gap < rows[0].found.high < 0.4
 
 
@@ -38,14 +46,18 @@ def test_the_region_that_is_wrong_leads(half_wrong):
     assert {row.found.rows for row in rows} == {400.0}
     assert rows[0].where["from"] > 0.89
     assert rows[1].where["from"] > 0.89
-    assert sum(row.found.rows * row.found.accuracy for row in rows) == pytest.approx(half_wrong[0].correct.sum())
+    assert sum(row.found.rows * row.found.accuracy for row in rows) == pytest.approx(
+        half_wrong[0].correct.sum()
+    )
 
 
 def test_groups_belong_to_the_rows_measured(half_wrong):
     record, group = half_wrong
     y, P = record.labels, record.values
     weight = (np.arange(4000) % 2).astype(float)
-    summary = report(y, P, calibrator=Identity(), groups=group, sample_weight=weight, n_resamples=100).to_dict()
+    summary = report(
+        y, P, calibrator=Identity(), groups=group, sample_weight=weight, n_resamples=100
+    ).to_dict()
     assert [row["group"] for row in summary["groups"]] == ["a"]
     assert summary["groups"][0]["rows"] == 2000
     with pytest.raises(InputError, match="groups"):
@@ -57,7 +69,11 @@ def test_sums_of_parts_make_the_rows_of_the_whole(half_wrong):
     record, group = half_wrong
     groups = read_groups(group, record)
     halves = [slice(0, 1500), slice(1500, None)]
-    merged = sum(confidence_sums(record.take(rows), groups.index[rows], len(groups)) for rows in halves)
+    merged = sum(
+        confidence_sums(record.take(rows), groups.index[rows], len(groups)) for rows in halves
+    )
     whole = confidence_sums(record, groups.index, len(groups))
-    for ours, theirs in zip(confidence_gaps(merged, 0.95), confidence_gaps(whole, 0.95), strict=True):
+    for ours, theirs in zip(
+        confidence_gaps(merged, 0.95), confidence_gaps(whole, 0.95), strict=True
+    ):
         assert vars(ours) == pytest.approx(vars(theirs), rel=1e-12)

@@ -32,21 +32,49 @@ DAYS = np.datetime64("2026-01-01") + np.arange(600) // 60
 SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.Identity]
 CASES = {
     "classes as they are": (classes, {"calibrator": cb.Identity()}),
-    "classes out of fold": (classes, {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS}),
+    "classes out of fold": (
+        classes,
+        {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS},
+    ),
     "float32 at tenths": (
         lambda: tenths(np.float32),
         {"calibrator": cb.TemperatureScaling(), "n_bins": 10, "times": DAYS, "target": "answer"},
     ),
-    "float16 at tenths": (lambda: tenths(np.float16), {"calibrator": cb.Identity(), "n_bins": 12, "target": "answer"}),
-    "weighted, several": (classes, {"calibrator": SEVERAL, "sample_weight": np.arange(600) % 3 + 1, "groups": np.arange(600) % 2}),
-    "the model's own label": (classes, {"calibrator": cb.ConfidenceCalibrator(map=cb.HistogramBinning()), "times": DAYS}),
+    "float16 at tenths": (
+        lambda: tenths(np.float16),
+        {"calibrator": cb.Identity(), "n_bins": 12, "target": "answer"},
+    ),
+    "weighted, several": (
+        classes,
+        {
+            "calibrator": SEVERAL,
+            "sample_weight": np.arange(600) % 3 + 1,
+            "groups": np.arange(600) % 2,
+        },
+    ),
+    "the model's own label": (
+        classes,
+        {"calibrator": cb.ConfidenceCalibrator(map=cb.HistogramBinning()), "times": DAYS},
+    ),
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),
 }
 FORECASTS = {
     "numbers as they are": (numbers, {"calibrator": cb.Identity()}),
-    "numbers out of fold": (numbers, {"calibrator": cb.StdScaling(), "groups": np.arange(600) % 3, "times": DAYS}),
-    "numbers, several": (numbers, {"calibrator": [cb.StdScaling, cb.IntervalCalibration], "sample_weight": np.arange(600) % 3 + 1}),
-    "two outputs": (lambda: numbers(2), {"calibrator": [cb.StdScaling, cb.ForecastIdentity], "times": DAYS}),
+    "numbers out of fold": (
+        numbers,
+        {"calibrator": cb.StdScaling(), "groups": np.arange(600) % 3, "times": DAYS},
+    ),
+    "numbers, several": (
+        numbers,
+        {
+            "calibrator": [cb.StdScaling, cb.IntervalCalibration],
+            "sample_weight": np.arange(600) % 3 + 1,
+        },
+    ),
+    "two outputs": (
+        lambda: numbers(2),
+        {"calibrator": [cb.StdScaling, cb.ForecastIdentity], "times": DAYS},
+    ),
 }
 
 
@@ -56,7 +84,11 @@ def same(*values):
 
 def mean(rows, name, n="rows"):
     """The mean over the rows of a table, or the entries of columns, by their weight."""
-    columns = rows if isinstance(rows, dict) else {key: [row[key] for row in rows if row["gap"] is not None] for key in (name, n)}
+    columns = (
+        rows
+        if isinstance(rows, dict)
+        else {key: [row[key] for row in rows if row["gap"] is not None] for key in (name, n)}
+    )
     weight = np.array(columns[n])
     return float(weight @ np.array(columns[name]) / weight.sum())
 
@@ -84,7 +116,11 @@ def of_numbers(request):
 
 def tables(said):
     """The tables that hold all rows once, of what is shown."""
-    return [said[name] for name in ("regions", "std_regions", "value_regions", "groups") if said.get(name)]
+    return [
+        said[name]
+        for name in ("regions", "std_regions", "value_regions", "groups")
+        if said.get(name)
+    ]
 
 
 def test_errors_of_the_confidence(found):
@@ -94,12 +130,20 @@ def test_errors_of_the_confidence(found):
     same(scores["ece"]["before"]["value"], said["chance"]["observed"])
     for when in ("before", "after"):
         if said["curves"][when] is not None:
-            same(scores["ece"][when]["value"], said["binned"][when][bins]["ece"], error(said["curves"][when]))
+            same(
+                scores["ece"][when]["value"],
+                said["binned"][when][bins]["ece"],
+                error(said["curves"][when]),
+            )
             assert said["binned"][when][bins]["curve"] == said["curves"][when]
             assert f"{scores['ece'][when]['value']:.4f}" in found.to_markdown()
             for each in said["binned"][when].values():
                 same(each["ece"], error(each["curve"]))
-    words = [f"{when} {said['binned'][when][bins]['ece']:.4f}" for when in ("before", "after") if said["binned"][when] is not None]
+    words = [
+        f"{when} {said['binned'][when][bins]['ece']:.4f}"
+        for when in ("before", "after")
+        if said["binned"][when] is not None
+    ]
     start = f"{bins} bins: ECE {', '.join(words) if len(words) > 1 else words[0].split()[1]}"
     assert f'<output id="bins-value" for="bins-slider">{start}</output>' in found.to_html()
 
@@ -108,16 +152,32 @@ def test_rows_accuracy_and_confidence(found):
     said = found.to_dict()
     scores, quality, of = {row["key"]: row for row in said["metrics"]}, said["quality"], said["of"]
     assert said["classes"]["of"] == of
-    same(scores["accuracy"]["before"]["value"], quality["accuracy"], mean(said["curves"]["before"], "accuracy", "n"))
-    same(quality["confidence"], mean(said["curves"]["before"], "confidence", "n"), mean(said["equal_mass"]["before"], "confidence", "n"))
-    accuracy, confidence = scores["accuracy"][of]["value"], mean(said["curves"][of], "confidence", "n")
+    same(
+        scores["accuracy"]["before"]["value"],
+        quality["accuracy"],
+        mean(said["curves"]["before"], "accuracy", "n"),
+    )
+    same(
+        quality["confidence"],
+        mean(said["curves"]["before"], "confidence", "n"),
+        mean(said["equal_mass"]["before"], "confidence", "n"),
+    )
+    accuracy, confidence = (
+        scores["accuracy"][of]["value"],
+        mean(said["curves"][of], "confidence", "n"),
+    )
     for table in tables(said):
         same(said["data"]["n"], total(table))
         same(accuracy, mean(table, "accuracy"))
         same(confidence, mean(table, "confidence"))
     rows, counts = said["classes"]["rows"], np.array(said["confusion"]["counts"])
     same(said["data"]["n"], quality["n"], total(rows, "n"), total(rows, "predicted"), counts.sum())
-    same(accuracy, mean(rows, "accuracy", "predicted"), np.trace(counts) / counts.sum(), 1.0 - said["risk"][of]["risk"][-1])
+    same(
+        accuracy,
+        mean(rows, "accuracy", "predicted"),
+        np.trace(counts) / counts.sum(),
+        1.0 - said["risk"][of]["risk"][-1],
+    )
     for when in ("before", "after"):
         if said["histograms"][when] is not None:
             right, wrong = (sum(said["histograms"][when][name]) for name in ("right", "wrong"))
@@ -126,11 +186,16 @@ def test_rows_accuracy_and_confidence(found):
             if said["drift"] is not None:
                 same(said["data"]["n"], total(said["drift"][when], "n"))
                 same(scores["accuracy"][when]["value"], mean(said["drift"][when], "accuracy", "n"))
-                same(mean(said["curves"][when], "confidence", "n"), mean(said["drift"][when], "confidence", "n"))
+                same(
+                    mean(said["curves"][when], "confidence", "n"),
+                    mean(said["drift"][when], "confidence", "n"),
+                )
 
 
 def agree(said, rows):
-    """Changes, the alternative chosen, and the sentences about outputs say what the table of metrics says."""
+    """Changes, the alternative chosen, and the sentences about outputs say what the table of
+    metrics says.
+    """
     for row in rows:
         if row["change"] is not None:
             same(row["change"]["value"], row["after"]["value"] - row["before"]["value"])
@@ -139,7 +204,9 @@ def agree(said, rows):
         assert one["name"] == said["calibrator"]["name"]
         for row in rows:
             if one["output"] in (None, row.get("output")):
-                shown = row["after"] if said["calibrator"]["evaluation"] != "none" else row["before"]
+                shown = (
+                    row["after"] if said["calibrator"]["evaluation"] != "none" else row["before"]
+                )
                 same(one["metrics"][row["key"]]["value"], shown["value"])
                 assert one["metrics"][row["key"]]["change"] == row["change"]
 
@@ -177,12 +244,18 @@ def test_numbers_of_each_output(of_numbers):
                 gap = np.abs(np.array(bins["rmv"]) - np.array(bins["rmse"])) / np.array(bins["rmv"])
                 same(scores["ence"][when]["value"], gap.mean())
                 if output["drift"] is not None:
-                    same(scores["coverage"][when]["value"], mean(output["drift"][when], "accuracy", "n"))
+                    same(
+                        scores["coverage"][when]["value"],
+                        mean(output["drift"][when], "accuracy", "n"),
+                    )
         shown = {key: row[output["of"]]["value"] for key, row in scores.items()}
         for table in tables(output):
             same(said["data"]["n"], total(table))
             same(shown["coverage"], mean(table, "coverage"))
-            same(shown["rmse"] ** 2, mean([{**row, "square": row["error"] ** 2} for row in table], "square"))
+            same(
+                shown["rmse"] ** 2,
+                mean([{**row, "square": row["error"] ** 2} for row in table], "square"),
+            )
 
 
 def test_the_sentence_on_error_bars(of_numbers):

@@ -52,16 +52,22 @@ def test_numbers_are_those_of_the_metrics(sharp):
     ]:
         assert rows[key]["before"]["value"] == pytest.approx(metric(y[1000:], Q[1000:]), abs=1e-12)
         assert rows[key]["after"]["value"] == pytest.approx(metric(y[1000:], after), abs=1e-12)
-        assert rows[key]["change"]["value"] == pytest.approx(rows[key]["after"]["value"] - rows[key]["before"]["value"])
+        assert rows[key]["change"]["value"] == pytest.approx(
+            rows[key]["after"]["value"] - rows[key]["before"]["value"]
+        )
 
 
 def test_paired_interval_of_a_mean_is_that_of_the_comparison(sharp):
     y, _, Q = sharp
     cal = cb.TemperatureScaling().fit(Q[:1000], y[:1000])
-    row = by_key(summarise(y[1000:], Q[1000:], calibrator=cal, n_resamples=100))["log_loss"]["change"]
+    row = by_key(summarise(y[1000:], Q[1000:], calibrator=cal, n_resamples=100))["log_loss"][
+        "change"
+    ]
     pair = {"before": Q[1000:], "after": cal.predict_proba(Q[1000:])}
     found = metrics.compare(y[1000:], pair, metrics=[metrics.log_loss]).rows[0]
-    assert (row["value"], row["low"], row["high"]) == pytest.approx((found.difference, found.low, found.high), rel=1e-5)
+    assert (row["value"], row["low"], row["high"]) == pytest.approx(
+        (found.difference, found.low, found.high), rel=1e-5
+    )
     own = np.arange(1000), y[1000:]
     d = -np.log(pair["after"][own]) + np.log(pair["before"][own])
     half = stats.t.ppf(0.975, 999) * d.std(ddof=1) / np.sqrt(1000)
@@ -82,7 +88,10 @@ def test_verdict_on_an_overconfident_model(automatic):
 def test_verdict_on_an_underconfident_model(sharp):
     y, P, _ = sharp
     flat = np.sqrt(P) / np.sqrt(P).sum(axis=1, keepdims=True)
-    assert summarise(y, flat, calibrator=cb.TemperatureScaling(), n_resamples=100)["verdict"]["model"] == "underconfident"
+    assert (
+        summarise(y, flat, calibrator=cb.TemperatureScaling(), n_resamples=100)["verdict"]["model"]
+        == "underconfident"
+    )
 
 
 def test_verdict_on_an_honest_model(sharp):
@@ -108,19 +117,37 @@ def test_in_sample_numbers_are_found_out_and_drive_nothing(sharp):
     assert summary["verdict"]["calibration"] == "unknown"
     assert summary["classes"]["of"] == "before"
     assert any("in-sample" in caution for caution in summary["cautions"])
-    fresh = summarise(y[:900], Q[:900], calibrator=cb.ConfidenceCalibrator().fit(Q[900:], y[900:]), n_resamples=100)
+    fresh = summarise(
+        y[:900],
+        Q[:900],
+        calibrator=cb.ConfidenceCalibrator().fit(Q[900:], y[900:]),
+        n_resamples=100,
+    )
     assert fresh["calibrator"]["evaluation"] == "held-out"
     assert not fresh["confidence"]["in_sample"]
-    assert summarise(y, Q, calibrator=cal, in_sample=False, n_resamples=100)["calibrator"]["evaluation"] == "held-out"
+    assert (
+        summarise(y, Q, calibrator=cal, in_sample=False, n_resamples=100)["calibrator"][
+            "evaluation"
+        ]
+        == "held-out"
+    )
 
 
 def test_held_out_rows(sharp):
     y, _, Q = sharp
-    summary = summarise(y[:1000], Q[:1000], calibrator=cb.TemperatureScaling(), test=(y[1000:], Q[1000:]), n_resamples=100)
+    summary = summarise(
+        y[:1000],
+        Q[:1000],
+        calibrator=cb.TemperatureScaling(),
+        test=(y[1000:], Q[1000:]),
+        n_resamples=100,
+    )
     cal = cb.TemperatureScaling().fit(Q[:1000], y[:1000])
     assert summary["data"]["n"] == 1000
     assert summary["calibrator"]["n_fit"] == 1000
-    assert by_key(summary)["log_loss"]["after"]["value"] == pytest.approx(metrics.log_loss(y[1000:], cal.predict_proba(Q[1000:])))
+    assert by_key(summary)["log_loss"]["after"]["value"] == pytest.approx(
+        metrics.log_loss(y[1000:], cal.predict_proba(Q[1000:]))
+    )
     with pytest.raises(InputError, match="fitted already"):
         summarise(y, Q, calibrator=cal, test=(y, Q))
 
@@ -136,7 +163,9 @@ def test_identity_is_a_plain_evaluation(sharp):
 def test_logits_give_the_numbers_of_their_probabilities(sharp):
     y, _, Q = sharp
     a = summarise(y, Q, calibrator=cb.TemperatureScaling(), n_resamples=100)
-    b = summarise(y, np.log(Q) + 3.0, calibrator=cb.TemperatureScaling(), inputs="logit", n_resamples=100)
+    b = summarise(
+        y, np.log(Q) + 3.0, calibrator=cb.TemperatureScaling(), inputs="logit", n_resamples=100
+    )
     for left, right in zip(a["metrics"], b["metrics"], strict=True):
         assert left["after"]["value"] == pytest.approx(right["after"]["value"], abs=1e-9)
 
@@ -151,7 +180,9 @@ def test_weights_are_repetition(sharp):
     assert a["data"]["n"] == b["data"]["n"]
     for left, right in zip(a["metrics"], b["metrics"], strict=True):
         assert left["after"]["value"] == pytest.approx(right["after"]["value"])
-    assert [row["class"] for row in a["classes"]["rows"]] == [row["class"] for row in b["classes"]["rows"]]
+    assert [row["class"] for row in a["classes"]["rows"]] == [
+        row["class"] for row in b["classes"]["rows"]
+    ]
     assert a["curves"]["before"]["n"] == b["curves"]["before"]["n"]
 
 
@@ -165,7 +196,13 @@ def test_worst_class_leads_and_a_class_of_one_row_does_not():
     y[wrong] = (y[wrong] + 1) % 4
     y[y == 3] = np.where(rng.random((y == 3).sum()) < 0.5, 0, 1)
     y[0] = 3
-    rows = summarise(np.array(list("abcd"))[y], P, calibrator=cb.Identity(), classes=list("abcd"), n_resamples=100)["classes"]["rows"]
+    rows = summarise(
+        np.array(list("abcd"))[y],
+        P,
+        calibrator=cb.Identity(),
+        classes=list("abcd"),
+        n_resamples=100,
+    )["classes"]["rows"]
     assert rows[0]["class"] == "b"
     assert rows[0]["accuracy"] == pytest.approx(0.5)
     assert rows[0]["gap"] == pytest.approx(0.44)
@@ -176,7 +213,9 @@ def test_cautions_name_sparse_and_absent_classes():
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b", "rare"], [300, 290, 4])
     P = rng.dirichlet(np.ones(4), 594)
-    summary = summarise(y, P, classes=["a", "b", "rare", "ghost"], calibrator=cb.Identity(), n_resamples=100)
+    summary = summarise(
+        y, P, classes=["a", "b", "rare", "ghost"], calibrator=cb.Identity(), n_resamples=100
+    )
     found = " ".join(summary["cautions"])
     assert "1 of 4 classes have fewer than 25 rows: rare (4)" in found
     assert "ghost never occurs" in found

@@ -1,4 +1,6 @@
-"""Awards for the predicted class: planted ones are found, the confidence speaks of the model's own label even when Q does not."""
+"""Awards for the predicted class: planted ones are found, the confidence speaks of the model's
+own label even when Q does not.
+"""
 
 import numpy as np
 import pytest
@@ -79,7 +81,10 @@ def test_a_class_without_wrong_predictions_stays_finite_with_the_ridge_and_warns
         assert np.abs(cal.award_).max() < 20.0
         assert 0.7 < cal.predict_confidence(P)[P.argmax(axis=1) == 0].mean() < 1.0 - 1e-6
         with pytest.warns(FitWarning, match="bound"):
-            assert AwardTemperature(per_class_temperature=each, ridge=0.0).fit(P, y).status_ == "at bound"
+            assert (
+                AwardTemperature(per_class_temperature=each, ridge=0.0).fit(P, y).status_
+                == "at bound"
+            )
 
 
 def test_a_bad_ridge_is_named():
@@ -90,7 +95,10 @@ def test_a_bad_ridge_is_named():
 def test_the_brier_form_gives_nearly_the_same(planted):
     """As the paper says of its two losses."""
     logits, y, *_ = planted
-    log, brier = (AwardTemperature(inputs="logit", objective=loss).fit(logits, y) for loss in ("log_loss", "brier"))
+    log, brier = (
+        AwardTemperature(inputs="logit", objective=loss).fit(logits, y)
+        for loss in ("log_loss", "brier")
+    )
     gap = np.abs(log.predict_confidence(logits) - brier.predict_confidence(logits))
     assert 0.0 < gap.max() < 0.03
     with pytest.raises(InputError, match="loss"):

@@ -1,4 +1,6 @@
-"""One temperature a predicted class: planted ones are found, the label never changes, sparse classes lean on the common one."""
+"""One temperature a predicted class: planted ones are found, the label never changes, sparse
+classes lean on the common one.
+"""
 
 import numpy as np
 import pytest
@@ -40,7 +42,9 @@ def test_one_shared_temperature_cannot_do_it(planted):
 
 def test_the_ridge_holds_a_class_of_few_rows_near_the_common_temperature(planted):
     logits, y, predicted, _ = planted
-    few = np.concatenate([np.flatnonzero(predicted != 2)[:3000], np.flatnonzero(predicted == 2)[:30]])
+    few = np.concatenate(
+        [np.flatnonzero(predicted != 2)[:3000], np.flatnonzero(predicted == 2)[:30]]
+    )
     distance = []
     for ridge in (1e-3, 1.0, 1e6):
         cal = CategoryTemperature(inputs="logit", ridge=ridge).fit(logits[few], y[few])
@@ -68,7 +72,10 @@ def test_a_bad_ridge_is_named():
 def test_the_brier_form_gives_nearly_the_same(planted):
     """As the paper says of its two losses."""
     logits, y, *_ = planted
-    log, brier = (CategoryTemperature(inputs="logit", objective=loss).fit(logits, y) for loss in ("log_loss", "brier"))
+    log, brier = (
+        CategoryTemperature(inputs="logit", objective=loss).fit(logits, y)
+        for loss in ("log_loss", "brier")
+    )
     gap = np.abs(log.predict_confidence(logits) - brier.predict_confidence(logits))
     assert 0.0 < gap.max() < 0.03
     with pytest.raises(InputError, match="loss"):

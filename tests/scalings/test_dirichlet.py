@@ -10,7 +10,9 @@ ALPHA = np.array([[4.0, 1.0, 1.0], [2.0, 3.0, 1.0], [1.0, 1.0, 5.0]])
 
 
 def _dirichlet(n, seed=0):
-    """Predictions of class k follow Dirichlet(ALPHA[k]): the truth is softmax((ALPHA - 1) log p + constants)."""
+    """Predictions of class k follow Dirichlet(ALPHA[k]): the truth is softmax((ALPHA - 1) log p
+    + constants).
+    """
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     gamma = rng.gamma(ALPHA[y])
@@ -21,7 +23,8 @@ def test_recovers_the_parameters_of_dirichlet_predictions():
     P, y = _dirichlet(100_000)
     cal = cb.DirichletCalibration(off_diagonal=0, intercept=0, diagonal=0, smooth=False).fit(P, y)
     W = cal.matrix_ / cal.temperature_
-    # Only differences between rows are determined, on log p whose rows lie on a curve: compare after centring both ways.
+    # Only differences between rows are determined, on log p whose rows lie on a curve: compare
+    # after centring both ways.
     np.testing.assert_allclose(W - W.mean(axis=0), ALPHA - ALPHA.mean(axis=0), atol=0.1)
 
 
@@ -32,7 +35,9 @@ def test_each_penalty_holds_its_own_part():
     off = ~np.eye(3, dtype=bool)
     assert np.abs(held.matrix_[off]).max() < 1e-4 < np.abs(free.matrix_[off]).max()
     assert np.abs(cb.DirichletCalibration(intercept=1e6).fit(P, y).shift_).max() < 1e-4
-    assert np.abs(cb.DirichletCalibration(diagonal=1e9).fit(P, y).matrix_.diagonal() - 1).max() < 1e-4
+    assert (
+        np.abs(cb.DirichletCalibration(diagonal=1e9).fit(P, y).matrix_.diagonal() - 1).max() < 1e-4
+    )
 
 
 def test_beats_temperature_on_its_own_ground():

@@ -23,7 +23,9 @@ def test_finds_the_uniform_part_of_planted_noise():
     assert cal.weights_[2] == pytest.approx(0.15, abs=0.06)
     assert cal.weights_.sum() == pytest.approx(1.0, abs=1e-12)
     plain = cb.TemperatureScaling(inputs="logit").fit(logits, labels)
-    gain = metrics.log_loss(labels, plain.predict_proba(logits)) - metrics.log_loss(labels, cal.predict_proba(logits))
+    gain = metrics.log_loss(labels, plain.predict_proba(logits)) - metrics.log_loss(
+        labels, cal.predict_proba(logits)
+    )
     assert gain > 0.005
 
 
@@ -44,7 +46,9 @@ def test_keeps_the_predicted_label_and_repeats_by_weight():
     logits, labels = _overconfident(300)
     weight = np.random.default_rng(2).integers(0, 3, 300)
     cal = cb.EnsembleTemperature(inputs="logit").fit(logits, labels, sample_weight=weight)
-    repeated = cb.EnsembleTemperature(inputs="logit").fit(np.repeat(logits, weight, axis=0), np.repeat(labels, weight))
+    repeated = cb.EnsembleTemperature(inputs="logit").fit(
+        np.repeat(logits, weight, axis=0), np.repeat(labels, weight)
+    )
     np.testing.assert_allclose(cal.weights_, repeated.weights_, atol=1e-7)
     np.testing.assert_array_equal(cal.predict(logits), logits.argmax(axis=1))
 

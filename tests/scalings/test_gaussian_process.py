@@ -1,4 +1,6 @@
-"""Gaussian-process calibration: what it learns, what it leaves alone, and that accuracy stays when asked."""
+"""Gaussian-process calibration: what it learns, what it leaves alone, and that accuracy stays
+when asked.
+"""
 
 import numpy as np
 import pytest
@@ -33,8 +35,12 @@ def test_overconfidence_is_repaired(inputs, expectation):
 
 def test_calibrated_input_is_left_nearly_alone():
     logits, y = overconfident(3000, 3, factor=1.0)
-    cal = GaussianProcessCalibration(inputs="logit", expectation="mean").fit(logits[:1000], y[:1000])
-    change = metrics.log_loss(y[1000:], cal.predict_proba(logits[1000:])) - metrics.log_loss(y[1000:], softmax(logits[1000:]))
+    cal = GaussianProcessCalibration(inputs="logit", expectation="mean").fit(
+        logits[:1000], y[:1000]
+    )
+    change = metrics.log_loss(y[1000:], cal.predict_proba(logits[1000:])) - metrics.log_loss(
+        y[1000:], softmax(logits[1000:])
+    )
     assert change < 5e-3
 
 
@@ -45,7 +51,9 @@ def test_monotone_keeps_every_predicted_class_even_near_ties(inputs):
     top = near_tied.argmax(axis=1)
     other = (top + 1) % 4
     near_tied[np.arange(600), other] = np.nextafter(near_tied[np.arange(600), top], -np.inf)
-    cal = GaussianProcessCalibration(monotone=True, inputs=inputs).fit(logits if inputs == "logit" else softmax(logits), y)
+    cal = GaussianProcessCalibration(monotone=True, inputs=inputs).fit(
+        logits if inputs == "logit" else softmax(logits), y
+    )
     for rows in (logits, near_tied):
         P = rows if inputs == "logit" else softmax(rows)
         np.testing.assert_array_equal(cal.predict(P), P.argmax(axis=1))
@@ -53,9 +61,13 @@ def test_monotone_keeps_every_predicted_class_even_near_ties(inputs):
     assert (np.diff(latent.mean) > 0).all()
 
 
-@pytest.fixture(scope="module", params=[("probability", 2), ("probability", 4), ("logit", 3)], ids=str)
+@pytest.fixture(
+    scope="module", params=[("probability", 2), ("probability", 4), ("logit", 3)], ids=str
+)
 def full(request):
-    """A fit that is unsure of the level of its function, which softmax does not see; its rows, their latent mean and joint covariance."""
+    """A fit that is unsure of the level of its function, which softmax does not see; its rows,
+    their latent mean and joint covariance.
+    """
     inputs, K = request.param
     logits, y = overconfident(60, K)
     X = logits if inputs == "logit" else softmax(logits)
@@ -72,20 +84,32 @@ def full(request):
     for i, z in enumerate(X):
         A = np.linalg.solve(L, rbf(Z, z)).T
         mean[i] = (z if inputs == "logit" else np.log(z)) + A @ cal.mean_
-        covariance[i] = rbf(z, z) + noise * np.eye(K) + A @ (cal.root_ @ cal.root_.T - np.eye(5)) @ A.T
+        covariance[i] = (
+            rbf(z, z) + noise * np.eye(K) + A @ (cal.root_ @ cal.root_.T - np.eye(5)) @ A.T
+        )
     return cal, X, mean, covariance
 
 
 def test_full_covariance_draws_from_the_joint_posterior(full):
     cal, X, mean, covariance = full
     rng = np.random.default_rng(0)
-    drawn = np.stack([softmax(rng.multivariate_normal(m, C, size=20_000)).mean(axis=0) for m, C in zip(mean, covariance, strict=True)])
+    drawn = np.stack(
+        [
+            softmax(rng.multivariate_normal(m, C, size=20_000)).mean(axis=0)
+            for m, C in zip(mean, covariance, strict=True)
+        ]
+    )
     Q = cal.set_params(expectation="monte_carlo", n_draws=6_000).predict_proba(X)
     np.testing.assert_allclose(Q, drawn, atol=0.012)
     alone = np.stack(
-        [softmax(rng.normal(m, np.sqrt(np.diag(C)), size=(2_000, len(m)))).mean(axis=0) for m, C in zip(mean, covariance, strict=True)]
+        [
+            softmax(rng.normal(m, np.sqrt(np.diag(C)), size=(2_000, len(m)))).mean(axis=0)
+            for m, C in zip(mean, covariance, strict=True)
+        ]
     )
-    assert np.abs(alone - drawn).max() > 0.1, "the draws would not tell the joint law from its marginals"
+    assert np.abs(alone - drawn).max() > 0.1, (
+        "the draws would not tell the joint law from its marginals"
+    )
 
 
 def test_full_covariance_expands_in_the_joint_posterior(full):
@@ -110,17 +134,23 @@ def test_full_covariance_predicts_a_row_from_the_row(full, expectation):
     np.testing.assert_allclose(Q.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(("n", "K", "layout"), [(200, 3, "direct"), (1000, 10, "interpolated"), (100, 1000, "grid")])
+@pytest.mark.parametrize(
+    ("n", "K", "layout"), [(200, 3, "direct"), (1000, 10, "interpolated"), (100, 1000, "grid")]
+)
 def test_the_layout_follows_the_size(n, K, layout):
     logits, y = overconfident(n, K)
-    cal = GaussianProcessCalibration(inputs="logit", expectation="mean", n_inducing=4).fit(logits, y)
+    cal = GaussianProcessCalibration(inputs="logit", expectation="mean", n_inducing=4).fit(
+        logits, y
+    )
     assert cal.layout_ == layout
     assert metrics.log_loss(y, cal.predict_proba(logits)) < metrics.log_loss(y, softmax(logits))
 
 
 def test_new_rows_move_the_posterior_towards_all_rows():
     logits, y = overconfident(1200, 3)
-    online = GaussianProcessCalibration(inputs="logit", expectation="mean").partial_fit(logits[:100], y[:100])
+    online = GaussianProcessCalibration(inputs="logit", expectation="mean").partial_fit(
+        logits[:100], y[:100]
+    )
     kernel, first = online.kernel_, metrics.log_loss(y[600:], online.predict_proba(logits[600:]))
     online.partial_fit(logits[100:600], y[100:600])
     assert online.kernel_ == kernel
@@ -129,17 +159,28 @@ def test_new_rows_move_the_posterior_towards_all_rows():
 
 def test_latent_band_widens_away_from_the_data():
     logits, y = overconfident(300, 3)
-    latent = GaussianProcessCalibration(inputs="logit").fit(logits, y).latent(np.array([0.0, logits.max() + 60.0]))
+    latent = (
+        GaussianProcessCalibration(inputs="logit")
+        .fit(logits, y)
+        .latent(np.array([0.0, logits.max() + 60.0]))
+    )
     width = latent.high - latent.low
     assert width[1] > 2 * width[0]
 
 
 def test_unknown_options_are_refused():
-    for options in ({"covariance": "half"}, {"expectation": "guess"}, {"n_inducing": 0}, {"n_draws": 0}):
+    for options in (
+        {"covariance": "half"},
+        {"expectation": "guess"},
+        {"n_inducing": 0},
+        {"n_draws": 0},
+    ):
         with pytest.raises(InputError, match="must be"):
             GaussianProcessCalibration(**options).fit([0.2, 0.8], [0, 1])
         with pytest.raises(InputError, match="must be"):
-            GaussianProcessCalibration(n_inducing=1).fit([0.2, 0.8], [0, 1]).set_params(**options).predict_proba([0.2])
+            GaussianProcessCalibration(n_inducing=1).fit([0.2, 0.8], [0, 1]).set_params(
+                **options
+            ).predict_proba([0.2])
 
 
 def test_exported():
@@ -148,7 +189,10 @@ def test_exported():
 
 CLASSIFIERS = ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
 NETWORKS = ("lenet-5-cifar10", "wideresnet-16-4-cifar10", "densenet-bc-100-cifar100")
-OUTPUTS = [*(f"classifier_outputs/{m}-{d}" for d in ("kitti", "mnist") for m in CLASSIFIERS), *(f"network_outputs/{m}" for m in NETWORKS)]
+OUTPUTS = [
+    *(f"classifier_outputs/{m}-{d}" for d in ("kitti", "mnist") for m in CLASSIFIERS),
+    *(f"network_outputs/{m}" for m in NETWORKS),
+]
 
 
 @pytest.mark.data

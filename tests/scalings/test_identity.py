@@ -23,4 +23,6 @@ def test_rounded_rows_come_back_normalised():
 
 def test_logits_come_back_as_their_softmax():
     logits = np.random.default_rng(0).normal(size=(5, 3)) * 100
-    np.testing.assert_array_equal(cb.Identity(inputs="logit").fit(logits, [0] * 5).predict_proba(logits), softmax(logits))
+    np.testing.assert_array_equal(
+        cb.Identity(inputs="logit").fit(logits, [0] * 5).predict_proba(logits), softmax(logits)
+    )

@@ -14,21 +14,33 @@ KNOTS = np.array([-4.0, -2.0, -0.5])
 @pytest.mark.parametrize("K", [2, 5])
 def test_the_derivatives_agree_with_differences(K):
     rng = np.random.default_rng(0)
-    z, y, weight = log_softmax(rng.normal(size=(80, K)) * 2), rng.integers(0, K, 80), rng.uniform(0.5, 2, 80)
+    z, y, weight = (
+        log_softmax(rng.normal(size=(80, K)) * 2),
+        rng.integers(0, K, 80),
+        rng.uniform(0.5, 2, 80),
+    )
     evaluate = slope_objective(slope_rows(z, y, weight, KNOTS), KNOTS, 0.1)
     slopes = rng.uniform(0.3, 2.0, 8)
     value, gradient, hessian = evaluate(slopes)
     loss = -log_softmax(order_preserving_logits(slopes.reshape(2, 4), KNOTS, z))[np.arange(80), y]
-    assert value == pytest.approx(np.average(loss, weights=weight) + 0.1 * ((slopes - 1) ** 2).sum(), rel=1e-12)
+    assert value == pytest.approx(
+        np.average(loss, weights=weight) + 0.1 * ((slopes - 1) ** 2).sum(), rel=1e-12
+    )
     for m in range(8):
         step = 1e-6 * np.eye(8)[m]
-        assert (evaluate(slopes + step)[0] - evaluate(slopes - step)[0]) / 2e-6 == pytest.approx(gradient[m], abs=1e-7)
-        np.testing.assert_allclose((evaluate(slopes + step)[1] - evaluate(slopes - step)[1]) / 2e-6, hessian[m], atol=1e-7)
+        assert (evaluate(slopes + step)[0] - evaluate(slopes - step)[0]) / 2e-6 == pytest.approx(
+            gradient[m], abs=1e-7
+        )
+        np.testing.assert_allclose(
+            (evaluate(slopes + step)[1] - evaluate(slopes - step)[1]) / 2e-6, hessian[m], atol=1e-7
+        )
 
 
 def test_slopes_of_one_change_nothing():
     z = log_softmax(np.random.default_rng(1).normal(size=(50, 6)) * 3)
-    np.testing.assert_allclose(softmax(order_preserving_logits(np.ones((2, 4)), KNOTS, z)), np.exp(z), atol=1e-12)
+    np.testing.assert_allclose(
+        softmax(order_preserving_logits(np.ones((2, 4)), KNOTS, z)), np.exp(z), atol=1e-12
+    )
 
 
 def test_the_order_of_the_classes_is_kept_in_every_row():
@@ -47,7 +59,10 @@ def test_beats_temperature_where_confidence_bends():
     P, half = np.exp(z), slice(3000)
     cal = cb.IntraOrderPreserving().fit(P[half], y[half])
     assert cal.status_ == "converged"
-    losses = [metrics.log_loss(y[3000:], c.predict_proba(P[3000:])) for c in (cal, cb.TemperatureScaling().fit(P[half], y[half]))]
+    losses = [
+        metrics.log_loss(y[3000:], c.predict_proba(P[3000:]))
+        for c in (cal, cb.TemperatureScaling().fit(P[half], y[half]))
+    ]
     assert losses[0] < losses[1] - 0.02
 
 

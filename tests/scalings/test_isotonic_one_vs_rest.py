@@ -36,6 +36,10 @@ def test_repairs_errors_that_differ_between_classes():
 def test_a_row_that_no_class_claims_is_still_a_distribution():
     P = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.34, 0.33, 0.33]])
     for temperature in (True, False):
-        Q = cb.IsotonicOneVsRest(temperature=temperature).fit(P[:3].repeat(20, axis=0), np.arange(3).repeat(20)).predict_proba(P)
+        Q = (
+            cb.IsotonicOneVsRest(temperature=temperature)
+            .fit(P[:3].repeat(20, axis=0), np.arange(3).repeat(20))
+            .predict_proba(P)
+        )
         np.testing.assert_allclose(Q.sum(axis=1), 1.0, atol=1e-12)
         assert (Q > 0).all()

@@ -10,7 +10,8 @@ from calibrant._kernels.softmax import softmax
 def test_known_answer():
     P = np.array([[0.9, 0.1], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4]])
     cal = cb.IsotonicPreserving().fit(P, [0, 1, 0, 1])
-    # Entries .1 .4 .6 .9 are each right half of the time: everything is 1/2, and the tie-break keeps the label.
+    # Entries .1 .4 .6 .9 are each right half of the time: everything is 1/2, and the tie-break
+    # keeps the label.
     Q = cal.predict_proba(P)
     np.testing.assert_allclose(Q, 0.5, atol=1e-8)
     assert (Q.argmax(axis=1) == 0).all()
@@ -23,7 +24,9 @@ def test_undoes_an_increasing_distortion_shared_by_all_classes():
     distorted = truth**3 / (truth**3).sum(axis=1, keepdims=True)
     Q = cb.IsotonicPreserving().fit(distorted, y).predict_proba(distorted)
     np.testing.assert_array_equal(Q.argmax(axis=1), distorted.argmax(axis=1))
-    assert metrics.log_loss(y, Q) < 0.5 * (metrics.log_loss(y, distorted) + metrics.log_loss(y, truth))
+    assert metrics.log_loss(y, Q) < 0.5 * (
+        metrics.log_loss(y, distorted) + metrics.log_loss(y, truth)
+    )
 
 
 def test_nearly_equal_entries_keep_their_order_at_the_top():

@@ -25,14 +25,21 @@ def test_it_is_the_minimum_of_the_published_objective():
     def objective(matrix, shift):
         change = matrix - np.eye(4)
         diagonal = change.diagonal()
-        penalty = 4 / 200 * (diagonal @ diagonal + shift @ shift) + 12 / 200 * ((change**2).sum() - diagonal @ diagonal)
+        penalty = 4 / 200 * (diagonal @ diagonal + shift @ shift) + 12 / 200 * (
+            (change**2).sum() - diagonal @ diagonal
+        )
         return -log_softmax(z @ matrix.T + shift)[np.arange(200), y].mean() + penalty
 
     best = objective(cal.matrix_, cal.shift_)
     rng = np.random.default_rng(1)
     for _ in range(200):
         size = 10 ** rng.uniform(-4, 0)
-        assert objective(cal.matrix_ + size * rng.normal(size=(4, 4)), cal.shift_ + size * rng.normal(size=4)) > best
+        assert (
+            objective(
+                cal.matrix_ + size * rng.normal(size=(4, 4)), cal.shift_ + size * rng.normal(size=4)
+            )
+            > best
+        )
 
 
 def test_repairs_planted_confusions_and_stays_near_temperature_on_few_rows():

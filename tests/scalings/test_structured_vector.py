@@ -49,7 +49,10 @@ def test_thousand_classes_thousand_rows():
     assert cal.status_ == "converged"
     Q = cal.predict_proba(P)
     assert np.isfinite(np.log(Q)).all()
-    assert metrics.log_loss(y, Q) <= metrics.log_loss(y, cb.TemperatureScaling().fit(P, y).predict_proba(P)) + 1e-3
+    assert (
+        metrics.log_loss(y, Q)
+        <= metrics.log_loss(y, cb.TemperatureScaling().fit(P, y).predict_proba(P)) + 1e-3
+    )
 
 
 def test_the_number_of_threads_changes_no_bit():

@@ -1,4 +1,6 @@
-"""Temperature scaling: the exact optimum, bounds, and the data on which other implementations run away."""
+"""Temperature scaling: the exact optimum, bounds, and the data on which other implementations
+run away.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from calibrant.metrics import log_loss
 
 
 def soft_labels(T, n_classes, n=100, seed=0):
-    """Logits whose best temperature is exactly T: every label of every row, weighted by its true probability."""
+    """Logits whose best temperature is exactly T: every label of every row, weighted by its true
+    probability.
+    """
     logits = 3.0 * np.random.default_rng(seed).normal(size=(n, n_classes))
     rows = np.repeat(np.arange(n), n_classes)
     return T * logits[rows], np.tile(np.arange(n_classes), n), softmax(logits).ravel()
@@ -31,13 +35,17 @@ def test_planted_temperature_is_found(T, n_classes):
 @pytest.mark.filterwarnings("ignore:sample_weight adds up:calibrant.errors.CalibrationWarning")
 def test_planted_temperature_is_found_with_a_thousand_classes():
     logits, y, weight = soft_labels(2.0, 1000, n=3)
-    assert cb.TemperatureScaling(inputs="logit").fit(logits, y, sample_weight=weight).temperature_ == pytest.approx(2.0, rel=1e-6)
+    assert cb.TemperatureScaling(inputs="logit").fit(
+        logits, y, sample_weight=weight
+    ).temperature_ == pytest.approx(2.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("T", [0.05, 1.0, 20.0])
 def test_planted_temperature_is_found_in_float32(T):
     logits, y, weight = soft_labels(T, 3)
-    cal = cb.TemperatureScaling(inputs="logit").fit(logits.astype(np.float32), y, sample_weight=weight)
+    cal = cb.TemperatureScaling(inputs="logit").fit(
+        logits.astype(np.float32), y, sample_weight=weight
+    )
     assert cal.temperature_ == pytest.approx(T, rel=1e-5)
 
 
@@ -75,7 +83,9 @@ def test_gradient_is_the_derivative_of_the_loss():
 def test_predictions_are_the_softmax_of_the_logits_over_the_temperature():
     logits, y = drawn()
     cal = cb.TemperatureScaling(inputs="logit").fit(logits, y)
-    np.testing.assert_allclose(cal.predict_proba(logits), softmax(logits / cal.temperature_), rtol=1e-13)
+    np.testing.assert_allclose(
+        cal.predict_proba(logits), softmax(logits / cal.temperature_), rtol=1e-13
+    )
 
 
 @pytest.mark.parametrize("n", [2, 10, 1000])
@@ -86,12 +96,18 @@ def test_separable_rows_bound_the_confidence_by_their_number(n, n_classes):
     cal = cb.TemperatureScaling(inputs="logit").fit(3.0 * np.eye(n_classes)[y], y)
     assert cal.status_ == "separable"
     expected = 1.0 - (1.0 - 1.0 / n_classes) / (n + 1)
-    np.testing.assert_allclose(cal.predict_confidence(3.0 * np.eye(n_classes)[y]), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        cal.predict_confidence(3.0 * np.eye(n_classes)[y]), expected, rtol=1e-9
+    )
 
 
 def test_separable_rows_with_other_margins_reach_neither_0_nor_1():
     logits, _ = drawn(n=50)
-    Q = cb.TemperatureScaling(inputs="logit").fit(logits, logits.argmax(axis=1)).predict_proba(logits)
+    Q = (
+        cb.TemperatureScaling(inputs="logit")
+        .fit(logits, logits.argmax(axis=1))
+        .predict_proba(logits)
+    )
     assert 0.0 < Q.min() < Q.max() < 1.0
 
 

@@ -1,4 +1,6 @@
-"""TemperatureScaling(objective="top_label"): the temperature for the question whether the predicted label is right."""
+"""TemperatureScaling(objective="top_label"): the temperature for the question whether the
+predicted label is right.
+"""
 
 import numpy as np
 import pytest
@@ -27,10 +29,16 @@ def test_the_two_losses_differ_where_the_other_classes_mislead():
     right = rng.random(20_000) < p
     last = np.argsort(logits, axis=1)[:, 0]  # when wrong, the truth is the least likely class
     y = np.where(right, own, last)
-    top, whole = (TemperatureScaling(objective=loss, inputs="logit").fit(logits, y) for loss in ("top_label", "log_loss"))
+    top, whole = (
+        TemperatureScaling(objective=loss, inputs="logit").fit(logits, y)
+        for loss in ("top_label", "log_loss")
+    )
     assert top.temperature_ == pytest.approx(1.0, rel=0.05)
     assert whole.temperature_ > 1.2
-    losses = [-np.log(np.where(right, c, 1 - c)).mean() for c in (m.predict_confidence(logits) for m in (top, whole))]
+    losses = [
+        -np.log(np.where(right, c, 1 - c)).mean()
+        for c in (m.predict_confidence(logits) for m in (top, whole))
+    ]
     assert losses[0] < losses[1]
 
 

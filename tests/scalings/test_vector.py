@@ -44,6 +44,9 @@ def test_the_penalty_does_not_depend_on_the_confidence_of_the_model():
 def test_an_absent_class_keeps_mass_that_only_the_penalty_explains():
     P, y, _ = _planted(400)
     seen = y != 2
-    held, free = (cb.VectorScaling(ridge=ridge).fit(P[seen], y[seen]).predict_proba(P)[:, 2] for ridge in (10.0, 0.0))
+    held, free = (
+        cb.VectorScaling(ridge=ridge).fit(P[seen], y[seen]).predict_proba(P)[:, 2]
+        for ridge in (10.0, 0.0)
+    )
     assert 1e-3 < held.mean() < 0.2
     assert 0 < free.mean() < 1e-6

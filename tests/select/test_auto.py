@@ -13,7 +13,9 @@ from calibrant.select.held_out import canonical
 
 
 def planted(n, K, factor, shift=0.0, seed=0):
-    """Logits whose truth is their softmax, handed out multiplied by ``factor`` and with the first class shifted."""
+    """Logits whose truth is their softmax, handed out multiplied by ``factor`` and with the
+    first class shifted.
+    """
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n, K)) * 2.0
     y = (softmax(logits).cumsum(axis=1) > rng.uniform(size=(n, 1))).argmax(axis=1)
@@ -27,7 +29,11 @@ def test_what_is_calibrated_is_hardly_touched():
     for seed in range(5):
         P, y = planted(2300, 3, 1.0, seed=seed)
         cal = cb.AutoCalibrator().fit(P[:300], y[:300])
-        worse.append(metrics.log_loss(y[300:], cal.predict_proba(P[300:])) / metrics.log_loss(y[300:], P[300:]) - 1.0)
+        worse.append(
+            metrics.log_loss(y[300:], cal.predict_proba(P[300:]))
+            / metrics.log_loss(y[300:], P[300:])
+            - 1.0
+        )
     assert np.mean(worse) < 0.003
     assert max(worse) < 0.02
 
@@ -46,8 +52,14 @@ def test_planted_miscalibration_is_repaired(K, shift):
     P, y = planted(3000, K, 3.0, shift)
     cal = cb.AutoCalibrator().fit(P[:1000], y[:1000])
     assert cal.status_ == "pooled"
-    after, before = metrics.log_loss(y[1000:], cal.predict_proba(P[1000:])), metrics.log_loss(y[1000:], P[1000:])
-    singles = [metrics.log_loss(y[1000:], c.fit(P[:1000], y[:1000]).predict_proba(P[1000:])) for c in (cb.TemperatureScaling(),)]
+    after, before = (
+        metrics.log_loss(y[1000:], cal.predict_proba(P[1000:])),
+        metrics.log_loss(y[1000:], P[1000:]),
+    )
+    singles = [
+        metrics.log_loss(y[1000:], c.fit(P[:1000], y[:1000]).predict_proba(P[1000:]))
+        for c in (cb.TemperatureScaling(),)
+    ]
     assert after < 0.8 * before
     assert after < min(singles) + 0.003
 
@@ -93,8 +105,16 @@ def test_thirty_calibrated_rows_are_harmed_less_than_by_one_temperature(objectiv
     harm = []
     for seed in range(6):
         P, y = planted(1030, 3, 1.0, seed=seed)
-        fitted = [c.fit(P[:30], y[:30]) for c in (cb.AutoCalibrator(objective=objective), cb.TemperatureScaling())]
-        harm.append([score(y[30:], cal.predict_proba(P[30:])) / score(y[30:], P[30:]) - 1.0 for cal in fitted])
+        fitted = [
+            c.fit(P[:30], y[:30])
+            for c in (cb.AutoCalibrator(objective=objective), cb.TemperatureScaling())
+        ]
+        harm.append(
+            [
+                score(y[30:], cal.predict_proba(P[30:])) / score(y[30:], P[30:]) - 1.0
+                for cal in fitted
+            ]
+        )
     automatic, temperature = np.mean(harm, axis=0)
     assert automatic < temperature
 
@@ -120,7 +140,8 @@ def test_a_class_with_one_row_is_absent_from_most_folds_and_all_is_well():
 
 
 def test_zeros_that_were_never_wrong_do_not_win():
-    # The model says 0 or 1 where it is right 19 times of 20; twenty-five lucky rows do not make it certain.
+    # The model says 0 or 1 where it is right 19 times of 20; twenty-five lucky rows do not make it
+    # certain.
     rng = np.random.default_rng(0)
     p, sure = rng.uniform(0.3, 0.7, 250), np.arange(250) < 25
     p[sure] = rng.integers(0, 2, 25)
@@ -132,7 +153,8 @@ def test_zeros_that_were_never_wrong_do_not_win():
 
 
 def test_equal_predictions_with_several_labels_are_in_several_folds():
-    # Eleven values only, as of ten neighbours, each with its own rate: a fold that held out all of a value's hits would mislead every map.
+    # Eleven values only, as of ten neighbours, each with its own rate: a fold that held out all of
+    # a value's hits would mislead every map.
     rng = np.random.default_rng(0)
     p = rng.integers(0, 11, 1200) / 10
     y = (rng.uniform(size=1200) < 0.2 + 0.6 * p**2).astype(int)
@@ -144,7 +166,9 @@ def test_equal_predictions_with_several_labels_are_in_several_folds():
     # The same rows as weights of the distinct ones.
     rows, count = np.unique(np.column_stack([p, y]), axis=0, return_counts=True)
     weighted = cb.AutoCalibrator(methods=["quadratic scaling"])
-    weighted.fit(np.column_stack([1 - rows[:, 0], rows[:, 0]]), rows[:, 1].astype(int), sample_weight=count)
+    weighted.fit(
+        np.column_stack([1 - rows[:, 0], rows[:, 0]]), rows[:, 1].astype(int), sample_weight=count
+    )
     np.testing.assert_allclose(weighted.predict_proba(P), cal.predict_proba(P), atol=1e-12)
 
 
@@ -152,9 +176,13 @@ def test_heavy_rows_of_distinct_predictions_stay_whole():
     P, y = planted(60, 2, 2.0)
     merged = canonical(read(P, y, sample_weight=np.full(60, 7.0)))
     assert len(merged.row) == 60
-    again = canonical(read(np.vstack([P, P[:, ::-1]]), np.append(y, y), sample_weight=np.full(120, 7.0)))
+    again = canonical(
+        read(np.vstack([P, P[:, ::-1]]), np.append(y, y), sample_weight=np.full(120, 7.0))
+    )
     assert len(again.row) == 120, "no prediction twice"
-    discrete = canonical(read(np.vstack([P, P]), np.append(y, 1 - y), sample_weight=np.full(120, 7.0)))
+    discrete = canonical(
+        read(np.vstack([P, P]), np.append(y, 1 - y), sample_weight=np.full(120, 7.0))
+    )
     assert len(discrete.row) == 7 * 120
     assert discrete.weight.sum() == pytest.approx(7 * 120)
 
@@ -171,7 +199,9 @@ def test_complementary_candidates_share_the_weight(objective):
 def test_a_thousand_classes_work():
     P, y = planted(1200, 1000, 2.0)
     cal = cb.AutoCalibrator(max_cost=6.0).fit(P[:600], y[:600])
-    assert metrics.log_loss(y[600:], cal.predict_proba(P[600:])) < metrics.log_loss(y[600:], P[600:])
+    assert metrics.log_loss(y[600:], cal.predict_proba(P[600:])) < metrics.log_loss(
+        y[600:], P[600:]
+    )
 
 
 def test_unknown_names_are_refused():
@@ -199,15 +229,22 @@ def test_the_closed_test_is_a_policy(change, chosen):
     assert cal.status_ == f"closed test: {chosen}"
     assert cal.explain() == f"1,500 rows, 2 classes: the closed test asks for {chosen}."
     np.testing.assert_array_equal(cal.predict_proba(p)[:, 1], cb.ClosedTest().fit(p, y).predict(p))
-    assert cb.AutoCalibrator(policy="closed_test").fit(p[:15], y[:15]).status_ == "identity: too few rows"
+    assert (
+        cb.AutoCalibrator(policy="closed_test").fit(p[:15], y[:15]).status_
+        == "identity: too few rows"
+    )
 
 
 def test_what_the_closed_test_refuses():
     P, y = planted(60, 3, 1.0)
-    with pytest.raises(InputError, match="two classes and independent rows; got 3 classes; leave policy out"):
+    with pytest.raises(
+        InputError, match="two classes and independent rows; got 3 classes; leave policy out"
+    ):
         cb.AutoCalibrator(policy="closed_test").fit(P, y)
     with pytest.raises(InputError, match="got 2 classes and clusters"):
-        cb.AutoCalibrator(policy="closed_test").fit(P[:, 0], (y == 0).astype(int), cluster=np.arange(60) // 3)
+        cb.AutoCalibrator(policy="closed_test").fit(
+            P[:, 0], (y == 0).astype(int), cluster=np.arange(60) // 3
+        )
     with pytest.raises(InputError, match="policy must be"):
         cb.AutoCalibrator(policy="test").fit(P, y)
     with pytest.raises(InputError, match="does not use X"):

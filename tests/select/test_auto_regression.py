@@ -1,4 +1,6 @@
-"""The safe default for forecasts: what it picks on planted problems, when it does nothing, and what it says."""
+"""The safe default for forecasts: what it picks on planted problems, when it does nothing, and
+what it says.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,10 @@ from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.select.candidates import regression_candidates_for
 
-SCORES = {"nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score}
+SCORES = {
+    "nll": metrics.negative_log_likelihood,
+    "crps": metrics.continuous_ranked_probability_score,
+}
 #: How the error and the std said are made from the true std and a standard normal draw.
 PLANTED = {
     "calibrated": lambda true, e, rng: (true, e),
@@ -60,7 +65,9 @@ def test_it_is_as_good_as_the_best_single_one(kind, objective):
 @pytest.mark.slow
 @pytest.mark.parametrize("objective", ["nll", "crps"])
 def test_harm_is_rare_at_every_size(objective):
-    """More than 0.005 nats (or that share of a CRPS) worse than doing nothing: seldom, and never as often as STD scaling."""
+    """More than 0.005 nats (or that share of a CRPS) worse than doing nothing: seldom, and never
+    as often as STD scaling.
+    """
     nat = 1.0 if objective == "nll" else 4.0
     harm, gain, fixed = [], [], []
     for n in (30, 100, 300, 1000):
@@ -69,7 +76,9 @@ def test_harm_is_rare_at_every_size(objective):
                 before, after, _, _ = scored(kind, n, objective, seed)
                 mean, std, y = planted(kind, n, seed)
                 new, new_std, y_new = planted(kind, 4000, seed + 1000)
-                single = SCORES[objective](y_new, cb.StdScaling().fit(mean, y, std=std).predict(new, new_std))
+                single = SCORES[objective](
+                    y_new, cb.StdScaling().fit(mean, y, std=std).predict(new, new_std)
+                )
                 scale = 1.0 if objective == "nll" else before
                 harm.append(nat * (after - before) / scale > 0.005)
                 fixed.append(nat * (single - before) / scale > 0.005)
@@ -82,14 +91,19 @@ def test_harm_is_rare_at_every_size(objective):
 @pytest.mark.parametrize("objective", ["nll", "crps"])
 def test_the_table_accounts_for_every_candidate(objective):
     cal = cb.AutoRegressionCalibrator(objective=objective).fit(*paired(planted("a factor", 600)))
-    assert [row["name"] for row in cal.table_] == [c.name for c in regression_candidates_for(600, normal=True)]
+    assert [row["name"] for row in cal.table_] == [
+        c.name for c in regression_candidates_for(600, normal=True)
+    ]
     weights = [row["weight"] for row in cal.table_ if row["weight"] > 0.0]
     assert weights == cal.weights_.tolist()
     assert len(cal.members_) == len(weights)
     assert sum(weights) == pytest.approx(1.0)
     assert cal.table_[0]["score"] == cal.uncalibrated_score_
     assert cal.table_[0]["standard_error"] == 0.0
-    assert f"{objective.upper()} {cal.score_:.4g} out of fold against {cal.uncalibrated_score_:.4g}" in cal.explain()
+    assert (
+        f"{objective.upper()} {cal.score_:.4g} out of fold against {cal.uncalibrated_score_:.4g}"
+        in cal.explain()
+    )
     assert cal.explain().endswith(f"rejected by {cal.gain_in_errors_:.1f} standard errors.")
 
 
@@ -97,7 +111,10 @@ def test_quantiles_are_the_mean_of_the_members():
     cal = cb.AutoRegressionCalibrator().fit(*paired(planted("useless", 200)))
     mean, std, _ = planted("useless", 50, 1)
     said, members = cal.predict(mean, std), [m.predict(mean, std) for m in cal.members_]
-    np.testing.assert_allclose(said.quantile(0.2), sum(w * m.quantile(0.2) for w, m in zip(cal.weights_, members, strict=True)))
+    np.testing.assert_allclose(
+        said.quantile(0.2),
+        sum(w * m.quantile(0.2) for w, m in zip(cal.weights_, members, strict=True)),
+    )
     np.testing.assert_allclose(said.cdf(said.quantile(0.2)), 0.2, atol=1e-9)
 
 
@@ -106,27 +123,37 @@ def test_quantile_forecasts_are_tried_from_their_moments_too():
     rng = np.random.default_rng(0)
     levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
     mean = rng.normal(size=500)
-    forecast = cb.QuantileForecast(levels, mean[:, None] + stats.norm.ppf(levels) + 0.35 * rng.normal(size=(500, 5)))
+    forecast = cb.QuantileForecast(
+        levels, mean[:, None] + stats.norm.ppf(levels) + 0.35 * rng.normal(size=(500, 5))
+    )
     cal = cb.AutoRegressionCalibrator().fit(forecast, mean + rng.normal(size=500))
     heaviest = max(cal.table_, key=lambda row: row["weight"])
     assert heaviest["name"] == "recalibration of the moments by parts"
 
 
 def test_clusters_are_not_cut_apart():
-    """Ten views of each of 40 things, said too surely: views held out beside their siblings look better than new things do."""
+    """Ten views of each of 40 things, said too surely: views held out beside their siblings look
+    better than new things do.
+    """
     rng = np.random.default_rng(0)
     mean, std, y = (np.repeat(a, 10) for a in planted("useless", 40))
     mean, std = mean + 1e-6 * rng.normal(size=400), std * np.exp(1e-6 * rng.normal(size=400))
     apart = cb.AutoRegressionCalibrator().fit(mean, y, std=std)
-    together = cb.AutoRegressionCalibrator().fit(mean, y, std=std, cluster=np.repeat(np.arange(40), 10))
+    together = cb.AutoRegressionCalibrator().fit(
+        mean, y, std=std, cluster=np.repeat(np.arange(40), 10)
+    )
     assert together.score_ > apart.score_ + 0.02
 
 
 def test_scores_are_out_of_fold():
-    """Outcomes drawn at random: a fit on the held-out rows themselves would look better than it is on new ones."""
+    """Outcomes drawn at random: a fit on the held-out rows themselves would look better than it
+    is on new ones.
+    """
     mean, std, y = planted("calibrated", 200)
     cal = cb.AutoRegressionCalibrator(methods=["variance binning"]).fit(mean, y, std=std)
-    inside = metrics.negative_log_likelihood(y, cb.VarianceBinning().fit(mean, y, std=std).predict(mean, std))
+    inside = metrics.negative_log_likelihood(
+        y, cb.VarianceBinning().fit(mean, y, std=std).predict(mean, std)
+    )
     assert cal.table_[1]["score"] > inside + 0.01
 
 
@@ -173,19 +200,27 @@ def test_without_evidence_next_to_nothing_is_done():
 
 def test_what_is_surely_worse_is_not_used():
     mean, std, y = planted("calibrated", 100)
-    # The one candidate takes a scale from rows that are off by a hundred times: no other row wants it.
+    # The one candidate takes a scale from rows that are off by a hundred times: no other row wants
+    # it.
     far = np.arange(100) % 10 == 0
-    cal = cb.AutoRegressionCalibrator(methods=["STD scaling"]).fit(mean, np.where(far, mean + 100.0 * std, y), std=std)
+    cal = cb.AutoRegressionCalibrator(methods=["STD scaling"]).fit(
+        mean, np.where(far, mean + 100.0 * std, y), std=std
+    )
     assert isinstance(cal.members_[0], cb.ForecastIdentity)
     assert cal.status_ == "identity: no evidence"
-    assert cal.explain() == "100 rows: left uncalibrated (no evidence out of fold that a candidate is better)."
+    assert (
+        cal.explain()
+        == "100 rows: left uncalibrated (no evidence out of fold that a candidate is better)."
+    )
 
 
 def test_outputs_are_decided_apart():
     parts = [planted(kind, 500, seed=3) for kind in ("a factor", "calibrated")]
     mean, std, y = (np.column_stack(columns) for columns in zip(*parts, strict=True))
     cal = cb.AutoRegressionCalibrator().fit(mean, y, std=std)
-    alone = [cb.AutoRegressionCalibrator().fit(mean[:, j], y[:, j], std=std[:, j]) for j in range(2)]
+    alone = [
+        cb.AutoRegressionCalibrator().fit(mean[:, j], y[:, j], std=std[:, j]) for j in range(2)
+    ]
     assert [len(m) for m in cal.members_] == [len(one.members_) for one in alone]
     assert cal.score_.tolist() == [one.score_ for one in alone]
     assert cal.explain().splitlines()[0].startswith("Output 0: 500 rows: ")
@@ -194,7 +229,9 @@ def test_outputs_are_decided_apart():
 
 @pytest.mark.parametrize("objective", ["nll", "crps"])
 def test_outcomes_and_forecasts_that_repeat_are_dealt_out_over_the_folds(objective):
-    """Counts forecast as one of three distributions: 40 different rows among 3,000, of which the std are half of what they should be."""
+    """Counts forecast as one of three distributions: 40 different rows among 3,000, of which the
+    std are half of what they should be.
+    """
     rng = np.random.default_rng(0)
     mean = rng.choice([4.0, 6.0, 9.0], 3000)
     y, std = rng.poisson(mean).astype(float), 0.5 * np.sqrt(mean)
@@ -203,7 +240,9 @@ def test_outcomes_and_forecasts_that_repeat_are_dealt_out_over_the_folds(objecti
     assert cal.predict(mean, std).std == pytest.approx(np.sqrt(mean), rel=0.15)
     fresh = rng.poisson(mean).astype(float)
     assert cal.score_ == pytest.approx(SCORES[objective](fresh, cal.predict(mean, std)), rel=0.03)
-    few = cb.AutoRegressionCalibrator(objective=objective).fit(*paired(np.repeat(a[:15], 40) for a in planted("a factor", 100)))
+    few = cb.AutoRegressionCalibrator(objective=objective).fit(
+        *paired(np.repeat(a[:15], 40) for a in planted("a factor", 100))
+    )
     assert few.status_ == "identity: too few rows"
 
 
@@ -213,7 +252,9 @@ def test_small_units_do_not_make_rows_equal():
 
 
 def test_outcomes_outside_the_support_are_no_choice_and_no_crash():
-    """Uniform forecasts with a density of 0 at some outcomes: only a wide enough stretch has a score at all."""
+    """Uniform forecasts with a density of 0 at some outcomes: only a wide enough stretch has a
+    score at all.
+    """
     rng = np.random.default_rng(0)
     middle = rng.normal(size=200)
     forecast = stats.uniform(loc=middle - 1.0, scale=2.0)

@@ -7,7 +7,12 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.select.candidates import CANDIDATES, candidates_for
 
 MORE_THAN_TWO = ["ensemble temperature scaling", "structured matrix scaling"]
-SINGLE_MAPS = ["sigmoid of the log-odds", "sigmoid of the probability", "beta calibration", "quadratic scaling"]
+SINGLE_MAPS = [
+    "sigmoid of the log-odds",
+    "sigmoid of the probability",
+    "beta calibration",
+    "quadratic scaling",
+]
 
 
 def names(*args, **options):
@@ -53,7 +58,13 @@ def test_classes_decide():
     assert set(three) == {c.name for c in CANDIDATES}
     assert not set(SINGLE_MAPS) & set(many)
     assert "structured matrix scaling" in many
-    assert most == ["uncalibrated", "class rates", "temperature scaling", "ensemble temperature scaling", "structured vector scaling"]
+    assert most == [
+        "uncalibrated",
+        "class rates",
+        "temperature scaling",
+        "ensemble temperature scaling",
+        "structured vector scaling",
+    ]
 
 
 def test_cheapest_first():

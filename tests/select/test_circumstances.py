@@ -10,7 +10,9 @@ from calibrant.select.circumstances import likely_rates
 
 
 def test_copies_told_apart_by_their_cluster_count_as_the_things_they_are():
-    """Ten copies of 30 rows: folds by chance see each thing on both sides and believe a map that has learned the noise; clusters do not."""
+    """Ten copies of 30 rows: folds by chance see each thing on both sides and believe a map that
+    has learned the noise; clusters do not.
+    """
     gained = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -18,11 +20,16 @@ def test_copies_told_apart_by_their_cluster_count_as_the_things_they_are():
         y = (rng.uniform(size=30) < p).astype(int)
         P, cluster = np.repeat(p, 10) + rng.normal(0, 0.002, 300), np.repeat(np.arange(30), 10)
         order = rng.permutation(300)
-        told = cb.AutoCalibrator(max_cost=15.0).fit(P[order], np.repeat(y, 10)[order], cluster=cluster[order])
+        told = cb.AutoCalibrator(max_cost=15.0).fit(
+            P[order], np.repeat(y, 10)[order], cluster=cluster[order]
+        )
         untold = cb.AutoCalibrator(max_cost=15.0).fit(P[order], np.repeat(y, 10)[order])
         p_new = rng.uniform(0.05, 0.95, 4000)
         y_new = rng.uniform(size=4000) < p_new
-        gained.append(log_loss(y_new, untold.predict_proba(p_new)) - log_loss(y_new, told.predict_proba(p_new)))
+        gained.append(
+            log_loss(y_new, untold.predict_proba(p_new))
+            - log_loss(y_new, told.predict_proba(p_new))
+        )
     assert np.mean(gained) > 0.02
 
 
@@ -34,28 +41,38 @@ def test_cluster_must_name_every_row():
 def test_unlabelled_predictions_move_the_class_rates():
     rng = np.random.default_rng(0)
     score = lambda y: rng.normal(np.where(y == 1, 1.0, -1.0), 1.0)  # noqa: E731
-    y, y_new = (rng.uniform(size=3000) < 0.5).astype(int), (rng.uniform(size=6000) < 0.1).astype(int)
+    y, y_new = (
+        (rng.uniform(size=3000) < 0.5).astype(int),
+        (rng.uniform(size=6000) < 0.1).astype(int),
+    )
     p, p_new = (1.0 / (1.0 + np.exp(-2.0 * score(labels))) for labels in (y, y_new))
     told = cb.AutoCalibrator(max_cost=15.0).fit(p, y, unlabeled=p_new)
     untold = cb.AutoCalibrator(max_cost=15.0).fit(p, y)
     assert 0.08 < told.shift_.frequencies_[1] < 0.25
     assert untold.shift_ is None
-    assert log_loss(y_new, told.predict_proba(p_new)) < 0.8 * log_loss(y_new, untold.predict_proba(p_new))
+    assert log_loss(y_new, told.predict_proba(p_new)) < 0.8 * log_loss(
+        y_new, untold.predict_proba(p_new)
+    )
 
 
 def test_a_model_that_knows_nothing_keeps_the_rates_it_was_calibrated_at():
     flat = np.full((500, 2), [0.7, 0.3])
     counts, own = np.array([70.0, 30.0]), flat[:100]
-    np.testing.assert_allclose(likely_rates(flat, counts, own, np.ones(100)) / 100.0, counts / 100.0, atol=0.005)
+    np.testing.assert_allclose(
+        likely_rates(flat, counts, own, np.ones(100)) / 100.0, counts / 100.0, atol=0.005
+    )
 
 
 def test_a_difference_that_chance_explains_leaves_the_rates():
     rng = np.random.default_rng(0)
     own = rng.uniform(0.2, 0.8, 300)
     counts, own = np.array([150.0, 150.0]), np.column_stack([1.0 - own, own])
-    # The means differ by 1.7 standard errors of their difference: the square of it is below three times what chance gives it.
+    # The means differ by 1.7 standard errors of their difference: the square of it is below three
+    # times what chance gives it.
     moved = 1.7 * own[:, 1].std() * np.sqrt(2.0 / 300.0)
-    np.testing.assert_array_equal(likely_rates(own + np.array([-moved, moved]), counts, own, np.ones(300)), counts)
+    np.testing.assert_array_equal(
+        likely_rates(own + np.array([-moved, moved]), counts, own, np.ones(300)), counts
+    )
     twice = likely_rates(own + 2.0 * np.array([-moved, moved]), counts, own, np.ones(300))
     assert twice[1] > 1.05 * twice[0]
 
@@ -65,4 +82,6 @@ def test_it_is_saved_with_the_rest(tmp_path):
     p, y = rng.uniform(size=200), rng.integers(0, 2, 200)
     cal = cb.AutoCalibrator(methods=["temperature scaling"]).fit(p, y, unlabeled=p**2)
     cal.save(tmp_path / "one.json")
-    np.testing.assert_array_equal(cb.load(tmp_path / "one.json").predict_proba(p), cal.predict_proba(p))
+    np.testing.assert_array_equal(
+        cb.load(tmp_path / "one.json").predict_proba(p), cal.predict_proba(p)
+    )

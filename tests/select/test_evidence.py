@@ -1,4 +1,6 @@
-"""The difference of two mean scores and its standard error, against numbers by hand and repetition."""
+"""The difference of two mean scores and its standard error, against numbers by hand and
+repetition.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ def test_by_hand():
 def test_weight_is_repetition():
     rng = np.random.default_rng(0)
     before, after, weight = rng.normal(size=20), rng.normal(size=20), rng.integers(1, 4, 20)
-    repeated = score_difference(np.repeat(before, weight), np.repeat(after, weight), np.ones(weight.sum()))
+    repeated = score_difference(
+        np.repeat(before, weight), np.repeat(after, weight), np.ones(weight.sum())
+    )
     assert score_difference(before, after, weight.astype(float)) == pytest.approx(repeated)
 
 

@@ -38,13 +38,21 @@ def test_equals_share_and_without_evidence_nothing_is_done():
     noise = _noise()
     pool = evidence_pool(_Held([noise + 1.0 + 0.01 * _noise(seed=1), noise, noise]), 3, 400.0, 0)
     assert pool.shares[2] > 0.15
-    worse = evidence_pool(_Held([noise, noise + 0.5 * _noise(seed=1) + 0.05, noise + 0.5 * _noise(seed=2) + 0.1]), 3, 400.0, 0)
+    worse = evidence_pool(
+        _Held([noise, noise + 0.5 * _noise(seed=1) + 0.05, noise + 0.5 * _noise(seed=2) + 0.1]),
+        3,
+        400.0,
+        0,
+    )
     assert worse.members == [0]
 
 
 def test_less_evidence_earns_less():
     after, apart = _noise(50), _noise(50, 1)
-    shares = [evidence_pool(_Held([after + 0.4 * apart + gain, after]), 2, 50.0, 0).shares[1] for gain in (0.4, 0.2, 0.1)]
+    shares = [
+        evidence_pool(_Held([after + 0.4 * apart + gain, after]), 2, 50.0, 0).shares[1]
+        for gain in (0.4, 0.2, 0.1)
+    ]
     assert shares[0] > shares[1] > shares[2]
 
 

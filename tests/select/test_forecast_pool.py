@@ -1,4 +1,6 @@
-"""The pool of calibrators of forecasts: who has the weight, and how much stays with doing nothing."""
+"""The pool of calibrators of forecasts: who has the weight, and how much stays with doing
+nothing.
+"""
 
 import numpy as np
 import pytest
@@ -16,10 +18,19 @@ FOLDS = 4
 def _held(n, factors, true=1.0, outcomes=None):
     """Candidates that say the true std times each factor, doing nothing the first."""
     rng = np.random.default_rng(0)
-    mean, std, folds = rng.normal(size=n), np.exp(0.3 * rng.normal(size=n)), rng.integers(0, FOLDS, n)
+    mean, std, folds = (
+        rng.normal(size=n),
+        np.exp(0.3 * rng.normal(size=n)),
+        rng.integers(0, FOLDS, n),
+    )
     y = mean + true * std * rng.normal(size=n) if outcomes is None else outcomes
-    said = [[cb.NormalForecast(mean, factor * std).take(folds == k) for k in range(FOLDS)] for factor in factors]
-    return HeldOutForecasts(ForecastRecord(cb.NormalForecast(mean, std), y, np.ones(n)), folds, said, "nll")
+    said = [
+        [cb.NormalForecast(mean, factor * std).take(folds == k) for k in range(FOLDS)]
+        for factor in factors
+    ]
+    return HeldOutForecasts(
+        ForecastRecord(cb.NormalForecast(mean, std), y, np.ones(n)), folds, said, "nll"
+    )
 
 
 def test_the_best_has_the_weight_and_equals_share():
@@ -38,7 +49,9 @@ def test_doing_nothing_keeps_the_probability_that_it_is_better():
     held = _held(40, [1.0, 0.8, 0.9])
     pool = forecast_pool(held)
     without = np.append(0.0, pool.shares[1:] / pool.shares[1:].sum())
-    gain, error = score_difference(held.crps(np.array([1.0, 0.0, 0.0])), held.crps(without), held.weight)
+    gain, error = score_difference(
+        held.crps(np.array([1.0, 0.0, 0.0])), held.crps(without), held.weight
+    )
     assert pool.gain_in_errors == pytest.approx(gain / error)
     assert pool.shares[0] == pytest.approx(stats.norm.sf(gain / error))
 

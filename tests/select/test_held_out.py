@@ -1,4 +1,6 @@
-"""Held-out predictions in brief: scores of every mean as from the whole predictions; folds of pieces."""
+"""Held-out predictions in brief: scores of every mean as from the whole predictions; folds of
+pieces.
+"""
 
 import numpy as np
 import pytest
@@ -28,10 +30,14 @@ def test_scores_of_a_mean_are_those_of_whole_predictions(objective):
     hit = mean[own, rows.labels]
     expected = -np.log(hit) if objective == "log_loss" else (mean**2).sum(axis=1) - 2 * hit + 1
     np.testing.assert_allclose(held_out.losses(pool), expected)
-    each = -np.log(mean).mean(axis=1) if objective == "log_loss" else (mean**2).sum(axis=1) - 2 / 3 + 1
+    each = (
+        -np.log(mean).mean(axis=1) if objective == "log_loss" else (mean**2).sum(axis=1) - 2 / 3 + 1
+    )
     assert held_out.unknown(pool) == pytest.approx(np.average(each, weights=rows.weight))
     two = held_out.only([0, 2])
-    np.testing.assert_allclose(two.losses(np.array([0.4, 0.6])), held_out.losses(np.array([0.4, 0.0, 0.6])))
+    np.testing.assert_allclose(
+        two.losses(np.array([0.4, 0.6])), held_out.losses(np.array([0.4, 0.0, 0.6]))
+    )
 
 
 def test_a_split_has_every_piece_once():

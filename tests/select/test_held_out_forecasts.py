@@ -8,7 +8,10 @@ from calibrant import metrics
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.select.held_out import HeldOutForecasts
 
-SCORES = {"nll": metrics.negative_log_likelihood, "crps": metrics.continuous_ranked_probability_score}
+SCORES = {
+    "nll": metrics.negative_log_likelihood,
+    "crps": metrics.continuous_ranked_probability_score,
+}
 
 
 def _held(objective, n=200):
@@ -18,7 +21,11 @@ def _held(objective, n=200):
     folds = rng.integers(0, 4, n)
     wide, narrow = cb.NormalForecast(mean, 2.0 * std), cb.NormalForecast(mean - 0.3, 0.5 * std)
     said = [[f.take(folds == k) for k in range(4)] for f in (wide, narrow, forecast)]
-    return HeldOutForecasts(ForecastRecord(forecast, y, np.ones(n)), folds, said, objective), (wide, narrow, forecast), y
+    return (
+        HeldOutForecasts(ForecastRecord(forecast, y, np.ones(n)), folds, said, objective),
+        (wide, narrow, forecast),
+        y,
+    )
 
 
 @pytest.mark.parametrize("objective", ["nll", "crps"])
@@ -27,9 +34,17 @@ def test_scores_of_a_mean_are_those_of_its_quantiles(objective):
     mean = cb.NormalForecast(0.4 * wide.mean + 0.6 * narrow.mean, 0.4 * wide.std + 0.6 * narrow.std)
     expected = SCORES[objective].losses_of(ForecastRecord(mean, y))
     np.testing.assert_allclose(held.losses(np.array([0.4, 0.6, 0.0])), expected, rtol=1e-9)
-    np.testing.assert_allclose(held.only(np.array([0, 1])).losses(np.array([0.4, 0.6])), expected, rtol=1e-9)
-    np.testing.assert_allclose(held.own[2], SCORES[objective].losses_of(ForecastRecord(held_forecast(held, 2), y)))
-    np.testing.assert_allclose(held.crps(np.array([0.4, 0.6, 0.0])), SCORES["crps"].losses_of(ForecastRecord(mean, y)), rtol=1e-9)
+    np.testing.assert_allclose(
+        held.only(np.array([0, 1])).losses(np.array([0.4, 0.6])), expected, rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        held.own[2], SCORES[objective].losses_of(ForecastRecord(held_forecast(held, 2), y))
+    )
+    np.testing.assert_allclose(
+        held.crps(np.array([0.4, 0.6, 0.0])),
+        SCORES["crps"].losses_of(ForecastRecord(mean, y)),
+        rtol=1e-9,
+    )
 
 
 def held_forecast(held, j):

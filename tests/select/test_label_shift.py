@@ -1,4 +1,6 @@
-"""A planted shift of the class frequencies is found and put right; the paper's HTJ story under its two conditions."""
+"""A planted shift of the class frequencies is found and put right; the paper's HTJ story under
+its two conditions.
+"""
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ P_TRUE, Q_TRUE = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.3, 0.6])
 
 
 def _draw(frequencies, n, rng, temperature=1.0):
-    """Labels at these frequencies, and the posterior at P_TRUE of a Gaussian feature of each, distorted by a temperature."""
+    """Labels at these frequencies, and the posterior at P_TRUE of a Gaussian feature of each,
+    distorted by a temperature.
+    """
     y = rng.choice(3, n, p=frequencies)
     x = np.eye(3)[y] * 1.8 + rng.normal(size=(n, 3))
     return y, softmax((1.8 * x + np.log(P_TRUE)) / temperature)
@@ -28,7 +32,10 @@ def shifted():
 @pytest.mark.parametrize("temperature", [1.0, 0.4])
 def test_planted_frequencies_are_found(method, temperature):
     rng = np.random.default_rng(1)
-    (y, P), (_, P_use) = _draw(P_TRUE, 8000, rng, temperature), _draw(Q_TRUE, 8000, rng, temperature)
+    (y, P), (_, P_use) = (
+        _draw(P_TRUE, 8000, rng, temperature),
+        _draw(Q_TRUE, 8000, rng, temperature),
+    )
     shift = cb.LabelShift(method).fit(P, y, P_use)
     assert shift.frequencies_ == pytest.approx(Q_TRUE, abs=0.03)
     assert shift.weights_ == pytest.approx(Q_TRUE / P_TRUE, rel=0.2)
@@ -42,7 +49,8 @@ def test_weighted_calibration_is_calibrated_in_use(shifted, method):
     (y, P), (y_use, P_use) = shifted
     shift = cb.LabelShift(method).fit(P, y, P_use)
     plain, weighted = (
-        cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P, y, sample_weight=w) for w in (None, shift.sample_weight(y))
+        cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P, y, sample_weight=w)
+        for w in (None, shift.sample_weight(y))
     )
     right = P_use.argmax(axis=1) == y_use
     gaps = []
@@ -76,7 +84,9 @@ def test_weights_are_repetition(shifted):
     w, v = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
     for method in ("em", "bbse"):
         weighted = cb.LabelShift(method).fit(P, y, P_use, sample_weight=w, use_weight=v)
-        repeated = cb.LabelShift(method).fit(np.repeat(P, w, axis=0), np.repeat(y, w), np.repeat(P_use, v, axis=0))
+        repeated = cb.LabelShift(method).fit(
+            np.repeat(P, w, axis=0), np.repeat(y, w), np.repeat(P_use, v, axis=0)
+        )
         assert weighted.weights_ == pytest.approx(repeated.weights_, abs=1e-4)
 
 
@@ -115,10 +125,12 @@ def test_names_saving_and_errors(tmp_path, shifted):
 
 
 def test_the_trove_story_needs_its_two_conditions(shifted):
-    """More true positives of one class can only raise its confidence: at a fixed bandwidth, and when they are predicted as that class.
+    """More true positives of one class can only raise its confidence: at a fixed bandwidth, and
+    when they are predicted as that class.
 
-    The paper added 3,000 new HTJ samples (section 13.2). Read as a shift of the class frequencies (weights by true class), the
-    story fails for the other classes: the new samples that are taken for them are wrong there.
+    The paper added 3,000 new HTJ samples (section 13.2). Read as a shift of the class frequencies
+    (weights by true class), the story fails for the other classes: the new samples that are taken
+    for them are wrong there.
     """
     (y, P), _ = shifted
     predicted, score = P.argmax(axis=1), P.max(axis=1)
@@ -127,12 +139,17 @@ def test_the_trove_story_needs_its_two_conditions(shifted):
 
     def curve(k, weight, bandwidth):
         own = predicted == k
-        return cb.KernelDensity(bandwidth=bandwidth, prior_weight=0.0).fit(score[own], (y == k)[own], sample_weight=weight[own]).predict(at)
+        return (
+            cb.KernelDensity(bandwidth=bandwidth, prior_weight=0.0)
+            .fit(score[own], (y == k)[own], sample_weight=weight[own])
+            .predict(at)
+        )
 
     one = np.ones(len(y))
     assert (curve(0, more, 0.05) >= curve(0, one, 0.05) - 1e-6).all()
     for k in (1, 2):
         assert (curve(k, more, 0.05) <= curve(k, one, 0.05) + 1e-6).all()
         assert curve(k, more, 0.05).mean() < curve(k, one, 0.05).mean() - 0.05
-    # If the bandwidth moves with the samples, the curve of class 0 itself may fall somewhere: a wider one blurs its steep rise.
+    # If the bandwidth moves with the samples, the curve of class 0 itself may fall somewhere: a
+    # wider one blurs its steep rise.
     assert (curve(0, np.where(y == 0, 1.2, 1.0), 0.3) < curve(0, one, 0.03)).any()

@@ -49,4 +49,6 @@ def test_the_automatic_choice_cautions_unless_told_the_clusters():
     P, y = looks(60, 4, 2)
     with pytest.warns(CalibrationWarning, match="pass cluster="):
         cb.AutoCalibrator(methods=["temperature scaling"]).fit(P, y)
-    cb.AutoCalibrator(methods=["temperature scaling"]).fit(P, y, cluster=np.repeat(np.arange(60), 4))
+    cb.AutoCalibrator(methods=["temperature scaling"]).fit(
+        P, y, cluster=np.repeat(np.arange(60), 4)
+    )

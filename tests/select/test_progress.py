@@ -6,7 +6,9 @@ from calibrant.select import auto
 from calibrant.select.auto import Progress
 
 
-@pytest.mark.parametrize(("verbose", "patience", "said"), [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)])
+@pytest.mark.parametrize(
+    ("verbose", "patience", "said"), [(True, 0.0, True), (True, 60.0, False), (False, 0.0, False)]
+)
 def test_speaks_only_where_asked_and_after_a_while(capsys, monkeypatch, verbose, patience, said):
     monkeypatch.setattr(auto, "PATIENCE", patience)
     Progress(verbose)("fold 1 of 5")

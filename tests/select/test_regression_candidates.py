@@ -1,4 +1,6 @@
-"""The table of candidates for forecasts: what is tried with how many rows and which score, within what cost."""
+"""The table of candidates for forecasts: what is tried with how many rows and which score,
+within what cost.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ def test_each_makes_a_calibrator_of_its_own_that_has_its_scores(candidate):
     rng = np.random.default_rng(0)
     n = int(candidate.min_rows)
     mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
-    forecast = candidate.make().fit(mean, mean + std * rng.normal(size=n), std=std).predict(mean, std)
+    forecast = (
+        candidate.make().fit(mean, mean + std * rng.normal(size=n), std=std).predict(mean, std)
+    )
     assert np.isfinite(forecast.quantile([0.25, 0.75])).all()
     assert np.isfinite(forecast.log_density(mean)).all()
 
@@ -31,7 +35,11 @@ def test_each_makes_a_calibrator_of_its_own_that_has_its_scores(candidate):
 def test_rows_and_the_kind_of_forecast_decide():
     assert names(19.9) == names(0) == ["uncalibrated"]
     by_parts = ["recalibration by parts", "recalibration by parts, spread by the mean"]
-    assert names(20) == names(5000) == ["uncalibrated", *by_parts, "recalibration of the moments by parts"]
+    assert (
+        names(20)
+        == names(5000)
+        == ["uncalibrated", *by_parts, "recalibration of the moments by parts"]
+    )
     assert names(20, normal=True) == ["uncalibrated", *by_parts]
     every = {c.name for c in REGRESSION_CANDIDATES}
     assert set(names(5000, names=every)) == set(names(5000, max_cost=1e9)) == every

@@ -46,17 +46,23 @@ def test_classes_and_row_order():
     times, order = np.arange(600), rng.permutation(600)
     found = cb.rolling_evaluation(cb.TemperatureScaling(), P, y, times=times, n_splits=3)
     assert (found.after < found.before).all()
-    again = cb.rolling_evaluation(cb.TemperatureScaling(), P[order], y[order], times=times[order], n_splits=3)
+    again = cb.rolling_evaluation(
+        cb.TemperatureScaling(), P[order], y[order], times=times[order], n_splits=3
+    )
     np.testing.assert_allclose(again.after, found.after, rtol=1e-6)
 
 
 def test_a_drift_shows_that_a_random_split_hides():
     mean, std, y = _numbers(1200)
     y = mean + (y - mean) * np.linspace(0.2, 4.0, 1200)
-    found = cb.rolling_evaluation(cb.StdScaling(), mean, y, std=std, metric=metrics.interval_coverage)
+    found = cb.rolling_evaluation(
+        cb.StdScaling(), mean, y, std=std, metric=metrics.interval_coverage
+    )
     assert (found.high[1:] < 0.9).all()
     order = np.random.default_rng(0).permutation(1200)
-    shuffled = cb.rolling_evaluation(cb.StdScaling(), mean[order], y[order], std=std[order], metric=metrics.interval_coverage)
+    shuffled = cb.rolling_evaluation(
+        cb.StdScaling(), mean[order], y[order], std=std[order], metric=metrics.interval_coverage
+    )
     assert shuffled.after.min() > found.after.max()
 
 
@@ -65,7 +71,9 @@ def test_weights_of_zero_are_no_rows():
     weight = np.ones(90)
     weight[::3] = 0.0
     kept = weight > 0.0
-    weighed = cb.rolling_evaluation(cb.StdScaling(), mean, y, std=std, times=np.arange(90), sample_weight=weight, n_splits=2)
+    weighed = cb.rolling_evaluation(
+        cb.StdScaling(), mean, y, std=std, times=np.arange(90), sample_weight=weight, n_splits=2
+    )
     plain = cb.rolling_evaluation(cb.StdScaling(), mean[kept], y[kept], std=std[kept], n_splits=2)
     np.testing.assert_allclose(weighed.after, plain.after)
 

@@ -21,7 +21,9 @@ def test_columns_rise_and_steps_stay_in_the_unit_interval(domain):
 
 
 def test_exact_ends_are_read_as_beyond_what_was_seen():
-    curve = SignalCurve.learn(np.array([0.0, 0.2, 0.8, 1.0]), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), "unit")
+    curve = SignalCurve.learn(
+        np.array([0.0, 0.2, 0.8, 1.0]), np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), "unit"
+    )
     columns = curve.columns(np.array([0.0, 1e-9, 1.0 - 1e-9, 1.0]))
     assert np.isfinite(columns).all()
     assert columns[0, 0] == columns[1, 0]

@@ -12,14 +12,20 @@ from calibrant.metrics import log_loss
 
 @pytest.fixture(scope="module")
 def problem():
-    """Four overlapping blobs, one class of which the model is blind to: training, calibration and test rows (X, y, P)."""
+    """Four overlapping blobs, one class of which the model is blind to: training, calibration
+    and test rows (X, y, P).
+    """
     rng = np.random.default_rng(8)
     mean = np.array([[0.0, 0.0], [2.5, 0.0], [0.0, 2.5], [2.5, 2.5]])
 
     def draw(n):
         y = rng.integers(0, 4, n)
         X = mean[y] + rng.normal(size=(n, 2))
-        z = -0.4 * ((X[:, None] - mean) ** 2).sum(axis=2) + rng.normal(0.0, 0.7, (n, 4)) + [0.0, 1.2, 0.0, -0.6]
+        z = (
+            -0.4 * ((X[:, None] - mean) ** 2).sum(axis=2)
+            + rng.normal(0.0, 0.7, (n, 4))
+            + [0.0, 1.2, 0.0, -0.6]
+        )
         P = np.exp(z)
         return X, y, P / P.sum(axis=1, keepdims=True)
 
@@ -52,8 +58,13 @@ def _area(confidence, right):
 
 def test_the_comparison_compares_with_each_signal_out_of_fold(fitted):
     assert [row["name"] for row in fitted.comparison_] == [
-        "all signals", "TopProbability", "Margin", "Entropy", "LabelStability", "FastSeparation",
-    ]  # fmt: skip
+        "all signals",
+        "TopProbability",
+        "Margin",
+        "Entropy",
+        "LabelStability",
+        "FastSeparation",
+    ]
     together = fitted.comparison_[0]["score"]
     assert all(row["score"] > together for row in fitted.comparison_[1:])
     assert all(row["standard_error"] > 0.0 for row in fitted.comparison_[1:])
@@ -84,7 +95,10 @@ def test_levels_of_classes_are_learned_and_shrunk(problem):
     assert cal.class_levels_[1] == cal.class_levels_.min()
     few = cb.StackedConfidence().fit(P[:40], y[:40])
     assert np.abs(few.class_levels_).max() < np.abs(cal.class_levels_).max()
-    gap = [cal.predict_confidence(P[predicted == k]).mean() - (y == k)[predicted == k].mean() for k in range(4)]
+    gap = [
+        cal.predict_confidence(P[predicted == k]).mean() - (y == k)[predicted == k].mean()
+        for k in range(4)
+    ]
     assert np.abs(gap).max() < 0.02
 
 
@@ -112,7 +126,9 @@ def test_features_in_a_classifier_and_in_a_saved_file(problem, tmp_path):
     cal = cb.StackedConfidence().fit(model.predict_proba(X), y, X=X, reference=(X_train, y_train))
     again = cb.load(cal.save(tmp_path / "stack.calibrant"))
     P = model.predict_proba(X_test)
-    np.testing.assert_array_equal(again.predict_confidence(P, X=X_test), cal.predict_confidence(P, X=X_test))
+    np.testing.assert_array_equal(
+        again.predict_confidence(P, X=X_test), cal.predict_confidence(P, X=X_test)
+    )
 
 
 def test_a_fit_forgets_the_features_of_the_one_before(problem, fitted):

@@ -1,4 +1,6 @@
-"""Candidates tried by folds: what fails is left out with a reason, and nobody sees the rows held out."""
+"""Candidates tried by folds: what fails is left out with a reason, and nobody sees the rows held
+out.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ from calibrant.select.held_out import canonical
 
 
 def problem(n=400, seed=0):
-    """Predictions of two classes that are too sure, and of what group each row is: the log-odds are off by 2 in one of them."""
+    """Predictions of two classes that are too sure, and of what group each row is: the log-odds
+    are off by 2 in one of them.
+    """
     rng = np.random.default_rng(seed)
     z, group = rng.normal(size=n), rng.integers(0, 2, n)
     y = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-z - 2.0 * group))).astype(int)
@@ -41,7 +45,10 @@ class _ByColumn(Calibrator):
 
     def _fit(self, record):
         values = self._values(record)
-        self.rate_ = {v: np.average(record.labels[values == v], weights=record.weights[values == v]) for v in np.unique(values)}
+        self.rate_ = {
+            v: np.average(record.labels[values == v], weights=record.weights[values == v])
+            for v in np.unique(values)
+        }
 
     def _predict_proba(self, record):
         rate = np.array([self.rate_[v] for v in self._values(record)])
@@ -61,7 +68,11 @@ def test_what_fails_in_a_fold_is_left_out_with_its_reason():
     pieces = canonical(read(p, y))
     folds = np.arange(400) % 4
     pool = [CANDIDATES[0], Candidate("fails", _Fails, 1.0), CANDIDATES[2]]
-    assert [t.candidate.name for t in fitted(pool, pieces.record)[0]] == ["uncalibrated", "fails", "temperature scaling"]
+    assert [t.candidate.name for t in fitted(pool, pieces.record)[0]] == [
+        "uncalibrated",
+        "fails",
+        "temperature scaling",
+    ]
     said = []
     trials, held_out, notes = tried(pool, pieces, folds, "log_loss", said.append)
     assert [t.candidate.name for t in trials] == ["uncalibrated", "temperature scaling"]
@@ -70,12 +81,18 @@ def test_what_fails_in_a_fold_is_left_out_with_its_reason():
     assert said == [f"fold {k} of 4" for k in range(1, 5)]
     fit, held, place = pieces.split(folds == 1)
     own = cb.TemperatureScaling().fit_record(fit).predict_record(held)
-    np.testing.assert_allclose(held_out.own[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6)
+    np.testing.assert_allclose(
+        held_out.own[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6
+    )
 
 
 @pytest.fixture
 def pool(monkeypatch):
-    more = (*CANDIDATES, Candidate("by feature", ByFeature, 1.0), Candidate("by group", ByGroup, 1.0))
+    more = (
+        *CANDIDATES,
+        Candidate("by feature", ByFeature, 1.0),
+        Candidate("by group", ByGroup, 1.0),
+    )
     for module in (auto, candidates):
         monkeypatch.setattr(module, "CANDIDATES", more)
 
@@ -104,7 +121,9 @@ def test_rows_of_weight_0_take_their_groups_with_them(pool):
     kept = weight > 0
     cal = cb.AutoCalibrator(methods=["by group"]).fit(p, y, groups=group, sample_weight=weight)
     same = cb.AutoCalibrator(methods=["by group"]).fit(p[kept], y[kept], groups=group[kept])
-    np.testing.assert_allclose(cal.predict_proba(p, groups=group), same.predict_proba(p, groups=group), atol=1e-12)
+    np.testing.assert_allclose(
+        cal.predict_proba(p, groups=group), same.predict_proba(p, groups=group), atol=1e-12
+    )
 
 
 def test_a_fit_does_not_ask_for_what_the_one_before_it_used():

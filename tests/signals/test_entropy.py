@@ -13,4 +13,6 @@ def test_half_and_half_of_four_is_one_half():
 
 def test_logits_give_the_same():
     P = np.random.default_rng(0).dirichlet(np.ones(5), 20)
-    np.testing.assert_allclose(Entropy(inputs="logit").score(np.log(P)), Entropy().score(P), atol=1e-12)
+    np.testing.assert_allclose(
+        Entropy(inputs="logit").score(np.log(P)), Entropy().score(P), atol=1e-12
+    )

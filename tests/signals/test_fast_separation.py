@@ -26,7 +26,9 @@ def brute(X, predicted, X_train, y_train, metric="l2"):
 @given(data=clouds())
 @settings(max_examples=25, deadline=None)
 def test_equals_brute_force(metric, data):
-    np.testing.assert_allclose(scores(cb.FastSeparation(metric), *data), brute(*data, metric), atol=1e-12)
+    np.testing.assert_allclose(
+        scores(cb.FastSeparation(metric), *data), brute(*data, metric), atol=1e-12
+    )
 
 
 @given(data=clouds(), seed=st.integers(0, 1000))
@@ -46,7 +48,9 @@ def test_rotation_and_translation_change_nothing(data, seed):
 def test_scale_equivariance(metric, data, factor):
     X, predicted, X_train, y_train = data
     scaled = scores(cb.FastSeparation(metric), X * factor, predicted, X_train * factor, y_train)
-    np.testing.assert_allclose(scaled / factor, scores(cb.FastSeparation(metric), *data), atol=1e-10)
+    np.testing.assert_allclose(
+        scaled / factor, scores(cb.FastSeparation(metric), *data), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
@@ -76,50 +80,79 @@ def test_far_from_the_origin_stays_exact():
     y = rng.integers(0, 3, 500)
     X_train, X = rng.normal(size=(500, 100)) + 1e6, rng.normal(size=(30, 100)) + 1e6
     predicted = rng.integers(0, 3, 30)
-    np.testing.assert_allclose(scores(cb.FastSeparation(), X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-8)
+    np.testing.assert_allclose(
+        scores(cb.FastSeparation(), X, predicted, X_train, y),
+        brute(X, predicted, X_train, y),
+        atol=1e-8,
+    )
 
 
 def test_an_outlier_of_the_training_set_does_not_hurt():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 400)
-    X_train, X, predicted = rng.normal(size=(400, 80)), rng.normal(size=(20, 80)), rng.integers(0, 2, 20)
+    X_train, X, predicted = (
+        rng.normal(size=(400, 80)),
+        rng.normal(size=(20, 80)),
+        rng.integers(0, 2, 20),
+    )
     X_train[0] = 1e9
-    np.testing.assert_allclose(scores(cb.FastSeparation(), X, predicted, X_train, y), brute(X, predicted, X_train, y), atol=1e-9)
+    np.testing.assert_allclose(
+        scores(cb.FastSeparation(), X, predicted, X_train, y),
+        brute(X, predicted, X_train, y),
+        atol=1e-9,
+    )
 
 
 def test_duplicates_across_classes_tie_at_zero():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
-    assert scores(cb.FastSeparation(), np.array([[1.0, 1.0]]), np.array([0]), X_train, y).tolist() == [0.0]
+    assert scores(
+        cb.FastSeparation(), np.array([[1.0, 1.0]]), np.array([0]), X_train, y
+    ).tolist() == [0.0]
 
 
 def test_a_training_point_scores_half_the_way_to_the_others():
     X_train, y = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0, 1])
-    assert scores(cb.FastSeparation(), X_train, np.array([0, 0]), X_train, y).tolist() == [2.5, -2.5]
+    assert scores(cb.FastSeparation(), X_train, np.array([0, 0]), X_train, y).tolist() == [
+        2.5,
+        -2.5,
+    ]
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
 @given(data=clouds(), reach=st.sampled_from([1.0, 5.0, 1e4]))
 @settings(max_examples=15, deadline=None)
 def test_a_predicted_class_absent_from_training_is_as_dangerous_as_can_be(metric, data, reach):
-    """Minus the radius of the training set about its mean, beyond which no score lies; plus it where every point is of the class."""
+    """Minus the radius of the training set about its mean, beyond which no score lies; plus it
+    where every point is of the class.
+    """
     X, predicted, X_train, y_train = data
     radius = cdist(X_train.mean(axis=0)[None], X_train, SCIPY[metric]).max()
     absent = scores(cb.FastSeparation(metric), X, np.full(len(X), 3), X_train, y_train)
     np.testing.assert_allclose(absent, np.full(len(X), -radius), rtol=1e-12)
-    only = scores(cb.FastSeparation(metric), X, np.zeros(len(X), dtype=int), X_train, np.zeros(len(X_train), dtype=int))
+    only = scores(
+        cb.FastSeparation(metric),
+        X,
+        np.zeros(len(X), dtype=int),
+        X_train,
+        np.zeros(len(X_train), dtype=int),
+    )
     np.testing.assert_allclose(only, np.full(len(X), radius), rtol=1e-12)
     far = scores(cb.FastSeparation(metric), X * reach, predicted, X_train, y_train)
     assert np.abs(far).max() <= radius + 1e-11 * reach
 
 
 def test_labels_of_the_model_are_the_papers_partition():
-    """With the model's own labels of the training set as its labels, F is what the paper writes; this model errs on one in ten."""
+    """With the model's own labels of the training set as its labels, F is what the paper writes;
+    this model errs on one in ten.
+    """
     rng = np.random.default_rng(4)
     X_train, X = rng.normal(size=(60, 2)), rng.normal(size=(40, 2))
     y = (X_train[:, 0] + rng.normal(scale=0.7, size=60) > 0).astype(int)
     model = DecisionTreeClassifier(max_depth=1).fit(X_train, y)
     own, predicted = model.predict(X_train), model.predict(X)
-    by_model, by_truth = (scores(cb.FastSeparation(), X, predicted, X_train, labels) for labels in (own, y))
+    by_model, by_truth = (
+        scores(cb.FastSeparation(), X, predicted, X_train, labels) for labels in (own, y)
+    )
     np.testing.assert_allclose(by_model, brute(X, predicted, X_train, own), atol=1e-12)
     np.testing.assert_allclose(by_truth, brute(X, predicted, X_train, y), atol=1e-12)
     assert (by_model != by_truth).any()
@@ -131,9 +164,13 @@ def test_added_points_are_as_if_there_from_the_start():
     X, predicted = rng.normal(size=(20, 90)), rng.integers(0, 3, 20)
     P = np.eye(3)[predicted]
     for metric in METRICS:
-        some = cb.FastSeparation(metric, scale="none").fit(P, predicted, X=X, reference=(X_train[:200], y[:200]))
+        some = cb.FastSeparation(metric, scale="none").fit(
+            P, predicted, X=X, reference=(X_train[:200], y[:200])
+        )
         some.add(X_train[200:250], y[200:250]).add(X_train[250:], y[250:].tolist())
-        np.testing.assert_allclose(some.score(P, X=X), brute(X, predicted, X_train, y, metric), atol=1e-12)
+        np.testing.assert_allclose(
+            some.score(P, X=X), brute(X, predicted, X_train, y, metric), atol=1e-12
+        )
     with pytest.raises(InputError, match="only the classes"):
         some.add(X_train[:1], [7])
 
@@ -150,14 +187,22 @@ def test_columns_of_other_units_are_standardised_with_a_warning():
         raw = cb.FastSeparation(scale="none").fit(P, y, X=X_train, reference=(X_train, y))
     X = rng.normal(size=(200, 4)) * [1.0, 1e4, 1e-3, 1e5]
     assert (auto.score(P, X=X) == asked.score(P, X=X)).all()
-    np.testing.assert_allclose(asked.score(P, X=X), brute(X / X_train.std(0), np.zeros(200), X_train / X_train.std(0), y), atol=1e-10)
+    np.testing.assert_allclose(
+        asked.score(P, X=X),
+        brute(X / X_train.std(0), np.zeros(200), X_train / X_train.std(0), y),
+        atol=1e-10,
+    )
     assert np.abs(raw.score(P, X=X)).max() > 100
 
 
 def test_columns_on_one_scale_and_images_are_left_alone():
     rng = np.random.default_rng(8)
     y, P = rng.integers(0, 2, 50), np.tile([0.8, 0.2], (50, 1))
-    for X in (rng.normal(size=(50, 3)), rng.integers(0, 256, (50, 4, 4)).astype(np.uint8), rng.random((50, 3, 3)) * [1.0, 1e-4, 1e-4]):
+    for X in (
+        rng.normal(size=(50, 3)),
+        rng.integers(0, 256, (50, 4, 4)).astype(np.uint8),
+        rng.random((50, 3, 3)) * [1.0, 1e-4, 1e-4],
+    ):
         assert cb.FastSeparation().fit(P, y, X=X, reference=(X, y)).space_.column_scale_ is None
 
 
@@ -180,12 +225,15 @@ def test_memory_mapped_training_set(tmp_path):
 
 @pytest.mark.parametrize("metric", list(METRICS))
 def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypatch, metric):
-    """Training and search on 6 MB allocate less than half of that, though float64 rows of it would be 48 MB."""
+    """Training and search on 6 MB allocate less than half of that, though float64 rows of it
+    would be 48 MB.
+    """
     shape, rng = (3_000, 2_000), np.random.default_rng(12)
     mapped = np.lib.format.open_memmap(tmp_path / "train.npy", "w+", np.uint8, shape)
     mapped[:] = rng.integers(0, 256, shape, dtype=np.uint8)
     y, X, predicted = rng.integers(0, 3, len(mapped)), mapped[:4] // 2, np.arange(4) % 3
-    # The modules that the index itself uses: doctests of the same run may have loaded others of the same names.
+    # The modules that the index itself uses: doctests of the same run may have loaded others of the
+    # same names.
     index = ExactIndex.fit.__globals__
     for module in (index, index["StoredPoints"].slices.__globals__):
         monkeypatch.setitem(module, "BLOCK_BYTES", 2**18)
@@ -193,7 +241,13 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
     monkeypatch.setattr(index["bounds"], "FEWEST_ROWS", 16)
     tracemalloc.start()
     try:
-        found = scores(cb.FastSeparation(metric, index=ExactIndex(metric, n_directions=8)), X, predicted, mapped, y)
+        found = scores(
+            cb.FastSeparation(metric, index=ExactIndex(metric, n_directions=8)),
+            X,
+            predicted,
+            mapped,
+            y,
+        )
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -204,16 +258,36 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
 
 def test_features_by_a_callable():
     rng = np.random.default_rng(10)
-    X_train, y, X, predicted = rng.normal(size=(50, 6)), rng.integers(0, 2, 50), rng.normal(size=(9, 6)), rng.integers(0, 2, 9)
+    X_train, y, X, predicted = (
+        rng.normal(size=(50, 6)),
+        rng.integers(0, 2, 50),
+        rng.normal(size=(9, 6)),
+        rng.integers(0, 2, 9),
+    )
     layer = rng.normal(size=(6, 3))
-    got = scores(cb.FastSeparation(features=lambda rows: np.maximum(rows @ layer, 0.0)), X, predicted, X_train, y)
-    np.testing.assert_allclose(got, brute(np.maximum(X @ layer, 0), predicted, np.maximum(X_train @ layer, 0), y), atol=1e-12)
+    got = scores(
+        cb.FastSeparation(features=lambda rows: np.maximum(rows @ layer, 0.0)),
+        X,
+        predicted,
+        X_train,
+        y,
+    )
+    np.testing.assert_allclose(
+        got,
+        brute(np.maximum(X @ layer, 0), predicted, np.maximum(X_train @ layer, 0), y),
+        atol=1e-12,
+    )
 
 
 def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
     monkeypatch.setattr("calibrant.neighbors.feature_space.BLOCK_ROWS", 16)
     rng, sizes = np.random.default_rng(13), []
-    X_train, y, X, predicted = rng.normal(size=(50, 6)), rng.integers(0, 2, 50), rng.normal(size=(9, 6)), rng.integers(0, 2, 9)
+    X_train, y, X, predicted = (
+        rng.normal(size=(50, 6)),
+        rng.integers(0, 2, 50),
+        rng.normal(size=(9, 6)),
+        rng.integers(0, 2, 9),
+    )
 
     def layer(rows):
         sizes.append(len(rows))
@@ -221,13 +295,21 @@ def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
 
     got = scores(cb.FastSeparation(features=layer), X, predicted, X_train, y)
     assert max(sizes) == 16
-    np.testing.assert_allclose(got, brute(X[:, ::2] ** 2, predicted, X_train[:, ::2] ** 2, y), atol=1e-12)
+    np.testing.assert_allclose(
+        got, brute(X[:, ::2] ** 2, predicted, X_train[:, ::2] ** 2, y), atol=1e-12
+    )
 
 
 def test_progress_reaches_the_end():
     rng, seen = np.random.default_rng(11), []
     signal = cb.FastSeparation(progress=lambda done, total: seen.append((done, total)))
-    scores(signal, rng.normal(size=(700, 2)), rng.integers(0, 2, 700), rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
+    scores(
+        signal,
+        rng.normal(size=(700, 2)),
+        rng.integers(0, 2, 700),
+        rng.normal(size=(20, 2)),
+        rng.integers(0, 2, 20),
+    )
     assert seen[-1] == (700, 700)
     assert len(seen) > 1
     assert seen == sorted(set(seen))

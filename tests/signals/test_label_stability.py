@@ -36,7 +36,10 @@ def test_only_differences_of_logits_matter(predictions):
 
 def test_the_chosen_scale_follows_the_units_of_the_logits(predictions):
     logits, y = predictions
-    one, other = cb.LabelStability(inputs="logit").fit(logits, y), cb.LabelStability(inputs="logit").fit(100.0 * logits, y)
+    one, other = (
+        cb.LabelStability(inputs="logit").fit(logits, y),
+        cb.LabelStability(inputs="logit").fit(100.0 * logits, y),
+    )
     assert other.scale_ == pytest.approx(100.0 * one.scale_)
     np.testing.assert_allclose(other.score(100.0 * logits), one.score(logits), atol=1e-9)
 
@@ -48,7 +51,9 @@ def test_auto_takes_the_scale_of_largest_spread(predictions, noise):
     correct = (logits.argmax(axis=1) == y) * 1.0
     spreads = []
     for scale in signal.scales_:
-        gamma = cb.LabelStability(inputs="logit", noise=noise, scale=scale).fit(logits).score(logits)
+        gamma = (
+            cb.LabelStability(inputs="logit", noise=noise, scale=scale).fit(logits).score(logits)
+        )
         alpha = (correct @ gamma) / gamma.sum()
         beta = (correct @ (1.0 - gamma)) / (1.0 - gamma).sum()
         spreads.append((alpha * gamma + beta * (1.0 - gamma)).std())
@@ -61,7 +66,9 @@ def test_weights_mean_repetition_in_the_choice_of_scale(predictions):
     logits, y = predictions
     weight = np.random.default_rng(1).integers(0, 3, len(y))
     weighted = cb.LabelStability(inputs="logit").fit(logits, y, sample_weight=weight)
-    repeated = cb.LabelStability(inputs="logit").fit(np.repeat(logits, weight, axis=0), np.repeat(y, weight))
+    repeated = cb.LabelStability(inputs="logit").fit(
+        np.repeat(logits, weight, axis=0), np.repeat(y, weight)
+    )
     np.testing.assert_allclose(weighted.scales_, repeated.scales_, rtol=1e-12)
     np.testing.assert_allclose(weighted.spread_, repeated.spread_, atol=1e-10)
 
@@ -70,7 +77,9 @@ def test_weights_mean_repetition_in_the_choice_of_scale(predictions):
 def test_sampled_is_near_exact_and_the_same_every_time(predictions, noise):
     logits, y = predictions
     exact = cb.LabelStability(inputs="logit", noise=noise, scale=2.0).fit(logits, y).score(logits)
-    sampled = cb.LabelStability(inputs="logit", noise=noise, scale=2.0, method="sampled", n_draws=2000).fit(logits, y)
+    sampled = cb.LabelStability(
+        inputs="logit", noise=noise, scale=2.0, method="sampled", n_draws=2000
+    ).fit(logits, y)
     assert np.abs(sampled.score(logits) - exact).max() < 4.5 * 0.5 / np.sqrt(2000)
     np.testing.assert_array_equal(sampled.score(logits), sampled.score(logits))
     np.testing.assert_array_equal(sampled.score(logits)[:5], sampled.score(logits[:5]))
@@ -85,7 +94,9 @@ def test_sampled_search_finds_the_exact_scale_or_its_neighbour(predictions):
 
 def test_more_noise_is_never_more_stable(predictions):
     logits, _ = predictions
-    scores = [cb.LabelStability(inputs="logit", scale=s).score(logits) for s in (0.1, 0.5, 1.0, 2.0, 8.0)]
+    scores = [
+        cb.LabelStability(inputs="logit", scale=s).score(logits) for s in (0.1, 0.5, 1.0, 2.0, 8.0)
+    ]
     assert (np.diff(scores, axis=0) <= 1e-9).all()
 
 
@@ -96,7 +107,9 @@ def test_rows_without_a_gap_have_a_scale_too():
 
 def test_input_noise_equals_logit_noise_for_a_model_that_passes_inputs_on(predictions):
     logits, y = predictions
-    moved = cb.LabelStability(inputs="logit", transform=shake, model=as_logits, n_draws=2000).fit(logits, y, X=logits)
+    moved = cb.LabelStability(inputs="logit", transform=shake, model=as_logits, n_draws=2000).fit(
+        logits, y, X=logits
+    )
     exact = cb.LabelStability(inputs="logit", scale=0.8).score(logits)
     gamma = moved.score(logits, X=logits)
     assert np.abs(gamma - exact).max() < 5.0 * 0.5 / np.sqrt(2000)
@@ -106,11 +119,15 @@ def test_input_noise_equals_logit_noise_for_a_model_that_passes_inputs_on(predic
 
 def test_the_mix_of_input_and_logit_noise_adds_their_variances(predictions):
     logits, y = predictions[0][:300], predictions[1][:300]
-    mix = cb.LabelStability(inputs="logit", noise="gaussian", scale=0.6, transform=shake, model=as_logits, n_draws=200)
+    mix = cb.LabelStability(
+        inputs="logit", noise="gaussian", scale=0.6, transform=shake, model=as_logits, n_draws=200
+    )
     gamma = mix.fit(logits, y, X=logits).score(logits, X=logits)
     exact = cb.LabelStability(inputs="logit", scale=1.0).score(logits)  # 0.6^2 + 0.8^2 = 1
     assert np.abs(gamma - exact).max() < 5.0 * 0.5 / np.sqrt(200)
-    chosen = cb.LabelStability(inputs="logit", noise="gaussian", transform=shake, model=as_logits, n_draws=5).fit(logits, y, X=logits)
+    chosen = cb.LabelStability(
+        inputs="logit", noise="gaussian", transform=shake, model=as_logits, n_draws=5
+    ).fit(logits, y, X=logits)
     assert chosen.scale_ in chosen.scales_
 
 

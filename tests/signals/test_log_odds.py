@@ -29,7 +29,9 @@ def test_exact_zeros_stay_finite():
 
 
 def test_kernel_densities_need_it_when_probabilities_crowd_at_one():
-    """Log odds spread over 0..40: nearly every top probability is 1 to six digits, and the confidence still rises from .5 to 1."""
+    """Log odds spread over 0..40: nearly every top probability is 1 to six digits, and the
+    confidence still rises from .5 to 1.
+    """
     rng = np.random.default_rng(2)
     odds = rng.uniform(0.0, 40.0, 6000)
     p = 1.0 / (1.0 + np.exp(-odds / 10.0))
@@ -37,6 +39,8 @@ def test_kernel_densities_need_it_when_probabilities_crowd_at_one():
     y = (rng.random(6000) > p).astype(int)
     errors = []
     for signal in (TopProbability(), LogOdds()):
-        cal = ConfidenceCalibrator(signal=signal, map=KernelDensity(), per_class=False, inputs="logit").fit(logits, y)
+        cal = ConfidenceCalibrator(
+            signal=signal, map=KernelDensity(), per_class=False, inputs="logit"
+        ).fit(logits, y)
         errors.append(np.abs(cal.predict_confidence(logits) - p).mean())
     assert errors[1] < 0.02 < 0.05 < errors[0]

@@ -1,4 +1,6 @@
-"""The true zone: against ray search in the plane, above the two other separations, below its bound."""
+"""The true zone: against ray search in the plane, above the two other separations, below its
+bound.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ DIRECTIONS = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
 
 
 def by_rays(x, own, others, safe):
-    """Along each ray, where the first cell of the wrong side begins: never less than the true radius."""
+    """Along each ray, where the first cell of the wrong side begins: never less than the true
+    radius.
+    """
     P, C = (others, own) if safe else (own, others)
     best = np.inf
     for p in P:
@@ -39,14 +43,21 @@ def test_no_ray_leaves_earlier_and_one_leaves_about_there(data):
     own, other = nearest(*data)
     zone = scores(cb.MaximalZone(), *data)
     for x, k, a, b, found in zip(X, predicted, own, other, zone, strict=True):
-        rays = min(by_rays(x, X_train[y_train == k], X_train[y_train != k], a < b), b if a < b else a)
+        rays = min(
+            by_rays(x, X_train[y_train == k], X_train[y_train != k], a < b), b if a < b else a
+        )
         assert abs(found) <= rays + 1e-7
-        # A ray meets the boundary within 0.05 degrees of its nearest point, unless that is the tip of a sliver.
-        assert abs(found) >= rays * (1.0 - 2e-3) - 1e-7 or _sliver(x, abs(found), X_train, y_train, k, a < b)
+        # A ray meets the boundary within 0.05 degrees of its nearest point, unless that is the tip
+        # of a sliver.
+        assert abs(found) >= rays * (1.0 - 2e-3) - 1e-7 or _sliver(
+            x, abs(found), X_train, y_train, k, a < b
+        )
 
 
 def _sliver(x, radius, X_train, y_train, k, safe):
-    """Whether points just outside the radius do belong to the wrong side, where 4,000 rays miss them."""
+    """Whether points just outside the radius do belong to the wrong side, where 4,000 rays miss
+    them.
+    """
     rng = np.random.default_rng(0)
     direction = rng.normal(size=(200_000, 2))
     y = x + direction / np.linalg.norm(direction, axis=1)[:, None] * (radius * 1.002 + 1e-6)
@@ -78,9 +89,14 @@ def test_inside_the_radius_the_nearest_point_stays_of_one_side(data, seed):
     X, predicted, X_train, y_train = data
     zone = scores(cb.MaximalZone(), *data)
     direction = np.random.default_rng(seed).normal(size=(500, X.shape[1]))
-    direction *= (np.random.default_rng(seed).random(500) ** (1 / X.shape[1]) / np.linalg.norm(direction, axis=1))[:, None]
+    direction *= (
+        np.random.default_rng(seed).random(500) ** (1 / X.shape[1])
+        / np.linalg.norm(direction, axis=1)
+    )[:, None]
     for x, k, radius in zip(X, predicted, zone, strict=True):
-        own, other = nearest(x + direction * abs(radius) * (1 - 1e-7), np.full(500, k), X_train, y_train)
+        own, other = nearest(
+            x + direction * abs(radius) * (1 - 1e-7), np.full(500, k), X_train, y_train
+        )
         assert (own < other + 1e-9).all() if radius > 0 else (own >= other - 1e-9).all()
 
 
@@ -100,26 +116,38 @@ def test_motion_scale_and_row_order(data, factor, seed):
 def test_erratum_a_the_example():
     """Two points of F share the work: the zone is 2.125, more than definition 4's 1.9007."""
     X_train, y = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0]]), np.array([0, 0, 1])
-    assert scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, y)[0] == pytest.approx(2.125, abs=1e-12)
+    assert scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, y)[
+        0
+    ] == pytest.approx(2.125, abs=1e-12)
     assert by_rays(np.zeros(2), X_train[:2], X_train[2:], True) == pytest.approx(2.125, abs=1e-5)
 
 
 def test_a_class_whose_points_all_have_twins_is_dangerous_everywhere():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
-    assert scores(cb.MaximalZone(), np.array([[3.0, 0.0]]), np.array([0]), X_train, y).tolist() == [-3.0]
+    assert scores(cb.MaximalZone(), np.array([[3.0, 0.0]]), np.array([0]), X_train, y).tolist() == [
+        -3.0
+    ]
 
 
 def test_a_twin_on_the_other_side_has_no_cell_of_its_own():
-    """In the example of erratum A, the dangerous way: the point of class 0 with a twin, in a nearer cell, is never strictly nearest."""
+    """In the example of erratum A, the dangerous way: the point of class 0 with a twin, in a
+    nearer cell, is never strictly nearest.
+    """
     X_train = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0], [-3.0, 0.0], [-3.0, 0.0]])
-    found = scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1]))
+    found = scores(
+        cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])
+    )
     assert found[0] == pytest.approx(-2.125, abs=1e-12)
     # No zone reaches beyond the nearest point of the predicted class, though it be a tie there.
     X_train[3:] = [-2.0, 0.0]
-    assert scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])).tolist() == [-2.0]
+    assert scores(
+        cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])
+    ).tolist() == [-2.0]
 
 
 def test_projection_on_a_polyhedron():
-    z = distance_to_polyhedron(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1.0, 1.0, -5.0]))
+    z = distance_to_polyhedron(
+        np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), np.array([1.0, 1.0, -5.0])
+    )
     np.testing.assert_allclose(z, [1.0, 0.5], atol=1e-12)
     assert distance_to_polyhedron(np.array([[1.0, 0.0]]), np.array([-1.0])).tolist() == [0.0, 0.0]

@@ -12,7 +12,9 @@ def test_it_is_the_largest_probability():
 
 def test_of_logits_it_is_that_of_their_softmax():
     P = np.random.default_rng(0).dirichlet(np.ones(5), 30)
-    np.testing.assert_allclose(cb.TopProbability(inputs="logit").score(np.log(P) + 7.0), P.max(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        cb.TopProbability(inputs="logit").score(np.log(P) + 7.0), P.max(axis=1), rtol=1e-12
+    )
 
 
 def test_binary_predictions_below_a_half_are_confident_in_the_first_class():

@@ -1,7 +1,9 @@
-"""Jang et al., section 7.2: Hoki's calibration error on new rows "closely tracks" the gap between validation and test accuracy.
+"""Jang et al., section 7.2: Hoki's calibration error on new rows "closely tracks" the gap between
+validation and test accuracy.
 
-Simulated, it does: by chance alone, more than temperature scaling's, and where the gap is planted, as that of any calibrator. In the
-paper's own table 2 the correlation is .43, and one cannot "hope to do better than this difference": 4 of its 15 rows do.
+Simulated, it does: by chance alone, more than temperature scaling's, and where the gap is planted,
+as that of any calibrator. In the paper's own table 2 the correlation is .43, and one cannot "hope
+to do better than this difference": 4 of its 15 rows do.
 """
 
 import numpy as np
@@ -13,11 +15,23 @@ from calibrant import metrics
 #: (accuracy on the validation set, accuracy on the test set, ECE of Hoki) in percent, table 2.
 TABLE_2 = np.array(
     [
-        (98.85, 98.81, 0.08), (91.92, 91.75, 0.57), (72.00, 72.77, 1.10), (94.12, 93.10, 0.71), (90.28, 90.38, 0.44),
-        (96.06, 95.94, 0.26), (68.82, 68.16, 0.73), (37.82, 37.66, 1.23), (70.60, 69.52, 1.27), (70.62, 70.10, 0.98),
-        (79.62, 79.90, 1.12), (76.83, 77.45, 0.43), (71.69, 72.01, 0.11), (77.93, 78.69, 0.52), (78.67, 79.15, 0.67),
+        (98.85, 98.81, 0.08),
+        (91.92, 91.75, 0.57),
+        (72.00, 72.77, 1.10),
+        (94.12, 93.10, 0.71),
+        (90.28, 90.38, 0.44),
+        (96.06, 95.94, 0.26),
+        (68.82, 68.16, 0.73),
+        (37.82, 37.66, 1.23),
+        (70.60, 69.52, 1.27),
+        (70.62, 70.10, 0.98),
+        (79.62, 79.90, 1.12),
+        (76.83, 77.45, 0.43),
+        (71.69, 72.01, 0.11),
+        (77.93, 78.69, 0.52),
+        (78.67, 79.15, 0.67),
     ]
-)  # fmt: skip
+)
 
 
 def drawn(n, rng, temperature=2.0):
@@ -30,7 +44,10 @@ def gap_and_errors(n, seed, temperature=2.0):
     rng = np.random.default_rng(seed)
     (logits, y), (new, y_new) = drawn(n, rng), drawn(n, rng, temperature)
     right = new.argmax(axis=1) == y_new
-    fits = [cls(inputs="logit").fit(logits, y).predict_confidence(new) for cls in (cb.HokiCalibrator, cb.TemperatureScaling)]
+    fits = [
+        cls(inputs="logit").fit(logits, y).predict_confidence(new)
+        for cls in (cb.HokiCalibrator, cb.TemperatureScaling)
+    ]
     gap = abs(right.mean() - (logits.argmax(axis=1) == y).mean())
     return gap, *(metrics.positive_class_calibration_error(right.astype(int), p) for p in fits)
 

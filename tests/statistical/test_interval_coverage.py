@@ -1,7 +1,8 @@
-"""95 % intervals hold the known truth as often as they say where that is hard: small and seeded here, more in the slow run.
+"""95 % intervals hold the known truth as often as they say where that is hard: small and seeded
+here, more in the slow run.
 
-The whole table, for every metric and model, is made by benchmarks/metrics/coverage.py: intervals were chosen on its seed 1, and are judged
-here on seed 2027.
+The whole table, for every metric and model, is made by benchmarks/metrics/coverage.py: intervals
+were chosen on its seed 1, and are judged here on seed 2027.
 """
 
 import warnings
@@ -18,7 +19,13 @@ MEANS = ("log_loss", "brier_score", "spherical_score")
 LOGISTIC = ("calibration_slope", "joint_calibration_intercept", "calibration_in_the_large")
 OPEN = ("rmse", "mae", "crps", "nll", "pinball_loss", "wis")
 #: Whose bootstrap took noise, or no noise at all, for the truth.
-DEBIASED = ("ence", "uce", "interval_calibration_error", "rms_interval_calibration_error", "miscalibration_area")
+DEBIASED = (
+    "ence",
+    "uce",
+    "interval_calibration_error",
+    "rms_interval_calibration_error",
+    "miscalibration_area",
+)
 
 
 def held(key, model, n, repeats, **options):
@@ -47,16 +54,27 @@ def test_of_bounded_means_at_twenty_rows(model):
 
 @pytest.mark.parametrize("key", ["event_auroc", "overconfidence", "crps", "rmse"])
 def test_of_others(key):
-    enough(held(key, "std too small" if METRICS[key].domain.name == "regression" else "overconfident", 50, 100))
+    enough(
+        held(
+            key,
+            "std too small" if METRICS[key].domain.name == "regression" else "overconfident",
+            50,
+            100,
+        )
+    )
 
 
 @pytest.mark.parametrize("model", ["sharp", "calibrated"])
-@pytest.mark.parametrize("key", [*LOGISTIC, "d2_brier", "d2_log_loss", "confidence_spread", "net_benefit", "lift"])
+@pytest.mark.parametrize(
+    "key", [*LOGISTIC, "d2_brier", "d2_log_loss", "confidence_spread", "net_benefit", "lift"]
+)
 def test_where_walds_and_the_delta_methods_fell_short(key, model):
     enough(held(key, model, 50, 80))
 
 
-@pytest.mark.parametrize("key", ["rmse", "nll", "c_v", "coverage_width_criterion", "size_stratified_coverage"])
+@pytest.mark.parametrize(
+    "key", ["rmse", "nll", "c_v", "coverage_width_criterion", "size_stratified_coverage"]
+)
 def test_of_forecasts_with_heavy_tails(key):
     enough(held(key, "heavy tails", 50, 100))
 
@@ -74,7 +92,13 @@ def test_of_calibration_errors_of_forecasts(key):
 
 
 @pytest.mark.parametrize(
-    ("key", "model"), [("c_v", "one std"), ("confidence_spread", "perfect"), ("d2_brier", "perfect"), ("skce", "perfect")]
+    ("key", "model"),
+    [
+        ("c_v", "one std"),
+        ("confidence_spread", "perfect"),
+        ("d2_brier", "perfect"),
+        ("skce", "perfect"),
+    ],
 )
 def test_where_nothing_varies_there_is_a_width_all_the_same(key, model):
     assert held(key, model, 50, 3)["no width"] == 0.0
@@ -82,7 +106,9 @@ def test_where_nothing_varies_there_is_a_width_all_the_same(key, model):
 
 def test_a_percentile_bootstrap_of_the_plain_error_would_not():
     """The reason for all this: it misses a calibrated model every time."""
-    assert held("ece", "calibrated", 200, 10, method="bootstrap", n_resamples=100)["coverage"] == 0.0
+    assert (
+        held("ece", "calibrated", 200, 10, method="bootstrap", n_resamples=100)["coverage"] == 0.0
+    )
 
 
 @pytest.mark.slow
@@ -118,7 +144,9 @@ def test_of_calibration_errors_of_forecasts_over_many_repeats(key, model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["calibrated", "overconfident", "underconfident", "Dirichlet, K = 3"])
+@pytest.mark.parametrize(
+    "model", ["calibrated", "overconfident", "underconfident", "Dirichlet, K = 3"]
+)
 @pytest.mark.parametrize("key", MEANS)
 def test_interior_means_are_not_too_wide(key, model):
     assert held(key, model, 200, 2000)["coverage"] <= 0.97 + 2.0 * np.sqrt(0.97 * 0.03 / 2000)

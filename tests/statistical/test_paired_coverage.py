@@ -1,6 +1,8 @@
-"""Paired comparisons hold what they say: size, coverage, clusters; small and seeded here, over many repeats in the slow run.
+"""Paired comparisons hold what they say: size, coverage, clusters; small and seeded here, over many
+repeats in the slow run.
 
-Which metrics are compared at all is decided by benchmarks/metrics/paired.py, whose simulation this is.
+Which metrics are compared at all is decided by benchmarks/metrics/paired.py, whose simulation this
+is.
 """
 
 import importlib.util
@@ -37,7 +39,10 @@ def test_several_equal_models_are_rarely_called_different():
 
 def test_clusters_count_and_without_them_the_test_is_too_sure():
     held = {
-        clustered: paired.covered(metrics.log_loss, "both calibrated", 600, 150, cluster=20, clustered=clustered) for clustered in (0, 1)
+        clustered: paired.covered(
+            metrics.log_loss, "both calibrated", 600, 150, cluster=20, clustered=clustered
+        )
+        for clustered in (0, 1)
     }
     assert held[1] >= 1.0 - above(0.05, 150)
     assert held[0] < 0.9
@@ -45,7 +50,12 @@ def test_clusters_count_and_without_them_the_test_is_too_sure():
 
 def test_calibration_errors_would_be_missed_and_so_are_not_compared():
     assert not metrics.expected_calibration_error.paired
-    assert paired.covered(metrics.expected_calibration_error, "both calibrated", 100, 100, n_resamples=100) <= 0.95
+    assert (
+        paired.covered(
+            metrics.expected_calibration_error, "both calibrated", 100, 100, n_resamples=100
+        )
+        <= 0.95
+    )
     assert metrics.calibration_slope.paired
 
 
@@ -54,13 +64,18 @@ def test_calibration_errors_would_be_missed_and_so_are_not_compared():
 @pytest.mark.parametrize("metric", SCORES, ids=repr)
 @pytest.mark.parametrize("case", list(paired.CASES))
 def test_proper_scores_over_many_repeats(metric, case, n):
-    # Differences of one model and its sharper self are skewed: t is a little short on 50 to 200 rows (92 of 100).
+    # Differences of one model and its sharper self are skewed: t is a little short on 50 to 200
+    # rows (92 of 100).
     missed = 0.08 if case == "one model, twice" and n <= 200 else 0.05
     assert paired.covered(metric, case, n, 1000) >= 1.0 - above(missed, 1000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", [metrics.confidence_auroc, metrics.area_under_risk_coverage, metrics.calibration_slope], ids=repr)
+@pytest.mark.parametrize(
+    "metric",
+    [metrics.confidence_auroc, metrics.area_under_risk_coverage, metrics.calibration_slope],
+    ids=repr,
+)
 @pytest.mark.parametrize("case", list(paired.CASES))
 def test_what_is_resampled_over_many_repeats(metric, case):
     assert paired.covered(metric, case, 500, 300, n_resamples=200) >= 1.0 - above(0.07, 300)
@@ -69,7 +84,9 @@ def test_what_is_resampled_over_many_repeats(metric, case):
 @pytest.mark.slow
 @pytest.mark.parametrize("clusters", [10, 30, 100])
 def test_clusters_over_many_repeats(clusters):
-    held = paired.covered(metrics.brier_score, "both calibrated", 20 * clusters, 1000, cluster=20, clustered=True)
+    held = paired.covered(
+        metrics.brier_score, "both calibrated", 20 * clusters, 1000, cluster=20, clustered=True
+    )
     assert held >= 1.0 - above(0.05, 1000)
 
 

@@ -1,4 +1,6 @@
-"""What every method of intervals promises, simulated at length; the contract suite asks the same of fewer runs."""
+"""What every method of intervals promises, simulated at length; the contract suite asks the same
+of fewer runs.
+"""
 
 import pytest
 
@@ -26,9 +28,13 @@ def test_promises_are_kept_over_many_calibration_sets(method, level):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [one for one in PROMISING if type(one).__name__ == "ConformalIntervals"], ids=repr)
+@pytest.mark.parametrize(
+    "method", [one for one in PROMISING if type(one).__name__ == "ConformalIntervals"], ids=repr
+)
 def test_split_conformal_is_not_wider_than_it_must_be(method):
-    """No more than one rank above the level, two where each end has its own, of the rows that are scores."""
+    """No more than one rank above the level, two where each end has its own, of the rows that
+    are scores.
+    """
     said, held = realised_coverage(method, 0.8, 3000, 23)
     ends = 1 if method.symmetric else 2
     assert held.mean() <= 0.8 + ends / (said.n + 1.0) + 3.0 * held.std() / 3000**0.5

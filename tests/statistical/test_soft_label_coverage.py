@@ -12,9 +12,11 @@ from scipy.special import expit, logit
 from calibrant import SoftLabels, metrics
 
 METRICS = [
-    metrics.log_loss, metrics.brier_score, metrics.calibration_bias,
+    metrics.log_loss,
+    metrics.brier_score,
+    metrics.calibration_bias,
     metrics.observed_expected_ratio,
-]  # fmt: skip
+]
 
 
 def draw(rng, n, n_raters, slope, agreeing):

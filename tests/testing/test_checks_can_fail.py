@@ -1,4 +1,6 @@
-"""Each check of the contract suite catches a calibrator, map, signal or metric that breaks exactly what it is about."""
+"""Each check of the contract suite catches a calibrator, map, signal or metric that breaks
+exactly what it is about.
+"""
 
 import math
 import warnings
@@ -29,7 +31,9 @@ from calibrant.testing import (
 
 
 class Shrink(cb.Calibrator):
-    """A small honest calibrator of another package: mixes in the (smoothed) class rates. The broken ones below derive from it."""
+    """A small honest calibrator of another package: mixes in the (smoothed) class rates. The
+    broken ones below derive from it.
+    """
 
     tags: ClassVar[Tags] = Tags()
 
@@ -37,7 +41,9 @@ class Shrink(cb.Calibrator):
         self.inputs, self.classes, self.random_state = inputs, classes, random_state
 
     def _fit(self, record):
-        counts = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 1.0
+        counts = (
+            np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 1.0
+        )
         self.rate_ = counts / counts.sum()
 
     def _predict_proba(self, record):
@@ -51,7 +57,9 @@ class Unnormalised(Shrink):
 
 class IgnoresWeights(Shrink):
     def _fit(self, record):
-        self.rate_ = (np.bincount(record.labels, minlength=record.n_classes) + 1.0) / (len(record) + record.n_classes)
+        self.rate_ = (np.bincount(record.labels, minlength=record.n_classes) + 1.0) / (
+            len(record) + record.n_classes
+        )
 
 
 class LikesTheFirstRows(Shrink):
@@ -102,7 +110,9 @@ class GlobalGenerator(Shrink):
 
 class ForgetsOnSaving(Shrink):
     def __getstate__(self):
-        return {k: v for k, v in vars(self).items() if k != "rate_"} | {"rate_": np.full(len(self.rate_), 1.0 / len(self.rate_))}
+        return {k: v for k, v in vars(self).items() if k != "rate_"} | {
+            "rate_": np.full(len(self.rate_), 1.0 / len(self.rate_))
+        }
 
 
 class SingleForm(Shrink):
@@ -227,7 +237,13 @@ class DropsAbsentClasses(Shrink):
 
 class CountsZeroWeights(Shrink):
     def fit(self, P, y, *, sample_weight=None, X=None, reference=None):
-        return super().fit(P, y, sample_weight=None if sample_weight is None else sample_weight + 0.5, X=X, reference=reference)
+        return super().fit(
+            P,
+            y,
+            sample_weight=None if sample_weight is None else sample_weight + 0.5,
+            X=X,
+            reference=reference,
+        )
 
 
 class GrowsWithTheRows(Shrink):
@@ -249,7 +265,10 @@ class ShowsAnotherFormula(cb.VectorScaling):
         self.hidden_, self.temperature_ = self.temperature_, 1.0
 
     def _predict_proba(self, record):
-        return softmax(self.scale_ * log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.hidden_) + self.shift_)
+        return softmax(
+            self.scale_ * log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.hidden_)
+            + self.shift_
+        )
 
     def _expression(self, record):
         raise InputError("it says nothing.")
@@ -312,7 +331,9 @@ def failing(checks):
 def test_an_honest_calibrator_of_another_package_passes():
     # Loading refuses classes that are not calibrant's own, so one declared exception is needed.
     class Honest(Shrink):
-        tags: ClassVar[Tags] = Tags(exceptions={"saving": "load makes calibrant's own classes only"})
+        tags: ClassVar[Tags] = Tags(
+            exceptions={"saving": "load makes calibrant's own classes only"}
+        )
 
     check_calibrator(Honest())
 
@@ -437,7 +458,9 @@ def test_an_honest_map_fails_only_on_loading():
 
 
 class Odd(Signal):
-    """Leaves the domain it declares, scores a row by its neighbours, and does not look at the mask."""
+    """Leaves the domain it declares, scores a row by its neighbours, and does not look at the
+    mask.
+    """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
@@ -463,7 +486,9 @@ class Guesses(Odd):
 
 def test_the_checks_catch_a_broken_signal():
     assert caught(signal_checks(Guesses()), "unfitted")
-    assert {"output_is_valid", "rows_are_independent", "containers"} <= failing(signal_checks(Odd()))
+    assert {"output_is_valid", "rows_are_independent", "containers"} <= failing(
+        signal_checks(Odd())
+    )
     with pytest.raises(AssertionError, match="breaks the contract"):
         check_signal(Odd())
 
@@ -475,7 +500,9 @@ class LogLikelihoodRatio(Odd):
 
     def _score(self, record):
         return (
-            np.exp(record.values).max(axis=1) if record.kind == "logit" else np.log(record.values.max(axis=1) / record.values.min(axis=1))
+            np.exp(record.values).max(axis=1)
+            if record.kind == "logit"
+            else np.log(record.values.max(axis=1) / record.values.min(axis=1))
         )
 
 
@@ -484,7 +511,14 @@ def test_the_check_catches_a_signal_that_overflows(name):
     assert caught(signal_checks(LogLikelihoodRatio()), name)
 
 
-class Spherical(MeanMetric, name="spherical", key="spherical", direction="maximize", range=(0.0, 1.0), proper=True):
+class Spherical(
+    MeanMetric,
+    name="spherical",
+    key="spherical",
+    direction="maximize",
+    range=(0.0, 1.0),
+    proper=True,
+):
     """An honest proper score."""
 
     power: float = 2.0
@@ -564,11 +598,16 @@ def with_exceptions(**exceptions):
 
 def test_an_exception_that_passes_is_an_error():
     with pytest.raises(AssertionError, match="passes 'row_order'; remove the declared exception"):
-        check_calibrator(with_exceptions(saving="load makes calibrant's own classes only", row_order="none"))
+        check_calibrator(
+            with_exceptions(saving="load makes calibrant's own classes only", row_order="none")
+        )
 
 
 def test_an_exception_of_no_check_is_an_error():
-    with pytest.raises(InputError, match=r"exceptions of .* must name checks that apply to it; got \['rows_order'\]"):
+    with pytest.raises(
+        InputError,
+        match=r"exceptions of .* must name checks that apply to it; got \['rows_order'\]",
+    ):
         check_calibrator(with_exceptions(rows_order="misspelt"))
 
 

@@ -22,7 +22,11 @@ class Honest(cb.RegressionCalibrator):
     learns: ClassVar[tuple[str, ...]] = ("factor_",)
 
     def _fit_output(self, record):
-        return {"factor_": float(np.sqrt(np.average(np.square(record.standardised), weights=record.weights) + 1e-6))}
+        return {
+            "factor_": float(
+                np.sqrt(np.average(np.square(record.standardised), weights=record.weights) + 1e-6)
+            )
+        }
 
     def _predict_output(self, forecast, factor):
         return forecast.stretched(factor)
@@ -45,7 +49,13 @@ class KnowsItsUnit(Honest):
 
 class ForgetsTheMask(Honest):
     def fit(self, forecast, y=None, *more, std=None, sample_weight=None):
-        return super().fit(np.asarray(forecast) if std is not None else forecast, y, *more, std=std, sample_weight=sample_weight)
+        return super().fit(
+            np.asarray(forecast) if std is not None else forecast,
+            y,
+            *more,
+            std=std,
+            sample_weight=sample_weight,
+        )
 
 
 class Narrow(Honest):
@@ -60,12 +70,19 @@ class SaysItWrongly(Honest):
 
 class RaisesToTheNinth(Honest):
     def _fit_output(self, record):
-        return {"factor_": float(np.average(np.abs(record.standardised) ** 9, weights=record.weights) ** (1.0 / 9.0) + 1e-6)}
+        return {
+            "factor_": float(
+                np.average(np.abs(record.standardised) ** 9, weights=record.weights) ** (1.0 / 9.0)
+                + 1e-6
+            )
+        }
 
 
 class GrowsWithTheRows(Honest):
     def _fit_output(self, record):
-        return {"factor_": super()._fit_output(record)["factor_"] + 0.0 * math.exp(record.weights.sum())}
+        return {
+            "factor_": super()._fit_output(record)["factor_"] + 0.0 * math.exp(record.weights.sum())
+        }
 
 
 class FitsAnother(Honest):
@@ -99,7 +116,10 @@ class GlobalGenerator(Honest):
 @cb.register
 class ForgetsOnSaving(Honest):
     def __getstate__(self):
-        return {**vars(self), **({"factor_": np.ones_like(self.factor_)} if hasattr(self, "factor_") else {})}
+        return {
+            **vars(self),
+            **({"factor_": np.ones_like(self.factor_)} if hasattr(self, "factor_") else {}),
+        }
 
 
 class DistrustsNarrowFloats(Honest):
@@ -142,7 +162,9 @@ class KnowsNoPairs(Honest):
 class MixesOutputs(Honest):
     def fit(self, forecast, y=None, *more, std=None, sample_weight=None):
         super().fit(forecast, y, *more, std=std, sample_weight=sample_weight)
-        self.factor_ = np.full_like(self.factor_, np.mean(self.factor_)) if self.n_outputs_ else self.factor_
+        self.factor_ = (
+            np.full_like(self.factor_, np.mean(self.factor_)) if self.n_outputs_ else self.factor_
+        )
         return self
 
 
@@ -153,12 +175,20 @@ class NeedsThreeRows(Honest):
 
 class NeedsDistinctStd(Honest):
     def _fit_output(self, record):
-        return {"factor_": super()._fit_output(record)["factor_"] if np.ptp(record.std) > 0.0 else np.nan}
+        return {
+            "factor_": super()._fit_output(record)["factor_"]
+            if np.ptp(record.std) > 0.0
+            else np.nan
+        }
 
 
 class NeedsErrors(Honest):
     def _fit_output(self, record):
-        return {"factor_": float(np.sqrt(np.average(np.square(record.standardised), weights=record.weights)))}
+        return {
+            "factor_": float(
+                np.sqrt(np.average(np.square(record.standardised), weights=record.weights))
+            )
+        }
 
 
 class CutsWildErrors(Honest):
@@ -176,18 +206,45 @@ class Promises(Honest):
     """Says of intervals that hold about what they say for normal errors that they do for any."""
 
     def _guarantee(self, level):
-        return Guarantee("marginal", "coverage", "new rows", "rows are exchangeable", n=self.n_rows_, least=level, most=level)
+        return Guarantee(
+            "marginal",
+            "coverage",
+            "new rows",
+            "rows are exchangeable",
+            n=self.n_rows_,
+            least=level,
+            most=level,
+        )
 
 
 BROKEN = {
-    "output_is_valid": FitsAnother, "weights_are_repetition": IgnoresWeights, "row_order": LikesTheFirstRows, "fit_twice": Accumulates,
-    "clone_and_parameters": Learned, "inputs_untouched": WritesToItsInput, "determinism": GlobalGenerator, "saving": ForgetsOnSaving,
-    "narrow_floats": DistrustsNarrowFloats, "rows_are_independent": LooksAtTheBatch, "unfitted": NeedsNoFit, "containers": ForgetsTheMask,
-    "sampling": SamplesAnew, "shorthand": KnowsNoPairs, "outputs_are_independent": MixesOutputs, "units": KnowsItsUnit,
-    "few_rows": NeedsThreeRows, "constant_std": NeedsDistinctStd, "no_error": NeedsErrors, "wild_errors": CutsWildErrors,
-    "coverage": Narrow, "bad_std": TakesAnyStd, "extreme_forecasts": RaisesToTheNinth, "extreme_weights": GrowsWithTheRows,
-    "promise": Promises, "forecast_expression": SaysItWrongly,
-}  # fmt: skip
+    "output_is_valid": FitsAnother,
+    "weights_are_repetition": IgnoresWeights,
+    "row_order": LikesTheFirstRows,
+    "fit_twice": Accumulates,
+    "clone_and_parameters": Learned,
+    "inputs_untouched": WritesToItsInput,
+    "determinism": GlobalGenerator,
+    "saving": ForgetsOnSaving,
+    "narrow_floats": DistrustsNarrowFloats,
+    "rows_are_independent": LooksAtTheBatch,
+    "unfitted": NeedsNoFit,
+    "containers": ForgetsTheMask,
+    "sampling": SamplesAnew,
+    "shorthand": KnowsNoPairs,
+    "outputs_are_independent": MixesOutputs,
+    "units": KnowsItsUnit,
+    "few_rows": NeedsThreeRows,
+    "constant_std": NeedsDistinctStd,
+    "no_error": NeedsErrors,
+    "wild_errors": CutsWildErrors,
+    "coverage": Narrow,
+    "bad_std": TakesAnyStd,
+    "extreme_forecasts": RaisesToTheNinth,
+    "extreme_weights": GrowsWithTheRows,
+    "promise": Promises,
+    "forecast_expression": SaysItWrongly,
+}
 
 
 def test_the_honest_one_passes():

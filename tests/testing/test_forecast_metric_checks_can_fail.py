@@ -1,4 +1,6 @@
-"""Each check of the regression metrics' contract catches a metric that breaks exactly what it is about."""
+"""Each check of the regression metrics' contract catches a metric that breaks exactly what it is
+about.
+"""
 
 import math
 from dataclasses import replace
@@ -20,7 +22,9 @@ class IntervalScore(
     proper=True,
     degree=1,
 ):
-    """An honest one (Winkler): width of the 80 % interval, and ten times how far y is outside it."""
+    """An honest one (Winkler): width of the 80 % interval, and ten times how far y is outside
+    it.
+    """
 
     def _losses(self, record):
         low, high = record.forecast.interval(0.8)
@@ -66,7 +70,9 @@ class NeedsThreeRows(IntervalScore):
 
 class NeedsDistinctStd(IntervalScore):
     def _value(self, record):
-        return super()._value(record) if np.ptp(record.std) > 0.0 or len(record) == 1 else float("nan")
+        return (
+            super()._value(record) if np.ptp(record.std) > 0.0 or len(record) == 1 else float("nan")
+        )
 
 
 class UpsideDown(IntervalScore):
@@ -153,14 +159,29 @@ class UpsideDownInClusters(IntervalScore):
 
 
 BROKEN = {
-    "value_is_valid": BelowItsRange, "declared_facts": WithoutDirection, "weights_are_repetition": IgnoresWeights,
-    "row_order": LikesTheFirstRows, "inputs_untouched": WritesToItsInput, "outputs_are_independent": MixesOutputs,
-    "one_row": NeedsThreeRows, "constant_std": NeedsDistinctStd, "interval": UpsideDown, "unknown_option": TakesAnything,
-    "state_chunks": DependsOnTheChunk, "state_identity": ZeroForNothing, "state_order": GrowsAsItIsAdded,
-    "state_mixed_metrics": GrowsAsItIsAdded, "state_weights": CountsTheRowsTwice, "state_is_refused": GivesAStateAllTheSame,
-    "units": KnowsItsUnit, "proper": Width, "containers": ForgetsTheMask, "extreme_forecasts": RaisesToTheNinth,
-    "extreme_weights": GrowsWithTheRows, "interval_of_clusters": UpsideDownInClusters,
-}  # fmt: skip
+    "value_is_valid": BelowItsRange,
+    "declared_facts": WithoutDirection,
+    "weights_are_repetition": IgnoresWeights,
+    "row_order": LikesTheFirstRows,
+    "inputs_untouched": WritesToItsInput,
+    "outputs_are_independent": MixesOutputs,
+    "one_row": NeedsThreeRows,
+    "constant_std": NeedsDistinctStd,
+    "interval": UpsideDown,
+    "unknown_option": TakesAnything,
+    "state_chunks": DependsOnTheChunk,
+    "state_identity": ZeroForNothing,
+    "state_order": GrowsAsItIsAdded,
+    "state_mixed_metrics": GrowsAsItIsAdded,
+    "state_weights": CountsTheRowsTwice,
+    "state_is_refused": GivesAStateAllTheSame,
+    "units": KnowsItsUnit,
+    "proper": Width,
+    "containers": ForgetsTheMask,
+    "extreme_forecasts": RaisesToTheNinth,
+    "extreme_weights": GrowsWithTheRows,
+    "interval_of_clusters": UpsideDownInClusters,
+}
 
 
 def test_the_honest_one_passes():
@@ -175,5 +196,9 @@ def test_each_break_is_caught(name):
 
 
 def test_every_check_has_its_break():
-    names = {check.name for metric in (IntervalScore(), GivesAStateAllTheSame()) for check in metric_checks(metric)}
+    names = {
+        check.name
+        for metric in (IntervalScore(), GivesAStateAllTheSame())
+        for check in metric_checks(metric)
+    }
     assert names == set(BROKEN)

@@ -79,11 +79,17 @@ class NarrowConditional(ConditionalSets):
 @pytest.mark.parametrize(
     ("sets", "name"),
     [
-        (Narrow(), "promise"), (NarrowConditional(), "promise"), (Crossing(), "nested"), (OfTheBatch(), "alone"),
-        (NoRepetition(), "repetition"), (TheFirstRows(), "row_order"), (OfTheColumn(), "column_order"), (Lost(), "state"),
+        (Narrow(), "promise"),
+        (NarrowConditional(), "promise"),
+        (Crossing(), "nested"),
+        (OfTheBatch(), "alone"),
+        (NoRepetition(), "repetition"),
+        (TheFirstRows(), "row_order"),
+        (OfTheColumn(), "column_order"),
+        (Lost(), "state"),
         (LowP(), "p_values"),
     ],
-)  # fmt: skip
+)
 def test_the_check_catches_sets_broken_in_that_way(sets, name):
     (check,) = [check for check in set_checks(sets) if check.name == name]
     with pytest.raises(AssertionError):

@@ -1,7 +1,7 @@
 """Bugs of binning and of error metrics that bit other tools, each a test named after the trap.
 
-Rows that wait for their method, for whoever adds it: a score's decomposition (refinement 0; MCB - DSC + UNC equals the score to 1e-12,
-with ties and weights).
+Rows that wait for their method, for whoever adds it: a score's decomposition (refinement 0; MCB -
+DSC + UNC equals the score to 1e-12, with ties and weights).
 """
 
 import numpy as np
@@ -22,8 +22,12 @@ def test_confidence_of_exactly_0_is_counted():
 
 
 def test_confidence_of_exactly_1_is_in_the_last_bin():
-    assert metrics.positive_class_calibration_error([1, 0], [0.95, 1.0], n_bins=10) == pytest.approx(0.475, abs=1e-15)
-    assert metrics.expected_calibration_error([1, 0], [0.95, 1.0], n_bins=10) == pytest.approx(0.475, abs=1e-15)
+    assert metrics.positive_class_calibration_error(
+        [1, 0], [0.95, 1.0], n_bins=10
+    ) == pytest.approx(0.475, abs=1e-15)
+    assert metrics.expected_calibration_error([1, 0], [0.95, 1.0], n_bins=10) == pytest.approx(
+        0.475, abs=1e-15
+    )
     assert equal_width_index([0.95, 1.0], 10).tolist() == [9, 9]
 
 
@@ -40,7 +44,9 @@ def test_the_last_bin_is_not_skipped(n, options):
     p = np.linspace(0.5, 1.0, n)
     curve = metrics.reliability_curve(np.zeros(n, int), p, target=1, n_bins=10, **options)
     assert curve.n.sum() == n
-    assert metrics.positive_class_calibration_error(np.zeros(n, int), p, n_bins=10, **options) == pytest.approx(p.mean())
+    assert metrics.positive_class_calibration_error(
+        np.zeros(n, int), p, n_bins=10, **options
+    ) == pytest.approx(p.mean())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -58,7 +64,10 @@ def test_a_score_on_an_edge_is_in_the_bin_above(dtype):
 def test_every_edge_of_every_grid_is_in_the_bin_above(n_bins):
     k = np.arange(n_bins)
     assert equal_width_index(k / n_bins, n_bins).tolist() == k.tolist()
-    assert equal_width_index(np.nextafter(k[1:] / n_bins, 0.0) - 1e-12, n_bins).tolist() == k[:-1].tolist()
+    assert (
+        equal_width_index(np.nextafter(k[1:] / n_bins, 0.0) - 1e-12, n_bins).tolist()
+        == k[:-1].tolist()
+    )
 
 
 def test_duplicate_quantile_edges_split_no_ties_and_are_reported():
@@ -72,7 +81,11 @@ def test_duplicate_quantile_edges_split_no_ties_and_are_reported():
     assert len(np.unique(group[5:56])) == 1
 
 
-@pytest.mark.parametrize("metric", [metrics.expected_calibration_error, metrics.classwise_calibration_error], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "metric",
+    [metrics.expected_calibration_error, metrics.classwise_calibration_error],
+    ids=lambda m: m.name,
+)
 @pytest.mark.parametrize("strategy", ["width", "mass"])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_singleton_and_empty_bins_are_never_nan(metric, strategy, n):
@@ -94,9 +107,16 @@ def test_positive_class_and_top_label_are_two_names():
 
 def test_a_class_missing_from_the_labels_keeps_its_column():
     P = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3]])
-    for metric in (metrics.log_loss, metrics.brier_score, metrics.classwise_calibration_error, metrics.expected_calibration_error):
+    for metric in (
+        metrics.log_loss,
+        metrics.brier_score,
+        metrics.classwise_calibration_error,
+        metrics.expected_calibration_error,
+    ):
         assert metric([1, 0], P) == pytest.approx(metric(["b", "a"], P, classes=["a", "b", "c"]))
-    assert metrics.classwise_calibration_error([1, 0], P, n_bins=1) == pytest.approx((0.1 + 0.2 + 0.3) / 3)
+    assert metrics.classwise_calibration_error([1, 0], P, n_bins=1) == pytest.approx(
+        (0.1 + 0.2 + 0.3) / 3
+    )
 
 
 def test_swapped_arguments_are_an_error():
@@ -115,7 +135,9 @@ def test_bands_keep_their_width_where_all_or_none_are_right(band, label):
     assert (curve.low[0] if label == 0 else 1 - curve.high[0]) == 0.0
 
 
-@pytest.mark.parametrize(("rule", "low", "high"), [(wilson, 0.93, 0.97), (clopper_pearson, 0.95, 0.99)])
+@pytest.mark.parametrize(
+    ("rule", "low", "high"), [(wilson, 0.93, 0.97), (clopper_pearson, 0.95, 0.99)]
+)
 def test_bands_cover_as_often_as_they_say_and_not_more(rule, low, high):
     rng = np.random.default_rng(0)
     p = rng.uniform(0.05, 0.95, 4000)
@@ -129,6 +151,8 @@ def test_the_factor_2_of_the_binary_brier_score_is_stated(scale_by_half):
     rng = np.random.default_rng(0)
     p, y = rng.random(50), rng.integers(0, 2, 50)
     theirs = brier_score_loss(y, p) * (1 if scale_by_half else 2)
-    assert metrics.brier_score(y, p, scale_by_half=scale_by_half) == pytest.approx(theirs, rel=1e-12)
+    assert metrics.brier_score(y, p, scale_by_half=scale_by_half) == pytest.approx(
+        theirs, rel=1e-12
+    )
     # The default is the sum over all classes, whatever their number.
     assert metrics.brier_score(y, p) == pytest.approx(2 * np.mean((p - y) ** 2))

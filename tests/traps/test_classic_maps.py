@@ -10,9 +10,18 @@ from scipy.special import expit, logit
 import calibrant as cb
 
 CLASSIC = [
-    cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.Beta(parameters="am"), cb.CenteredIsotonic(), cb.VennAbers(),
-    cb.VennAbers(n_splits=3), cb.Spline(), cb.BayesianBinning(), cb.NearIsotonic(), cb.ScalingBinning(),
-]  # fmt: skip
+    cb.Platt(),
+    cb.Platt(scale="probability"),
+    cb.Beta(),
+    cb.Beta(parameters="am"),
+    cb.CenteredIsotonic(),
+    cb.VennAbers(),
+    cb.VennAbers(n_splits=3),
+    cb.Spline(),
+    cb.BayesianBinning(),
+    cb.NearIsotonic(),
+    cb.ScalingBinning(),
+]
 every_map = pytest.mark.parametrize("map_", CLASSIC, ids=lambda m: " ".join(repr(m).split()))
 
 
@@ -49,13 +58,17 @@ def test_sigmoid_fed_probabilities_does_not_damage_a_calibrated_model(map_):
         rng = np.random.default_rng(seed)
         s = rng.beta(1.5, 1.0, 20_000)
         p = map_.fit(s, rng.random(20_000) < s).predict(s)
-        change.append((s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean())
+        change.append(
+            (s * (np.log(s) - np.log(p)) + (1 - s) * (np.log1p(-s) - np.log1p(-p))).mean()
+        )
     assert np.mean(change) < 1e-4
 
 
 @every_map
 def test_separable_data_do_not_make_certainty(map_):
-    """Thirty rows cannot bring more confidence than thirty rows can support: no row is given a chance below 1 in 10,000 of being wrong."""
+    """Thirty rows cannot bring more confidence than thirty rows can support: no row is given a
+    chance below 1 in 10,000 of being wrong.
+    """
     score = np.linspace(0.02, 0.98, 30)
     p = map_.fit(score, score > 0.5).predict(score)
     assert p.min() > 1e-4
@@ -66,19 +79,25 @@ def test_separable_data_do_not_make_certainty(map_):
 def test_log_loss_is_finite_on_any_test_set(map_):
     rng = np.random.default_rng(1)
     score = np.append(rng.random(200), [0.0, 1.0])
-    p = map_.fit(score, rng.random(202) < score**2).predict(np.append(np.linspace(0, 1, 500), [1e-300, 1 - 2**-53]))
+    p = map_.fit(score, rng.random(202) < score**2).predict(
+        np.append(np.linspace(0, 1, 500), [1e-300, 1 - 2**-53])
+    )
     assert np.isfinite(log_loss(p, np.zeros(502)))
     assert np.isfinite(log_loss(p, np.ones(502)))
 
 
 @every_map
 def test_outputs_stay_in_0_1(map_):
-    """netcal #54 (1.0000000000000002) and unclamped spline derivatives (log loss NaN in 532 of 832 runs)."""
+    """netcal #54 (1.0000000000000002) and unclamped spline derivatives (log loss NaN in 532 of
+    832 runs).
+    """
     for seed in range(5):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 300))
         score = np.round(rng.beta(0.3, 0.3, n), int(rng.integers(1, 12)))
-        p = map_.fit(score, rng.random(n) < rng.random(), sample_weight=rng.random(n) + 1e-3).predict(np.linspace(0, 1, 300))
+        p = map_.fit(
+            score, rng.random(n) < rng.random(), sample_weight=rng.random(n) + 1e-3
+        ).predict(np.linspace(0, 1, 300))
         assert np.isfinite(p).all()
         assert p.min() >= 0.0
         assert p.max() <= 1.0
@@ -123,12 +142,16 @@ def test_ties_add_their_weights_and_row_order_is_irrelevant(map_):
 
 @every_map
 def test_near_equal_scores_make_no_nan(map_):
-    p = map_.fit([0.5, 0.5 + 1e-16, 0.5 + 2e-16, 0.1, 0.1 + 1e-300], [0, 1, 0, 0, 1]).predict([0.1, 0.3, 0.5])
+    p = map_.fit([0.5, 0.5 + 1e-16, 0.5 + 2e-16, 0.1, 0.1 + 1e-300], [0, 1, 0, 0, 1]).predict(
+        [0.1, 0.3, 0.5]
+    )
     assert np.isfinite(p).all()
 
 
 def test_venn_abers_keeps_its_golden_values():
-    """Pinned: scores .1 to .9, outcomes 0 0 1 0 1 1 0 1 1; values agree with refitting (see tests/maps/test_venn_abers.py)."""
+    """Pinned: scores .1 to .9, outcomes 0 0 1 0 1 1 0 1 1; values agree with refitting (see
+    tests/maps/test_venn_abers.py).
+    """
     m = cb.VennAbers().fit(np.arange(1, 10) / 10, [0, 0, 1, 0, 1, 1, 0, 1, 1])
     p0, p1 = m.predict_interval([0.05, 0.35, 0.5, 0.72, 0.95])
     np.testing.assert_allclose(p0, [0, 1 / 3, 0.5, 0.5, 2 / 3], atol=1e-12)
@@ -138,7 +161,9 @@ def test_venn_abers_keeps_its_golden_values():
 
 
 def test_venn_abers_multiclass_needs_no_second_estimator():
-    """venn-abers #24 wraps one-vs-one around the whole estimator; here any map goes one-vs-rest on P."""
+    """venn-abers #24 wraps one-vs-one around the whole estimator; here any map goes one-vs-rest
+    on P.
+    """
     P = np.random.default_rng(0).dirichlet(np.ones(4), 200)
     Q = cb.OneVsRest(cb.VennAbers()).fit(P, P.argmax(axis=1)).predict_proba(P)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0)
@@ -164,8 +189,12 @@ def test_nothing_is_random_without_a_random_state(map_):
     rng = np.random.default_rng(3)
     score = rng.random(100)
     correct = rng.random(100) < score
-    np.testing.assert_array_equal(map_.fit(score, correct).predict(score), map_.fit(score, correct).predict(score))
-    assert "random_state" not in inspect.signature(type(map_)).parameters or map_.random_state is None
+    np.testing.assert_array_equal(
+        map_.fit(score, correct).predict(score), map_.fit(score, correct).predict(score)
+    )
+    assert (
+        "random_state" not in inspect.signature(type(map_)).parameters or map_.random_state is None
+    )
 
 
 @pytest.mark.parametrize("map_", [cb.Platt(), cb.Beta(), cb.Spline()], ids=str)

@@ -1,6 +1,8 @@
-"""Bugs that bit other tools' error metrics, curves and decompositions, each named after its trap; for every calibration error we have.
+"""Bugs that bit other tools' error metrics, curves and decompositions, each named after its trap;
+for every calibration error we have.
 
-The rows about bins and bands are in test_binning.py; here are the other errors, and what was added since.
+The rows about bins and bands are in test_binning.py; here are the other errors, and what was added
+since.
 """
 
 import numpy as np
@@ -37,13 +39,17 @@ def sample(n, seed=0):
 
 @pytest.mark.parametrize("metric", POSITIVE, ids=repr)
 def test_confidence_of_exactly_zero_counts(metric):
-    """An index of -1 dropped it elsewhere, and read a total failure as 0. (One row has no variance to debias, so two.)"""
+    """An index of -1 dropped it elsewhere, and read a total failure as 0. (One row has no
+    variance to debias, so two.)
+    """
     assert metric([1, 1], [0.0, 0.0]) == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("metric", [m for m in ALL if "strategy" in repr(m)], ids=repr)
 def test_ties_are_never_split_by_equal_mass_bins(metric):
-    """95 % zeros: asked for 10 bins there are fewer, whatever the order of the rows, and each tied score has one bin."""
+    """95 % zeros: asked for 10 bins there are fewer, whatever the order of the rows, and each
+    tied score has one bin.
+    """
     rng = np.random.default_rng(1)
     p = np.append(np.zeros(950), rng.random(50))
     y = (rng.random(1000) < p).astype(int)
@@ -85,13 +91,20 @@ def test_consistency_bars_hold_calibrated_accuracies_as_often_as_they_say():
     p = np.repeat([0.02, 0.3, 0.5, 0.7, 0.95], 200)
     inside = []
     for _ in range(300):
-        curve = metrics.reliability_curve((rng.random(1000) < p).astype(int), p, target=1, n_bins=10, band="consistency")
-        inside.append((curve.low - 1e-12 <= curve.accuracy) & (curve.accuracy <= curve.high + 1e-12))
+        curve = metrics.reliability_curve(
+            (rng.random(1000) < p).astype(int), p, target=1, n_bins=10, band="consistency"
+        )
+        inside.append(
+            (curve.low - 1e-12 <= curve.accuracy) & (curve.accuracy <= curve.high + 1e-12)
+        )
         assert (curve.low <= curve.confidence).all()
         assert (curve.confidence <= curve.high).all()
     assert 0.94 <= np.mean(inside) <= 0.985
     low, high = curve.low[1], curve.high[1]
-    assert (low, high) == (stats.binom.ppf(0.025, 200, 0.3) / 200, stats.binom.ppf(0.975, 200, 0.3) / 200)
+    assert (low, high) == (
+        stats.binom.ppf(0.025, 200, 0.3) / 200,
+        stats.binom.ppf(0.975, 200, 0.3) / 200,
+    )
 
 
 @pytest.mark.parametrize("target", ["classes", "answer", "event"])
@@ -106,20 +119,28 @@ def test_the_parts_of_a_score_add_up_to_it(target, weighted):
     if target != "classes":
         found.append(metrics.log_loss_decomposition(y, p, target=target, sample_weight=weight))
     for parts in found:
-        assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(parts.score, abs=1e-12)
+        assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(
+            parts.score, abs=1e-12
+        )
         assert parts.miscalibration > 1e-4
         assert parts.discrimination > 1e-4
         assert parts.uncertainty - parts.discrimination > 0.01
     if target == "classes":
-        assert found[0].score == pytest.approx(metrics.brier_score(y, p, sample_weight=weight), abs=1e-12)
+        assert found[0].score == pytest.approx(
+            metrics.brier_score(y, p, sample_weight=weight), abs=1e-12
+        )
 
 
 def test_sums_over_many_float32_rows_keep_their_digits():
-    """float32 accumulation makes two peers report 3.76e-4 for 3.33e-4 at 10 million rows; here against exact integers."""
+    """float32 accumulation makes two peers report 3.76e-4 for 3.33e-4 at 10 million rows; here
+    against exact integers.
+    """
     n = 1_000_000
     p = np.full((n, 2), 0.5, dtype=np.float32)
     p[:, 1] = np.float32(0.7)
     p[:, 0] = np.float32(1.0) - p[:, 1]
     y = (np.arange(n) % 10 < 7).astype(int)
     confidence = float(p[0, 1]) / (float(p[0, 0]) + float(p[0, 1]))
-    assert metrics.expected_calibration_error(y, p) == pytest.approx(abs(confidence - 0.7), abs=1e-12)
+    assert metrics.expected_calibration_error(y, p) == pytest.approx(
+        abs(confidence - 0.7), abs=1e-12
+    )

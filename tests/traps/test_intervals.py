@@ -1,4 +1,6 @@
-"""Conformal traps: the quantile at n = 6, whole numbers that rounding pushes up, and ends that are finite without a right to be."""
+"""Conformal traps: the quantile at n = 6, whole numbers that rounding pushes up, and ends that
+are finite without a right to be.
+"""
 
 import numpy as np
 import pytest
@@ -11,11 +13,17 @@ from calibrant.testing import all_regression_calibrators
 
 def _conformal(n, scores=None):
     scores = np.arange(1.0, n + 1.0) if scores is None else scores
-    return cb.ConformalIntervals(score="absolute").fit(np.zeros(n), scores, std=np.ones(n)).predict([0.0], [1.0])
+    return (
+        cb.ConformalIntervals(score="absolute")
+        .fit(np.zeros(n), scores, std=np.ones(n))
+        .predict([0.0], [1.0])
+    )
 
 
 def test_conformal_quantile_at_n_6_has_its_correction():
-    """MAPIE #452: the plain 80 % quantile of six scores is the fifth; ceil(7 * 0.8) is the sixth."""
+    """MAPIE #452: the plain 80 % quantile of six scores is the fifth; ceil(7 * 0.8) is the
+    sixth.
+    """
     assert _conformal(6).interval(0.8)[1][0] == 6.0
     with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 6"):
         assert _conformal(6).interval(0.9)[1][0] == np.inf
@@ -28,7 +36,13 @@ def test_a_rank_that_is_a_whole_number_is_not_rounded_up():
 
 
 @pytest.mark.parametrize(
-    "cal", [c for c in all_regression_calibrators() if c.__class__.__name__ in ("ConformalIntervals", "MondrianIntervals")], ids=repr
+    "cal",
+    [
+        c
+        for c in all_regression_calibrators()
+        if c.__class__.__name__ in ("ConformalIntervals", "MondrianIntervals")
+    ],
+    ids=repr,
 )
 def test_no_end_is_finite_that_rows_do_not_allow(cal):
     rng = np.random.default_rng(0)

@@ -1,8 +1,10 @@
-"""Bugs of maps and scalings that bit other tools, each a test named after the trap; "every" means everything exported.
+"""Bugs of maps and scalings that bit other tools, each a test named after the trap; "every" means
+everything exported.
 
-Rows that wait for their method, for whoever adds it: sigmoid on huge scores and on calibrated probabilities (Platt), coefficients of 0
-taken as missing (beta), all calibrators 0 in one-vs-rest, near-isotonic and BBQ outside [0, 1], Venn-Abers' p0 <= p <= p1 and golden
-values, float32 thresholds in ONNX, weights through cross-validation and pipelines.
+Rows that wait for their method, for whoever adds it: sigmoid on huge scores and on calibrated
+probabilities (Platt), coefficients of 0 taken as missing (beta), all calibrators 0 in one-vs-rest,
+near-isotonic and BBQ outside [0, 1], Venn-Abers' p0 <= p <= p1 and golden values, float32
+thresholds in ONNX, weights through cross-validation and pipelines.
 """
 
 import numpy as np
@@ -18,10 +20,15 @@ from calibrant.testing import all_calibrators, all_maps
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
 
 PLAIN = [
-    c for c in all_calibrators()
-    if c.tags.output != "distribution" and not (c.tags.uses_features or c.tags.uses_groups) and c.inputs == "probability"
-]  # fmt: skip
-every_calibrator = pytest.mark.parametrize("calibrator", PLAIN, ids=lambda c: " ".join(repr(c).split()))
+    c
+    for c in all_calibrators()
+    if c.tags.output != "distribution"
+    and not (c.tags.uses_features or c.tags.uses_groups)
+    and c.inputs == "probability"
+]
+every_calibrator = pytest.mark.parametrize(
+    "calibrator", PLAIN, ids=lambda c: " ".join(repr(c).split())
+)
 every_map = pytest.mark.parametrize("map_", all_maps(), ids=lambda m: " ".join(repr(m).split()))
 
 
@@ -104,7 +111,9 @@ def test_no_map_leaves_0_1(map_):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         score = rng.beta(0.3, 0.3, 60) if seed else np.round(rng.random(60), 1)
-        p = map_.fit(score, rng.random(60) < score, sample_weight=10.0 ** rng.integers(-3, 4, 60)).predict(np.linspace(0, 1, 200))
+        p = map_.fit(
+            score, rng.random(60) < score, sample_weight=10.0 ** rng.integers(-3, 4, 60)
+        ).predict(np.linspace(0, 1, 200))
         assert np.isfinite(p).all()
         assert ((p >= 0.0) & (p <= 1.0)).all()
 
@@ -116,7 +125,9 @@ def test_no_row_leaves_0_1_or_misses_the_sum_1(calibrator):
         n_classes = 2 if calibrator.tags.binary_only else 2 + seed
         P = rng.dirichlet(np.full(n_classes, 0.1), 60)
         y = rng.integers(0, n_classes, 60)
-        check_rows(calibrator.fit(P, y, sample_weight=10.0 ** rng.integers(-3, 4, 60)).predict_proba(P))
+        check_rows(
+            calibrator.fit(P, y, sample_weight=10.0 ** rng.integers(-3, 4, 60)).predict_proba(P)
+        )
 
 
 @pytest.mark.parametrize(("dtype", "off"), [(np.float16, 1e-4), (np.float32, 1e-8)])
@@ -159,7 +170,9 @@ def test_labels_follow_the_columns_not_the_alphabet(names):
     labels = [names[k] for k in y]
     assert metrics.accuracy(labels, P, classes=names) == metrics.accuracy(y, P)
     cal = cb.TemperatureScaling(classes=names).fit(P, labels)
-    np.testing.assert_array_equal(cal.predict_proba(P), cb.TemperatureScaling().fit(P, y).predict_proba(P))
+    np.testing.assert_array_equal(
+        cal.predict_proba(P), cb.TemperatureScaling().fit(P, y).predict_proba(P)
+    )
     assert cal.predict(P).tolist() == [names[k] for k in P.argmax(axis=1)]
 
 
@@ -169,13 +182,20 @@ def test_shuffled_columns_are_matched_by_name():
     names = np.array(["c", "a", "b"])
     frame = pd.DataFrame(P, columns=names)
     cal = cb.TemperatureScaling().fit(frame, names[y])
-    np.testing.assert_array_equal(cal.predict_proba(frame[["a", "b", "c"]]), cal.predict_proba(frame))
+    np.testing.assert_array_equal(
+        cal.predict_proba(frame[["a", "b", "c"]]), cal.predict_proba(frame)
+    )
 
 
 def test_metrics_do_not_touch_what_they_measure():
     P, y = blobs()
     before = P.tobytes(), y.tobytes()
-    for metric in (metrics.log_loss, metrics.expected_calibration_error, metrics.brier_score, metrics.accuracy):
+    for metric in (
+        metrics.log_loss,
+        metrics.expected_calibration_error,
+        metrics.brier_score,
+        metrics.accuracy,
+    ):
         metric(y, P)
         metric.interval(y, P, n_resamples=10)
     metrics.reliability_curve(y, P)
@@ -187,7 +207,9 @@ def test_discrete_predictions_are_binned_at_their_values():
     cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(n_bins=10)).fit(P, y)
     confidence = cal.predict_confidence(P)
     values = np.unique(confidence)
-    curve = metrics.reliability_curve((P.argmax(axis=1) == y).astype(int), confidence, target=1, n_bins=400, strategy="mass")
+    curve = metrics.reliability_curve(
+        (P.argmax(axis=1) == y).astype(int), confidence, target=1, n_bins=400, strategy="mass"
+    )
     np.testing.assert_allclose(curve.confidence, values, rtol=1e-12)
 
 
@@ -204,7 +226,10 @@ def test_calibration_changes_the_numbers():
     # One tool binned the raw score after calibration too, so that it "had no effect".
     P, y = blobs(n=400)
     Q = cb.TemperatureScaling().fit(P, y).predict_proba(P)
-    assert abs(metrics.expected_calibration_error(y, Q) - metrics.expected_calibration_error(y, P)) > 0.01
+    assert (
+        abs(metrics.expected_calibration_error(y, Q) - metrics.expected_calibration_error(y, P))
+        > 0.01
+    )
 
 
 @pytest.mark.parametrize("p", [1e-300, 1e-15, 1e-9, 1e-7])

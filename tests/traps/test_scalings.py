@@ -58,7 +58,8 @@ def test_temperature_stays_positive_where_scores_mislead():
 
 @pytest.mark.parametrize("planted", [0.05, 0.3, 1.0, 4.0, 20.0])
 def test_the_optimiser_moves_and_does_not_stop_early(planted):
-    # Every row once for each class, weighted by its true probability: the optimum is the planted temperature itself.
+    # Every row once for each class, weighted by its true probability: the optimum is the planted
+    # temperature itself.
     logits, _ = _rows(50, 5)
     truth = softmax(logits / planted)
     rows, labels, weight = np.repeat(logits, 5, axis=0), np.tile(np.arange(5), 50), truth.ravel()
@@ -76,12 +77,17 @@ def test_no_fit_silently_becomes_the_identity(scaling):
     assert metrics.log_loss(y, cal.predict_proba(P)) < metrics.log_loss(y, P) - 0.2
 
 
-@pytest.mark.parametrize("scaling", [cb.VectorScaling, cb.StructuredVectorScaling, cb.EnsembleTemperature, cb.IntraOrderPreserving])
+@pytest.mark.parametrize(
+    "scaling",
+    [cb.VectorScaling, cb.StructuredVectorScaling, cb.EnsembleTemperature, cb.IntraOrderPreserving],
+)
 def test_thousand_classes_converge(scaling):
     logits, y = _rows(300, 1000, sharpness=3.0)
     cal = scaling(inputs="logit").fit(logits, y)
     assert cal.status_ == "converged"
-    assert metrics.log_loss(y, cal.predict_proba(logits)) < metrics.log_loss(y, softmax(logits)) - 0.2
+    assert (
+        metrics.log_loss(y, cal.predict_proba(logits)) < metrics.log_loss(y, softmax(logits)) - 0.2
+    )
 
 
 @every_scaling
@@ -129,7 +135,11 @@ def test_logits_and_probabilities_give_the_same_answer(scaling):
 @every_scaling
 def test_log_loss_is_finite_on_rows_unlike_those_fitted(scaling):
     logits, y = _rows(100)
-    Q = scaling().fit(softmax(logits), y).predict_proba(np.vstack([np.eye(4), np.full((1, 4), 0.25)]))
+    Q = (
+        scaling()
+        .fit(softmax(logits), y)
+        .predict_proba(np.vstack([np.eye(4), np.full((1, 4), 0.25)]))
+    )
     _assert_sound(Q, 5, 4)
     for label in range(4):
         assert np.isfinite(metrics.log_loss(np.full(5, label), Q))
@@ -158,7 +168,9 @@ def test_perfect_separation_does_not_crash(scaling):
 @pytest.mark.parametrize("constant", [0.0, 0.3, 1.0])
 def test_constant_predictions_do_not_crash(scaling, constant):
     y = np.array([0, 1, 0, 0, 1, 0])
-    _assert_sound(_fit(scaling(), np.full(6, constant), y).predict_proba(np.full(6, constant)), 6, 2)
+    _assert_sound(
+        _fit(scaling(), np.full(6, constant), y).predict_proba(np.full(6, constant)), 6, 2
+    )
 
 
 @every_scaling
@@ -199,7 +211,9 @@ def test_names_follow_columns_whatever_their_order(scaling):
     np.testing.assert_array_equal(named.predict(P), names[plain.predict(P)])
     order = [2, 0, 1]
     shuffled = scaling(classes=names[order]).fit(P[:, order], names[y])
-    np.testing.assert_allclose(shuffled.predict_proba(P[:, order]), plain.predict_proba(P)[:, order], atol=1e-6)
+    np.testing.assert_allclose(
+        shuffled.predict_proba(P[:, order]), plain.predict_proba(P)[:, order], atol=1e-6
+    )
 
 
 @every_scaling
@@ -210,13 +224,16 @@ def test_a_second_fit_does_not_see_the_first(scaling):
     other, other_y = _rows(100, 7, seed=5)
     cal.fit(softmax(other), other_y)
     again = cal.fit(softmax(logits), y).predict_proba(softmax(logits))
-    np.testing.assert_array_equal(again, scaling().fit(softmax(logits), y).predict_proba(softmax(logits)))
+    np.testing.assert_array_equal(
+        again, scaling().fit(softmax(logits), y).predict_proba(softmax(logits))
+    )
     assert cal.get_params() == before
 
 
 @pytest.mark.parametrize("scaling", [cb.TemperatureScaling, cb.VectorScaling, cb.MatrixScaling])
 def test_small_probabilities_keep_their_relative_precision(scaling):
-    # One in 1e9 and its complement: a factor of two between two tiny probabilities survives a map near the identity.
+    # One in 1e9 and its complement: a factor of two between two tiny probabilities survives a map
+    # near the identity.
     p = np.array([1e-9, 2e-9, 1 - 1e-9, 1 - 2e-9])
     rng = np.random.default_rng(0)
     base = rng.uniform(0.01, 0.99, 4000)
@@ -232,13 +249,24 @@ def test_tied_scores_sum_their_weights(scaling):
     P = np.array([0.2, 0.2, 0.6, 0.8])
     y = np.array([1, 0, 0, 1])
     weighted = scaling().fit(P, y, sample_weight=[3, 1, 2, 1]).predict_proba(P)
-    repeated = scaling().fit(np.repeat(P, [3, 1, 2, 1]), np.repeat(y, [3, 1, 2, 1])).predict_proba(P)
+    repeated = (
+        scaling().fit(np.repeat(P, [3, 1, 2, 1]), np.repeat(y, [3, 1, 2, 1])).predict_proba(P)
+    )
     np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    "scaling", [cb.MatrixScaling, cb.DirichletCalibration, cb.StructuredMatrixScaling, cb.EnsembleMatrixScaling], ids=lambda s: s.__name__
+    "scaling",
+    [
+        cb.MatrixScaling,
+        cb.DirichletCalibration,
+        cb.StructuredMatrixScaling,
+        cb.EnsembleMatrixScaling,
+    ],
+    ids=lambda s: s.__name__,
 )
 def test_a_matrix_over_too_many_classes_is_refused_with_a_way_out(scaling):
-    with pytest.raises(cb.errors.InputError, match=r"at most 2,000 classes; got 2,001; use StructuredVectorScaling"):
+    with pytest.raises(
+        cb.errors.InputError, match=r"at most 2,000 classes; got 2,001; use StructuredVectorScaling"
+    ):
         scaling(inputs="logit").fit(np.zeros((2, 2001)), [0, 1])

@@ -1,4 +1,6 @@
-"""Bugs of wrappers and cross-validated calibration that bit other tools, each a test named after the trap."""
+"""Bugs of wrappers and cross-validated calibration that bit other tools, each a test named after
+the trap.
+"""
 
 import numpy as np
 import pytest
@@ -11,8 +13,15 @@ from sklearn.preprocessing import StandardScaler
 import calibrant as cb
 from calibrant import metrics
 
-CALIBRATORS = [cb.TemperatureScaling(), cb.OneVsRest(cb.Platt()), cb.OneVsRest(cb.Isotonic()), cb.ConfidenceCalibrator()]
-every_calibrator = pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda c: " ".join(repr(c).split()))
+CALIBRATORS = [
+    cb.TemperatureScaling(),
+    cb.OneVsRest(cb.Platt()),
+    cb.OneVsRest(cb.Isotonic()),
+    cb.ConfidenceCalibrator(),
+]
+every_calibrator = pytest.mark.parametrize(
+    "calibrator", CALIBRATORS, ids=lambda c: " ".join(repr(c).split())
+)
 
 
 def blobs(n=240, n_classes=3, seed=0):
@@ -25,7 +34,9 @@ def blobs(n=240, n_classes=3, seed=0):
 def test_all_calibrators_zero_gives_no_division_by_zero():
     """scikit-learn #19421."""
     P = np.repeat(np.eye(3) * 0.6 + 0.2 * (1 - np.eye(3)), 5, axis=0)
-    cal = cb.OneVsRest(cb.HistogramBinning(n_bins=2, prior_weight=0)).fit(P, np.repeat([0, 1, 2], 5))
+    cal = cb.OneVsRest(cb.HistogramBinning(n_bins=2, prior_weight=0)).fit(
+        P, np.repeat([0, 1, 2], 5)
+    )
     np.testing.assert_allclose(cal.predict_proba([[0.4, 0.35, 0.25]]), [[0.4, 0.35, 0.25]])
 
 
@@ -43,13 +54,17 @@ def test_class_absent_from_the_calibration_set_of_a_fitted_model(calibrator):
 
 @every_calibrator
 def test_class_absent_from_a_fold_is_neither_zero_nor_uniform(calibrator):
-    """scikit-learn #29551: sigmoid gave [0, 1, 0], isotonic [1/3, 1/3, 1/3], temperature crashed."""
+    """scikit-learn #29551: sigmoid gave [0, 1, 0], isotonic [1/3, 1/3, 1/3], temperature
+    crashed.
+    """
     X, y = blobs()
     rows = np.concatenate([np.flatnonzero(y < 2), np.flatnonzero(y == 2)[:2]])
     fold = np.arange(len(rows)) % 2
     fold[-2:] = 1
     cv = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(2)]
-    clf = cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=True).fit(X[rows], y[rows])
+    clf = cb.CalibratedClassifier(GaussianNB(), calibrator, cv=cv, ensemble=True).fit(
+        X[rows], y[rows]
+    )
     Q = clf.predict_proba(X[rows])
     assert Q.shape == (len(rows), 3)
     assert (Q[:, 2] > 0).mean() > 0.9
@@ -72,12 +87,19 @@ def test_labels_follow_the_columns_not_the_alphabet(names):
     labels = np.array(names)[y]
     clf = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.Beta()), cv=3).fit(X, labels)
     own = clf.classes_.tolist().index(names[1])
-    plain = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.Beta()), cv=3).fit(X, y).predict_proba(X)[:, 1]
+    plain = (
+        cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.Beta()), cv=3)
+        .fit(X, y)
+        .predict_proba(X)[:, 1]
+    )
     assert np.corrcoef(clf.predict_proba(X)[:, own], plain)[0, 1] > 0.99
     assert metrics.log_loss(labels, clf.predict_proba(X), classes=clf.classes_) < 0.69
 
 
-@pytest.mark.parametrize("model", [GaussianNB(), make_pipeline(StandardScaler(with_mean=False, with_std=False), GaussianNB())])
+@pytest.mark.parametrize(
+    "model",
+    [GaussianNB(), make_pipeline(StandardScaler(with_mean=False, with_std=False), GaussianNB())],
+)
 def test_weights_are_not_dropped_by_cross_validation_or_a_pipeline(model):
     """scikit-learn #20610, #21134."""
     X, y = blobs()
@@ -109,7 +131,10 @@ def test_logits_and_probabilities_of_one_model_give_the_same():
     X, y = blobs()
     model = LogisticRegression().fit(X, y)
     a, b = (
-        cb.CalibratedClassifier(model, cb.TemperatureScaling(inputs=kind)).fit(X, y).predict_proba(X) for kind in ("logit", "probability")
+        cb.CalibratedClassifier(model, cb.TemperatureScaling(inputs=kind))
+        .fit(X, y)
+        .predict_proba(X)
+        for kind in ("logit", "probability")
     )
     np.testing.assert_allclose(a, b, atol=1e-9)
 

@@ -17,7 +17,13 @@ from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
 from calibrant.validation.result import Rows, measure, resample_measures, uninformed
 
-KEYS = ("log_loss", "event_brier_score", "event_auroc", "calibration_slope", "calibration_in_the_large")
+KEYS = (
+    "log_loss",
+    "event_brier_score",
+    "event_auroc",
+    "calibration_slope",
+    "calibration_in_the_large",
+)
 #: Its default penalty is too weak to matter here, and it fits in a millisecond.
 MODEL = LogisticRegression(C=1e4, solver="newton-cholesky")
 
@@ -28,14 +34,18 @@ def _rows(rng, n=120, d=8):
 
 
 class Constant(ClassifierMixin, BaseEstimator):
-    """Says the share of events among the rows it was fitted to; counts its fits and what they got."""
+    """Says the share of events among the rows it was fitted to; counts its fits and what they
+    got.
+    """
 
     seen: ClassVar[list] = []
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
         self.share_ = float(np.average(np.asarray(y) == self.classes_[1], weights=sample_weight))
-        type(self).seen.append((len(X), None if sample_weight is None else float(np.sum(sample_weight))))
+        type(self).seen.append(
+            (len(X), None if sample_weight is None else float(np.sum(sample_weight)))
+        )
         return self
 
     def predict_proba(self, X):
@@ -54,9 +64,13 @@ class Grouped(Constant):
 
 
 def test_of_a_constant_model_the_optimism_of_the_brier_score_is_twice_the_variance_of_a_mean():
-    """Fitted to a resample of share q, of data of share p: E[q(1-q) - (p(1-p) + (q-p)^2)] = -2 p(1-p)/n."""
+    """Fitted to a resample of share q, of data of share p: E[q(1-q) - (p(1-p) + (q-p)^2)] = -2
+    p(1-p)/n.
+    """
     y = np.repeat([0, 1], [14, 6])
-    found = cb.validate(Constant(), np.zeros((20, 1)), y, n_resamples=300, n_outer=0)["event_brier_score"]
+    found = cb.validate(Constant(), np.zeros((20, 1)), y, n_resamples=300, n_outer=0)[
+        "event_brier_score"
+    ]
     assert found.apparent == pytest.approx(0.21)
     assert found.optimism == pytest.approx(-2 * 0.21 / 20, abs=3 * 0.04 / np.sqrt(300))
     assert found.corrected == pytest.approx(found.apparent - found.optimism)
@@ -75,12 +89,16 @@ def test_the_corrected_value_is_harrells_by_hand():
         p = fitted.predict_proba(X)[:, 1]
         gaps.append(log_loss(y[rows], p[rows]) - log_loss(y, p))
     assert found["log_loss"].optimism == pytest.approx(np.mean(gaps), abs=1e-9)
-    apparent = log_loss(y, LogisticRegression(C=1e4, solver="newton-cholesky").fit(X, y).predict_proba(X)[:, 1])
+    apparent = log_loss(
+        y, LogisticRegression(C=1e4, solver="newton-cholesky").fit(X, y).predict_proba(X)[:, 1]
+    )
     assert found["log_loss"].corrected == pytest.approx(apparent - np.mean(gaps), abs=1e-9)
 
 
 def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on_the_others():
-    """One neighbour on noise: apparent 0, unseen and without information about 1/2, so that R is about 1 and w about 1."""
+    """One neighbour on noise: apparent 0, unseen and without information about 1/2, so that R is
+    about 1 and w about 1.
+    """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 4)), np.arange(150) % 2
     whole = cb.validate(KNeighborsClassifier(1), X, y, n_resamples=30, n_outer=0)
@@ -96,7 +114,9 @@ def test_the_weight_of_the_632_plus_by_hand():
     X, y = _rows(np.random.default_rng(2), n=50, d=4)
     found = cb.validate(MODEL, X, y, n_resamples=6, n_outer=0, random_state=3)
     rows = Rows(X, y.astype(float), np.ones(50), None, None, np.array([0, 1]), False)
-    unseen = np.array([one.unseen for one in resample_measures(rows, MODEL, 6, np.random.default_rng(3))])
+    unseen = np.array(
+        [one.unseen for one in resample_measures(rows, MODEL, 6, np.random.default_rng(3))]
+    )
     risk = MODEL.fit(X, y).predict_proba(X)[:, 1]
     pairs = event_brier_score(np.repeat(y, 50), np.tile(risk, 50))
     informed = uninformed(risk, y.astype(float), np.ones(50))
@@ -106,29 +126,41 @@ def test_the_weight_of_the_632_plus_by_hand():
         apparent, out = found[key].apparent, unseen[:, j].mean()
         overfit = np.clip((out - apparent) / (informed[j] - apparent), 0, 1)
         weight = 0.632 / (1 - 0.368 * overfit)
-        assert found[key].corrected_632 == pytest.approx((1 - weight) * apparent + weight * out), key
+        assert found[key].corrected_632 == pytest.approx((1 - weight) * apparent + weight * out), (
+            key
+        )
 
 
 def test_what_chooses_features_is_part_of_what_is_validated():
-    """Journey: 500 useless features, of which the 5 best are kept. Validated as a whole it is worth nothing; after the choice it shines."""
+    """Journey: 500 useless features, of which the 5 best are kept. Validated as a whole it is
+    worth nothing; after the choice it shines.
+    """
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(100, 500)), np.arange(100) % 2
-    whole = cb.validate(make_pipeline(SelectKBest(k=5), MODEL), X, y, n_resamples=20, n_outer=0)["event_auroc"]
-    late = cb.validate(MODEL, SelectKBest(k=5).fit_transform(X, y), y, n_resamples=20, n_outer=0)["event_auroc"]
+    whole = cb.validate(make_pipeline(SelectKBest(k=5), MODEL), X, y, n_resamples=20, n_outer=0)[
+        "event_auroc"
+    ]
+    late = cb.validate(MODEL, SelectKBest(k=5).fit_transform(X, y), y, n_resamples=20, n_outer=0)[
+        "event_auroc"
+    ]
     assert whole.apparent > 0.75
     assert abs(whole.corrected_632 - 0.5) < 0.12
     assert late.corrected > 0.7
 
 
 def test_the_estimates_meet_the_truth_on_fresh_rows():
-    """Journey: 12 samples of 100 rows and 10 features. Mean errors are within three standard errors, apparent ones are not."""
+    """Journey: 12 samples of 100 rows and 10 features. Mean errors are within three standard
+    errors, apparent ones are not.
+    """
     rng = np.random.default_rng(4)
     X_new, y_new = _rows(rng, n=100_000, d=10)
     errors, apparent = [], []
     for world in range(12):
         X, y = _rows(rng, n=100, d=10)
         found = cb.validate(MODEL, X, y, n_resamples=20, n_outer=0, random_state=world)
-        truth = measure(MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new)))
+        truth = measure(
+            MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new))
+        )
         ours = [found[key] for key in KEYS]
         errors.append([one.corrected - true for one, true in zip(ours, truth, strict=True)])
         apparent.append([one.apparent - true for one, true in zip(ours, truth, strict=True)])
@@ -145,19 +177,32 @@ def test_intervals_hold_the_truth_in_many_samples():
     for world in range(80):
         X, y = _rows(rng, n=200)
         found = cb.validate(MODEL, X, y, n_resamples=40, n_outer=30, n_inner=3, random_state=world)
-        truth = measure(MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new)))
-        held.append([found[key].low <= true <= found[key].high for key, true in zip(KEYS, truth, strict=True)])
+        truth = measure(
+            MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new))
+        )
+        held.append(
+            [
+                found[key].low <= true <= found[key].high
+                for key, true in zip(KEYS, truth, strict=True)
+            ]
+        )
     assert (np.mean(held, axis=0) > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 80)).all()
 
 
 def test_weights_are_repetitions():
     Constant.seen = []
     y, weight = np.array([0, 0, 1, 1, 0]), np.array([3.0, 1.0, 2.0, 1.0, 0.0])
-    found = cb.validate(Constant(), np.zeros((5, 1)), y, sample_weight=weight, n_resamples=60, n_outer=0)
-    repeated = cb.validate(Constant(), np.zeros((7, 1)), np.repeat(y, weight.astype(int)), n_resamples=60, n_outer=0)
+    found = cb.validate(
+        Constant(), np.zeros((5, 1)), y, sample_weight=weight, n_resamples=60, n_outer=0
+    )
+    repeated = cb.validate(
+        Constant(), np.zeros((7, 1)), np.repeat(y, weight.astype(int)), n_resamples=60, n_outer=0
+    )
     assert (found.n, found.events) == (7.0, 3.0)
     assert found["log_loss"].apparent == pytest.approx(repeated["log_loss"].apparent)
-    assert found["event_brier_score"].optimism == pytest.approx(repeated["event_brier_score"].optimism, abs=0.02)
+    assert found["event_brier_score"].optimism == pytest.approx(
+        repeated["event_brier_score"].optimism, abs=0.02
+    )
     assert Constant.seen[0] == (4, 7.0)
     assert Constant.seen[1] == (7, None)
 
@@ -165,23 +210,38 @@ def test_weights_are_repetitions():
 def test_clusters_are_drawn_whole_and_copies_share_a_fold():
     rng = np.random.default_rng(6)
     X, y = np.arange(30.0)[:, None], rng.integers(0, 2, 30)
-    rows = Rows(X, y.astype(float), np.ones(30), np.repeat(np.arange(10), 3), np.repeat(np.arange(10), 3), np.array([0, 1]), False)
+    rows = Rows(
+        X,
+        y.astype(float),
+        np.ones(30),
+        np.repeat(np.arange(10), 3),
+        np.repeat(np.arange(10), 3),
+        np.array([0, 1]),
+        False,
+    )
     times = rows.drawn(rng)
     assert (times.reshape(10, 3) == times.reshape(10, 3)[:, :1]).all()
     again = rows.resampled(times)
     assert len(again.event) == times.sum() == len(again.unit)
     assert len(np.unique(again.unit)) == 10
-    assert set(zip(again.copy_of, again.X[:, 0] // 3, strict=True)) == set(enumerate(np.flatnonzero(times[::3])))
+    assert set(zip(again.copy_of, again.X[:, 0] // 3, strict=True)) == set(
+        enumerate(np.flatnonzero(times[::3]))
+    )
     Grouped.seen = []
     cb.validate(Grouped(), X, y, n_resamples=3, n_outer=2, n_inner=2)
-    assert [one is None for one in Grouped.seen if not isinstance(one, tuple)] == [True] + [False] * 9
+    assert [one is None for one in Grouped.seen if not isinstance(one, tuple)] == [True] + [
+        False
+    ] * 9
 
 
 def test_dependent_rows_widen_the_intervals():
     rng = np.random.default_rng(7)
     X, y = _rows(rng, n=40, d=2)
     X, y, patient = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(40), 4)
-    alone, whole = (cb.validate(MODEL, X, y, cluster=c, n_resamples=2, n_outer=20, n_inner=2)["event_auroc"] for c in (None, patient))
+    alone, whole = (
+        cb.validate(MODEL, X, y, cluster=c, n_resamples=2, n_outer=20, n_inner=2)["event_auroc"]
+        for c in (None, patient)
+    )
     assert whole.high - whole.low > 1.4 * (alone.high - alone.low)
 
 
@@ -206,14 +266,19 @@ def test_it_prints_a_table_and_is_a_frame_and_a_dictionary():
     told = found.to_dict()
     assert told["metrics"]["event_auroc"]["corrected"] == found["event_auroc"].corrected
     assert repr(cb.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2)) == repr(found)
-    assert repr(cb.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2, random_state=1)) != repr(found)
+    assert repr(
+        cb.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2, random_state=1)
+    ) != repr(found)
 
 
 BAD = {
     "one class": ({"y": np.zeros(20)}, "y must hold two classes; got 1"),
     "three classes": ({"y": np.arange(20) % 3}, "y must hold two classes; got 3"),
     "no probabilities": ({"model": object()}, "model must have fit and predict_proba; got object"),
-    "frozen": ({"model": FrozenEstimator(Constant().fit(np.zeros((2, 1)), [0, 1]))}, "frozen; pass the model inside it"),
+    "frozen": (
+        {"model": FrozenEstimator(Constant().fit(np.zeros((2, 1)), [0, 1]))},
+        "frozen; pass the model inside it",
+    ),
     "resamples": ({"n_resamples": 1}, "n_resamples must be a whole number of at least 2"),
     "outer": ({"n_outer": -1}, "n_outer must be"),
     "inner": ({"n_inner": 1}, "n_inner must be"),
@@ -231,10 +296,14 @@ def test_bad_input_is_refused(given, said):
 
 
 def test_a_class_that_resamples_miss_is_refused():
-    """Two clusters of one class each: with weights so unequal no resample of 100 holds the other row."""
+    """Two clusters of one class each: with weights so unequal no resample of 100 holds the other
+    row.
+    """
     weight = np.array([1e9, 1e-3])
     rows = Rows(np.zeros((2, 1)), np.array([0.0, 1.0]), weight, None, None, np.array([0, 1]), True)
-    with pytest.raises(InputError, match=r"rarer class; got 0\.001, and 100 resamples in a row had none"):
+    with pytest.raises(
+        InputError, match=r"rarer class; got 0\.001, and 100 resamples in a row had none"
+    ):
         rows.drawn(np.random.default_rng(0))
 
 

@@ -5,7 +5,11 @@ import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-MAPS = [getattr(cb, name) for name in cb.__all__ if isinstance(getattr(cb, name), type) and issubclass(getattr(cb, name), cb.Map)]
+MAPS = [
+    getattr(cb, name)
+    for name in cb.__all__
+    if isinstance(getattr(cb, name), type) and issubclass(getattr(cb, name), cb.Map)
+]
 
 
 def test_a_calibrator_stands_for_itself_and_none_for_the_default():
@@ -44,7 +48,10 @@ def test_anything_else_is_one_clear_sentence(given, got):
     from sklearn.naive_bayes import GaussianNB
 
     P, y = [[0.9, 0.1], [0.2, 0.8]] * 5, [0, 1] * 5
-    match = rf"calibrator must be a calibrator of classes such as .*, or a map such as Isotonic\(\).*; got {got}\."
+    match = (
+        r"calibrator must be a calibrator of classes such as .*, or a map such as Isotonic\(\).*;"
+        rf" got {got}\."
+    )
     for use in (
         lambda: as_calibrator(given),
         lambda: cb.cross_fitted(given, P, y),

@@ -34,7 +34,9 @@ def test_where_nothing_differs_it_is_the_base():
         cal = ClusteredCalibration().fit(p, y, X=X)
         if not cal.offsets_.used:
             left += 1
-            np.testing.assert_array_equal(cal.predict_proba(p, X=X), cb.LikelihoodPool().fit(p, y).predict_proba(p))
+            np.testing.assert_array_equal(
+                cal.predict_proba(p, X=X), cb.LikelihoodPool().fit(p, y).predict_proba(p)
+            )
     assert left >= 17
 
 

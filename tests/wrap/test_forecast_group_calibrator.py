@@ -1,4 +1,6 @@
-"""Bias and spread by group: found where groups differ, shrunk where rows are few, nothing where they do not."""
+"""Bias and spread by group: found where groups differ, shrunk where rows are few, nothing where
+they do not.
+"""
 
 import json
 
@@ -15,22 +17,37 @@ from calibrant.wrap.forecast_group_calibrator import ForecastGroupCalibrator
 
 
 def problem(n, dims, bias, spread, seed=0, std=0.7):
-    """(mean, std, y, groups, true forecast): the levels of each column move the mean, in units of std, and stretch the std."""
+    """(mean, std, y, groups, true forecast): the levels of each column move the mean, in units
+    of std, and stretch the std.
+    """
     rng = np.random.default_rng(seed)
     groups = np.column_stack([rng.integers(0, d, n) for d in dims])
     shift = sum(rng.normal(0.0, bias, d)[groups[:, j]] for j, d in enumerate(dims))
     log = sum(rng.normal(0.0, spread, d)[groups[:, j]] for j, d in enumerate(dims))
     mean, true = rng.normal(size=n), std * np.exp(log)
-    return mean, np.full(n, std), mean + std * shift + true * rng.normal(size=n), groups, (mean + std * shift, true)
+    return (
+        mean,
+        np.full(n, std),
+        mean + std * shift + true * rng.normal(size=n),
+        groups,
+        (mean + std * shift, true),
+    )
 
 
 def test_it_gains_most_of_what_there_is_to_gain_and_says_how_much():
     mean, std, y, groups, truth = problem(6000, (6, 5), 0.4, 0.3)
     fit, rest = slice(0, 3000), slice(3000, None)
     cal = ForecastGroupCalibrator().fit(mean[fit], y[fit], std=std[fit], groups=groups[fit])
-    base = cb.DistributionRecalibration(shape=None).fit(mean[fit], y[fit], std=std[fit]).predict(mean[rest], std[rest])
+    base = (
+        cb.DistributionRecalibration(shape=None)
+        .fit(mean[fit], y[fit], std=std[fit])
+        .predict(mean[rest], std[rest])
+    )
     made = cal.predict(mean[rest], std[rest], groups=groups[rest])
-    scores = [metrics.negative_log_likelihood(y[rest], one) for one in (base, made, (truth[0][rest], truth[1][rest]))]
+    scores = [
+        metrics.negative_log_likelihood(y[rest], one)
+        for one in (base, made, (truth[0][rest], truth[1][rest]))
+    ]
     assert scores[0] - scores[1] > 0.93 * (scores[0] - scores[2])
     assert abs(cal.gain_ - (scores[0] - scores[1])) < 4.0 * np.sqrt(2.0) * cal.gain_error_
     assert "cells differ by" in cal.explain()
@@ -39,7 +56,9 @@ def test_it_gains_most_of_what_there_is_to_gain_and_says_how_much():
 
 
 def test_the_shift_of_one_column_is_the_closed_form():
-    """Without noise in the spread: information over information and prior, times the mean of the normal scores."""
+    """Without noise in the spread: information over information and prior, times the mean of the
+    normal scores.
+    """
     mean, std, y, groups, _ = problem(4000, (5,), 0.5, 0.0, 1)
     cal = ForecastGroupCalibrator(cb.ForecastIdentity()).fit(mean, y, std=std, groups=groups)
     (family,) = cal.families_
@@ -68,12 +87,16 @@ def test_groups_that_do_not_differ_leave_the_base_exactly():
 
 def test_unseen_levels_fall_back_to_their_parents_and_missing_is_a_level():
     mean, std, y, groups, _ = problem(4000, (4, 3), 0.8, 0.4, 2)
-    frame = pd.DataFrame({"shop": groups[:, 0], "size": np.array(["s", "l", None], dtype=object)[groups[:, 1]]})
+    frame = pd.DataFrame(
+        {"shop": groups[:, 0], "size": np.array(["s", "l", None], dtype=object)[groups[:, 1]]}
+    )
     cal = ForecastGroupCalibrator(depth=1).fit(mean, y, std=std, groups=frame)
     base = cal.base_.predict([0.0], [1.0])
 
     def moved(shop, size):
-        found = cal.predict([0.0], [1.0], groups=pd.DataFrame({"size": [size], "shop": [shop]}, dtype=object))
+        found = cal.predict(
+            [0.0], [1.0], groups=pd.DataFrame({"size": [size], "shop": [shop]}, dtype=object)
+        )
         return (found.mean[0] - base.mean[0]) / base.std[0], np.log(found.std[0] / base.std[0])
 
     np.testing.assert_allclose(moved(9, "other"), (0.0, 0.0), atol=1e-12)
@@ -88,16 +111,26 @@ def test_several_outputs_other_forecasts_and_saving(tmp_path):
     cal = ForecastGroupCalibrator().fit(both[0], both[1], std=both[2], groups=groups)
     again = cb.load(cal.save(tmp_path / "m.calibrant")).predict(both[0], both[2], groups=groups)
     np.testing.assert_array_equal(cal.predict(both[0], both[2], groups=groups).std, again.std)
-    one = ForecastGroupCalibrator().fit(mean, y, std=std, groups=groups).predict(mean, std, groups=groups)
+    one = (
+        ForecastGroupCalibrator()
+        .fit(mean, y, std=std, groups=groups)
+        .predict(mean, std, groups=groups)
+    )
     np.testing.assert_allclose(again.mean[:, 0], one.mean)
     draws = mean[:, None] + std[:, None] * np.random.default_rng(0).normal(size=(1500, 200))
-    of_samples = ForecastGroupCalibrator().fit(cb.SampleForecast(draws), y, groups=groups).predict(cb.SampleForecast(draws), groups=groups)
+    of_samples = (
+        ForecastGroupCalibrator()
+        .fit(cb.SampleForecast(draws), y, groups=groups)
+        .predict(cb.SampleForecast(draws), groups=groups)
+    )
     assert np.abs(of_samples.mean - one.mean).mean() < 0.1
 
 
 def test_the_command_line_fits_applies_and_reports(tmp_path):
     mean, std, y, groups, _ = problem(800, (3,), 1.0, 0.5, 4)
-    frame = pd.DataFrame({"mean": mean, "std": std, "y": y, "shop": np.array(["a", "b", ""])[groups[:, 0]]})
+    frame = pd.DataFrame(
+        {"mean": mean, "std": std, "y": y, "shop": np.array(["a", "b", ""])[groups[:, 0]]}
+    )
     path, model, out = tmp_path / "f.csv", tmp_path / "m.calibrant", tmp_path / "o.csv"
     frame.to_csv(path, index=False)
 
@@ -107,7 +140,11 @@ def test_the_command_line_fits_applies_and_reports(tmp_path):
 
     run("fit", path, "--groups", "shop", "--method", "forecast-group", "-o", model)
     run("apply", model, path, "-o", out)
-    expected = ForecastGroupCalibrator().fit(mean, y, std=std, groups=groups).predict(mean, std, groups=groups)
+    expected = (
+        ForecastGroupCalibrator()
+        .fit(mean, y, std=std, groups=groups)
+        .predict(mean, std, groups=groups)
+    )
     np.testing.assert_allclose(pd.read_csv(out)["std"], expected.std, rtol=1e-9)
     run("report", path, "--groups", "shop", "--method", "forecast-group", "-o", tmp_path / "r.json")
     told = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))

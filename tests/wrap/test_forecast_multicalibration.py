@@ -1,4 +1,6 @@
-"""Boosted mean and spread of forecasts: found where they are off, left alone where they are right."""
+"""Boosted mean and spread of forecasts: found where they are off, left alone where they are
+right.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from calibrant.wrap.forecast_multicalibration import ForecastMulticalibration
 
 
 def problem(n, seed=0, strength=1.0):
-    """(mean, std, outcomes, features, groups): bias where features act together, spread by a group of names."""
+    """(mean, std, outcomes, features, groups): bias where features act together, spread by a
+    group of names.
+    """
     rng = np.random.default_rng(seed)
     X, group = rng.normal(size=(n, 3)), rng.choice(np.array(["a", "b", None], dtype=object), n)
     mean, std = rng.normal(size=n), np.exp(0.3 * rng.normal(size=n))
@@ -25,16 +29,26 @@ def score(mean, std, y):
 def test_it_finds_bias_and_spread():
     mean, std, y, X, group, bias, spread = problem(10_000)
     fit, rest = slice(0, 5000), slice(5000, None)
-    cal = ForecastMulticalibration().fit(mean[fit], y[fit], std=std[fit], X=X[fit], groups=group[fit])
+    cal = ForecastMulticalibration().fit(
+        mean[fit], y[fit], std=std[fit], X=X[fit], groups=group[fit]
+    )
     out = cal.predict(mean[rest], std[rest], X=X[rest], groups=group[rest])
-    base = cb.DistributionRecalibration(shape=None).fit(mean[fit], y[fit], std=std[fit]).predict(mean[rest], std[rest])
+    base = (
+        cb.DistributionRecalibration(shape=None)
+        .fit(mean[fit], y[fit], std=std[fit])
+        .predict(mean[rest], std[rest])
+    )
     true = mean[rest] + std[rest] * bias[rest], std[rest] * spread[rest]
-    losses = [score(*one, y[rest]).mean() for one in ((base.mean, base.std), (out.mean, out.std), true)]
+    losses = [
+        score(*one, y[rest]).mean() for one in ((base.mean, base.std), (out.mean, out.std), true)
+    ]
     assert losses[0] - losses[1] > 0.9 * (losses[0] - losses[2])
     for level in (None, "b"):
         rows = group[rest] == level if level else group[rest] != "b"
         low, high = out.interval(0.8)
-        assert np.mean((low <= y[rest]) & (y[rest] <= high), where=rows) == pytest.approx(0.8, abs=0.03)
+        assert np.mean((low <= y[rest]) & (y[rest] <= high), where=rows) == pytest.approx(
+            0.8, abs=0.03
+        )
     assert next(iter(cal.trees_.importance)) in ("column 1", "column 2")
     assert "log score" in cal.explain()
 
@@ -63,7 +77,9 @@ def test_several_outputs_quantiles_and_a_saved_copy(tmp_path):
     assert abs(np.corrcoef(out.mean - mean, y - mean)[0, 1]) > 0.4
     again = cb.load(cal.save(tmp_path / "forecast.calibrant")).predict(quantiles, X=X, groups=group)
     np.testing.assert_array_equal(again.quantile(levels), out.quantile(levels))
-    two = ForecastMulticalibration(max_rounds=5).fit(np.column_stack([mean] * 2), np.column_stack([y, -y]), std=np.ones((1500, 2)), X=X)
+    two = ForecastMulticalibration(max_rounds=5).fit(
+        np.column_stack([mean] * 2), np.column_stack([y, -y]), std=np.ones((1500, 2)), X=X
+    )
     assert two.predict(np.zeros((4, 2)), np.ones((4, 2)), X=X[:4]).shape == (4, 2)
     assert cb.load(two.save(tmp_path / "two.calibrant")).n_outputs_ == 2
     assert len(two.explain().splitlines()) == 2
@@ -73,9 +89,13 @@ def test_weights_are_repetition_with_columns():
     mean, std, y, X, group, *_ = problem(600, 3)
     weight = np.random.default_rng(0).integers(0, 3, 600)
     options = {"max_rounds": 8, "learning_rate": 0.4}
-    cal = ForecastMulticalibration(**options).fit(mean, y, std=std, X=X, groups=group, sample_weight=weight)
+    cal = ForecastMulticalibration(**options).fit(
+        mean, y, std=std, X=X, groups=group, sample_weight=weight
+    )
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(600), weight))
-    again = ForecastMulticalibration(**options).fit(mean[rows], y[rows], std=std[rows], X=X[rows], groups=group[rows])
+    again = ForecastMulticalibration(**options).fit(
+        mean[rows], y[rows], std=std[rows], X=X[rows], groups=group[rows]
+    )
     a, b = (c.predict(mean, std, X=X, groups=group) for c in (cal, again))
     assert cal.trees_.used
     np.testing.assert_allclose(a.mean, b.mean, atol=1e-6)

@@ -1,4 +1,6 @@
-"""Offsets by group: found where groups differ, shrunk where rows are few, nothing where they do not."""
+"""Offsets by group: found where groups differ, shrunk where rows are few, nothing where they do
+not.
+"""
 
 import numpy as np
 import pytest
@@ -46,7 +48,9 @@ def test_groups_that_do_not_differ_leave_the_base_exactly():
         base = cb.LikelihoodPool().fit(p, y)
         if not cal.offsets_.used:
             left += 1
-            np.testing.assert_array_equal(cal.predict_proba(p, groups=groups), base.predict_proba(p))
+            np.testing.assert_array_equal(
+                cal.predict_proba(p, groups=groups), base.predict_proba(p)
+            )
             assert cal.status_ == "base: no evidence that groups differ"
             assert cal.explain().startswith("No evidence that groups differ")
     assert left >= 26
@@ -79,12 +83,16 @@ def test_missing_is_a_level_where_it_was_seen():
 def test_slopes_are_found():
     rng = np.random.default_rng(5)
     group, z = rng.integers(0, 6, 9000), rng.normal(size=9000)
-    y = (rng.uniform(size=9000) < 1.0 / (1.0 + np.exp(-z * np.linspace(0.4, 1.6, 6)[group]))).astype(int)
+    y = (
+        rng.uniform(size=9000) < 1.0 / (1.0 + np.exp(-z * np.linspace(0.4, 1.6, 6)[group]))
+    ).astype(int)
     p = 1.0 / (1.0 + np.exp(-z))
     gains = [GroupCalibrator(slopes=s).fit(p, y, groups=group).offsets_ for s in (True, False)]
     assert gains[0].used
     assert not gains[1].used
-    np.testing.assert_allclose(gains[0].families_[0]["slope"][:, 0], np.linspace(-0.6, 0.6, 6), atol=0.25)
+    np.testing.assert_allclose(
+        gains[0].families_[0]["slope"][:, 0], np.linspace(-0.6, 0.6, 6), atol=0.25
+    )
 
 
 def test_several_classes_and_a_map_for_a_base():
@@ -101,15 +109,23 @@ def test_several_classes_and_a_map_for_a_base():
     cal = GroupCalibrator(cb.Beta()).fit(P[fit], y[fit], groups=group[fit])
     assert type(cal.calibrator_).__name__ == "OneVsRest"
     base = cb.OneVsRest(cb.Beta()).fit(P[fit], y[fit])
-    losses = [-np.log(Q[y[test]]) if Q.ndim == 1 else -np.log(Q[np.arange(2000), y[test]]) for Q in (
-        cal.predict_proba(P[test], groups=group[test]), base.predict_proba(P[test]), truth[test])]  # fmt: skip
+    losses = [
+        -np.log(Q[y[test]]) if Q.ndim == 1 else -np.log(Q[np.arange(2000), y[test]])
+        for Q in (
+            cal.predict_proba(P[test], groups=group[test]),
+            base.predict_proba(P[test]),
+            truth[test],
+        )
+    ]
     assert (losses[1] - losses[0]).mean() > 0.8 * (losses[1] - losses[2]).mean()
     assert " of 0" in cal.explain() or " of 1" in cal.explain() or " of 2" in cal.explain()
 
 
 def test_it_joins_the_automatic_choice_where_groups_are_given():
     p, y, groups, _ = problem(3000, (10,), 0.8, 7)
-    cal = cb.AutoCalibrator(methods=["temperature scaling", "offsets by group"]).fit(p, y, groups=groups)
+    cal = cb.AutoCalibrator(methods=["temperature scaling", "offsets by group"]).fit(
+        p, y, groups=groups
+    )
     assert {row["name"]: row["weight"] for row in cal.table_}["offsets by group"] > 0.9
     with pytest.raises(InputError, match="AutoCalibrator needs groups="):
         cal.predict_proba(p)
@@ -136,7 +152,9 @@ def test_columns_of_a_mapping_are_known_by_their_names():
     cal = GroupCalibrator().fit(p, y, groups=named)
     assert cal.group_names_ == ["a", "b"]
     expected = GroupCalibrator().fit(p, y, groups=groups).predict_proba(p, groups=groups)
-    np.testing.assert_array_equal(cal.predict_proba(p, groups={"b": groups[:, 1], "a": groups[:, 0]}), expected)
+    np.testing.assert_array_equal(
+        cal.predict_proba(p, groups={"b": groups[:, 1], "a": groups[:, 0]}), expected
+    )
     with pytest.raises(InputError, match=r"\['b'\] are not there"):
         cal.predict_proba(p, groups={"a": groups[:, 0]})
 
@@ -145,16 +163,22 @@ def test_it_can_be_said_of_positions_of_levels_alone_and_in_the_automatic_choice
     rng = np.random.default_rng(0)
     groups = np.column_stack([rng.integers(0, 8, 3000), rng.integers(0, 3, 3000)])
     p = rng.uniform(0.05, 0.95, 3000)
-    y = rng.uniform(size=3000) < 1.0 / (1.0 + (1.0 - p) / p * np.exp(rng.normal(size=8)[groups[:, 0]]))
+    y = rng.uniform(size=3000) < 1.0 / (
+        1.0 + (1.0 - p) / p * np.exp(rng.normal(size=8)[groups[:, 0]])
+    )
     P = np.column_stack([1.0 - p, p])
     new = np.array([[0, 0], [7, 2], [8, 1], [3, -4]])
     for cal in (cb.GroupCalibrator(), cb.AutoCalibrator()):
         cal.fit(P, y, groups=groups)
         rows = np.hstack([P[:4], cal.group_levels().codes(new)])
-        np.testing.assert_allclose(cal.compile()(rows), cal.predict_proba(P[:4], groups=new), atol=1e-12)
+        np.testing.assert_allclose(
+            cal.compile()(rows), cal.predict_proba(P[:4], groups=new), atol=1e-12
+        )
         # A position that no level has is unknown too, in whatever column.
         rows[0, 2:], rows[1, 2:] = (8, 0), (-1, -1)
-        assert np.ptp(cal.compile()(np.vstack([rows[0], [*rows[0, :2], -1, 0]])), axis=0).max() == 0.0
+        assert (
+            np.ptp(cal.compile()(np.vstack([rows[0], [*rows[0, :2], -1, 0]])), axis=0).max() == 0.0
+        )
 
 
 def test_crossings_that_no_float32_can_number_are_not_said():
@@ -173,12 +197,19 @@ def test_rows_of_unseen_and_missing_levels_are_counted_by_column():
     cal = GroupCalibrator().fit(p, y, groups=groups.astype(str).astype(object))
     new = np.array([["0", "1"], ["9", "1"], [None, "7"]], dtype=object)
     assert cal.unseen_rows(new) == {"column 1": 2, "column 2": 1}
-    assert cb.AutoCalibrator(methods=["offsets by group"]).fit(p, y, groups=groups).unseen_rows([[5, 0]]) == {"column 1": 1, "column 2": 0}
-    assert cb.Multicalibration(max_rounds=2).fit(p, y, groups=groups).unseen_rows([[5, 0]]) == {"column 1": 1, "column 2": 0}
+    assert cb.AutoCalibrator(methods=["offsets by group"]).fit(p, y, groups=groups).unseen_rows(
+        [[5, 0]]
+    ) == {"column 1": 1, "column 2": 0}
+    assert cb.Multicalibration(max_rounds=2).fit(p, y, groups=groups).unseen_rows([[5, 0]]) == {
+        "column 1": 1,
+        "column 2": 0,
+    }
     assert cb.TemperatureScaling().fit(p, y).unseen_rows([[5, 0]]) == {}
 
 
-@pytest.mark.parametrize("wrapper", [GroupCalibrator, cb.Multicalibration], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "wrapper", [GroupCalibrator, cb.Multicalibration], ids=lambda one: one.__name__
+)
 def test_an_automatic_choice_inside_does_not_try_a_wrapper_again(wrapper):
     p, y, groups, _ = problem(600, (3,), 0.8, 8)
     cal = wrapper(cb.AutoCalibrator(cv=2)).fit(p, y, groups=groups[:, 0])
@@ -189,7 +220,9 @@ def test_an_automatic_choice_inside_does_not_try_a_wrapper_again(wrapper):
 
 
 def test_weights_of_a_design_are_worth_fewer_rows():
-    """As many rows as their effective size: where groups do not differ, heavy rows do not tell them apart."""
+    """As many rows as their effective size: where groups do not differ, heavy rows do not tell
+    them apart.
+    """
     apart = []
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -198,6 +231,8 @@ def test_weights_of_a_design_are_worth_fewer_rows():
         fitted = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=group, sample_weight=weight)
         effective = weight * (weight.sum() / (weight @ weight))
         same = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=group, sample_weight=effective)
-        np.testing.assert_allclose(fitted.predict_proba(p, groups=group), same.predict_proba(p, groups=group), rtol=1e-9)
+        np.testing.assert_allclose(
+            fitted.predict_proba(p, groups=group), same.predict_proba(p, groups=group), rtol=1e-9
+        )
         apart.append(fitted.offsets_.used)
     assert sum(apart) <= 2

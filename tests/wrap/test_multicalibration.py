@@ -1,4 +1,6 @@
-"""Boosted offsets: they find what features and groups say together, leave what is right alone, and read columns of any kind."""
+"""Boosted offsets: they find what features and groups say together, leave what is right alone,
+and read columns of any kind.
+"""
 
 import numpy as np
 import pytest
@@ -31,7 +33,8 @@ def test_it_gains_most_of_what_there_is_to_gain():
     q = cal.predict_proba(p[rest], X=X[rest])[:, 1]
     gained, there = (loss(p[rest], y[rest]) - loss(other, y[rest]) for other in (q, truth[rest]))
     assert gained.mean() > 0.85 * there.mean()
-    # What it says of itself, out of fold, is what it gains on others; the mean of the members is a little better than they are.
+    # What it says of itself, out of fold, is what it gains on others; the mean of the members is a
+    # little better than they are.
     error = np.hypot(cal.trees_.gain_error_, gained.std() / 6000**0.5)
     assert -3.0 * error < gained.mean() - cal.trees_.gain_ < 4.0 * error
     named = list(cal.trees_.importance)[:3]
@@ -59,7 +62,9 @@ def _divergence(cal, new):
     """Mean divergence of the calibrated from the true probabilities."""
     p, _, X, truth = new
     q = cal.predict_proba(p, X=X)[:, 1]
-    return float((truth * np.log(truth / q) + (1.0 - truth) * np.log((1.0 - truth) / (1.0 - q))).mean())
+    return float(
+        (truth * np.log(truth / q) + (1.0 - truth) * np.log((1.0 - truth) / (1.0 - q))).mean()
+    )
 
 
 @pytest.mark.slow
@@ -72,12 +77,25 @@ def test_true_probabilities_are_left_alone_nine_times_in_ten():
 
 
 def mixed(n, seed=0):
-    """(said, outcomes, columns of groups: names with missing ones, whole numbers that are names; a feature with missing ones)."""
+    """(said, outcomes, columns of groups: names with missing ones, whole numbers that are names;
+    a feature with missing ones).
+    """
     rng = np.random.default_rng(seed)
-    z, name, number, x = rng.normal(size=n), rng.integers(0, 4, n), rng.integers(0, 30, n), rng.normal(size=n)
-    shift = np.array([-1.5, 0.0, 1.0, 1.5])[name] + rng.normal(0.0, 0.5, 30)[number] + np.where(x > 1.0, 1.0, 0.0)
+    z, name, number, x = (
+        rng.normal(size=n),
+        rng.integers(0, 4, n),
+        rng.integers(0, 30, n),
+        rng.normal(size=n),
+    )
+    shift = (
+        np.array([-1.5, 0.0, 1.0, 1.5])[name]
+        + rng.normal(0.0, 0.5, 30)[number]
+        + np.where(x > 1.0, 1.0, 0.0)
+    )
     y = (rng.uniform(size=n) < sigmoid(z + shift)).astype(int)
-    groups = np.column_stack([np.array(["a", None, "b", "c"], dtype=object)[name], number.astype(object)])
+    groups = np.column_stack(
+        [np.array(["a", None, "b", "c"], dtype=object)[name], number.astype(object)]
+    )
     return sigmoid(z), y, groups, np.where(x > 1.0, np.nan, x)
 
 
@@ -92,7 +110,9 @@ def test_names_missing_values_and_levels_not_seen():
     without, far = cal.predict_proba([0.5] * 2, groups=rows[[2, 2]], X=[0.0, np.nan])[:, 1]
     assert far > without + 0.1
     again = np.array([float("nan"), 0.0])
-    np.testing.assert_array_equal(cal.predict_proba([0.5] * 2, groups=rows[[2, 2]], X=again)[::-1, 1], [without, far])
+    np.testing.assert_array_equal(
+        cal.predict_proba([0.5] * 2, groups=rows[[2, 2]], X=again)[::-1, 1], [without, far]
+    )
 
 
 def test_more_levels_than_a_byte_holds():
@@ -116,10 +136,15 @@ def test_several_classes():
     P, truth = softmax(z), softmax(z + np.sign(X[:, :1] * X[:, 1:]) * [1.0, 0.0, -1.0])
     y = (truth.cumsum(axis=1) < rng.uniform(size=(6000, 1))).sum(axis=1)
     fit, test = slice(0, 4000), np.arange(4000, 6000)
-    cal = Multicalibration(cb.Beta(), max_rounds=30, learning_rate=0.3).fit(P[fit], y[fit], X=X[fit])
+    cal = Multicalibration(cb.Beta(), max_rounds=30, learning_rate=0.3).fit(
+        P[fit], y[fit], X=X[fit]
+    )
     assert type(cal.calibrator_).__name__ == "OneVsRest"
     base = cal.calibrator_.predict_proba(P[test])
-    losses = [-np.log(Q[np.arange(len(Q)), y[test]]) for Q in (cal.predict_proba(P[test], X=X[test]), base, truth[test])]
+    losses = [
+        -np.log(Q[np.arange(len(Q)), y[test]])
+        for Q in (cal.predict_proba(P[test], X=X[test]), base, truth[test])
+    ]
     assert (losses[1] - losses[0]).mean() > 0.75 * (losses[1] - losses[2]).mean()
 
 
@@ -127,12 +152,17 @@ def test_the_order_within_a_group_is_kept_where_asked():
     rng = np.random.default_rng(8)
     group, z = rng.integers(0, 6, 6000), rng.normal(size=6000)
     # Wavy in the score, so that trees that may ask of it break its order.
-    y = (rng.uniform(size=6000) < sigmoid(z + 2.5 * np.sin(3.0 * z) + 0.5 * group - 1.5)).astype(int)
+    y = (rng.uniform(size=6000) < sigmoid(z + 2.5 * np.sin(3.0 * z) + 0.5 * group - 1.5)).astype(
+        int
+    )
     score = np.linspace(0.05, 0.95, 200)
     for keep in (False, True):
         cal = Multicalibration(keep_order=keep).fit(sigmoid(z), y, groups=group)
         assert cal.trees_.used
-        falls = [np.diff(cal.predict_proba(score, groups=np.full(200, g))[:, 1]).min() < 0.0 for g in range(6)]
+        falls = [
+            np.diff(cal.predict_proba(score, groups=np.full(200, g))[:, 1]).min() < 0.0
+            for g in range(6)
+        ]
         assert any(falls) != keep
 
 
@@ -144,7 +174,11 @@ def test_weights_are_repetition_and_the_order_of_rows_is_nothing():
     order = np.random.default_rng(1).permutation(np.repeat(np.arange(700), weight))
     again = Multicalibration(**options).fit(p[order], y[order], groups=groups[order], X=x[order])
     assert cal.trees_.used
-    np.testing.assert_allclose(cal.predict_proba(p, groups=groups, X=x), again.predict_proba(p, groups=groups, X=x), atol=1e-6)
+    np.testing.assert_allclose(
+        cal.predict_proba(p, groups=groups, X=x),
+        again.predict_proba(p, groups=groups, X=x),
+        atol=1e-6,
+    )
 
 
 def test_rows_of_few_scores_and_groups_are_learned_from():
@@ -161,16 +195,23 @@ def test_saved_with_columns_of_every_kind(tmp_path):
     p, y, groups, x = mixed(1500, 4)
     cal = Multicalibration(cb.GroupCalibrator(), max_rounds=10).fit(p, y, groups=groups, X=x)
     again = cb.load(cal.save(tmp_path / "boosted.calibrant"))
-    np.testing.assert_array_equal(again.predict_proba(p, groups=groups, X=x), cal.predict_proba(p, groups=groups, X=x))
+    np.testing.assert_array_equal(
+        again.predict_proba(p, groups=groups, X=x), cal.predict_proba(p, groups=groups, X=x)
+    )
 
 
 def test_no_fold_cuts_a_cluster():
-    """Copies of few rows: by chance folds see each thing on both sides and believe noise; clusters do not."""
+    """Copies of few rows: by chance folds see each thing on both sides and believe noise;
+    clusters do not.
+    """
     used = {True: 0, False: 0}
     for seed in range(3):
         rng = np.random.default_rng(seed)
         thing = np.repeat(np.arange(80), 10)
-        p, X = rng.uniform(0.2, 0.8, 80)[thing], rng.normal(size=(80, 3))[thing] + rng.normal(0.0, 1e-3, (800, 3))
+        p, X = (
+            rng.uniform(0.2, 0.8, 80)[thing],
+            rng.normal(size=(80, 3))[thing] + rng.normal(0.0, 1e-3, (800, 3)),
+        )
         y = (rng.uniform(size=80)[thing] < p).astype(int)
         for known in used:
             cal = Multicalibration(max_rounds=15).fit(p, y, X=X, cluster=thing if known else None)
@@ -186,21 +227,33 @@ def test_it_joins_the_automatic_choice_where_columns_are_given():
     assert {row["name"]: row["weight"] for row in cal.table_}["boosted trees"] > 0.9
     with pytest.raises(InputError, match="AutoCalibrator needs X="):
         cal.predict_proba(p)
-    assert "boosted trees" not in {row["name"] for row in cb.AutoCalibrator(methods=names).fit(p, y).table_}
+    assert "boosted trees" not in {
+        row["name"] for row in cb.AutoCalibrator(methods=names).fit(p, y).table_
+    }
 
 
 def test_it_can_be_said_of_positions_of_levels():
     p, y, groups, _ = mixed(3000, 5)
     for options in ({}, {"keep_order": True}):
-        cal = Multicalibration(cb.GroupCalibrator(), max_rounds=4, **options).fit(p, y, groups=groups)
-        cal = Multicalibration(max_rounds=4, **options).fit(p, y, groups=groups) if not cal.trees_.used else cal
+        cal = Multicalibration(cb.GroupCalibrator(), max_rounds=4, **options).fit(
+            p, y, groups=groups
+        )
+        cal = (
+            Multicalibration(max_rounds=4, **options).fit(p, y, groups=groups)
+            if not cal.trees_.used
+            else cal
+        )
         assert cal.trees_.used
         P, new = np.column_stack([1.0 - p, p])[:300], groups[:300].copy()
         new[:3] = [["new", 3], ["a", 99], [None, 3]]
         rows = np.hstack([P, cal.group_levels().codes(new)])
-        np.testing.assert_allclose(cal.compile()(rows), cal.predict_proba(P, groups=new), atol=1e-12)
+        np.testing.assert_allclose(
+            cal.compile()(rows), cal.predict_proba(P, groups=new), atol=1e-12
+        )
     with pytest.raises(InputError, match="trees that ask for features"):
-        Multicalibration(max_rounds=4).fit(p, y, X=groups[:, 1].astype(float), groups=groups).expression()
+        Multicalibration(max_rounds=4).fit(
+            p, y, X=groups[:, 1].astype(float), groups=groups
+        ).expression()
 
 
 def test_options_and_columns_are_checked():
@@ -208,7 +261,9 @@ def test_options_and_columns_are_checked():
     cal = Multicalibration().fit(p, y, X=X)
     with pytest.raises(InputError, match="Multicalibration needs X="):
         cal.predict_proba(p)
-    with pytest.raises(InputError, match="groups must be given where it was in the fit, and only there"):
+    with pytest.raises(
+        InputError, match="groups must be given where it was in the fit, and only there"
+    ):
         cal.predict_proba(p, X=X, groups=X)
     cal.fit(p, y, groups=X[:, 0] > 0).fit(p, y, X=X)
     with pytest.raises(InputError, match="X must have 4 columns, as in the fit; got 3"):

@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from calibrant import Beta, HistogramBinning, Isotonic, Map, OneVsRest, Platt, TemperatureScaling, load
+from calibrant import (
+    Beta,
+    HistogramBinning,
+    Isotonic,
+    Map,
+    OneVsRest,
+    Platt,
+    TemperatureScaling,
+    load,
+)
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.predictions import read
 
@@ -16,9 +25,13 @@ def data():
 
 def test_each_class_has_its_own_map_then_rows_are_renormalised(data):
     P, y = data
-    p = read(P).probabilities  # the sums of the rows are 1 but for rounding, which the fit of a map may magnify
+    p = (
+        read(P).probabilities
+    )  # the sums of the rows are 1 but for rounding, which the fit of a map may magnify
     raw = np.column_stack([Beta().fit(p[:, k], y == k).predict(p[:, k]) for k in range(3)])
-    np.testing.assert_allclose(OneVsRest().fit(P, y).predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-8)
+    np.testing.assert_allclose(
+        OneVsRest().fit(P, y).predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-8
+    )
 
 
 def test_two_classes_take_one_map_and_its_complement():
@@ -56,8 +69,15 @@ def test_a_class_of_few_rows_keeps_its_probability_before_renormalising(data):
     few = np.flatnonzero(y == 2)[:24]
     rows = np.concatenate([np.flatnonzero(y != 2), few])
     cal = OneVsRest(Platt()).fit(P[rows], y[rows])
-    raw = np.column_stack([Platt().fit(P[rows, k], y[rows] == k).predict(P[:, k]) if k < 2 else P[:, k] for k in range(3)])
-    np.testing.assert_allclose(cal.predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-6)
+    raw = np.column_stack(
+        [
+            Platt().fit(P[rows, k], y[rows] == k).predict(P[:, k]) if k < 2 else P[:, k]
+            for k in range(3)
+        ]
+    )
+    np.testing.assert_allclose(
+        cal.predict_proba(P), raw / raw.sum(axis=1, keepdims=True), rtol=1e-6
+    )
     assert cal.status_ == "converged; 1 of 3 classes as they are"
     twice = OneVsRest(Platt()).fit(P[rows], y[rows], sample_weight=np.where(y[rows] == 2, 2.0, 1.0))
     assert twice.status_ == "converged"
@@ -67,9 +87,13 @@ def test_a_class_of_few_rows_keeps_its_probability_before_renormalising(data):
 def test_few_rows_of_every_class_change_nothing_and_two_classes_always_have_their_map():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 60)
-    np.testing.assert_allclose(OneVsRest(Isotonic()).fit(P, np.arange(60) % 3).predict_proba(P), P, rtol=1e-12)
+    np.testing.assert_allclose(
+        OneVsRest(Isotonic()).fit(P, np.arange(60) % 3).predict_proba(P), P, rtol=1e-12
+    )
     p, y = [0.1, 0.6, 0.4, 0.9], [0, 0, 1, 1]
-    np.testing.assert_array_equal(OneVsRest(Isotonic()).fit(p, y).predict_proba(p)[:, 1], Isotonic().fit(p, y).predict(p))
+    np.testing.assert_array_equal(
+        OneVsRest(Isotonic()).fit(p, y).predict_proba(p)[:, 1], Isotonic().fit(p, y).predict(p)
+    )
 
 
 def test_a_class_of_few_rows_is_saved_with_the_others(data, tmp_path):
@@ -96,7 +120,9 @@ def test_many_rows_all_mass_on_an_absent_class():
 
 
 def test_a_calibrator_is_refused_with_the_remedy(data):
-    with pytest.raises(InputError, match=r"map must be a map such as .* whole-vector calibrators need no wrapper"):
+    with pytest.raises(
+        InputError, match=r"map must be a map such as .* whole-vector calibrators need no wrapper"
+    ):
         OneVsRest(TemperatureScaling()).fit(*data)
 
 

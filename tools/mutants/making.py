@@ -1,4 +1,6 @@
-"""Small wrong changes of a module: one operator, one comparison, one number, one smallest for a largest."""
+"""Small wrong changes of a module: one operator, one comparison, one number, one smallest for a
+largest.
+"""
 
 import ast
 import copy
@@ -10,15 +12,32 @@ from types import CodeType
 __all__ = ["Mutant", "compiled", "mutants"]
 
 ARITHMETIC: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.FloorDiv: (ast.Mult,),
-    ast.Pow: (ast.Mult,), ast.Mod: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
-}  # fmt: skip
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+    ast.Mod: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
+}
 #: The nearest comparison, which differs at equality alone, and the opposite one.
 COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,),
-}  # fmt: skip
-OPPOSITES = {"min": "max", "minimum": "maximum", "argmin": "argmax", "nanmin": "nanmax", "ceil": "floor"}
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+}
+OPPOSITES = {
+    "min": "max",
+    "minimum": "maximum",
+    "argmin": "argmax",
+    "nanmin": "nanmax",
+    "ceil": "floor",
+}
 NAMES = OPPOSITES | {other: one for one, other in OPPOSITES.items()}
 #: One more or less of a larger number is no change that an answer shows.
 LARGE = 1000
@@ -30,9 +49,10 @@ SPEAKING = {"warn", "InputError", "require_option"}
 class Mutant:
     """One wrong change of a module.
 
-    ``path`` is relative to the package, ``where`` the function it is in, ``change`` "before -> after", told from equal ones of the same
-    function by "#2" and so on, so that it survives changes elsewhere. ``place`` is the node's number in ``ast.walk`` and ``option``
-    which of its changes this is.
+    ``path`` is relative to the package, ``where`` the function it is in, ``change`` "before ->
+    after", told from equal ones of the same function by "#2" and so on, so that it survives changes
+    elsewhere. ``place`` is the node's number in ``ast.walk`` and ``option`` which of its changes
+    this is.
     """
 
     path: str
@@ -61,9 +81,14 @@ def mutants(path: str, text: str) -> list[Mutant]:
             shown = _shown(node, parents)
             before = ast.unparse(shown)
             changed = copy.deepcopy(shown)
-            twin = next(b for a, b in zip(ast.walk(shown), ast.walk(changed), strict=True) if a is node)
+            twin = next(
+                b for a, b in zip(ast.walk(shown), ast.walk(changed), strict=True) if a is node
+            )
             _changes(twin)[option]()
-            change, where = f"{before} -> {ast.unparse(changed)}".replace("\n", " "), _within(node, parents)
+            change, where = (
+                f"{before} -> {ast.unparse(changed)}".replace("\n", " "),
+                _within(node, parents),
+            )
             seen[where + change] += 1
             if seen[where + change] > 1:
                 change += f" #{seen[where + change]}"
@@ -88,7 +113,10 @@ def _changes(node: ast.AST) -> list:
 
     match node:
         case ast.BinOp() | ast.AugAssign():
-            if any(_is_text(side) or _is_type(side) for side in (getattr(node, "left", None), getattr(node, "right", None))):
+            if any(
+                _is_text(side) or _is_type(side)
+                for side in (getattr(node, "left", None), getattr(node, "right", None))
+            ):
                 return []
             return [setting("op", other()) for other in ARITHMETIC.get(type(node.op), ())]
         case ast.Compare():
@@ -106,7 +134,9 @@ def _changes(node: ast.AST) -> list:
             return [setting("func", ast.Name(NAMES[name], ast.Load()))]
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in NAMES:
             return [setting("attr", NAMES[name])]
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool) and abs(value) <= LARGE:
+        case ast.Constant(value=int() | float() as value) if (
+            not isinstance(value, bool) and abs(value) <= LARGE
+        ):
             return [setting("value", value + 1), setting("value", value - 1)]
         case _:
             return []
@@ -128,7 +158,11 @@ def _silent(tree: ast.Module) -> set[ast.AST]:
                 quiet = [node]
             case ast.Call(func=ast.Name(id=name)) if name in SPEAKING:
                 quiet = [node]
-            case ast.Subscript(value=ast.Name(id=name)) if name in {"Literal", "ClassVar", "Annotated"}:
+            case ast.Subscript(value=ast.Name(id=name)) if name in {
+                "Literal",
+                "ClassVar",
+                "Annotated",
+            }:
                 quiet = [node]
         for part in quiet:
             if part is not None:
@@ -137,19 +171,35 @@ def _silent(tree: ast.Module) -> set[ast.AST]:
 
 
 def _is_text(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | None))
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | None)
+    )
 
 
 def _is_type(node: ast.AST | None) -> bool:
-    return isinstance(node, ast.Name) and ((node.id[:1].isupper() and not node.id.isupper()) or node.id in {"int", "float", "str"})
+    return isinstance(node, ast.Name) and (
+        (node.id[:1].isupper() and not node.id.isupper()) or node.id in {"int", "float", "str"}
+    )
 
 
 def _shown(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> ast.AST:
     """The least expression or statement around a node that says what it is."""
     shown = node
-    while isinstance(shown, ast.Constant | ast.Attribute | ast.Slice | ast.UnaryOp | ast.keyword | ast.Tuple):
+    while isinstance(
+        shown, ast.Constant | ast.Attribute | ast.Slice | ast.UnaryOp | ast.keyword | ast.Tuple
+    ):
         above = parents[shown]
-        if isinstance(above, ast.FunctionDef | ast.ClassDef | ast.Module | ast.arguments | ast.For | ast.While | ast.If | ast.With):
+        if isinstance(
+            above,
+            ast.FunctionDef
+            | ast.ClassDef
+            | ast.Module
+            | ast.arguments
+            | ast.For
+            | ast.While
+            | ast.If
+            | ast.With,
+        ):
             break
         shown = above
     return shown
@@ -165,7 +215,9 @@ def _within(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> str:
 
 
 def sources(package, folders: tuple[str, ...]) -> Iterator[str]:
-    """Paths of modules under the package, relative to it, that are among ``folders`` or begin with one of them."""
+    """Paths of modules under the package, relative to it, that are among ``folders`` or begin
+    with one of them.
+    """
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package).as_posix()
         if name.startswith(folders) and path.name != "__init__.py":

@@ -1,4 +1,6 @@
-"""Which tests are near a module: how many imports lie between, read from the sources of the package and of its tests."""
+"""Which tests are near a module: how many imports lie between, read from the sources of the
+package and of its tests.
+"""
 
 import ast
 from collections import defaultdict, deque
@@ -13,7 +15,8 @@ PACKAGE = "calibrant"
 
 
 class Nearness:
-    """The graph of imports of a tree: modules of the package, and what each file of tests takes from them.
+    """The graph of imports of a tree: modules of the package, and what each file of tests takes
+    from them.
 
     Parameters
     ----------
@@ -31,7 +34,11 @@ class Nearness:
         for module, path in self.modules.items():
             for other in self._imported(path):
                 self._importers[other].add(module)
-        files = [path for path in sorted((root / "tests").rglob("test_*.py")) if "def test_" in path.read_text(encoding="utf-8")]
+        files = [
+            path
+            for path in sorted((root / "tests").rglob("test_*.py"))
+            if "def test_" in path.read_text(encoding="utf-8")
+        ]
         self.taken: dict[Path, set[str]] = {path: set(self._imported(path)) for path in files}
 
     def module(self, path: str) -> str:
@@ -39,7 +46,9 @@ class Nearness:
         return ".".join([PACKAGE, *Path(path).with_suffix("").parts])
 
     def tests(self, path: str) -> list[tuple[int, Path]]:
-        """(number of imports between, file of tests), the nearest first, those that take less from elsewhere before others."""
+        """(number of imports between, file of tests), the nearest first, those that take less
+        from elsewhere before others.
+        """
         target = self.module(path)
         distance, queue = {target: 0}, deque([target])
         while queue:
@@ -80,7 +89,10 @@ class Nearness:
                 if isinstance(inner, ast.Name) and inner.id in faces:
                     found = faces[inner.id]
                     for name in reversed(chain):
-                        if f"{found}.__init__" not in self.modules and self.modules.get(found, Path()).name != "__init__.py":
+                        if (
+                            f"{found}.__init__" not in self.modules
+                            and self.modules.get(found, Path()).name != "__init__.py"
+                        ):
                             break
                         found = self._resolved(found, name)
                     yield found

@@ -1,4 +1,6 @@
-"""Put the code of a changed module into the living one, in this process: whatever was imported from it changes with it."""
+"""Put the code of a changed module into the living one, in this process: whatever was imported
+from it changes with it.
+"""
 
 import gc
 import sys
@@ -12,19 +14,29 @@ Undo = Callable[[], object]
 
 
 def functions_of_file(filename: str) -> list[FunctionType]:
-    """Every living function that was written in this file, methods and what decorators hide among them."""
-    return [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__.co_filename == filename]
+    """Every living function that was written in this file, methods and what decorators hide
+    among them.
+    """
+    return [
+        one
+        for one in gc.get_objects()
+        if isinstance(one, FunctionType) and one.__code__.co_filename == filename
+    ]
 
 
 def put_in(code: CodeType, living: list[FunctionType], filename: str) -> list[Undo]:
-    """Give the living functions the code of their namesakes in the module ``code``; where none differs, put in its constants.
+    """Give the living functions the code of their namesakes in the module ``code``; where none
+    differs, put in its constants.
 
     Returns what takes it back; empty where there was nothing to change.
     """
     new = {(one.co_qualname, one.co_firstlineno): one for one in _functions_of(code)}
     undo = list[Undo]()
     for function in living:
-        found, old = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno)), function.__code__
+        found, old = (
+            new.get((function.__code__.co_qualname, function.__code__.co_firstlineno)),
+            function.__code__,
+        )
         if found is not None and found != old:
             function.__code__ = found
             undo.append(lambda function=function, old=old: setattr(function, "__code__", old))
@@ -39,15 +51,22 @@ def _functions_of(code: CodeType) -> Iterator[CodeType]:
 
 
 def _put_constants(code: CodeType, filename: str) -> list[Undo]:
-    """Run the module beside the living one, and take over its numbers, arrays and defaults of functions, wherever they went by name."""
+    """Run the module beside the living one, and take over its numbers, arrays and defaults of
+    functions, wherever they went by name.
+    """
     undo = list[Undo]()
-    for module in [one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == filename]:
+    for module in [
+        one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == filename
+    ]:
         fresh = ModuleType(module.__name__)
         vars(fresh).update(__file__=filename, __package__=module.__package__)
         exec(code, vars(fresh))
         for name, value in vars(fresh).items():
             old = vars(module).get(name)
-            if name.startswith("__") or getattr(value, "__module__", module.__name__) != module.__name__:
+            if (
+                name.startswith("__")
+                or getattr(value, "__module__", module.__name__) != module.__name__
+            ):
                 continue
             if isinstance(value, FunctionType) and isinstance(old, FunctionType):
                 undo += _put_defaults(old, value)
@@ -55,7 +74,10 @@ def _put_constants(code: CodeType, filename: str) -> list[Undo]:
                 undo += _put_class(old, value)
             elif not callable(value) and repr(value) != repr(old):
                 for other in list(sys.modules.values()):
-                    if getattr(other, "__name__", "").startswith("calibrant") and vars(other).get(name) is old:
+                    if (
+                        getattr(other, "__name__", "").startswith("calibrant")
+                        and vars(other).get(name) is old
+                    ):
                         undo.append(_set(other, name, value))
     return undo
 
@@ -63,7 +85,10 @@ def _put_constants(code: CodeType, filename: str) -> list[Undo]:
 def _put_defaults(old: FunctionType, new: FunctionType) -> list[Undo]:
     if (old.__defaults__, old.__kwdefaults__) == (new.__defaults__, new.__kwdefaults__):
         return []
-    return [_set(old, "__defaults__", new.__defaults__), _set(old, "__kwdefaults__", new.__kwdefaults__)]
+    return [
+        _set(old, "__defaults__", new.__defaults__),
+        _set(old, "__kwdefaults__", new.__kwdefaults__),
+    ]
 
 
 def _put_class(old: type, new: type) -> list[Undo]:
@@ -72,7 +97,11 @@ def _put_class(old: type, new: type) -> list[Undo]:
         before = vars(old).get(name)
         if isinstance(value, FunctionType) and isinstance(before, FunctionType):
             undo += _put_defaults(before, value)
-        elif isinstance(value, int | float | tuple | str) and not name.startswith("__") and value != before:
+        elif (
+            isinstance(value, int | float | tuple | str)
+            and not name.startswith("__")
+            and value != before
+        ):
             undo.append(_set(old, name, value))
     return undo
 

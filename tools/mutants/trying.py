@@ -1,4 +1,6 @@
-"""Run tests on changed sources: one process imports the package and its tests, and a copy of it is forked for each mutant."""
+"""Run tests on changed sources: one process imports the package and its tests, and a copy of it
+is forked for each mutant.
+"""
 
 import gc
 import os
@@ -26,8 +28,9 @@ UNREACHED = 4
 class Outcome(NamedTuple):
     """What became of a mutant.
 
-    ``status`` is "killed", "looped" (killed by its CPU time), "survived", "stuck" (it waited) or "unreached" (nothing to change was
-    found); ``by`` is the test that failed, or ""; ``seconds`` are of the CPU.
+    ``status`` is "killed", "looped" (killed by its CPU time), "survived", "stuck" (it waited) or
+    "unreached" (nothing to change was found); ``by`` is the test that failed, or ""; ``seconds``
+    are of the CPU.
     """
 
     status: str
@@ -36,10 +39,25 @@ class Outcome(NamedTuple):
 
 
 def session_of(files: list[str], work: Callable[["Runner"], None]) -> int:
-    """Collect the tests of these files in this process and call ``work`` with what runs them; pytest's exit status."""
+    """Collect the tests of these files in this process and call ``work`` with what runs them;
+    pytest's exit status.
+    """
     plugin = _Plugin(work)
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminalreporter", "-o", "addopts=", "--import-mode=importlib"]
-    return int(pytest.main([*options, "--doctest-modules", "-m", "not slow", *files], plugins=[plugin]))
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:terminalreporter",
+        "-o",
+        "addopts=",
+        "--import-mode=importlib",
+    ]
+    return int(
+        pytest.main([*options, "--doctest-modules", "-m", "not slow", *files], plugins=[plugin])
+    )
 
 
 class Runner:
@@ -54,19 +72,32 @@ class Runner:
 
     @staticmethod
     def share() -> None:
-        """Leave what there is now out of the search for garbage, so that forks share its memory; it is not found by ``gc`` any more."""
+        """Leave what there is now out of the search for garbage, so that forks share its memory;
+        it is not found by ``gc`` any more.
+        """
         gc.collect()
         gc.freeze()
 
-    def outcome(self, nodes: list[str], change: Callable[[], object], seconds: float, limit: float) -> Outcome:
+    def outcome(
+        self, nodes: list[str], change: Callable[[], object], seconds: float, limit: float
+    ) -> Outcome:
         """Run these tests, in this order until one fails, after ``change`` has been made.
 
-        No test begins after ``seconds`` of CPU, and none may run on after ``limit``. A test counts where it passes without the change:
-        others are left out, and the rest is run again.
+        No test begins after ``seconds`` of CPU, and none may run on after ``limit``. A test counts
+        where it passes without the change: others are left out, and the rest is run again.
         """
         while True:
-            found = self._run([node for node in nodes if self.taken.get(node, 0.0) <= seconds], change, seconds, limit)
-            if found.status not in ("killed", "looped") or found.by not in self._by_node or found.by in self._sound:
+            found = self._run(
+                [node for node in nodes if self.taken.get(node, 0.0) <= seconds],
+                change,
+                seconds,
+                limit,
+            )
+            if (
+                found.status not in ("killed", "looped")
+                or found.by not in self._by_node
+                or found.by in self._sound
+            ):
                 return found
             right = self._run([found.by], lambda: True, seconds, seconds)
             if right.status == "survived":
@@ -74,7 +105,9 @@ class Runner:
                 return found
             self.taken[found.by] = float("inf")
 
-    def _run(self, nodes: list[str], change: Callable[[], object], seconds: float, limit: float) -> Outcome:
+    def _run(
+        self, nodes: list[str], change: Callable[[], object], seconds: float, limit: float
+    ) -> Outcome:
         last = [""]
 
         def said(line: str) -> None:
@@ -108,7 +141,9 @@ class Runner:
             return Outcome("looped", last[0], spent)
         if sign == signal.SIGALRM:
             return Outcome("stuck", last[0], spent)
-        status = "unreached" if code == UNREACHED else "survived" if code == 0 and not sign else "killed"
+        status = (
+            "unreached" if code == UNREACHED else "survived" if code == 0 and not sign else "killed"
+        )
         return Outcome(status, last[0], spent)
 
     def _passes(self, item: pytest.Item, after: pytest.Item | None) -> bool:
@@ -131,7 +166,9 @@ class _Plugin:
 
 
 def _cpu() -> float:
-    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(
+        sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
 
 
 @contextmanager
@@ -142,8 +179,12 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _forked(child: Callable[[Callable[[str], None]], int], seconds: float, said: Callable[[str], None]) -> tuple[int, int, float]:
-    """(exit status, signal, CPU seconds) of a fork that may take so many CPU seconds; the lines that it tells go to ``said``."""
+def _forked(
+    child: Callable[[Callable[[str], None]], int], seconds: float, said: Callable[[str], None]
+) -> tuple[int, int, float]:
+    """(exit status, signal, CPU seconds) of a fork that may take so many CPU seconds; the lines
+    that it tells go to ``said``.
+    """
     out, into = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -184,4 +225,8 @@ def _forked(child: Callable[[Callable[[str], None]], int], seconds: float, said:
     spent = used.ru_utime + used.ru_stime
     if stuck:
         return 0, signal.SIGALRM, spent
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, spent
+    return (
+        os.WEXITSTATUS(status) if os.WIFEXITED(status) else 0,
+        os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        spent,
+    )

@@ -1,10 +1,12 @@
-"""Section 13.5: "at any reasonable bandwidth the effect [of the boundary] is minimal and can be ignored", and when it is not.
+"""Section 13.5: "at any reasonable bandwidth the effect [of the boundary] is minimal and can be
+ignored", and when it is not.
 
     python -m benchmarks.papers.exploratory.boundary        # about a CPU minute; needs no torch
 
-For each predicted class of the stored outputs, the ratio of kernel densities with its scores mirrored at both ends, and without.
-Dividing both densities by the kernel's mass inside the interval, the other usual correction, changes nothing at all: true and false
-positives share a bandwidth, so that the mass at S is the same in numerator and denominator.
+For each predicted class of the stored outputs, the ratio of kernel densities with its scores
+mirrored at both ends, and without. Dividing both densities by the kernel's mass inside the
+interval, the other usual correction, changes nothing at all: true and false positives share a
+bandwidth, so that the mass at S is the same in numerator and denominator.
 """
 
 import argparse
@@ -26,12 +28,19 @@ def both(score, correct, at, width, prior_weight):
     """Confidences at ``at`` (without, with the correction)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        maps = [cb.KernelDensity(bandwidth=width, boundary=b, prior_weight=prior_weight).fit(score, correct) for b in (None, "reflect")]
+        maps = [
+            cb.KernelDensity(bandwidth=width, boundary=b, prior_weight=prior_weight).fit(
+                score, correct
+            )
+            for b in (None, "reflect")
+        ]
     return [m.predict(at) for m in maps]
 
 
 def changes(said, labels, signal, prior_weight):
-    """{multiple: (NLL without, NLL with, mean and largest change of a confidence)} over the second half's positives."""
+    """{multiple: (NLL without, NLL with, mean and largest change of a confidence)} over the
+    second half's positives.
+    """
     score = {t: signal().score(z) for t, z in said.items()}
     predicted = {t: z.argmax(axis=1) for t, z in said.items()}
     correct = {t: predicted[t] == labels[t] for t in said}
@@ -40,9 +49,19 @@ def changes(said, labels, signal, prior_weight):
         fit, test = predicted["test1"] == k, predicted["test2"] == k
         width = bandwidth(score["test1"][fit], correct["test1"][fit])
         for multiple in MULTIPLES if width is not None and test.any() else ():
-            told = both(score["test1"][fit], correct["test1"][fit], score["test2"][test], multiple * width, prior_weight)
+            told = both(
+                score["test1"][fit],
+                correct["test1"][fit],
+                score["test2"][test],
+                multiple * width,
+                prior_weight,
+            )
             parts[multiple].append((*told, correct["test2"][test]))
-    return {multiple: _summary(*map(np.concatenate, zip(*found, strict=True))) for multiple, found in parts.items() if found}
+    return {
+        multiple: _summary(*map(np.concatenate, zip(*found, strict=True)))
+        for multiple, found in parts.items()
+        if found
+    }
 
 
 def _summary(without, reflected, right):
@@ -51,22 +70,33 @@ def _summary(without, reflected, right):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prior-weight", type=float, default=0.0, help="0 is the paper's; calibrant's default is 1")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--prior-weight", type=float, default=0.0, help="0 is the paper's; calibrant's default is 1"
+    )
     options = parser.parse_args()
-    scales = {"score": lambda: cb.TopProbability(inputs="logit"), "log odds": lambda: cb.LogOdds(inputs="logit")}
+    scales = {
+        "score": lambda: cb.TopProbability(inputs="logit"),
+        "log odds": lambda: cb.LogOdds(inputs="logit"),
+    }
     for name, path in stored.names().items():
         logits, labels = stored.read(path)
         logits = log_softmax(logits, axis=1)
         for scale, signal in scales.items():
-            runs = [changes(*half, signal, options.prior_weight) for half in stored.halves(logits, labels)]
+            runs = [
+                changes(*half, signal, options.prior_weight)
+                for half in stored.halves(logits, labels)
+            ]
             for multiple in MULTIPLES:
                 found = np.array([run[multiple] for run in runs if multiple in run]).reshape(-1, 4)
                 if len(found):
                     print(
-                        f"{name:28s} {scale:9s} {multiple:4.2f} b_mon2: NLL {found[:, 0].mean():.4f}, mirrored "
-                        f"{stored.spread(found[:, 1] - found[:, 0])}; confidence moves {found[:, 2].mean():.4f} on average, "
-                        f"{found[:, 3].max():.3f} at most",
+                        f"{name:28s} {scale:9s} {multiple:4.2f} b_mon2: NLL"
+                        f" {found[:, 0].mean():.4f}, mirrored"
+                        f" {stored.spread(found[:, 1] - found[:, 0])}; confidence moves"
+                        f" {found[:, 2].mean():.4f} on average, {found[:, 3].max():.3f} at most",
                         flush=True,
                     )
 

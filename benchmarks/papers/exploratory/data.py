@@ -1,12 +1,18 @@
-"""MNIST as Appendix A splits it: 50,000 to train, 10,000 as test set 1, MNIST's own 10,000 as test set 2; and imbalanced variants."""
+"""MNIST as Appendix A splits it: 50,000 to train, 10,000 as test set 1, MNIST's own 10,000 as
+test set 2; and imbalanced variants.
+"""
 
 import os
 from pathlib import Path
 
 import numpy as np
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")) / "mnist.npz"
-#: What the networks are trained on, by variant: "shifted" thins the training set only, "imbalanced" all three sets alike.
+DATA = (
+    Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+    / "mnist.npz"
+)
+#: What the networks are trained on, by variant: "shifted" thins the training set only, "imbalanced"
+#: all three sets alike.
 VARIANTS = {"balanced": "balanced", "imbalanced": "imbalanced", "shifted": "imbalanced"}
 #: Share of each digit kept in the imbalanced variants.
 SHARES = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.20, 0.40, 0.70, 1.00)
@@ -17,7 +23,9 @@ EXCHANGED, EXCHANGED_SHARE = (4, 9), 0.2
 def splits(path=DATA):
     """{"train", "test1", "test2"} -> (images (n, 784) uint8, digits (n,) int64)."""
     if not Path(path).exists():
-        raise SystemExit(f"{path} is not there; set CALIBRANT_DATA to the folder that holds mnist.npz")
+        raise SystemExit(
+            f"{path} is not there; set CALIBRANT_DATA to the folder that holds mnist.npz"
+        )
     with np.load(path) as archive:
         images, digits = archive["images"].reshape(-1, 784), archive["labels"].astype(np.int64)
     order = np.random.default_rng(0).permutation(60_000)
@@ -41,7 +49,10 @@ def labelled(variant, digits):
 def thinned(digits, rng):
     """Rows kept, in order: of each digit its share of SHARES, drawn at random."""
     of_digit = [np.flatnonzero(digits == d) for d in range(10)]
-    kept = [rng.choice(rows, round(share * len(rows)), replace=False) for rows, share in zip(of_digit, SHARES, strict=True)]
+    kept = [
+        rng.choice(rows, round(share * len(rows)), replace=False)
+        for rows, share in zip(of_digit, SHARES, strict=True)
+    ]
     return np.sort(np.concatenate(kept))
 
 

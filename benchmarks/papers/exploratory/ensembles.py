@@ -6,7 +6,9 @@ MEMBERS = 10
 
 
 def draw(pool, number):
-    """{"test1", "test2"} -> summed log-probabilities (n, 10) float64 of ensemble ``number``, its members drawn with that seed."""
+    """{"test1", "test2"} -> summed log-probabilities (n, 10) float64 of ensemble ``number``, its
+    members drawn with that seed.
+    """
     size = len(pool["test1"])
     members = np.random.default_rng(number).choice(size, min(MEMBERS, size), replace=False)
     return {name: log_p[members].sum(axis=0, dtype=np.float64) for name, log_p in pool.items()}

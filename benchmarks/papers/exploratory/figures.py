@@ -1,8 +1,16 @@
-"""Figures 1, 4, 11, 12, 14, 16, 17, A1 and A2 redrawn: the first ensemble for the curves, medians over ensembles for the charts."""
+"""Figures 1, 4, 11, 12, 14, 16, 17, A1 and A2 redrawn: the first ensemble for the curves,
+medians over ensembles for the charts.
+"""
 
 import numpy as np
 from benchmarks.papers.exploratory.measure import fitted
-from benchmarks.papers.exploratory.methods import BANDWIDTHS, BANDWIDTHS_LOG_ODDS, COMPARED, METHODS, TEMPERATURES
+from benchmarks.papers.exploratory.methods import (
+    BANDWIDTHS,
+    BANDWIDTHS_LOG_ODDS,
+    COMPARED,
+    METHODS,
+    TEMPERATURES,
+)
 
 import calibrant as cb
 from calibrant.displays.axes import COLOURS
@@ -18,7 +26,9 @@ def draw(variant, said, labels, scores, folder):
     calibrators = fitted(said["test1"], labels["test1"])
     logits, y = said["test1"], labels["test1"]
     figures = {
-        "01_joint": cb.JointDistributionDisplay.from_predictions(y, logits, inputs="logit", name=variant).figure_,
+        "01_joint": cb.JointDistributionDisplay.from_predictions(
+            y, logits, inputs="logit", name=variant
+        ).figure_,
         "04_histograms": _two_histograms(said, labels),
         "11_csts": _grid(calibrators["CSTS"], logits, y),
         "12_tswa": _grid(calibrators["TSwA"], logits, y),
@@ -39,35 +49,53 @@ def draw(variant, said, labels, scores, folder):
 
 
 def _grid(calibrator, logits, y, densities=False):
-    return cb.ConfidenceCurveDisplay.grid(y, logits, calibrator, densities=densities, inputs="logit")[0].figure_
+    return cb.ConfidenceCurveDisplay.grid(
+        y, logits, calibrator, densities=densities, inputs="logit"
+    )[0].figure_
 
 
 def _two_histograms(said, labels):
     """The same histogram on two test sets: how far apart they are is noise."""
     plain = cb.Identity(inputs="logit").fit(said["test1"], labels["test1"])
-    displays = cb.ConfidenceCurveDisplay.grid(labels["test1"], said["test1"], plain, densities=False, inputs="logit")
+    displays = cb.ConfidenceCurveDisplay.grid(
+        labels["test1"], said["test1"], plain, densities=False, inputs="logit"
+    )
     for display in displays:
         display.line_.set_visible(False)
-        other = cb.confidence_curve(labels["test2"], said["test2"], plain, display.curve.name, inputs="logit")
+        other = cb.confidence_curve(
+            labels["test2"], said["test2"], plain, display.curve.name, inputs="logit"
+        )
         if other is not None:
             bars = other.bars
             display.ax_.bar(
-                bars.lower, bars.rate, bars.upper - bars.lower, align="edge", fill=False, edgecolor=COLOURS["other"], linestyle="--"
+                bars.lower,
+                bars.rate,
+                bars.upper - bars.lower,
+                align="edge",
+                fill=False,
+                edgecolor=COLOURS["other"],
+                linestyle="--",
             )
     return displays[0].figure_
 
 
 def _two_bandwidths(calibrators, scale, logits, y):
     """b_mon (blue) and b_mon2 (orange) over the bars."""
-    displays = cb.ConfidenceCurveDisplay.grid(y, logits, calibrators[f"KDE b_mon{scale}"], densities=False, inputs="logit")
+    displays = cb.ConfidenceCurveDisplay.grid(
+        y, logits, calibrators[f"KDE b_mon{scale}"], densities=False, inputs="logit"
+    )
     for display in displays:
-        points = cb.confidence_curve(y, logits, calibrators[f"KDE b_mon2{scale}"], display.curve.name, inputs="logit").points
+        points = cb.confidence_curve(
+            y, logits, calibrators[f"KDE b_mon2{scale}"], display.curve.name, inputs="logit"
+        ).points
         display.ax_.plot(points.score, points.confidence, color=COLOURS["other"], linewidth=1.2)
     return displays[0].figure_
 
 
 def _chart(scores, names):
-    """Median NLL of each class: a bar for each method on test set 1 (pale) and on test set 2 beside it."""
+    """Median NLL of each class: a bar for each method on test set 1 (pale) and on test set 2
+    beside it.
+    """
     from matplotlib import pyplot
 
     figure, ax = pyplot.subplots(figsize=(12, 4), layout="constrained")
@@ -78,7 +106,16 @@ def _chart(scores, names):
         m, colour = NAMES.index(name), pyplot.get_cmap("tab10")(j)
         for t in (0, 1):
             at = np.arange(10) - 0.4 + (2 * j + t + 0.5) * width
-            ax.bar(at, median[m, t], width, color=colour, alpha=0.5 + 0.5 * t, label=name if t else None)
-    ax.set(xticks=range(10), xlabel="Predicted class", ylabel="Median NLL (test set 1 pale, 2 full)")
+            ax.bar(
+                at,
+                median[m, t],
+                width,
+                color=colour,
+                alpha=0.5 + 0.5 * t,
+                label=name if t else None,
+            )
+    ax.set(
+        xticks=range(10), xlabel="Predicted class", ylabel="Median NLL (test set 1 pale, 2 full)"
+    )
     ax.legend(fontsize="small", ncols=3, frameon=False)
     return figure

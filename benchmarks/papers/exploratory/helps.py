@@ -1,8 +1,10 @@
-"""Does calibrating always help? The paper's methods against the model's own words, on stored outputs that are no ensembles of MNIST.
+"""Does calibrating always help? The paper's methods against the model's own words, on stored
+outputs that are no ensembles of MNIST.
 
     python -m benchmarks.papers.exploratory.helps        # about two CPU minutes; needs no torch
 
-NLL of the top label on the half that nothing was fitted on: mean over rows, and mean over the classes with 20 predictions in both halves.
+NLL of the top label on the half that nothing was fitted on: mean over rows, and mean over the
+classes with 20 predictions in both halves.
 """
 
 import numpy as np
@@ -11,7 +13,17 @@ from benchmarks.papers.exploratory.methods import METHODS, per_class
 
 import calibrant as cb
 
-COMPARED = ("uncalibrated", "Conf1", "histogram", "CwOC", "KDE b_mon2", "KDE b_mon2, log odds", "STS", "CSTS", "TSwA")
+COMPARED = (
+    "uncalibrated",
+    "Conf1",
+    "histogram",
+    "CwOC",
+    "KDE b_mon2",
+    "KDE b_mon2, log odds",
+    "STS",
+    "CSTS",
+    "TSwA",
+)
 #: No shrinkage to Conf1, as the paper has it.
 LITERAL = {
     "KDE b_mon2, literal": per_class(cb.KernelDensity(prior_weight=0.0)),
@@ -32,14 +44,21 @@ def main():
     harmed = []
     for name, path in stored.names().items():
         found = np.stack([losses(*half) for half in stored.halves(*stored.read(path))])
-        print(f"\n{name}: uncalibrated {found[:, 0, 0].mean():.4f} over rows, {found[:, 0, 1].mean():.4f} over classes; less that:")
+        print(
+            f"\n{name}: uncalibrated {found[:, 0, 0].mean():.4f} over rows,"
+            f" {found[:, 0, 1].mean():.4f} over classes; less that:"
+        )
         for m, method in list(enumerate(TRIED))[1:]:
             gap = found[:, m] - found[:, 0]
-            worse = " and ".join(over for over, g in zip(("rows", "classes"), gap.T, strict=True) if g.mean() > 0.0)
+            worse = " and ".join(
+                over for over, g in zip(("rows", "classes"), gap.T, strict=True) if g.mean() > 0.0
+            )
             if worse:
                 harmed.append(f"{name}: {method} over {worse}")
             print(
-                f"  {method:30s} rows {stored.spread(gap[:, 0])}  classes {stored.spread(gap[:, 1])}{'  WORSE' * bool(worse)}", flush=True
+                f"  {method:30s} rows {stored.spread(gap[:, 0])}  classes"
+                f" {stored.spread(gap[:, 1])}{'  WORSE' * bool(worse)}",
+                flush=True,
             )
     print("\nWorse than uncalibrated:", *(harmed or ["none"]), sep="\n  ")
 

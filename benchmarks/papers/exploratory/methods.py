@@ -1,6 +1,7 @@
 """The paper's methods by the names its figures use, each a calibrant calibrator of logits.
 
-Scores of an ensemble by summed logs crowd at 1, so the kernel densities also run on the log odds of the same score ("log odds").
+Scores of an ensemble by summed logs crowd at 1, so the kernel densities also run on the log odds of
+the same score ("log odds").
 """
 
 import calibrant as cb
@@ -19,7 +20,10 @@ METHODS = {
     "histogram": per_class(cb.HistogramBinning(n_bins=10)),
     "CwOC": per_class(cb.CumulativeConfidence(cutoff="optimal")),
     **{f"KDE {rule}": per_class(cb.KernelDensity(bandwidth=rule)) for rule in RULES},
-    **{f"KDE {rule}, log odds": per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds()) for rule in RULES},
+    **{
+        f"KDE {rule}, log odds": per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds())
+        for rule in RULES
+    },
     "STS": cb.TemperatureScaling(objective="top_label", inputs="logit"),
     "STS by log loss": cb.TemperatureScaling(inputs="logit"),
     "CSTS": cb.CategoryTemperature(inputs="logit"),
@@ -29,4 +33,14 @@ METHODS = {
 TEMPERATURES = ("STS", "CSTS", "TSwA", "CSTSwA")
 BANDWIDTHS = tuple(f"KDE {rule}" for rule in RULES)
 BANDWIDTHS_LOG_ODDS = tuple(f"KDE {rule}, log odds" for rule in RULES)
-COMPARED = ("histogram", "KDE b_mon", "KDE b_mon2", "KDE b_mon2, log odds", "STS", "CSTS", "TSwA", "CwOC", "uncalibrated")
+COMPARED = (
+    "histogram",
+    "KDE b_mon",
+    "KDE b_mon2",
+    "KDE b_mon2, log odds",
+    "STS",
+    "CSTS",
+    "TSwA",
+    "CwOC",
+    "uncalibrated",
+)

@@ -1,6 +1,8 @@
-"""A pool of 784-300-100-10 networks trained as Appendix A says; what each says of the two test sets is kept, the weights are not.
+"""A pool of 784-300-100-10 networks trained as Appendix A says; what each says of the two test sets
+is kept, the weights are not.
 
-Networks are the same for every variant with the same training set. Run it alone to fill the cache (it resumes where it stopped):
+Networks are the same for every variant with the same training set. Run it alone to fill the cache
+(it resumes where it stopped):
     python -m benchmarks.papers.exploratory.networks --variant imbalanced --networks 60
 """
 
@@ -24,7 +26,13 @@ def train(images, labels, seed, steps):
     import torch
 
     torch.manual_seed(seed)
-    layers = [torch.nn.Linear(784, 300), torch.nn.ReLU(), torch.nn.Linear(300, 100), torch.nn.ReLU(), torch.nn.Linear(100, 10)]
+    layers = [
+        torch.nn.Linear(784, 300),
+        torch.nn.ReLU(),
+        torch.nn.Linear(300, 100),
+        torch.nn.ReLU(),
+        torch.nn.Linear(100, 10),
+    ]
     network = torch.nn.Sequential(*layers)
     optimiser = torch.optim.Adam(network.parameters(), lr=LEARNING_RATE)
     images, labels = _inputs(images), torch.from_numpy(labels)
@@ -71,15 +79,24 @@ def fill(variant, n_networks, steps=STEPS):
         part.rename(here / f"{seed:04d}.npz")
         accuracy = (said["test2"].argmax(axis=1) == sets["test2"][1]).mean()
         left = (time.perf_counter() - start) / done * (len(missing) - done)
-        print(f"{here.name}: network {done} of {len(missing)}, digits right on test set 2 {accuracy:.4f}, {left:.0f} s left", flush=True)
+        print(
+            f"{here.name}: network {done} of {len(missing)}, digits right on test set 2"
+            f" {accuracy:.4f}, {left:.0f} s left",
+            flush=True,
+        )
 
 
 def pool(variant, n_networks, steps=STEPS):
-    """({"test1", "test2"} -> log-probabilities (n_networks, n, 10) float32, and the same -> labels (n,)) of a variant's test sets."""
+    """({"test1", "test2"} -> log-probabilities (n_networks, n, 10) float32, and the same ->
+    labels (n,)) of a variant's test sets.
+    """
     digits = {name: digits for name, (_, digits) in data.splits().items()}
     kept = data.labelled(variant, digits)
     archives = [np.load(folder(variant, steps) / f"{seed:04d}.npz") for seed in range(n_networks)]
-    said = {name: np.stack([archive[name][kept[name][0]] for archive in archives]) for name in ("test1", "test2")}
+    said = {
+        name: np.stack([archive[name][kept[name][0]] for archive in archives])
+        for name in ("test1", "test2")
+    }
     return said, {name: kept[name][1] for name in said}
 
 

@@ -1,9 +1,11 @@
-"""The MNIST protocol of Appendix A, whole: train (or read) the pool, draw ensembles, fit and measure, print tables, draw figures.
+"""The MNIST protocol of Appendix A, whole: train (or read) the pool, draw ensembles, fit and
+measure, print tables, draw figures.
 
-    python -m benchmarks.papers.exploratory.run                                   # 60 networks, 100 ensembles, all variants
+    python -m benchmarks.papers.exploratory.run  # 60 networks, 100 ensembles, all variants
     python -m benchmarks.papers.exploratory.run --variants shifted --networks 50 --ensembles 20
 
-It resumes: networks and ensembles already in cache/ are not made again. Tables and figures go to results/. What was found is in README.md.
+It resumes: networks and ensembles already in cache/ are not made again. Tables and figures go to
+results/. What was found is in README.md.
 """
 
 import argparse
@@ -19,8 +21,12 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def measured(variant, pool, labels, n_networks, steps, n_ensembles, floor):
-    """(scores (ensembles, ...), positives (ensembles, 2, 10)), each ensemble kept as soon as it is measured."""
-    settings = hashlib.sha256(f"{METHODS}{measure.BINS}{floor}{n_networks}".encode()).hexdigest()[:12]
+    """(scores (ensembles, ...), positives (ensembles, 2, 10)), each ensemble kept as soon as it
+    is measured.
+    """
+    settings = hashlib.sha256(f"{METHODS}{measure.BINS}{floor}{n_networks}".encode()).hexdigest()[
+        :12
+    ]
     folder = networks.CACHE / f"scores-{variant}-{steps}-{settings}"
     folder.mkdir(parents=True, exist_ok=True)
     out, start = [], time.perf_counter()
@@ -31,7 +37,9 @@ def measured(variant, pool, labels, n_networks, steps, n_ensembles, floor):
             np.savez(folder / "part.npz", scores=scores, positives=positives)
             (folder / "part.npz").rename(path)
             left = (time.perf_counter() - start) / (number + 1) * (n_ensembles - number - 1)
-            print(f"{variant}: ensemble {number + 1} of {n_ensembles}, {left:.0f} s left", flush=True)
+            print(
+                f"{variant}: ensemble {number + 1} of {n_ensembles}, {left:.0f} s left", flush=True
+            )
         with np.load(path) as archive:
             out.append((archive["scores"], archive["positives"]))
     return tuple(np.stack(column) for column in zip(*out, strict=True))
@@ -40,22 +48,40 @@ def measured(variant, pool, labels, n_networks, steps, n_ensembles, floor):
 def report(variant, scores, positives, options):
     apart = tables.apart_classes(positives)
     parts = [
-        f"{variant}: {options.networks} networks of {options.steps} steps, {options.ensembles} ensembles of ten, "
-        f"confidences floored {options.floor:g} from 0 and 1",
-        f"Classes apart (fewer than {measure.FEWEST} positives in either set; digit: in how many ensembles): {apart or 'none'}",
+        (
+            f"{variant}: {options.networks} networks of {options.steps} steps, {options.ensembles}"
+            f" ensembles of ten, confidences floored {options.floor:g} from 0 and 1"
+        ),
+        (
+            f"Classes apart (fewer than {measure.FEWEST} positives in either set; digit: in how"
+            f" many ensembles): {apart or 'none'}"
+        ),
         tables.macro_table(scores, positives),
         tables.claims(variant, scores, positives),
-        *(tables.class_table(scores, positives, name, t) for name in measure.MEASURES for t in (1, 2)),
+        *(
+            tables.class_table(scores, positives, name, t)
+            for name in measure.MEASURES
+            for t in (1, 2)
+        ),
     ]
     return "\n\n".join(parts)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--variants", nargs="+", choices=tuple(data.VARIANTS), default=list(data.VARIANTS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--variants", nargs="+", choices=tuple(data.VARIANTS), default=list(data.VARIANTS)
+    )
     parser.add_argument("--networks", type=int, default=60)
     parser.add_argument("--ensembles", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=networks.STEPS, help="400 as in the paper; 10,000 for its fully trained networks")
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=networks.STEPS,
+        help="400 as in the paper; 10,000 for its fully trained networks",
+    )
     parser.add_argument("--floor", type=float, default=measure.FLOOR)
     parser.add_argument("--no-figures", action="store_true")
     options = parser.parse_args()
@@ -63,7 +89,9 @@ def main():
     for variant in options.variants:
         networks.fill(variant, options.networks, options.steps)
         pool, labels = networks.pool(variant, options.networks, options.steps)
-        scores, positives = measured(variant, pool, labels, options.networks, options.steps, options.ensembles, options.floor)
+        scores, positives = measured(
+            variant, pool, labels, options.networks, options.steps, options.ensembles, options.floor
+        )
         text = report(variant, scores, positives, options)
         (RESULTS / f"{variant}.txt").write_text(text + "\n", encoding="utf-8")
         print(text, end="\n\n")

@@ -1,6 +1,8 @@
-"""Stored outputs of networks and classifiers in five random halves: the paper's claims where the ensembles of MNIST do not speak.
+"""Stored outputs of networks and classifiers in five random halves: the paper's claims where the
+ensembles of MNIST do not speak.
 
-In each split the first half of the rows takes the place of test set 1 (fitted on), the second that of test set 2.
+In each split the first half of the rows takes the place of test set 1 (fitted on), the second that
+of test set 2.
 """
 
 import os
@@ -8,21 +10,36 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
-FOLDERS = {"network_outputs": "*.npz", "classifier_outputs": "*-mnist.npz", "stage2": "nn_[ct]i*.npz"}
+DATA = Path(
+    os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
+)
+FOLDERS = {
+    "network_outputs": "*.npz",
+    "classifier_outputs": "*-mnist.npz",
+    "stage2": "nn_[ct]i*.npz",
+}
 SEEDS = range(5)
 
 
 def names():
     """{name: path} of what there is, in order."""
-    found = {path.stem: path for folder, pattern in FOLDERS.items() for path in sorted((DATA / folder).glob(pattern))}
+    found = {
+        path.stem: path
+        for folder, pattern in FOLDERS.items()
+        for path in sorted((DATA / folder).glob(pattern))
+    }
     if not found:
-        raise SystemExit(f"no stored outputs in {DATA}; set CALIBRANT_DATA to the folder that holds network_outputs/")
+        raise SystemExit(
+            f"no stored outputs in {DATA}; set CALIBRANT_DATA to the folder that holds"
+            " network_outputs/"
+        )
     return found
 
 
 def read(path):
-    """(log-probabilities or logits (n, K) float64, labels (n,)), under whichever of their names the file has them."""
+    """(log-probabilities or logits (n, K) float64, labels (n,)), under whichever of their names
+    the file has them.
+    """
     with np.load(path) as kept:
         labels = kept["labels" if "labels" in kept else "label"].astype(np.intp)
         if "logits" in kept:

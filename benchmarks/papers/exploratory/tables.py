@@ -1,4 +1,6 @@
-"""The numbers as text: per class and method, class-macro with paired intervals against the shared temperature, and the paper's claims."""
+"""The numbers as text: per class and method, class-macro with paired intervals against the
+shared temperature, and the paper's claims.
+"""
 
 from itertools import pairwise
 
@@ -12,25 +14,45 @@ NAMES = tuple(METHODS)
 
 def paired(values, level=0.95):
     """(mean, half width) of the t interval of the mean of differences, one an ensemble."""
-    half = stats.t.ppf(0.5 + 0.5 * level, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = (
+        stats.t.ppf(0.5 + 0.5 * level, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    )
     return values.mean(), half
 
 
 def macros(scores, positives):
-    """(ensembles, methods, 2 sets, 3 measures): means over the classes with enough positives in that ensemble's two sets."""
+    """(ensembles, methods, 2 sets, 3 measures): means over the classes with enough positives in
+    that ensemble's two sets.
+    """
     return np.stack([macro(s, p)[0] for s, p in zip(scores, positives, strict=True)])
 
 
 def macro_table(scores, positives):
-    """Class-macro values of every method, with the difference of its NLL on test set 2 from that of STS and its 95 % interval."""
+    """Class-macro values of every method, with the difference of its NLL on test set 2 from that
+    of STS and its 95 % interval.
+    """
     values, base = macros(scores, positives), NAMES.index("STS")
-    lines = [f"{'':22s} {'NLL, set 1':>10s} {'NLL, set 2':>10s} {'ECE1, 2':>8s} {'ECE2, 2':>8s}  NLL on set 2 less that of STS"]
+    lines = [
+        f"{'':22s} {'NLL, set 1':>10s} {'NLL, set 2':>10s} {'ECE1, 2':>8s} {'ECE2, 2':>8s}  NLL on"
+        " set 2 less that of STS"
+    ]
     for m, name in enumerate(NAMES):
         mean = values[:, m].mean(axis=0)
         gap, half = paired(values[:, m, 1, 0] - values[:, base, 1, 0])
-        verdict = "" if m == base else "below" if gap + half < 0 else "above" if gap - half > 0 else "no difference"
+        verdict = (
+            ""
+            if m == base
+            else "below"
+            if gap + half < 0
+            else "above"
+            if gap - half > 0
+            else "no difference"
+        )
         told = f"{gap:+.4f} [{gap - half:+.4f}, {gap + half:+.4f}] {verdict}" if m != base else ""
-        lines.append(f"{name:22s} {mean[0, 0]:10.4f} {mean[1, 0]:10.4f} {mean[1, 1]:8.4f} {mean[1, 2]:8.4f}  {told}")
+        lines.append(
+            f"{name:22s} {mean[0, 0]:10.4f} {mean[1, 0]:10.4f} {mean[1, 1]:8.4f} {mean[1, 2]:8.4f} "
+            f" {told}"
+        )
     return "\n".join(lines)
 
 
@@ -39,15 +61,23 @@ def class_table(scores, positives, measure, test_set):
     j, t = MEASURES.index(measure), test_set - 1
     apart = apart_classes(positives)
     head = " ".join(f"{str(k) + ('*' if k in apart else ''):>7s}" for k in range(10))
-    lines = [f"{measure}, test set {test_set}, median over {len(scores)} ensembles", f"{'':22s} {head}"]
+    lines = [
+        f"{measure}, test set {test_set}, median over {len(scores)} ensembles",
+        f"{'':22s} {head}",
+    ]
     for m, name in enumerate(NAMES):
-        row = [np.median(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan for column in scores[:, m, t, :, j].T]
+        row = [
+            np.median(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan
+            for column in scores[:, m, t, :, j].T
+        ]
         lines.append(f"{name:22s} " + " ".join(f"{v:7.4f}" for v in row))
     return "\n".join(lines)
 
 
 def apart_classes(positives):
-    """Classes with fewer than 20 positives in either set in some ensemble -> how many of the ensembles."""
+    """Classes with fewer than 20 positives in either set in some ensemble -> how many of the
+    ensembles.
+    """
     few = (positives < FEWEST).any(axis=1).sum(axis=0)
     return {int(k): int(few[k]) for k in np.flatnonzero(few)}
 
@@ -62,7 +92,10 @@ def claims(variant, scores, positives):
     def say(text, better, worse):
         gap, half = paired(nll[better] - nll[worse])
         verdict = "holds" if gap + half < 0 else "fails" if gap - half > 0 else "cannot be told"
-        out.append(f"{verdict:>14s}: {text}: {better} {nll[better].mean():.4f}, {worse} {nll[worse].mean():.4f} ({gap:+.4f} -+ {half:.4f})")
+        out.append(
+            f"{verdict:>14s}: {text}: {better} {nll[better].mean():.4f}, {worse}"
+            f" {nll[worse].mean():.4f} ({gap:+.4f} -+ {half:.4f})"
+        )
 
     for name in ("histogram", "KDE b_mon2", "STS", "CSTS", "TSwA", "CwOC"):
         say("calibrating helps", name, "uncalibrated")
@@ -78,6 +111,15 @@ def claims(variant, scores, positives):
             say("a narrower bandwidth has the smaller NLL", narrow, wide)
     for name in ("STS", "CSTS", "TSwA", "CSTSwA", "KDE b_mon2", "KDE b_mon2, log odds"):
         gap, half = paired(nll[name] - seen[name])
-        verdict = "no bias seen" if abs(gap) <= half else "worse on set 2" if gap > 0 else "better on set 2"
-        out.append(f"{verdict:>14s}: test set 2 less test set 1 (fitted on it), {name}: {gap:+.4f} -+ {half:.4f}")
+        verdict = (
+            "no bias seen"
+            if abs(gap) <= half
+            else "worse on set 2"
+            if gap > 0
+            else "better on set 2"
+        )
+        out.append(
+            f"{verdict:>14s}: test set 2 less test set 1 (fitted on it), {name}: {gap:+.4f} -+"
+            f" {half:.4f}"
+        )
     return f"Claims of the paper on the {variant} variant\n" + "\n".join(out)

@@ -1,4 +1,6 @@
-"""The paper's data, pooled and split 60/20/20 as its code does: MNIST, CIFAR-10, GTSRB (by track), or any npz of images; and tables."""
+"""The paper's data, pooled and split 60/20/20 as its code does: MNIST, CIFAR-10, GTSRB (by
+track), or any npz of images; and tables.
+"""
 
 import io
 import os
@@ -11,7 +13,9 @@ import numpy as np
 from benchmarks.arena import datasets as tables
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
+)
 IMAGES = ("mnist", "cifar10", "gtsrb")
 #: UCI sets, and into how many classes their targets are cut, at quantiles.
 UCI = {"power-plant": 5, "kin8nm": 5, "concrete": 3, "energy": 3, "yacht": 3}
@@ -30,13 +34,23 @@ class Split:
 
 @lru_cache(maxsize=1)
 def load(name):
-    """(X (n, d), y (n,) positions, shape of one image or None, groups or None) of IMAGES, TABLES or the path of an npz file."""
+    """(X (n, d), y (n,) positions, shape of one image or None, groups or None) of IMAGES, TABLES
+    or the path of an npz file.
+    """
     if name in UCI:
         return *tables.uci(name, UCI[name]), None, None
-    path = DATA / {"mnist": "mnist.npz", "cifar10": "cifar10_jpeg.npz", "gtsrb": "gtsrb_jpeg.npz", "kitti": "kitti.npz"}.get(name, name)
+    path = DATA / {
+        "mnist": "mnist.npz",
+        "cifar10": "cifar10_jpeg.npz",
+        "gtsrb": "gtsrb_jpeg.npz",
+        "kitti": "kitti.npz",
+    }.get(name, name)
     path = path if path.exists() else Path(name)
     if not path.exists():
-        raise SystemExit(f"{path} is not there; set CALIBRANT_DATA to the folder that holds it, or name an npz with images and labels.")
+        raise SystemExit(
+            f"{path} is not there; set CALIBRANT_DATA to the folder that holds it, or name an npz"
+            " with images and labels."
+        )
     with np.load(path) as archive:
         if name == "kitti":
             return _kitti(archive)
@@ -44,7 +58,8 @@ def load(name):
         if "jpeg" in archive:
             images, labels = _decoded(archive), archive["labels"].astype(np.int64)
             if "track" in archive:
-                # Frames of one track are nearly one image; the official test part has no tracks and stays out.
+                # Frames of one track are nearly one image; the official test part has no tracks and
+                # stays out.
                 n = int(archive["n_train"])
                 images, labels = images[:n], labels[:n]
                 groups = labels * 100_000 + archive["track"][:n]
@@ -71,10 +86,15 @@ def _kitti(archive):
 
 
 def split(name, seed, rows=None, by_frame=False):
-    """The ``seed``-th shuffle: 20 % test, then a quarter of the rest validation, as the authors draw them; GTSRB by whole tracks, unless
+    """The ``seed``-th shuffle: 20 % test, then a quarter of the rest validation, as the authors
+    draw them; GTSRB by whole tracks, unless
     ``by_frame``."""
     X, y, shape, groups = load(name)
-    index = np.arange(len(y)) if rows is None else np.random.default_rng(seed).permutation(len(y))[:rows]
+    index = (
+        np.arange(len(y))
+        if rows is None
+        else np.random.default_rng(seed).permutation(len(y))[:rows]
+    )
     if groups is None or by_frame:
         rest, test = train_test_split(index, test_size=0.2, random_state=seed)
         train, validation = train_test_split(rest, test_size=0.25, random_state=seed)
@@ -82,9 +102,16 @@ def split(name, seed, rows=None, by_frame=False):
         rest, test = _by_group(index, groups, 0.2, seed)
         train, validation = _by_group(rest, groups, 0.25, seed)
     parts = {"train": train, "validation": validation, "test": test}
-    return Split({k: X[v] for k, v in parts.items()}, {k: y[v] for k, v in parts.items()}, shape, int(y.max()) + 1)
+    return Split(
+        {k: X[v] for k, v in parts.items()},
+        {k: y[v] for k, v in parts.items()},
+        shape,
+        int(y.max()) + 1,
+    )
 
 
 def _by_group(index, groups, share, seed):
-    a, b = next(GroupShuffleSplit(1, test_size=share, random_state=seed).split(index, groups=groups[index]))
+    a, b = next(
+        GroupShuffleSplit(1, test_size=share, random_state=seed).split(index, groups=groups[index])
+    )
     return index[a], index[b]

@@ -1,4 +1,6 @@
-"""Arrays that take long to compute, kept in cache/ under the name of what they were computed with."""
+"""Arrays that take long to compute, kept in cache/ under the name of what they were computed
+with.
+"""
 
 import time
 from pathlib import Path
@@ -9,7 +11,9 @@ CACHE = Path(__file__).parent / "cache"
 
 
 def kept(name, make):
-    """{key: array} that ``make()`` gives, and the CPU seconds it took as "seconds"; read from cache/ where it was made before."""
+    """{key: array} that ``make()`` gives, and the CPU seconds it took as "seconds"; read from
+    cache/ where it was made before.
+    """
     path = CACHE / f"{name}.npz"
     if not path.exists():
         CACHE.mkdir(exist_ok=True)

@@ -5,7 +5,8 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_index, grouped_sums
 
 MEASURES = ("ECE", "NLL", "Brier", "AURC")
-#: Confidences are kept this far from 0 and 1 in the log loss, which isotonic maps would else make infinite.
+#: Confidences are kept this far from 0 and 1 in the log loss, which isotonic maps would else make
+#: infinite.
 FLOOR = 1e-4
 
 
@@ -27,7 +28,9 @@ def ece(confidence, right, n_bins=15):
 
 
 def aurc(confidence, right):
-    """Mean over coverages of the error of the most confident rows; tied rows err at the rate of their tie."""
+    """Mean over coverages of the error of the most confident rows; tied rows err at the rate of
+    their tie.
+    """
     _, tie = np.unique(-confidence, return_inverse=True)
     rate = np.bincount(tie, 1.0 - right) / np.bincount(tie)
     wrong = rate[np.sort(tie)]

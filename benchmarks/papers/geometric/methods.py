@@ -12,7 +12,9 @@ from calibrant.errors import CalibrationWarning
 
 
 class Problem:
-    """One model on one split: predictions, and the separation signals of its validation and test rows, each computed once."""
+    """One model on one split: predictions, and the separation signals of its validation and test
+    rows, each computed once.
+    """
 
     def __init__(self, name, data, said, features=None):
         self.name, self.data, self.said, self.features = name, data, said, features or data.X
@@ -24,17 +26,26 @@ class Problem:
     @cached_property
     def correct(self):
         """(n,) whether the model is right, of each part."""
-        return {part: (P.argmax(axis=1) == self.y[part]).astype(float) for part, P in self.said.items()}
+        return {
+            part: (P.argmax(axis=1) == self.y[part]).astype(float) for part, P in self.said.items()
+        }
 
     def scores(self, name, signal):
-        """{part: (n,) scores} of a separation signal, and the CPU seconds they took as "seconds"."""
+        """{part: (n,) scores} of a separation signal, and the CPU seconds they took as
+        "seconds".
+        """
         return kept(f"{self.name}, {name}", lambda: self._scored(signal))
 
     def _scored(self, signal):
         P, X = self.said, self.features
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            signal.fit(P["validation"], self.y["validation"], X=X["validation"], reference=(X["train"], self.y["train"]))
+            signal.fit(
+                P["validation"],
+                self.y["validation"],
+                X=X["validation"],
+                reference=(X["train"], self.y["train"]),
+            )
         return {part: signal.score(P[part], X=X[part]) for part in P}
 
 
@@ -56,9 +67,13 @@ class Known(cb.Signal):
 def geometric(problem, scores, mode, **options):
     """Confidences of GeometricCalibrator on separations computed before."""
     n = len(scores["validation"])
-    cal = cb.GeometricCalibrator(mode, signal=Known(np.concatenate([scores["validation"], scores["test"]])), **options)
+    cal = cb.GeometricCalibrator(
+        mode, signal=Known(np.concatenate([scores["validation"], scores["test"]])), **options
+    )
     rows = np.arange(n + len(scores["test"]))[:, None]
-    cal.fit(problem.said["validation"], problem.y["validation"], X=rows[:n], reference=(rows[:1], [0]))
+    cal.fit(
+        problem.said["validation"], problem.y["validation"], X=rows[:n], reference=(rows[:1], [0])
+    )
     return cal.predict_confidence(problem.said["test"], X=rows[n:])
 
 
@@ -67,7 +82,10 @@ def separations(problem, name, scores):
     right = problem.correct["test"]
     return {
         f"{name}, paper": (geometric(problem, scores, "paper"), right),
-        f"{name}, sigmoid": (geometric(problem, scores, "paper", map=cb.Platt(scale="probability")), right),
+        f"{name}, sigmoid": (
+            geometric(problem, scores, "paper", map=cb.Platt(scale="probability")),
+            right,
+        ),
         f"{name}, combined": (geometric(problem, scores, "combined"), right),
     }
 
@@ -77,7 +95,8 @@ def top_label(make):
     return lambda: cb.ConfidenceCalibrator(map=make(), per_class=False)
 
 
-#: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the paper lacks.
+#: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the
+#: paper lacks.
 CALIBRATORS = {
     "uncalibrated": cb.Identity,
     "isotonic, top label": top_label(cb.Isotonic),
@@ -93,7 +112,9 @@ CALIBRATORS = {
 
 
 def baselines(problem):
-    """{method: (confidence (n,), right (n,))} on the test part, of what knows the model's scores alone."""
+    """{method: (confidence (n,), right (n,))} on the test part, of what knows the model's scores
+    alone.
+    """
     P, y = problem.said, problem.y["validation"]
     out = {}
     with warnings.catch_warnings():
@@ -105,7 +126,9 @@ def baselines(problem):
             else:
                 out[name] = _top(problem, fitted.predict_proba(P["test"]))
     columns = [_class_maps(P["validation"][:, k], y == k) for k in range(P["test"].shape[1])]
-    isotonic, binned = (np.column_stack([m[i](P["test"][:, k]) for k, m in enumerate(columns)]) for i in range(2))
+    isotonic, binned = (
+        np.column_stack([m[i](P["test"][:, k]) for k, m in enumerate(columns)]) for i in range(2)
+    )
     out["isotonic, one-vs-rest"] = _top(problem, _normalised(isotonic))
     out["scaling-binning, as published"] = _top(problem, binned)
     return out
@@ -116,7 +139,9 @@ def _top(problem, Q):
 
 
 def _class_maps(score, is_class):
-    """What the authors run for each class: scikit-learn's isotonic regression, and scaling-binning, which they do not normalise after."""
+    """What the authors run for each class: scikit-learn's isotonic regression, and
+    scaling-binning, which they do not normalise after.
+    """
     isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, is_class)
     return isotonic.predict, cb.ScalingBinning(n_bins=15).fit(score, is_class).predict
 

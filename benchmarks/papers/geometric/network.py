@@ -1,4 +1,6 @@
-"""The paper's small convolutional network (Adam, batches of 64), its probabilities and its last hidden layer. Needs torch."""
+"""The paper's small convolutional network (Adam, batches of 64), its probabilities and its last
+hidden layer. Needs torch.
+"""
 
 import numpy as np
 
@@ -14,9 +16,17 @@ def outputs(data, epochs):
     height, width, channels = (*data.shape, 1)[:3]
     flat = 64 * (height // 4) * (width // 4)
     body = nn.Sequential(
-        nn.Conv2d(channels, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Dropout(0.25), nn.Linear(flat, HIDDEN), nn.ReLU(),
-    )  # fmt: skip
+        nn.Conv2d(channels, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Dropout(0.25),
+        nn.Linear(flat, HIDDEN),
+        nn.ReLU(),
+    )
     model = nn.Sequential(body, nn.Dropout(0.25), nn.Linear(HIDDEN, data.n_classes))
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model.to(device, memory_format=torch.channels_last)
@@ -38,7 +48,12 @@ def outputs(data, epochs):
     said, hidden = {}, {}
     with torch.no_grad():
         for part in data.X:
-            layers = [body(batch(part, rows)) for rows in np.array_split(np.arange(len(data.y[part])), max(1, len(data.y[part]) // 1024))]
+            layers = [
+                body(batch(part, rows))
+                for rows in np.array_split(
+                    np.arange(len(data.y[part])), max(1, len(data.y[part]) // 1024)
+                )
+            ]
             hidden[part] = torch.cat(layers).cpu().numpy()
             said[part] = torch.softmax(model[2](torch.cat(layers)), 1).double().cpu().numpy()
     return {part: said[part] for part in ("validation", "test")}, hidden

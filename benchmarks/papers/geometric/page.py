@@ -1,4 +1,6 @@
-"""Stored shuffles as text: tables for the terminal, tables for README.md, and the claims that do not hold."""
+"""Stored shuffles as text: tables for the terminal, tables for README.md, and the claims that do
+not hold.
+"""
 
 import numpy as np
 from benchmarks.papers.geometric import measure, published
@@ -6,24 +8,49 @@ from benchmarks.papers.geometric import measure, published
 ECE_RANGE = (0.2, 0.5)
 #: Columns of README.md: heading, method.
 ECE_COLUMNS = {
-    "uncalibrated": "uncalibrated", "Iso, 1-v-r": "isotonic, one-vs-rest", "Platt, 1-v-r": "Platt, one-vs-rest",
-    "SBC as published": "scaling-binning, as published", "SBC": "scaling-binning", "HB": "histogram binning", "BBQ": "BBQ", "beta": "beta",
-    "TS": "temperature", "ETS": "ensemble temperature", "Iso, top label": "isotonic, top label", "separation, Iso": "fast l2, paper",
-    "separation, sigmoid": "fast l2, sigmoid", "**combined**": "fast l2, combined",
-}  # fmt: skip
-_BOTH = ("uncalibrated", "Iso, 1-v-r", "Iso, top label", "TS", "ETS", "separation, Iso", "**combined**")
-QUALITY_COLUMNS = {k: ECE_COLUMNS[k] for k in _BOTH} | {"hidden layer, combined": "hidden layer, combined"}
+    "uncalibrated": "uncalibrated",
+    "Iso, 1-v-r": "isotonic, one-vs-rest",
+    "Platt, 1-v-r": "Platt, one-vs-rest",
+    "SBC as published": "scaling-binning, as published",
+    "SBC": "scaling-binning",
+    "HB": "histogram binning",
+    "BBQ": "BBQ",
+    "beta": "beta",
+    "TS": "temperature",
+    "ETS": "ensemble temperature",
+    "Iso, top label": "isotonic, top label",
+    "separation, Iso": "fast l2, paper",
+    "separation, sigmoid": "fast l2, sigmoid",
+    "**combined**": "fast l2, combined",
+}
+_BOTH = (
+    "uncalibrated",
+    "Iso, 1-v-r",
+    "Iso, top label",
+    "TS",
+    "ETS",
+    "separation, Iso",
+    "**combined**",
+)
+QUALITY_COLUMNS = {k: ECE_COLUMNS[k] for k in _BOTH} | {
+    "hidden layer, combined": "hidden layer, combined"
+}
 
 
 def averages(records):
     """{method: {measure: (shuffles,) values}}."""
-    return {m: {k: np.array([r["methods"][m][k] for r in records]) for k in measure.MEASURES} for m in records[0]["methods"]}
+    return {
+        m: {k: np.array([r["methods"][m][k] for r in records]) for k in measure.MEASURES}
+        for m in records[0]["methods"]
+    }
 
 
 def in_paper(record, method):
     """The ECE that the paper prints for a method, or None."""
     row = record["data"], record["model"]
-    alias = {"scaling-binning, as published": "scaling-binning", "scaling-binning": None}.get(method, method)
+    alias = {"scaling-binning, as published": "scaling-binning", "scaling-binning": None}.get(
+        method, method
+    )
     if alias in published.TABLE_2.get(row, {}):
         return published.TABLE_2[row][alias]
     metric = method.removeprefix("fast ").removesuffix(", paper")
@@ -32,10 +59,21 @@ def in_paper(record, method):
 
 def show(key, records):
     """One table of a data set and model."""
-    accuracy, seconds = np.mean([r["accuracy"] for r in records]), np.mean([r["model_seconds"] for r in records])
-    spent = ", ".join(f"{part} {np.mean([r['seconds'][part] for r in records]):.0f}" for part in records[0]["seconds"])
-    print(f"\n{key}: {len(records)} shuffles, accuracy {accuracy:.4f}; CPU s a shuffle: model {seconds:.0f}, {spent}")
-    print(f"{'':30}{'ECE %':>14}{'published':>12}{'NLL':>9}{'Brier %':>9}{'AURC e3':>9}{'Table 3':>9}")
+    accuracy, seconds = (
+        np.mean([r["accuracy"] for r in records]),
+        np.mean([r["model_seconds"] for r in records]),
+    )
+    spent = ", ".join(
+        f"{part} {np.mean([r['seconds'][part] for r in records]):.0f}"
+        for part in records[0]["seconds"]
+    )
+    print(
+        f"\n{key}: {len(records)} shuffles, accuracy {accuracy:.4f}; CPU s a shuffle: model"
+        f" {seconds:.0f}, {spent}"
+    )
+    print(
+        f"{'':30}{'ECE %':>14}{'published':>12}{'NLL':>9}{'Brier %':>9}{'AURC e3':>9}{'Table 3':>9}"
+    )
     values = averages(records)
     ours = values["fast l2, paper"]["ECE"].mean() if "fast l2, paper" in values else np.nan
     for method, of in values.items():
@@ -50,10 +88,18 @@ def show(key, records):
 def markdown(found):
     """Two tables: ECE with the published value in brackets; log loss, Brier score and AURC."""
     for columns, cell in ((ECE_COLUMNS, _ece), (QUALITY_COLUMNS, _quality)):
-        print("\n| data, model, shuffles | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 1))
+        print(
+            "\n| data, model, shuffles | "
+            + " | ".join(columns)
+            + " |\n|"
+            + "---|" * (len(columns) + 1)
+        )
         for key, records in found.items():
             values = averages(records)
-            cells = [cell(records[0], method, values[method]) if method in values else "" for method in columns.values()]
+            cells = [
+                cell(records[0], method, values[method]) if method in values else ""
+                for method in columns.values()
+            ]
             print(f"| {key.split(' [')[0]}, {len(records)} | " + " | ".join(cells) + " |")
 
 

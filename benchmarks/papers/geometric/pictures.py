@@ -3,11 +3,17 @@
 import numpy as np
 from scipy import stats
 
-RATES = {"ours, in batches": "queries_per_second", "ours, one at a time": "single_per_second", "the authors' way": "authors_per_second"}
+RATES = {
+    "ours, in batches": "queries_per_second",
+    "ours, one at a time": "single_per_second",
+    "the authors' way": "authors_per_second",
+}
 
 
 def draw(shuffles, folder):
-    """Writes the figures; ``shuffles`` is {"data model": [record of each reduction and shuffle]}."""
+    """Writes the figures; ``shuffles`` is {"data model": [record of each reduction and
+    shuffle]}.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     made = {"figure_5": figure_5, "figure_6": figure_6, "figure_7": figure_7, "figure_8": figure_8}
     for name, make in made.items():
@@ -30,8 +36,12 @@ def figure_5(shuffles):
     """The share right by separation, and what isotonic regression and the sigmoid make of it."""
     figure, axes = panels(1, len(shuffles), width=5.0)
     for ax, (name, records) in zip(axes[0], shuffles.items(), strict=True):
-        separation, right, isotonic, sigmoid = np.array(next(r["figure_5"] for r in records if r["reduction"] == "none")).T
-        ax.plot(separation, right, "d", color="tab:blue", markersize=4, label="share right, 50 groups")
+        separation, right, isotonic, sigmoid = np.array(
+            next(r["figure_5"] for r in records if r["reduction"] == "none")
+        ).T
+        ax.plot(
+            separation, right, "d", color="tab:blue", markersize=4, label="share right, 50 groups"
+        )
         ax.plot(separation, isotonic, color="tab:green", label="isotonic")
         ax.plot(separation, sigmoid, color="black", label="sigmoid")
         ax.set(title=name, xlabel="fast separation", ylabel="share right")
@@ -73,7 +83,9 @@ def figure_8(shuffles):
 
 
 def bars(ax, groups):
-    """Bars of {group: {t: values of the shuffles}}, a colour for each t, with 95 % intervals of Student's t where there are shuffles."""
+    """Bars of {group: {t: values of the shuffles}}, a colour for each t, with 95 % intervals of
+    Student's t where there are shuffles.
+    """
     steps = sorted({t for by_step in groups.values() for t in by_step})
     for i, t in enumerate(steps):
         at = [k for k, by_step in enumerate(groups.values()) if t in by_step]

@@ -13,9 +13,17 @@ TABLE_1 = {
     ("cifar10", "rf"): {"l1": (1.08, 0.45), "l2": (1.15, 0.24), "linf": (1.30, 0.18)},
 }
 _COLUMNS = (
-    "fast l2, paper", "pairwise, paper", "isotonic, one-vs-rest", "Platt, one-vs-rest", "scaling-binning", "histogram binning", "BBQ",
-    "beta", "temperature", "ensemble temperature",
-)  # fmt: skip
+    "fast l2, paper",
+    "pairwise, paper",
+    "isotonic, one-vs-rest",
+    "Platt, one-vs-rest",
+    "scaling-binning",
+    "histogram binning",
+    "BBQ",
+    "beta",
+    "temperature",
+    "ensemble temperature",
+)
 _ROWS = {
     ("mnist", "cnn"): (0.15, 0.15, 0.17, 0.52, 8.91, 0.32, 0.22, 0.64, 0.20, 0.20),
     ("mnist", "rf"): (0.35, 0.36, 0.92, 1.49, 3.92, 0.46, 1.13, 0.37),

@@ -1,18 +1,25 @@
-"""Tables 1, 2 and 3 of the paper, published values beside ours; log loss, Brier score and AURC beside the ECE, which cannot rank them.
+"""Tables 1, 2 and 3 of the paper, published values beside ours; log loss, Brier score and AURC
+beside the ECE, which cannot rank them.
 
-    python -m benchmarks.papers.geometric.tables                        # every row: MNIST with RF 3 shuffles, the others 1; under an hour
+    python -m benchmarks.papers.geometric.tables  # every row: MNIST with RF 3 shuffles, the others
+    1; under an hour
     python -m benchmarks.papers.geometric.tables --data mnist --models rf
     python -m benchmarks.papers.geometric.tables --data my_images.npz --models rf
-    python -m benchmarks.papers.geometric.tables --shuffles 10          # the paper's Table 1; 100 for Table 2
-    python -m benchmarks.papers.geometric.tables --metrics l2 l1 linf   # Table 1; 4 to 12 minutes more a shuffle
+    python -m benchmarks.papers.geometric.tables --shuffles 10  # the paper's Table 1; 100 for
+    Table 2
+    python -m benchmarks.papers.geometric.tables --metrics l2 l1 linf  # Table 1; 4 to 12 minutes
+    more a shuffle
     python -m benchmarks.papers.geometric.tables --pairwise             # Table 2's second column
-    python -m benchmarks.papers.geometric.tables --data gtsrb --by-frame  # the paper's split, with frames of one track on both sides
-    python -m benchmarks.papers.geometric.tables --full-boosting --epochs 30    # the authors' boosting and networks: a day
+    python -m benchmarks.papers.geometric.tables --data gtsrb --by-frame  # the paper's split, with
+    frames of one track on both sides
+    python -m benchmarks.papers.geometric.tables --full-boosting --epochs 30  # the authors'
+    boosting and networks: a day
 
-One JSON line a shuffle goes to results/tables.jsonl, and what models and signals gave to cache/; neither is computed again (delete
-them to start over). The networks need torch and are left out without it. --markdown prints the tables as in README.md.
-Exits with 1 where fast separation with isotonic on MNIST's random forest leaves 0.2 to 0.5 % ECE, or where "combined" is above the
-isotonic map of the score in log loss, Brier score or AURC on any row of a random forest or boosting.
+One JSON line a shuffle goes to results/tables.jsonl, and what models and signals gave to cache/;
+neither is computed again (delete them to start over). The networks need torch and are left out
+without it. --markdown prints the tables as in README.md. Exits with 1 where fast separation with
+isotonic on MNIST's random forest leaves 0.2 to 0.5 % ECE, or where "combined" is above the isotonic
+map of the score in log loss, Brier score or AURC on any row of a random forest or boosting.
 """
 
 import argparse
@@ -40,7 +47,10 @@ def one_shuffle(name, kind, seed, options):
     if options.pairwise:
         signals["pairwise"] = problem, cb.PairwiseSeparation()
     if hidden is not None:
-        signals["hidden layer"] = methods.Problem(label, split, said, features=hidden), cb.FastSeparation()
+        signals["hidden layer"] = (
+            methods.Problem(label, split, said, features=hidden),
+            cb.FastSeparation(),
+        )
     began = time.process_time()
     rows = methods.baselines(problem)
     seconds["baselines"] = time.process_time() - began
@@ -70,7 +80,12 @@ def asked(options):
     networks = importlib.util.find_spec("torch") is not None
     if "cnn" in options.models and not networks:
         print("torch is not installed: no networks.", file=sys.stderr)
-    return [(name, kind) for name in options.data for kind in options.models if kind != "cnn" or (networks and name not in data.TABLES)]
+    return [
+        (name, kind)
+        for name in options.data
+        for kind in options.models
+        if kind != "cnn" or (networks and name not in data.TABLES)
+    ]
 
 
 def run(options):
@@ -84,7 +99,9 @@ def run(options):
         for seed in range(shuffles):
             if (key, seed) not in known:
                 print(f"{key}: shuffle {seed + 1} of {shuffles} ...", file=sys.stderr, flush=True)
-                record = {"key": key, "seed": seed, "data": name, "model": kind} | one_shuffle(name, kind, seed, options)
+                record = {"key": key, "seed": seed, "data": name, "model": kind} | one_shuffle(
+                    name, kind, seed, options
+                )
                 with RESULTS.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record) + "\n")
                 known[key, seed] = record
@@ -94,17 +111,37 @@ def run(options):
 
 def parsed():
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     names = [*data.IMAGES, *data.TABLES]
-    parser.add_argument("--data", nargs="+", default=names, help=f"{', '.join(names)}, or the path of an npz of images")
-    parser.add_argument("--models", nargs="+", default=["rf", "gb", "cnn"], choices=["rf", "gb", "cnn"])
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        default=names,
+        help=f"{', '.join(names)}, or the path of an npz of images",
+    )
+    parser.add_argument(
+        "--models", nargs="+", default=["rf", "gb", "cnn"], choices=["rf", "gb", "cnn"]
+    )
     parser.add_argument("--metrics", nargs="+", default=["l2"], choices=["l2", "l1", "linf"])
     parser.add_argument("--shuffles", type=int, help="default 3 for MNIST with RF, else 1")
     parser.add_argument("--pairwise", action="store_true", help="definition 4 too")
-    parser.add_argument("--full-boosting", action="store_true", help="the authors' gradient boosting, hours on one core")
-    parser.add_argument("--epochs", type=int, default=models.EPOCHS, help=f"of the networks; default {models.EPOCHS}, the paper's are 30")
+    parser.add_argument(
+        "--full-boosting",
+        action="store_true",
+        help="the authors' gradient boosting, hours on one core",
+    )
+    parser.add_argument(
+        "--epochs",
+        type=int,
+        default=models.EPOCHS,
+        help=f"of the networks; default {models.EPOCHS}, the paper's are 30",
+    )
     parser.add_argument("--rows", type=int, help="draw so many rows first, for a quick look")
-    parser.add_argument("--by-frame", action="store_true", help="split GTSRB's frames at random, as the paper does")
+    parser.add_argument(
+        "--by-frame", action="store_true", help="split GTSRB's frames at random, as the paper does"
+    )
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 

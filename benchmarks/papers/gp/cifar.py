@@ -1,11 +1,13 @@
-"""Network outputs (CIFAR-10 and CIFAR-100): Gaussian-process calibration, diagonal and full, beside temperature scaling.
+"""Network outputs (CIFAR-10 and CIFAR-100): Gaussian-process calibration, diagonal and full, beside
+temperature scaling.
 
     python -m benchmarks.papers.gp.cifar
     python -m benchmarks.papers.gp.cifar --outputs lenet-5-cifar10 --seeds 2
 
-Protocol: for each seed, ``default_rng(seed).permutation(n)``, the first half fits, the rest tests; probabilities clipped to [1e-12, 1].
-Then the same with 1,000 rows to fit. Exits 1 when, fitted to half, the mean log loss of the Gaussian process on log probabilities
-exceeds temperature scaling's by over 0.002 on CIFAR-100.
+Protocol: for each seed, ``default_rng(seed).permutation(n)``, the first half fits, the rest tests;
+probabilities clipped to [1e-12, 1]. Then the same with 1,000 rows to fit. Exits 1 when, fitted to
+half, the mean log loss of the Gaussian process on log probabilities exceeds temperature scaling's
+by over 0.002 on CIFAR-100.
 """
 
 import argparse
@@ -33,9 +35,13 @@ METHODS = {
     "GP on log probabilities": gaussian_process,
     "GP on log probabilities, monotone": lambda: gaussian_process(monotone=True),
     "full GP on log probabilities": lambda: gaussian_process(covariance="full"),
-    "full GP on log probabilities, monotone": lambda: gaussian_process(covariance="full", monotone=True),
+    "full GP on log probabilities, monotone": lambda: gaussian_process(
+        covariance="full", monotone=True
+    ),
 }
-MODES = dict.fromkeys(("GP on log probabilities", "full GP on log probabilities"), ("mean", "taylor"))
+MODES = dict.fromkeys(
+    ("GP on log probabilities", "full GP on log probabilities"), ("mean", "taylor")
+)
 SLACK = 0.002
 
 
@@ -48,7 +54,9 @@ def one(name, P, y, fit, test):
     spent = time.process_time() - start
     losses = {name: metrics.log_loss(y[test], cal.predict_proba(X[test]))}
     for mode in MODES.get(name, ()):
-        losses[f"{name}, {mode}"] = metrics.log_loss(y[test], cal.set_params(expectation=mode).predict_proba(X[test]))
+        losses[f"{name}, {mode}"] = metrics.log_loss(
+            y[test], cal.set_params(expectation=mode).predict_proba(X[test])
+        )
     return losses, spent
 
 
@@ -56,9 +64,14 @@ def outputs(name):
     """(probabilities, labels) of one stored network."""
     path = DATA / "network_outputs" / f"{name}.npz"
     if not path.is_file():
-        raise SystemExit(f"{path} is not there; set CALIBRANT_DATA to the folder that holds network_outputs/")
+        raise SystemExit(
+            f"{path} is not there; set CALIBRANT_DATA to the folder that holds network_outputs/"
+        )
     with np.load(path) as archive:
-        P, y = np.clip(archive["probabilities"].astype(np.float64), 1e-12, 1.0), archive["labels"].astype(np.intp)
+        P, y = (
+            np.clip(archive["probabilities"].astype(np.float64), 1e-12, 1.0),
+            archive["labels"].astype(np.intp),
+        )
     return P / P.sum(axis=1, keepdims=True), y
 
 
@@ -68,18 +81,27 @@ def compare(name, n_fit, n_seeds):
     orders, gaps = [np.random.default_rng(seed).permutation(len(y)) for seed in range(n_seeds)], {}
     base = None
     for method in METHODS:
-        runs = [one(method, P, y, order[: n_fit or len(y) // 2], order[len(y) // 2 :]) for order in orders]
+        runs = [
+            one(method, P, y, order[: n_fit or len(y) // 2], order[len(y) // 2 :])
+            for order in orders
+        ]
         for row in runs[0][0]:
             loss = np.array([found[row] for found, _ in runs])
             base = loss if base is None else base
             gaps[row] = float(np.mean(loss - base))
             told = f"log loss {loss.mean():.5f} ({gaps[row]:+.5f} +- {np.std(loss - base):.5f})"
-            print(f"{name} {n_fit or 'half'}   {row:46s} {told}   {np.mean([s for _, s in runs]):.2f} s CPU", flush=True)
+            print(
+                f"{name} {n_fit or 'half'}   {row:46s} {told}   {np.mean([s for _, s in runs]):.2f}"
+                " s CPU",
+                flush=True,
+            )
     return gaps
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--outputs", nargs="+", choices=OUTPUTS, default=list(OUTPUTS))
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()

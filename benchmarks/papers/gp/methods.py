@@ -1,4 +1,6 @@
-"""The methods of the tables, by their published names; each takes (P, y, P_test) and gives {row name: calibrated test rows}."""
+"""The methods of the tables, by their published names; each takes (P, y, P_test) and gives {row
+name: calibrated test rows}.
+"""
 
 import time
 import warnings
@@ -27,7 +29,8 @@ def _temperature(P, y, P_test):
 def _gaussian_process(P, y, P_test):
     """Inputs as the authors gave them; four predictions from one fit.
 
-    The authors drew anew for every row, which spreads equal scores over neighbouring bins; the library's draws are the same for all rows.
+    The authors drew anew for every row, which spreads equal scores over neighbouring bins; the
+    library's draws are the same for all rows.
     """
     cal = cb.GaussianProcessCalibration().fit(lift_zeros(P), y)
     P_test = lift_zeros(P_test)
@@ -40,21 +43,35 @@ def _gaussian_process(P, y, P_test):
 
 
 def _gaussian_process_full(P, y, P_test):
-    """The whole K x K block of a row's latent covariance, in the bound and in the prediction: the paper's equation 7."""
+    """The whole K x K block of a row's latent covariance, in the bound and in the prediction:
+    the paper's equation 7.
+    """
     cal = cb.GaussianProcessCalibration(covariance="full").fit(lift_zeros(P), y)
     P_test = lift_zeros(P_test)
     modes = {"same draws": "monte_carlo", "mean": "mean", "taylor": "taylor"}
-    return {f"GP full, {name}": cal.set_params(expectation=mode).predict_proba(P_test) for name, mode in modes.items()}
+    return {
+        f"GP full, {name}": cal.set_params(expectation=mode).predict_proba(P_test)
+        for name, mode in modes.items()
+    }
 
 
 def _drawn_per_row(cal, P, n_draws=100, step=1000):
-    """Mean softmax over draws of the latent function, independent for every component of every row."""
+    """Mean softmax over draws of the latent function, independent for every component of every
+    row.
+    """
     rng, out = np.random.default_rng(1), []
     for i in range(0, len(P), step):
         part = P[i : i + step]
         latent = cal.latent(part.ravel())
-        mean, deviation = (a.reshape(part.shape) for a in (latent.mean, (latent.high - latent.mean) / norm.ppf(0.975)))
-        out.append(softmax(mean + deviation * rng.standard_normal((n_draws, *part.shape)), axis=2).mean(axis=0))
+        mean, deviation = (
+            a.reshape(part.shape)
+            for a in (latent.mean, (latent.high - latent.mean) / norm.ppf(0.975))
+        )
+        out.append(
+            softmax(mean + deviation * rng.standard_normal((n_draws, *part.shape)), axis=2).mean(
+                axis=0
+            )
+        )
     return np.concatenate(out)
 
 
@@ -65,7 +82,11 @@ def _gaussian_process_default(P, y, P_test):
 
 def _gaussian_process_monotone(covariance):
     def run(P, y, P_test):
-        return cb.GaussianProcessCalibration(monotone=True, covariance=covariance).fit(P, y).predict_proba(P_test)
+        return (
+            cb.GaussianProcessCalibration(monotone=True, covariance=covariance)
+            .fit(P, y)
+            .predict_proba(P_test)
+        )
 
     return run
 
@@ -81,7 +102,10 @@ METHODS = {
     "bbq": (_one_vs_rest(cb.BayesianBinning()), ("BBQ",)),
     "gp-default": (_gaussian_process_default, ("GP, calibrant's zeros",)),
     "gp-monotone": (_gaussian_process_monotone("diagonal"), ("GP, monotone",)),
-    "gp-full": (_gaussian_process_full, ("GP full, same draws", "GP full, mean", "GP full, taylor")),
+    "gp-full": (
+        _gaussian_process_full,
+        ("GP full, same draws", "GP full, mean", "GP full, taylor"),
+    ),
     "gp-full-monotone": (_gaussian_process_monotone("full"), ("GP full, monotone",)),
 }
 

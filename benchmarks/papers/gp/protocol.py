@@ -1,4 +1,6 @@
-"""The paper's protocol: its authors' classifier outputs, ten Monte-Carlo folds, and the measures as their code computes them."""
+"""The paper's protocol: its authors' classifier outputs, ten Monte-Carlo folds, and the measures
+as their code computes them.
+"""
 
 import os
 from pathlib import Path
@@ -6,8 +8,11 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import ShuffleSplit
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
-#: In the order in which each method's one stream of random numbers meets them: name in the published tables -> name of the file.
+DATA = Path(
+    os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
+)
+#: In the order in which each method's one stream of random numbers meets them: name in the
+#: published tables -> name of the file.
 CLASSIFIERS = {
     "AdaBoost": "adaboost",
     "XGBoost": "xgboost",
@@ -24,14 +29,20 @@ TINY = float(np.finfo(np.float64).tiny)
 def outputs(dataset, classifier):
     """(probabilities (n, K), labels (n,)) of one stored classifier.
 
-    Stored in single precision; read by their decimals, since a forest's 0.6 sits on a bin's edge and 0.60000002 above it. A network's
-    top probability that single precision rounded to 1 is 1 less the others, which it kept.
+    Stored in single precision; read by their decimals, since a forest's 0.6 sits on a bin's edge
+    and 0.60000002 above it. A network's top probability that single precision rounded to 1 is 1
+    less the others, which it kept.
     """
     path = DATA / "classifier_outputs" / f"{CLASSIFIERS[classifier]}-{dataset}.npz"
     if not path.is_file():
-        raise SystemExit(f"{path} is not there; set CALIBRANT_DATA to the folder that holds classifier_outputs/")
+        raise SystemExit(
+            f"{path} is not there; set CALIBRANT_DATA to the folder that holds classifier_outputs/"
+        )
     with np.load(path) as archive:
-        P, y = archive["probabilities"].astype(str).astype(np.float64), archive["labels"].astype(np.intp)
+        P, y = (
+            archive["probabilities"].astype(str).astype(np.float64),
+            archive["labels"].astype(np.intp),
+        )
     rows, top = np.arange(len(P)), P.argmax(axis=1)
     P[rows, top] = np.where(P[rows, top] == 1.0, 1.0 - _others(P, top), P[rows, top])
     return P, y
@@ -45,11 +56,15 @@ def _others(P, top):
 
 
 def folds(dataset):
-    """Yields (classifier, fold, P, y, train, test): the same splits for every method, drawn from RandomState(1) in order."""
+    """Yields (classifier, fold, P, y, train, test): the same splits for every method, drawn from
+    RandomState(1) in order.
+    """
     stream = np.random.RandomState(1)
     for classifier in CLASSIFIERS:
         P, y = outputs(dataset, classifier)
-        splitter = ShuffleSplit(FOLDS, train_size=TRAIN_ROWS, test_size=TEST_ROWS[dataset], random_state=stream)
+        splitter = ShuffleSplit(
+            FOLDS, train_size=TRAIN_ROWS, test_size=TEST_ROWS[dataset], random_state=stream
+        )
         for fold, (train, test) in enumerate(splitter.split(P)):
             yield classifier, fold, P, y, train, test
 
@@ -60,10 +75,12 @@ def lift_zeros(P):
 
 
 def calibration_error(y, Q, n_bins=BINS):
-    """The authors' ECE: equal bins from 1 / K (classes seen) to 1, accuracy against points near the bins' centres.
+    """The authors' ECE: equal bins from 1 / K (classes seen) to 1, accuracy against points near the
+    bins' centres.
 
-    It is not the usual one: the centres are spaced as if the bins began at 0, and the mean confidence is never computed. A value that
-    rounds to 1 without being it counts one bin lower, as binned_statistic had it in 2019.
+    It is not the usual one: the centres are spaced as if the bins began at 0, and the mean
+    confidence is never computed. A value that rounds to 1 without being it counts one bin lower, as
+    binned_statistic had it in 2019.
     """
     predicted, confidence = Q.argmax(axis=1), Q.max(axis=1)
     lowest = 1.0 / len(np.union1d(y, predicted))

@@ -1,12 +1,12 @@
 """Tables 1, 2, S1 and S2 of the paper for KITTI and MNIST, beside what was published.
 
-    python -m benchmarks.papers.gp.run                                        # everything, resumed where it stopped
+    python -m benchmarks.papers.gp.run  # everything, resumed where it stopped
     python -m benchmarks.papers.gp.run --datasets kitti --methods gp temperature
-    python -m benchmarks.papers.gp.run --tables                               # only print what is there
+    python -m benchmarks.papers.gp.run --tables  # only print what is there
 
-Needs CALIBRANT_DATA (default ../shared/data); published numbers from reference/gp_paper_results/ beside it. Folds are kept in results/
-one by one; what was found is in README.md. Exits 1 when fewer than 8 of 10 rows of GPcalib are within 0.003 of the published ones: 8 to 10
-are, by machine.
+Needs CALIBRANT_DATA (default ../shared/data); published numbers from reference/gp_paper_results/
+beside it. Folds are kept in results/ one by one; what was found is in README.md. Exits 1 when fewer
+than 8 of 10 rows of GPcalib are within 0.003 of the published ones: 8 to 10 are, by machine.
 """
 
 import argparse
@@ -23,7 +23,11 @@ RESULTS = Path(__file__).resolve().parent / "results" / "folds.jsonl"
 
 def kept():
     """Every fold measured so far."""
-    return [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()] if RESULTS.exists() else []
+    return (
+        [json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines()]
+        if RESULTS.exists()
+        else []
+    )
 
 
 def measure(dataset, names, n_folds):
@@ -38,13 +42,24 @@ def measure(dataset, names, n_folds):
             with RESULTS.open("a") as file:
                 for row, Q in found.items():
                     where = {"dataset": dataset, "classifier": classifier, "fold": fold, "row": row}
-                    file.write(json.dumps({**where, **protocol.measures(y[test], Q), "seconds": round(seconds, 3)}) + "\n")
+                    file.write(
+                        json.dumps(
+                            {**where, **protocol.measures(y[test], Q), "seconds": round(seconds, 3)}
+                        )
+                        + "\n"
+                    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--datasets", nargs="+", choices=tuple(protocol.TEST_ROWS), default=list(protocol.TEST_ROWS))
-    parser.add_argument("--methods", nargs="+", choices=tuple(methods.METHODS), default=list(methods.METHODS))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--datasets", nargs="+", choices=tuple(protocol.TEST_ROWS), default=list(protocol.TEST_ROWS)
+    )
+    parser.add_argument(
+        "--methods", nargs="+", choices=tuple(methods.METHODS), default=list(methods.METHODS)
+    )
     parser.add_argument("--folds", type=int, default=protocol.FOLDS)
     parser.add_argument("--tables", action="store_true", help="run nothing")
     options = parser.parse_args()

@@ -16,7 +16,10 @@ def published(dataset):
     if not path.is_file():
         return {}
     with path.open(newline="", encoding="utf-8") as file:
-        return {(r["Method"], r["Model"]): {ours: float(r[theirs]) for ours, theirs in COLUMNS.items()} for r in csv.DictReader(file)}
+        return {
+            (r["Method"], r["Model"]): {ours: float(r[theirs]) for ours, theirs in COLUMNS.items()}
+            for r in csv.DictReader(file)
+        }
 
 
 def means(folds):
@@ -26,7 +29,10 @@ def means(folds):
         cells.setdefault((fold["dataset"], fold["row"], fold["classifier"]), []).append(fold)
     out = {}
     for cell, found in cells.items():
-        out[cell] = {name: float(np.mean([f[name] for f in found])) for name in (*COLUMNS, "ece15", "seconds")}
+        out[cell] = {
+            name: float(np.mean([f[name] for f in found]))
+            for name in (*COLUMNS, "ece15", "seconds")
+        }
         out[cell]["folds"] = len(found)
     return out
 
@@ -48,7 +54,12 @@ def markdown(dataset, found):
             for classifier in CLASSIFIERS:
                 ours = found.get((dataset, row, classifier))
                 other = theirs.get((row, classifier))
-                told = "" if ours is None else f"{ours[measure]:.4f}" + ("" if ours["folds"] == FOLDS else f" [{ours['folds']} folds]")
+                told = (
+                    ""
+                    if ours is None
+                    else f"{ours[measure]:.4f}"
+                    + ("" if ours["folds"] == FOLDS else f" [{ours['folds']} folds]")
+                )
                 cells.append(told + (f" ({other[measure]:.4f})" if other else ""))
             lines.append(f"| {row} | " + " | ".join(cells) + " |")
         parts.append("\n".join(lines))
@@ -63,11 +74,26 @@ def judge(found, row="GPcalib"):
         for classifier in CLASSIFIERS:
             ours, other = found.get((dataset, row, classifier)), theirs.get((row, classifier))
             if ours is None or other is None:
-                lines.append(f"{dataset} {classifier}: not run" if ours is None else f"{dataset} {classifier}: nothing published")
+                lines.append(
+                    f"{dataset} {classifier}: not run"
+                    if ours is None
+                    else f"{dataset} {classifier}: nothing published"
+                )
                 continue
             gaps = {name: ours[name] - other[name] for name in ("ece100", "nll")}
             good = all(abs(gap) <= NEAR for gap in gaps.values())
             near += good
             told = ", ".join(f"{name} {gap:+.4f}" for name, gap in gaps.items())
-            lines.append(f"{dataset} {classifier}: {told}{'' if good else '  <- further than 0.003'} ({ours['folds']} folds)")
-    return near, "\n".join([*lines, f"{row}: {near} of {2 * len(CLASSIFIERS)} rows within {NEAR} of the published ECE and log loss"])
+            lines.append(
+                f"{dataset} {classifier}: {told}{'' if good else '  <- further than 0.003'}"
+                f" ({ours['folds']} folds)"
+            )
+    return near, "\n".join(
+        [
+            *lines,
+            (
+                f"{row}: {near} of {2 * len(CLASSIFIERS)} rows within {NEAR} of the published ECE"
+                " and log loss"
+            ),
+        ]
+    )

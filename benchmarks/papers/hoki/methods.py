@@ -1,4 +1,6 @@
-"""Everything compared, one fit and prediction each: the paper's baselines by our names, Hoki, and its signal under other maps."""
+"""Everything compared, one fit and prediction each: the paper's baselines by our names, Hoki,
+and its signal under other maps.
+"""
 
 import time
 import warnings
@@ -28,7 +30,9 @@ SLIGHT = 15
 
 @dataclass(frozen=True)
 class Result:
-    """One method on one split: confidence in the label it answers, whether that is right, CPU seconds of the fit, the fitted object."""
+    """One method on one split: confidence in the label it answers, whether that is right, CPU
+    seconds of the fit, the fitted object.
+    """
 
     confidence: np.ndarray
     correct: np.ndarray
@@ -42,10 +46,16 @@ def stability_of(noise="auto"):
 
 def calibrators():
     """{name: function that makes an unfitted calibrator of log-probabilities}."""
-    out = {label: partial(getattr(cb, name), inputs="logit") for label, name in BASELINES.items() if hasattr(cb, name)}
+    out = {
+        label: partial(getattr(cb, name), inputs="logit")
+        for label, name in BASELINES.items()
+        if hasattr(cb, name)
+    }
     out["Hoki"] = partial(cb.HokiCalibrator, inputs="logit")
     out["Hoki, uniform"] = lambda: cb.HokiCalibrator(signal=stability_of("uniform"), inputs="logit")
-    out["Hoki, sampled"] = lambda: cb.HokiCalibrator(signal=cb.LabelStability(method="sampled"), inputs="logit")
+    out["Hoki, sampled"] = lambda: cb.HokiCalibrator(
+        signal=cb.LabelStability(method="sampled"), inputs="logit"
+    )
     out["Hoki from confidence"] = partial(cb.HokiCalibrator, start="confidence", inputs="logit")
     for short, name, options in (
         ("isotonic", "Isotonic", {}),
@@ -71,7 +81,9 @@ def run(outputs, seed):
     logits, labels = outputs.logits, outputs.labels
     results = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # a few classes are scarce in halves of 5,000 rows
+        warnings.simplefilter(
+            "ignore", CalibrationWarning
+        )  # a few classes are scarce in halves of 5,000 rows
         for name, make in calibrators().items():
             start = time.process_time()
             calibrator = make().fit(logits[fit], labels[fit])
@@ -83,20 +95,33 @@ def run(outputs, seed):
 
 
 def _result(calibrator, logits, y, seconds, **given):
-    """The confidence in the answer: the model's own label, or the new one where a method gives whole vectors."""
+    """The confidence in the answer: the model's own label, or the new one where a method gives
+    whole vectors.
+    """
     if calibrator.tags.output == "confidence":
-        return Result(calibrator.predict_confidence(logits, **given), logits.argmax(axis=1) == y, seconds, calibrator)
+        return Result(
+            calibrator.predict_confidence(logits, **given),
+            logits.argmax(axis=1) == y,
+            seconds,
+            calibrator,
+        )
     Q = calibrator.predict_proba(logits, **given)
     return Result(Q.max(axis=1), Q.argmax(axis=1) == y, seconds, calibrator)
 
 
 def _with_images(outputs, seed, fit, test, scale):
-    """ReCal, and Hoki on zoomed-out images and on the mix of zoom and noise of that scale; a row's number stands for its image."""
+    """ReCal, and Hoki on zoomed-out images and on the mix of zoom and noise of that scale; a
+    row's number stands for its image.
+    """
     logits, labels, zoomed = outputs.logits, outputs.labels, outputs.zoomed
     start = time.process_time()
     recal = ReCal(seed).fit(logits[fit], zoomed[:, fit], labels[fit])
     Q = recal.predict_proba(logits[test], zoomed[:, test])
-    out = {"ReCal": Result(Q.max(axis=1), Q.argmax(axis=1) == labels[test], time.process_time() - start, recal)}
+    out = {
+        "ReCal": Result(
+            Q.max(axis=1), Q.argmax(axis=1) == labels[test], time.process_time() - start, recal
+        )
+    }
     every, slight = range(len(ZOOMS)), range(SLIGHT, len(ZOOMS))
     for name, noise, zooms in (
         ("Hoki, zoom", "auto", every),
@@ -105,10 +130,16 @@ def _with_images(outputs, seed, fit, test, scale):
         ("Hoki, slight zoom + noise", "gaussian", slight),
     ):
         model = partial(_said, zoomed)
-        signal = cb.LabelStability(noise=noise, scale=scale, transform=ZoomInTurn(zooms), model=model, n_draws=len(zooms))
+        signal = cb.LabelStability(
+            noise=noise, scale=scale, transform=ZoomInTurn(zooms), model=model, n_draws=len(zooms)
+        )
         start = time.process_time()
-        calibrator = cb.HokiCalibrator(signal=signal, inputs="logit").fit(logits[fit], labels[fit], X=fit[:, None])
-        out[name] = _result(calibrator, logits[test], labels[test], time.process_time() - start, X=test[:, None])
+        calibrator = cb.HokiCalibrator(signal=signal, inputs="logit").fit(
+            logits[fit], labels[fit], X=fit[:, None]
+        )
+        out[name] = _result(
+            calibrator, logits[test], labels[test], time.process_time() - start, X=test[:, None]
+        )
     return out
 
 

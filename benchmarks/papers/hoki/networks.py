@@ -1,6 +1,8 @@
-"""Outputs of the networks: LeNet-5 on MNIST, trained here and kept, and the CIFAR networks of the data folder; five splits of each.
+"""Outputs of the networks: LeNet-5 on MNIST, trained here and kept, and the CIFAR networks of the
+data folder; five splits of each.
 
-python -m benchmarks.papers.hoki.networks        # trains LeNet-5 (about two CPU minutes) and fills the cache
+python -m benchmarks.papers.hoki.networks  # trains LeNet-5 (about two CPU minutes) and fills the
+cache
 """
 
 import os
@@ -9,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-DATA = Path(os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
+)
 CACHE = Path(__file__).resolve().parent / "cache" / "lenet-5-mnist.npz"
 NAMES = ("lenet-5-mnist", "lenet-5-cifar10", "wideresnet-16-4-cifar10", "densenet-bc-100-cifar100")
 SEEDS = range(5)
@@ -19,7 +23,9 @@ BATCH, EPOCHS, LEARNING_RATE = 128, 10, 1e-3
 
 @dataclass(frozen=True)
 class Outputs:
-    """Log-probabilities (n, K) of held-out rows, their labels, and those of the zoomed-out images (20, n, K), if there are images."""
+    """Log-probabilities (n, K) of held-out rows, their labels, and those of the zoomed-out
+    images (20, n, K), if there are images.
+    """
 
     logits: np.ndarray
     labels: np.ndarray
@@ -40,30 +46,48 @@ def load(name):
         with np.load(CACHE) as kept:
             return Outputs(kept["logits"], kept["labels"].astype(np.int64), kept["zoomed"])
     with np.load(DATA / "network_outputs" / f"{name}.npz") as kept:
-        return Outputs(np.log(kept["probabilities"].astype(np.float64)), kept["labels"].astype(np.int64))
+        return Outputs(
+            np.log(kept["probabilities"].astype(np.float64)), kept["labels"].astype(np.int64)
+        )
 
 
 def lenet():
     """LeNet-5 with rectifiers and max pooling, as the authors' code has it."""
     from torch import nn
 
-    features = [nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()]
-    return nn.Sequential(*features, nn.Linear(256, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+    features = [
+        nn.Conv2d(1, 6, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+    ]
+    return nn.Sequential(
+        *features, nn.Linear(256, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)
+    )
 
 
 def zoom_out(images, scale):
-    """Images (n, 1, 28, 28) shrunk by ``scale`` and set in black to their old size: padded, then resized with antialiasing."""
+    """Images (n, 1, 28, 28) shrunk by ``scale`` and set in black to their old size: padded, then
+    resized with antialiasing.
+    """
     import torch
 
     size = images.shape[-1]
     total = int(size * (1.0 - scale) / scale)
     before, after = total // 2, total - total // 2
     padded = torch.nn.functional.pad(images, (before, after, before, after))
-    return torch.nn.functional.interpolate(padded, size=(size, size), mode="bilinear", antialias=True)
+    return torch.nn.functional.interpolate(
+        padded, size=(size, size), mode="bilinear", antialias=True
+    )
 
 
 def train_and_keep():
-    """Train on 50,000 digits; keep what the network says of the other 20,000, plain and zoomed out."""
+    """Train on 50,000 digits; keep what the network says of the other 20,000, plain and zoomed
+    out.
+    """
     import torch
 
     torch.set_num_threads(1)
@@ -76,7 +100,10 @@ def train_and_keep():
     held = _tensor(images[rest])
     logits = _log_probabilities(network, held)
     zoomed = np.stack([_log_probabilities(network, held, scale) for scale in ZOOMS])
-    print(f"LeNet-5 on MNIST: accuracy {np.mean(logits.argmax(axis=1) == labels[rest]):.4f} on the 20,000 digits held out")
+    print(
+        f"LeNet-5 on MNIST: accuracy {np.mean(logits.argmax(axis=1) == labels[rest]):.4f} on the"
+        " 20,000 digits held out"
+    )
     CACHE.parent.mkdir(parents=True, exist_ok=True)
     part = CACHE.with_suffix(".part.npz")
     np.savez(part, logits=logits, labels=labels[rest], zoomed=zoomed)

@@ -1,7 +1,9 @@
-"""What the paper printed for the networks nearest to ours. Ours -> the paper's network: only LeNet-5 is of the same kind.
+"""What the paper printed for the networks nearest to ours. Ours -> the paper's network: only
+LeNet-5 is of the same kind.
 
-In the paper's tables 4 to 8 the column names after Dir-ODIR are shifted: what stands under ETS, IRM, IROvA-TS, ReCal is ReCal, ETS, IRM,
-IROvA-TS (compare table 2, or that IROvA-TS is known to fail at 1,000 classes). Here every number stands under its right name.
+In the paper's tables 4 to 8 the column names after Dir-ODIR are shifted: what stands under ETS,
+IRM, IROvA-TS, ReCal is ReCal, ETS, IRM, IROvA-TS (compare table 2, or that IROvA-TS is known to
+fail at 1,000 classes). Here every number stands under its right name.
 """
 
 NETWORK = {
@@ -10,10 +12,33 @@ NETWORK = {
     "wideresnet-16-4-cifar10": "WRN 28-10 on CIFAR10",
     "densenet-bc-100-cifar100": "DenseNet 40 on CIFAR100",
 }
-TABLE_2_COLUMNS = ("uncalibrated", "TempS", "VecS", "MS-ODIR", "Dir-ODIR", "ETS", "IRM", "IROvA-TS", "ReCal", "Hoki")
-TABLES_4_TO_8_COLUMNS = ("uncalibrated", "TempS", "VecS", "MS-ODIR", "Dir-ODIR", "ReCal", "ETS", "IRM", "IROvA-TS", "Hoki")
+TABLE_2_COLUMNS = (
+    "uncalibrated",
+    "TempS",
+    "VecS",
+    "MS-ODIR",
+    "Dir-ODIR",
+    "ETS",
+    "IRM",
+    "IROvA-TS",
+    "ReCal",
+    "Hoki",
+)
+TABLES_4_TO_8_COLUMNS = (
+    "uncalibrated",
+    "TempS",
+    "VecS",
+    "MS-ODIR",
+    "Dir-ODIR",
+    "ReCal",
+    "ETS",
+    "IRM",
+    "IROvA-TS",
+    "Hoki",
+)
 
-#: Noise, alpha, beta, standard deviation of p-hat on one bin. Only the width of the noise can matter.
+#: Noise, alpha, beta, standard deviation of p-hat on one bin. Only the width of the noise can
+#: matter.
 TABLE_1 = {
     "lenet-5-mnist": ("U(-2, 4)", 0.9910, 0.6358, 0.0167),
     "lenet-5-cifar10": ("U(16, 19)", 0.7795, 0.4826, 0.0616),
@@ -76,10 +101,18 @@ TABLE_9 = {
 
 def ece(network, n_bins):
     """{method: published ECE} of the nearest network."""
-    rows = {int(line.split()[0]): [float(v) for v in line.split()[1:]] for line in _ECE[network].split("\n") if line.strip()}
-    return dict(zip(TABLE_2_COLUMNS if n_bins == 15 else TABLES_4_TO_8_COLUMNS, rows[n_bins], strict=True))
+    rows = {
+        int(line.split()[0]): [float(v) for v in line.split()[1:]]
+        for line in _ECE[network].split("\n")
+        if line.strip()
+    }
+    return dict(
+        zip(TABLE_2_COLUMNS if n_bins == 15 else TABLES_4_TO_8_COLUMNS, rows[n_bins], strict=True)
+    )
 
 
 def seconds(network):
     """{method: published learning time} of the nearest network."""
-    return dict(zip(TABLE_2_COLUMNS[1:], [float(v) for v in _SECONDS[network].split()], strict=True))
+    return dict(
+        zip(TABLE_2_COLUMNS[1:], [float(v) for v in _SECONDS[network].split()], strict=True)
+    )

@@ -1,9 +1,12 @@
-"""ReCal, a baseline of the paper: temperatures for groups of rows, grouped by what a lossy transformation does to their confidence.
+"""ReCal, a baseline of the paper: temperatures for groups of rows, grouped by what a lossy
+transformation does to their confidence.
 
-Jang, Lee and Weimer, "Improving classifier confidence using lossy label-invariant transformations", 2020. Written from the method: draw
-one of the transformations; group the rows by whether it changes the label and whether it raises the label's confidence; fit a
-temperature in each of the four groups, drawn towards 1 by the group's share of the rows; refuse what raises the calibration error;
-repeat on the rescaled probabilities until the error stands still. The benchmark needs it only for the images it has.
+Jang, Lee and Weimer, "Improving classifier confidence using lossy label-invariant transformations",
+2020. Written from the method: draw one of the transformations; group the rows by whether it changes
+the label and whether it raises the label's confidence; fit a temperature in each of the four
+groups, drawn towards 1 by the group's share of the rows; refuse what raises the calibration error;
+repeat on the rescaled probabilities until the error stands still. The benchmark needs it only for
+the images it has.
 """
 
 import numpy as np
@@ -15,7 +18,9 @@ MAX_ROUNDS, STANDSTILL = 100, 1e-6
 
 
 class ReCal:
-    """Fit on log-probabilities (n, K), those of the transformed inputs (T, n, K) and labels; predict replays the rounds."""
+    """Fit on log-probabilities (n, K), those of the transformed inputs (T, n, K) and labels;
+    predict replays the rounds.
+    """
 
     def __init__(self, seed=0):
         self.seed = seed
@@ -53,7 +58,9 @@ def _group(logits, transformed):
 
 
 def _scales(logits, y, group):
-    """(4,) factors of the logits, 1 where they would raise the error; and whether all were refused."""
+    """(4,) factors of the logits, 1 where they would raise the error; and whether all were
+    refused.
+    """
     scales = np.ones(4)
     for g in np.unique(group):
         rows = group == g

@@ -1,9 +1,11 @@
-"""Tables 1 to 9 and figures 3 to 6 of the paper on the networks there are, beside what was published, and what Hoki is worth.
+"""Tables 1 to 9 and figures 3 to 6 of the paper on the networks there are, beside what was
+published, and what Hoki is worth.
 
     python -m benchmarks.papers.hoki.tables [--networks NAME ...] [--no-figures]
 
-Each network's held-out rows are cut into halves to fit and to test, five times (seeds 0 to 4); numbers are means over the five. The splits
-share rows, so the paired intervals (Student, 4 degrees of freedom) are a guide, not a test. Results go to results/ beside this file.
+Each network's held-out rows are cut into halves to fit and to test, five times (seeds 0 to 4);
+numbers are means over the five. The splits share rows, so the paired intervals (Student, 4 degrees
+of freedom) are a guide, not a test. Results go to results/ beside this file.
 """
 
 import argparse
@@ -21,7 +23,9 @@ BINS = (5, 10, 15, 30, 50, 100)
 
 
 def ece(result, n_bins=15):
-    return metrics.positive_class_calibration_error(result.correct.astype(int), result.confidence, n_bins=n_bins)
+    return metrics.positive_class_calibration_error(
+        result.correct.astype(int), result.confidence, n_bins=n_bins
+    )
 
 
 def log_loss(result):
@@ -29,7 +33,9 @@ def log_loss(result):
 
 
 def aurc(result):
-    """Mean over the coverages k / n of the error among the k most confident, ties in their mean order."""
+    """Mean over the coverages k / n of the error among the k most confident, ties in their mean
+    order.
+    """
     order = np.argsort(-result.confidence, kind="stable")
     wrong, confidence = 1.0 - result.correct[order], result.confidence[order]
     _, tie = np.unique(-confidence, return_inverse=True)
@@ -42,7 +48,9 @@ def spread(result):
 
 
 def floor(result, n_bins=15):
-    """The ECE that these confidences would be expected to have if each were exactly right: sampling noise (normal approximation)."""
+    """The ECE that these confidences would be expected to have if each were exactly right:
+    sampling noise (normal approximation).
+    """
     index = np.minimum((result.confidence * n_bins).astype(int), n_bins - 1)
     variance = np.bincount(index, weights=result.confidence * (1.0 - result.confidence))
     return float(np.sqrt(2.0 / np.pi) * np.sqrt(variance).sum() / len(index))
@@ -58,7 +66,11 @@ def mean_over_seeds(runs, method, measure):
 def paired(runs, method, baseline, measure):
     """(mean difference, half width of its 95 % interval) over the seeds."""
     differences = [measure(run[method]) - measure(run[baseline]) for run in runs]
-    half = stats.t.ppf(0.975, len(differences) - 1) * np.std(differences, ddof=1) / np.sqrt(len(differences))
+    half = (
+        stats.t.ppf(0.975, len(differences) - 1)
+        * np.std(differences, ddof=1)
+        / np.sqrt(len(differences))
+    )
     return float(np.mean(differences)), float(half)
 
 
@@ -69,46 +81,73 @@ def table_1(name, runs):
         fitted = runs[0][method].fitted
         j = np.flatnonzero(np.isfinite(fitted.alpha_[0]))[0]
         width = f"{'U width' if 'uniform' in method else 'G sd'} {fitted.signal_.scale_:.2f}"
-        print(f"    {width:16s} {fitted.alpha_[0][j]:.4f} {fitted.beta_[0][j]:.4f} {fitted.signal_.spread_.max():.4f}")
+        print(
+            f"    {width:16s} {fitted.alpha_[0][j]:.4f} {fitted.beta_[0][j]:.4f}"
+            f" {fitted.signal_.spread_.max():.4f}"
+        )
     noise, *rest = published.TABLE_1[name]
-    print(f"    {noise:16s} {' '.join(f'{v:.4f}' for v in rest)}   published for {published.NETWORK[name]}")
+    print(
+        f"    {noise:16s} {' '.join(f'{v:.4f}' for v in rest)}   published for"
+        f" {published.NETWORK[name]}"
+    )
 
 
 def table_2(name, runs):
-    """ECE with 15 bins beside the published one, with log loss and AURC of correctness and the spread."""
+    """ECE with 15 bins beside the published one, with log loss and AURC of correctness and the
+    spread.
+    """
     said = published.ece(name, 15)
-    print("  Table 2: ECE-15, and what it would be if every confidence were right; log loss, AURC x 1000, spread of the confidence;")
+    print(
+        "  Table 2: ECE-15, and what it would be if every confidence were right; log loss, AURC x"
+        " 1000, spread of the confidence;"
+    )
     print(f"    published ECE-15 for {published.NETWORK[name]}")
     for method in runs[0]:
         values = [mean_over_seeds(runs, method, m) for m in MEASURES.values()]
         there = f"{said[method]:.4f}" if method in said else "-"
-        cells = f"{values[0]:.4f}  {values[1]:.4f}  {values[2]:.4f}  {1000 * values[3]:6.2f}  {values[4]:.4f}   {there}"
+        cells = (
+            f"{values[0]:.4f}  {values[1]:.4f}  {values[2]:.4f}  {1000 * values[3]:6.2f} "
+            f" {values[4]:.4f}   {there}"
+        )
         print(f"    {method:32s} {cells}")
 
 
 def table_3(name, runs):
     said = published.seconds(name)
-    print("  Table 3: CPU seconds of the fit (ReCal: with prediction, without the network); published seconds")
+    print(
+        "  Table 3: CPU seconds of the fit (ReCal: with prediction, without the network); published"
+        " seconds"
+    )
     for method in [m for m in runs[0] if m in said or m.startswith("Hoki")]:
         there = f"{said[method]:.2f}" if method in said else "-"
-        print(f"    {method:32s} {mean_over_seeds(runs, method, lambda r: r.seconds):8.3f}   {there}")
+        print(
+            f"    {method:32s} {mean_over_seeds(runs, method, lambda r: r.seconds):8.3f}   {there}"
+        )
 
 
 def tables_4_to_8(name, runs):
     print(f"  Tables 4 to 8: ECE with {', '.join(str(b) for b in BINS)} bins, ours / published")
     for method in [m for m in runs[0] if m in published.TABLE_2_COLUMNS]:
-        cells = [f"{mean_over_seeds(runs, method, lambda r, b=b: ece(r, b)):.4f}/{published.ece(name, b)[method]:.4f}" for b in BINS]
+        cells = [
+            f"{mean_over_seeds(runs, method, lambda r, b=b: ece(r, b)):.4f}/{published.ece(name, b)[method]:.4f}"
+            for b in BINS
+        ]
         print(f"    {method:14s} {'  '.join(cells)}")
 
 
 def table_9(name, runs):
     ours = [mean_over_seeds(runs, m, ece) for m in ("Hoki", "Hoki from confidence")]
     there = published.TABLE_9[name]
-    print(f"  Table 9: ECE-15 from accuracy {ours[0]:.4f} ({there[0]:.4f}), from confidence {ours[1]:.4f} ({there[1]:.4f}) (published)")
+    print(
+        f"  Table 9: ECE-15 from accuracy {ours[0]:.4f} ({there[0]:.4f}), from confidence"
+        f" {ours[1]:.4f} ({there[1]:.4f}) (published)"
+    )
 
 
 def differences(runs, baseline="TempS"):
-    """What Hoki, and the same signal with other maps, change against temperature scaling, paired over the seeds."""
+    """What Hoki, and the same signal with other maps, change against temperature scaling, paired
+    over the seeds.
+    """
     print(f"  Difference to {baseline}, mean over seeds 0 to 4 and its paired 95 % interval")
     for method in [m for m in runs[0] if m.startswith(("Hoki", "stability", "top"))]:
         cells = []
@@ -119,19 +158,32 @@ def differences(runs, baseline="TempS"):
 
 
 def bounds(runs):
-    """Both bounds of the population's error on these 15 bins, for rows that took no part in the fit."""
+    """Both bounds of the population's error on these 15 bins, for rows that took no part in the
+    fit.
+    """
     for method in ("paper", "hoeffding"):
         found = [
-            metrics.calibration_error_bound(run["Hoki"].correct.astype(int), run["Hoki"].confidence, target="event", method=method)
+            metrics.calibration_error_bound(
+                run["Hoki"].correct.astype(int),
+                run["Hoki"].confidence,
+                target="event",
+                method=method,
+            )
             for run in runs
         ]
-        print(f"  Hoki's true error on 15 bins is at most {np.mean([b.bound for b in found]):.3f} with probability 0.95 ({method})")
+        print(
+            f"  Hoki's true error on 15 bins is at most {np.mean([b.bound for b in found]):.3f}"
+            f" with probability 0.95 ({method})"
+        )
 
 
 def endings(runs):
     fits = [run[m].fitted for run in runs for m in run if m.startswith("Hoki")]
     counts = {s: sum(f.status_ == s for f in fits) for s in sorted({f.status_ for f in fits})}
-    print(f"  How the Hoki fits ended: {counts}, after {min(f.n_iter_ for f in fits)} to {max(f.n_iter_ for f in fits)} iterations")
+    print(
+        f"  How the Hoki fits ended: {counts}, after {min(f.n_iter_ for f in fits)} to"
+        f" {max(f.n_iter_ for f in fits)} iterations"
+    )
 
 
 def summary(runs):
@@ -140,7 +192,9 @@ def summary(runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--networks", nargs="*", choices=networks.NAMES, default=networks.NAMES)
     parser.add_argument("--no-figures", action="store_true")
     options = parser.parse_args()
@@ -149,7 +203,10 @@ def main():
         outputs = networks.load(name)
         runs = [methods.run(outputs, seed) for seed in networks.SEEDS]
         accuracy = np.mean(outputs.logits.argmax(axis=1) == outputs.labels)
-        print(f"\n{name}: {len(outputs.labels):,} rows, accuracy {accuracy:.4f}; published {published.ACCURACY[name]} % (validation, test)")
+        print(
+            f"\n{name}: {len(outputs.labels):,} rows, accuracy {accuracy:.4f}; published"
+            f" {published.ACCURACY[name]} % (validation, test)"
+        )
         for show in (table_1, table_2, table_3, tables_4_to_8, table_9):
             show(name, runs)
         differences(runs)

@@ -1,4 +1,5 @@
-"""What the paper's experiments are run on: its synthetic problem, its Cauchy example, and four simulated box outputs.
+"""What the paper's experiments are run on: its synthetic problem, its Cauchy example, and four
+simulated box outputs.
 
 A problem is (mean, std, y) with the rows to recalibrate first, and the true std of each row.
 """
@@ -15,18 +16,22 @@ from scipy import stats
 TRAIN, RECALIBRATE, TEST = 50_000, 6_000, 50_000
 
 OUTPUTS = ("tx", "ty", "tw", "th")
-#: Coefficient of variation of the predicted std (Table 1), and the factor that is to be found (the paper's are "between 1.1 and 1.2").
+#: Coefficient of variation of the predicted std (Table 1), and the factor that is to be found (the
+#: paper's are "between 1.1 and 1.2").
 SPREAD, FACTOR = np.array([0.40, 0.33, 0.38, 0.26]), np.array([1.15, 1.2, 1.2, 1.1])
 #: The error of a predicted log std, standard deviation; scaling cannot repair it.
 NOISE = 0.15
-#: KITTI's instances: the paper's 37,000 to validate, and as many to recalibrate as its 6,000 images of 7,500 have.
+#: KITTI's instances: the paper's 37,000 to validate, and as many to recalibrate as its 6,000 images
+#: of 7,500 have.
 BOXES_RECALIBRATE, BOXES_TEST = 20_000, 37_000
 FEATURES = 64
 
 
 @dataclass(frozen=True)
 class Problem:
-    """``mean``, ``std``, ``y``, ``true_std``: (n,) or (n, 4); the first ``n_fit`` rows are to recalibrate, the others to test."""
+    """``mean``, ``std``, ``y``, ``true_std``: (n,) or (n, 4); the first ``n_fit`` rows are to
+    recalibrate, the others to test.
+    """
 
     mean: np.ndarray
     std: np.ndarray
@@ -51,8 +56,12 @@ def draw(rng, n):
     return x, x + x * rng.normal(size=n)
 
 
-def synthetic(uncertainty, seed, epochs=network.EPOCHS, n_train=TRAIN, n_fit=RECALIBRATE, n_test=TEST):
-    """The paper's problem; ``uncertainty`` is "random" (U[1, 10]), "trained" (by the network), or "true" (with the true mean too)."""
+def synthetic(
+    uncertainty, seed, epochs=network.EPOCHS, n_train=TRAIN, n_fit=RECALIBRATE, n_test=TEST
+):
+    """The paper's problem; ``uncertainty`` is "random" (U[1, 10]), "trained" (by the network),
+    or "true" (with the true mean too).
+    """
     if uncertainty == "true":
         x, y = draw(np.random.default_rng([seed, 1]), n_fit + n_test)
         return Problem(x, x, y, x, n_fit)
@@ -70,13 +79,17 @@ def _learned(seed, epochs, n_train, n):
 
 
 def cauchy(seed=0, n=TEST):
-    """The analytic example: (y, scale), y ~ N(0, 1) and the forecast a Cauchy distribution of scale |z|, z ~ N(0, 1), whatever y."""
+    """The analytic example: (y, scale), y ~ N(0, 1) and the forecast a Cauchy distribution of
+    scale |z|, z ~ N(0, 1), whatever y.
+    """
     rng = np.random.default_rng(seed)
     return rng.normal(size=n), np.abs(rng.normal(size=n))
 
 
 def boxes(uncertainty, seed, n_fit=BOXES_RECALIBRATE, n_test=BOXES_TEST):
-    """Four outputs with known std. "trained": 1 / FACTOR of it, with log-normal noise; "untrained": a network as it was initialised."""
+    """Four outputs with known std. "trained": 1 / FACTOR of it, with log-normal noise;
+    "untrained": a network as it was initialised.
+    """
     rng = np.random.default_rng(seed)
     n = n_fit + n_test
     log_spread = np.sqrt(np.log1p(SPREAD**2) - NOISE**2)

@@ -1,8 +1,10 @@
-"""The paper's figures 1, 3, 4, 5 and 6, and what its figure 2 shows of KITTI, here of simulated boxes; and the Cauchy example.
+"""The paper's figures 1, 3, 4, 5 and 6, and what its figure 2 shows of KITTI, here of simulated
+boxes; and the Cauchy example.
 
     python -m benchmarks.papers.regression.figures [--folder DIR]
 
-Drawn with calibrant's displays, one PNG a figure, by default into results/ beside this file. About half a minute of CPU.
+Drawn with calibrant's displays, one PNG a figure, by default into results/ beside this file. About
+half a minute of CPU.
 """
 
 import argparse
@@ -33,19 +35,25 @@ def panels(rows, columns):
 def real_against_predicted(ax, problem, method, title):
     """True against predicted std, row by row."""
     _, _, y, true_std = problem.test
-    cb.RealStdDisplay.from_predictions(y, forecast(method, problem), true_std=true_std, ax=ax, name=title)
+    cb.RealStdDisplay.from_predictions(
+        y, forecast(method, problem), true_std=true_std, ax=ax, name=title
+    )
 
 
 def reliability(ax, y, forecast, title):
     """RMSE against RMV, with the ENCE in the title."""
     ence = metrics.expected_normalized_calibration_error(y, forecast.mean, forecast.std)
-    return cb.RmseRmvDisplay.from_predictions(y, forecast, ax=ax, name=f"{title}, ENCE {ence:.3f}", n_draws=200)
+    return cb.RmseRmvDisplay.from_predictions(
+        y, forecast, ax=ax, name=f"{title}, ENCE {ence:.3f}", n_draws=200
+    )
 
 
 def intervals(ax, y, forecast, title):
     """Seen against claimed coverage, with the interval error in the title."""
     error = metrics.interval_calibration_error(y, forecast)
-    return cb.IntervalCalibrationDisplay.from_predictions(y, forecast, ax=ax, name=f"{title}, error {error:.4f}")
+    return cb.IntervalCalibrationDisplay.from_predictions(
+        y, forecast, ax=ax, name=f"{title}, error {error:.4f}"
+    )
 
 
 def before_and_after(ax, draw, problem, method, title):
@@ -57,7 +65,9 @@ def before_and_after(ax, draw, problem, method, title):
 
 
 def figure_1(random):
-    """Random uncertainty after the interval method: uncorrelated, perfect by intervals, uncalibrated by the ENCE."""
+    """Random uncertainty after the interval method: uncorrelated, perfect by intervals,
+    uncalibrated by the ENCE.
+    """
     figure, axes = panels(1, 3)
     y, calibrated = random.test[2], forecast("interval", random)
     real_against_predicted(axes[0], random, "interval", "(a) after the interval method")
@@ -69,7 +79,9 @@ def figure_1(random):
 def figure_4(random):
     """Random uncertainty before and after STD scaling."""
     figure, axes = panels(1, 4)
-    for k, (method, when) in enumerate((("before", "before"), ("STD scaling", "after STD scaling"))):
+    for k, (method, when) in enumerate(
+        (("before", "before"), ("STD scaling", "after STD scaling"))
+    ):
         real_against_predicted(axes[k], random, method, f"({'ab'[k]}) {when}")
         reliability(axes[2 + k], random.test[2], forecast(method, random), f"({'cd'[k]}) {when}")
     return figure
@@ -85,19 +97,30 @@ def figure_5(trained):
 
 
 def figure_3(untrained):
-    """Untrained uncertainty of the first output, almost perfect by intervals after the interval method."""
+    """Untrained uncertainty of the first output, almost perfect by intervals after the interval
+    method.
+    """
     figure, axes = panels(1, 1)
-    intervals(axes[0], untrained.test[2][:, 0], forecast("interval", untrained).column(0), "tx, untrained, after the interval method")
+    intervals(
+        axes[0],
+        untrained.test[2][:, 0],
+        forecast("interval", untrained).column(0),
+        "tx, untrained, after the interval method",
+    )
     return figure
 
 
 def reliability_of_boxes(problem, methods):
-    """The reliability diagrams of four outputs, a row a method: figures 2 (trained) and 6 (untrained)."""
+    """The reliability diagrams of four outputs, a row a method: figures 2 (trained) and 6
+    (untrained).
+    """
     figure, axes = panels(len(methods), 4)
     for k, method in enumerate(methods):
         calibrated = forecast(method, problem)
         for j, output in enumerate(data.OUTPUTS):
-            reliability(axes[4 * k + j], problem.test[2][:, j], calibrated.column(j), f"{output}, {method}")
+            reliability(
+                axes[4 * k + j], problem.test[2][:, j], calibrated.column(j), f"{output}, {method}"
+            )
     return figure
 
 
@@ -106,7 +129,11 @@ def cauchy():
     figure, axes = panels(1, 3)
     y, scale = data.cauchy()
     low, high = np.quantile(scale, [0.1, 0.9])
-    parts = (("all rows", scale > 0.0), ("tenth of smallest scale", scale < low), ("tenth of largest scale", scale > high))
+    parts = (
+        ("all rows", scale > 0.0),
+        ("tenth of smallest scale", scale < low),
+        ("tenth of largest scale", scale > high),
+    )
     for ax, (title, rows) in zip(axes, parts, strict=True):
         intervals(ax, y[rows], stats.cauchy(np.zeros(rows.sum()), scale[rows]), title)
     return figure
@@ -115,7 +142,9 @@ def cauchy():
 def drawn(seed=0, synthetic_sizes=None, box_sizes=None):
     """Name -> figure."""
     synthetic_sizes, box_sizes = synthetic_sizes or {}, box_sizes or {}
-    random, trained = (data.synthetic(kind, seed, **synthetic_sizes) for kind in ("random", "trained"))
+    random, trained = (
+        data.synthetic(kind, seed, **synthetic_sizes) for kind in ("random", "trained")
+    )
     boxes, untrained = (data.boxes(kind, seed, **box_sizes) for kind in ("trained", "untrained"))
     yield "figure_1", figure_1(random)
     yield "figure_2_simulated", reliability_of_boxes(boxes, ("before", "STD scaling", "interval"))
@@ -128,7 +157,9 @@ def drawn(seed=0, synthetic_sizes=None, box_sizes=None):
 
 def main():
     """Draw all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--folder", type=Path, default=RESULTS)
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""The measures of a forecast: the paper's two criteria, how much the std vary, and whether they have to do with the true ones."""
+"""The measures of a forecast: the paper's two criteria, how much the std vary, and whether they
+have to do with the true ones.
+"""
 
 import numpy as np
 from benchmarks.papers.regression.methods import METHODS, forecast
@@ -11,7 +13,9 @@ CRPS_ROWS = 5_000
 
 
 def judge(y, forecast, true_std):
-    """Name -> number. The interval error is the mean gap between claimed and seen coverage at 100 levels; ENCE has ten bins."""
+    """Name -> number. The interval error is the mean gap between claimed and seen coverage at
+    100 levels; ENCE has ten bins.
+    """
     ence, mean, std = metrics.expected_normalized_calibration_error, forecast.mean, forecast.std
     few = slice(0, CRPS_ROWS)
     return {
@@ -30,9 +34,15 @@ def judged(problem, methods=METHODS):
     forecasts = {name: forecast(name, problem) for name in methods}
     if y.ndim == 1:
         return {name: judge(y, f, true_std) for name, f in forecasts.items()}
-    return [{name: judge(y[:, j], f.column(j), true_std[:, j]) for name, f in forecasts.items()} for j in range(y.shape[1])]
+    return [
+        {name: judge(y[:, j], f.column(j), true_std[:, j]) for name, f in forecasts.items()}
+        for j in range(y.shape[1])
+    ]
 
 
 def averaged(tables):
     """The mean of several tables of the same form."""
-    return {name: {k: float(np.mean([t[name][k] for t in tables])) for k in row} for name, row in tables[0].items()}
+    return {
+        name: {k: float(np.mean([t[name][k] for t in tables])) for k in row}
+        for name, row in tables[0].items()
+    }

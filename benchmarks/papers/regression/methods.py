@@ -12,7 +12,9 @@ METHODS = {
 
 
 def forecast(name, problem):
-    """The forecast of the rows to test, calibrated on the rows to recalibrate by the method ``name``."""
+    """The forecast of the rows to test, calibrated on the rows to recalibrate by the method
+    ``name``.
+    """
     mean, std, _, _ = problem.test
     if METHODS[name] is None:
         return cb.NormalForecast(mean, std)

@@ -1,6 +1,8 @@
-"""The paper's network: four layers with rectified linear units, SGD at rate 0.001 with momentum 0.9, in its two stages.
+"""The paper's network: four layers with rectified linear units, SGD at rate 0.001 with momentum
+0.9, in its two stages.
 
-First the mean, by the L1 loss. Then everything is frozen and a branch of the same structure learns the log variance by the NLL.
+First the mean, by the L1 loss. Then everything is frozen and a branch of the same structure learns
+the log variance by the NLL.
 """
 
 import numpy as np
@@ -16,7 +18,14 @@ def trained(x, y, at, seed, epochs=EPOCHS):
     rng = np.random.default_rng(seed)
     X = x[:, None]
     of_mean, of_log_variance = SmallNetwork(WIDTHS, rng), SmallNetwork(WIDTHS, rng)
-    train(of_mean, X, lambda rows, out: np.sign(out - y[rows, None]), momentum(of_mean.parameters), rng, epochs)
+    train(
+        of_mean,
+        X,
+        lambda rows, out: np.sign(out - y[rows, None]),
+        momentum(of_mean.parameters),
+        rng,
+        epochs,
+    )
     squared = np.square(y[:, None] - of_mean(X))
 
     def derivative(rows, out):

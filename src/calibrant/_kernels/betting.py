@@ -1,21 +1,28 @@
-"""Bets against a claim on the rates of hits: a test martingale over recalibrations, with an unknown time of change.
+"""Bets against a claim on the rates of hits: a test martingale over recalibrations, with an unknown
+time of change.
 
-Each alternative is a recalibration q = sigmoid(a + b logit(rate)). Its stake on a bucket of rows is multiplied by the likelihood of the
-hits at q over that at the claimed rate r nearest to q, one q and r for each bin of scores. A row whose true rate is p multiplies the stake
-by p q/r + (1 - p) (1 - q)/(1 - r) on average, which is linear in p and 1 at p = r; the product over the rows of a bin is at most that with
-every p at their mean (inequality of the means). So the expected factor is at most 1 under the claim, however coarse the bins are, and
-exactly 1 where the scores of a bin are equal and one rate is claimed.
+Each alternative is a recalibration q = sigmoid(a + b logit(rate)). Its stake on a bucket of rows is
+multiplied by the likelihood of the hits at q over that at the claimed rate r nearest to q, one q
+and r for each bin of scores. A row whose true rate is p multiplies the stake by p q/r + (1 - p) (1
+- q)/(1 - r) on average, which is linear in p and 1 at p = r; the product over the rows of a bin is
+at most that with every p at their mean (inequality of the means). So the expected factor is at most
+1 under the claim, however coarse the bins are, and exactly 1 where the scores of a bin are equal
+and one rate is claimed.
 
-Bets against forecasts, by the cells between levels in which their probability integral transforms (PIT) fall.
+Bets against forecasts, by the cells between levels in which their probability integral transforms
+(PIT) fall.
 
-A forecast claims that its PIT is uniform, so that it falls between two levels as often as they are apart. The cells are the leaves of a
-tree: first, is the PIT at most the level nearest a half; then, level by level outwards, is it beyond the next one. Each question is an
-event of stated probability, and its log factors are those of ``rate_bets``. A row's factor is the product along its path. Its expected
-value, over rows whose cells have the claimed rates on average, is at most 1: the product over rows is at most that with every row's
-probabilities at their mean (inequality of the means), and at each node of the tree the expected factor is at most 1 (see ``betting``).
+A forecast claims that its PIT is uniform, so that it falls between two levels as often as they are
+apart. The cells are the leaves of a tree: first, is the PIT at most the level nearest a half; then,
+level by level outwards, is it beyond the next one. Each question is an event of stated probability,
+and its log factors are those of ``rate_bets``. A row's factor is the product along its path. Its
+expected value, over rows whose cells have the claimed rates on average, is at most 1: the product
+over rows is at most that with every row's probabilities at their mean (inequality of the means),
+and at each node of the tree the expected factor is at most 1 (see ``betting``).
 
-Counts are (C, C): ``counts[a, b]`` rows whose PIT is known to be in cells a to b. Where a tie leaves it open, each alternative gets the
-factor of that cell of them which pays it least, so that no way of breaking the tie makes the factor too large.
+Counts are (C, C): ``counts[a, b]`` rows whose PIT is known to be in cells a to b. Where a tie
+leaves it open, each alternative gets the factor of that cell of them which pays it least, so that
+no way of breaking the tie makes the factor too large.
 """
 
 import numpy as np
@@ -39,20 +46,24 @@ __all__ = [
     "spread",
 ]
 
-#: Shifts on the logit scale, from a factor of 1.05 in the odds to one of 25, and slopes from 1/4 to 4.
+#: Shifts on the logit scale, from a factor of 1.05 in the odds to one of 25, and slopes from 1/4 to
+#: 4.
 SHIFTS = np.concatenate([[0.0], *([size, -size] for size in 0.05 * 2.0 ** np.arange(7))])
 SLOPES = 2.0 ** (0.5 * np.arange(-4, 5))
 #: Every pair but the one that changes nothing.
 ALTERNATIVES = np.array([(a, b) for a in SHIFTS for b in SLOPES if (a, b) != (0.0, 1.0)])
 N_ALTERNATIVES = len(ALTERNATIVES)
-#: The rates of a claim stay this far from 0 and 1 on the side that would make a bet infinite or pay for nothing.
+#: The rates of a claim stay this far from 0 and 1 on the side that would make a bet infinite or pay
+#: for nothing.
 NEAR = 1e-9
 
 
 def log_factors(sums, low, high):
-    """Log factor of each alternative's stake, (A,), for one bucket: ``sums`` (B, 3) weight, summed score, hits of each bin.
+    """Log factor of each alternative's stake, (A,), for one bucket: ``sums`` (B, 3) weight, summed
+    score, hits of each bin.
 
-    The claim is that the rate of a bin is between its mean score + ``low`` and + ``high``, (B,) each.
+    The claim is that the rate of a bin is between its mean score + ``low`` and + ``high``, (B,)
+    each.
     """
     filled = sums[:, 0] > 0.0
     (n, total, hits), low, high = sums[filled].T, low[filled], high[filled]
@@ -64,7 +75,8 @@ def log_factors(sums, low, high):
 
 
 def rate_bets(rate, low, high, z):
-    """Log factors, (A, B) each, of one hit and of one miss: alternatives of log-odds ``z`` (A, B) against a claim on B rates.
+    """Log factors, (A, B) each, of one hit and of one miss: alternatives of log-odds ``z`` (A, B)
+    against a claim on B rates.
 
     The claim is that each is between ``rate`` + ``low`` and ``rate`` + ``high``, (B,) each.
     """
@@ -81,23 +93,31 @@ def rate_bets(rate, low, high, z):
 
 
 def next_stakes(log_stakes, count, factors):
-    """Log stakes (A,) after bucket ``count`` = 1, 2, ...: of the 1 at the start, 1 / (count (count + 1)) is first staked there, evenly."""
+    """Log stakes (A,) after bucket ``count`` = 1, 2, ...: of the 1 at the start, 1 / (count
+    (count + 1)) is first staked there, evenly.
+    """
     fresh = -np.log(count * (count + 1.0) * len(factors))
     return np.logaddexp(log_stakes, fresh) + factors
 
 
 def log_evidence(log_stakes, count):
-    """Log of all money after ``count`` buckets: the stakes, and the 1 / (count + 1) that is not staked yet."""
+    """Log of all money after ``count`` buckets: the stakes, and the 1 / (count + 1) that is not
+    staked yet.
+    """
     return float(np.logaddexp(np.logaddexp.reduce(log_stakes), -np.log(count + 1.0)))
 
 
 def growth_since(factors):
-    """(T,) log of what stakes placed at each bucket have become: ``factors`` (T, A) of all buckets so far."""
+    """(T,) log of what stakes placed at each bucket have become: ``factors`` (T, A) of all
+    buckets so far.
+    """
     return np.logaddexp.reduce(np.cumsum(factors[::-1], axis=0)[::-1], axis=1)
 
 
 def likeliest_start(growth):
-    """The bucket, from 0, whose stakes, as large as they are there, have become most: ``growth`` (T,) is from ``growth_since``."""
+    """The bucket, from 0, whose stakes, as large as they are there, have become most: ``growth``
+    (T,) is from ``growth_since``.
+    """
     count = np.arange(1.0, len(growth) + 1.0)
     return int(np.argmax(growth - np.log(count * (count + 1.0))))
 
@@ -122,7 +142,9 @@ def _tree(levels):
 
 
 def _node_rates(z, root):
-    """(..., L) logarithm of the rate at which each node is answered by yes, where the levels have normal scores ``z`` (..., L)."""
+    """(..., L) logarithm of the rate at which each node is answered by yes, where the levels
+    have normal scores ``z`` (..., L).
+    """
     below, above = special.log_ndtr(z), special.log_ndtr(-z)
     inner = below[..., :root] - below[..., 1 : root + 1]
     outer = above[..., root + 1 :] - above[..., root:-1]
@@ -130,23 +152,36 @@ def _node_rates(z, root):
 
 
 def cell_factors(levels, low, high):
-    """Log factors (A, C) of one row in each cell, where the rate of each node is claimed within ``low`` and ``high``, offsets (L,)."""
+    """Log factors (A, C) of one row in each cell, where the rate of each node is claimed within
+    ``low`` and ``high``, offsets (L,).
+    """
     hits, misses = _tree(levels)
     z, root = special.ndtri(levels), _root(levels)
     mean, std = RECALIBRATIONS[:, :1], RECALIBRATIONS[:, 1:]
-    rate, other = (np.clip(np.exp(_node_rates(each, root)), NEAR, 1.0 - NEAR) for each in (z, (z - mean) / std))
+    rate, other = (
+        np.clip(np.exp(_node_rates(each, root)), NEAR, 1.0 - NEAR) for each in (z, (z - mean) / std)
+    )
     centre = np.clip(rate + 0.5 * (low + high), NEAR, 1.0 - NEAR)
     hit, miss = rate_bets(rate, low, high, log_odds(other) - log_odds(rate) + log_odds(centre))
     return hit @ hits.T + miss @ misses.T
 
 
 def cell_shares(levels, mean, std):
-    """(A, C) probability of each cell, at least 1e-12, where normal scores have these means and stds, (A,) each."""
+    """(A, C) probability of each cell, at least 1e-12, where normal scores have these means and
+    stds, (A,) each.
+    """
     z = (special.ndtri(levels) - mean[:, None]) / std[:, None]
     ends = np.pad(z, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
     low, high = ends[:, :-1], ends[:, 1:]
     # By the tail that keeps its digits.
-    return np.maximum(np.where(low < 0.0, special.ndtr(high) - special.ndtr(low), special.ndtr(-low) - special.ndtr(-high)), 1e-12)
+    return np.maximum(
+        np.where(
+            low < 0.0,
+            special.ndtr(high) - special.ndtr(low),
+            special.ndtr(-low) - special.ndtr(-high),
+        ),
+        1e-12,
+    )
 
 
 def pit_log_factors(counts, factors):
@@ -158,7 +193,9 @@ def pit_log_factors(counts, factors):
 
 
 def spread(counts, levels):
-    """(..., C) rows by cell of (..., C, C) counts; those in doubt are dealt out as the forecast itself would."""
+    """(..., C) rows by cell of (..., C, C) counts; those in doubt are dealt out as the forecast
+    itself would.
+    """
     width = np.diff(levels, prepend=0.0, append=1.0)
     ends = np.concatenate([[0.0], np.cumsum(width)])
     # share[a, b, c]: of a row in cells a to b the part that belongs to cell c.
@@ -169,7 +206,9 @@ def spread(counts, levels):
 
 
 def node_sums(cells, levels):
-    """(..., L, 3) rows, summed claimed rate and hits of each node of the tree, from rows by cell (..., C)."""
+    """(..., L, 3) rows, summed claimed rate and hits of each node of the tree, from rows by cell
+    (..., C).
+    """
     hits, misses = _tree(levels)
     rate = np.exp(_node_rates(special.ndtri(levels), _root(levels)))
     n = cells @ (hits + misses)

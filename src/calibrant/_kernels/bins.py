@@ -1,8 +1,8 @@
 """The one place that decides which bin a score falls in.
 
-Equal-width bins on [0, 1] are [k/B, (k+1)/B), the last one closed. A score within ``resolution`` below an edge
-counts as on it, so that 0.3, 0.6 and 0.7 land in bins 3, 6 and 7 of ten in float32 and float64 alike.
-Equal-mass bins never split ties, so there may be fewer of them than asked for.
+Equal-width bins on [0, 1] are [k/B, (k+1)/B), the last one closed. A score within ``resolution``
+below an edge counts as on it, so that 0.3, 0.6 and 0.7 land in bins 3, 6 and 7 of ten in float32
+and float64 alike. Equal-mass bins never split ties, so there may be fewer of them than asked for.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,8 @@ __all__ = [
     "upper_edges",
 ]
 
-#: Computed in another order or by another exponential, scores differ by some units of their last place: half of this, at most.
+#: Computed in another order or by another exponential, scores differ by some units of their last
+#: place: half of this, at most.
 ROUNDING = 2.0**-48
 #: Small probabilities keep their digits; only relatively this near are they one.
 NEAREST = 2.0**-26
@@ -61,31 +62,40 @@ def _width(score: Any) -> Any:
 
 
 def just_below(knots: np.ndarray) -> np.ndarray:
-    """Edges so far below the knots, (m,) -> (m,), that a score which differs from a knot by rounding is not below its edge."""
+    """Edges so far below the knots, (m,) -> (m,), that a score which differs from a knot by
+    rounding is not below its edge.
+    """
     return knots - _width(knots)
 
 
 def just_above(knots: np.ndarray) -> np.ndarray:
-    """Edges so far above the knots, (m,) -> (m,), that a score which differs from a knot by rounding is not above its edge."""
+    """Edges so far above the knots, (m,) -> (m,), that a score which differs from a knot by
+    rounding is not above its edge.
+    """
     return knots + _width(knots)
 
 
 def flat_knots(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The ends of flat blocks, (2 m,), from the first and the last score of each, (m,): a score off by rounding stays on its block."""
+    """The ends of flat blocks, (2 m,), from the first and the last score of each, (m,): a score
+    off by rounding stays on its block.
+    """
     return np.column_stack([just_below(first), just_above(last)]).ravel()
 
 
 def near_ties(unique: np.ndarray) -> np.ndarray:
     """Positions of the first of each run of ascending scores (m,) that differ by rounding.
 
-    Runs are twice as far apart as edges are from their knots, so that no edge comes near a score of another run.
+    Runs are twice as far apart as edges are from their knots, so that no edge comes near a score of
+    another run.
     """
     with np.errstate(invalid="ignore"):
         return np.flatnonzero(np.append(True, np.diff(unique) > 2.0 * _width(unique[1:])))
 
 
 def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(distinct scores ascending (m,), place of each score among them (n,)); the middle of a run stands for it."""
+    """(distinct scores ascending (m,), place of each score among them (n,)); the middle of a run
+    stands for it.
+    """
     unique, inverse = np.unique(score, return_inverse=True)
     first = near_ties(unique)
     if len(first) == len(unique):
@@ -106,13 +116,17 @@ def equal_width_edges(n_bins: int) -> np.ndarray:
 
 
 def equal_width_index(score: np.ndarray, n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
-    """Bin number of each score in [0, 1], (n,) -> (n,) intp in 0..B-1; a score of exactly 1 is in the last bin."""
+    """Bin number of each score in [0, 1], (n,) -> (n,) intp in 0..B-1; a score of exactly 1 is
+    in the last bin.
+    """
     index = ((np.asarray(score, dtype=np.float64) + resolution) * n_bins).astype(np.intp)
     return np.minimum(index, n_bins - 1, out=index)
 
 
 def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
-    """The least score of each bin of :func:`equal_width_index` but the first, (B - 1,), exactly as it rounds."""
+    """The least score of each bin of :func:`equal_width_index` but the first, (B - 1,), exactly
+    as it rounds.
+    """
     number = np.arange(1, n_bins)
     edges = number / n_bins - resolution
     for _ in range(64):
@@ -120,15 +134,21 @@ def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
         high = (edges + resolution) * n_bins < number
         if not (low | high).any():
             return edges
-        edges = np.where(high, np.nextafter(edges, 2.0), np.where(low, np.nextafter(edges, -1.0), edges))
+        edges = np.where(
+            high, np.nextafter(edges, 2.0), np.where(low, np.nextafter(edges, -1.0), edges)
+        )
     return edges
 
 
-def equal_mass_groups(score: np.ndarray, n_bins: int, weight: np.ndarray | None = None) -> np.ndarray:
-    """Group number of each score when the weight is cut into at most ``n_bins`` equal parts, ties kept together.
+def equal_mass_groups(
+    score: np.ndarray, n_bins: int, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Group number of each score when the weight is cut into at most ``n_bins`` equal parts, ties
+    kept together.
 
-    A run of tied scores goes to the part that holds the middle of its weight; the numbers of the parts used are
-    then made consecutive. Returns (n,) intp in 0..G-1, ascending with the score, G <= n_bins.
+    A run of tied scores goes to the part that holds the middle of its weight; the numbers of the
+    parts used are then made consecutive. Returns (n,) intp in 0..G-1, ascending with the score, G
+    <= n_bins.
     """
     unique, inverse = distinct_scores(score)
     mass = np.bincount(inverse, weights=weight, minlength=len(unique)).astype(np.float64)
@@ -136,13 +156,17 @@ def equal_mass_groups(score: np.ndarray, n_bins: int, weight: np.ndarray | None 
 
 
 def equal_mass_parts(mass: np.ndarray, n_bins: int) -> np.ndarray:
-    """``equal_mass_groups`` of the distinct scores themselves, ascending, by the weight of each, (m,)."""
+    """``equal_mass_groups`` of the distinct scores themselves, ascending, by the weight of each,
+    (m,).
+    """
     middle = np.cumsum(mass) - 0.5 * mass
     part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)
     return np.unique(part, return_inverse=True)[1]
 
 
-def group_ends(score: np.ndarray, group: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+def group_ends(
+    score: np.ndarray, group: np.ndarray, n_groups: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(lowest, highest) score of each group 0..G-1, (G,) each; inf and -inf where one has none."""
     low, high = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
     np.minimum.at(low, group, score)
@@ -150,8 +174,15 @@ def group_ends(score: np.ndarray, group: np.ndarray, n_groups: int) -> tuple[np.
     return low, high
 
 
-def grouped_sums(index: np.ndarray, n_groups: int, columns: Sequence[np.ndarray], weight: np.ndarray | None = None) -> np.ndarray:
-    """Weighted sums per group: (G, 1 + len(columns)), the first column the total weight of the group."""
+def grouped_sums(
+    index: np.ndarray,
+    n_groups: int,
+    columns: Sequence[np.ndarray],
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """Weighted sums per group: (G, 1 + len(columns)), the first column the total weight of the
+    group.
+    """
     out = np.empty((n_groups, 1 + len(columns)))
     out[:, 0] = np.bincount(index, weights=weight, minlength=n_groups)
     for j, column in enumerate(columns, start=1):
@@ -162,7 +193,9 @@ def grouped_sums(index: np.ndarray, n_groups: int, columns: Sequence[np.ndarray]
 
 @dataclass(frozen=True)
 class Cut:
-    """Bins of equal weight, which keep equal values together: the bin of each distinct value, (m,), and the ends of the bins."""
+    """Bins of equal weight, which keep equal values together: the bin of each distinct value,
+    (m,), and the ends of the bins.
+    """
 
     values: np.ndarray
     part: np.ndarray
@@ -179,19 +212,28 @@ class Cut:
 
 @dataclass(frozen=True)
 class Distinct:
-    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c columns."""
+    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c
+    columns.
+    """
 
     values: np.ndarray
     sums: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, columns: Sequence[np.ndarray] = (), weight: np.ndarray | None = None) -> "Distinct":
+    def of(
+        cls,
+        values: np.ndarray,
+        columns: Sequence[np.ndarray] = (),
+        weight: np.ndarray | None = None,
+    ) -> "Distinct":
         """Of rows, (n,) each."""
         unique, inverse = np.unique(values, return_inverse=True)
         return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
 
     def __add__(self, other: "Distinct") -> "Distinct":
-        unique, inverse = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        unique, inverse = np.unique(
+            np.concatenate([self.values, other.values]), return_inverse=True
+        )
         sums = np.zeros((len(unique), self.sums.shape[1]))
         np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
         return Distinct(unique, sums)
@@ -201,13 +243,19 @@ class Distinct:
         run = distinct_scores(self.values)[1]
         part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
         first = np.flatnonzero(np.diff(part, prepend=-1))
-        return Cut(self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1])
+        return Cut(
+            self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1]
+        )
 
 
 def spread_bins(std, squared_error, weight, n_bins):
-    """(group (n,), mass (G,), mean variance (G,), mean squared error (G,)); tied std are never split, so G <= n_bins."""
+    """(group (n,), mass (G,), mean variance (G,), mean squared error (G,)); tied std are never
+    split, so G <= n_bins.
+    """
     group = equal_mass_groups(std, n_bins, weight)
-    mass, variance, error = grouped_sums(group, group.max() + 1, [std * std, squared_error], weight).T
+    mass, variance, error = grouped_sums(
+        group, group.max() + 1, [std * std, squared_error], weight
+    ).T
     return group, mass, variance / mass, error / mass
 
 
@@ -222,9 +270,11 @@ def enough_bins(n_bins: int, total: float) -> int:
 
 
 def chi_square_draws(group, part, weight, n_groups, n_draws, rng):
-    """Draws (n_draws, G) of sum(part * chi2) by group, where a row of weight w has a chi-square of w degrees of freedom.
+    """Draws (n_draws, G) of sum(part * chi2) by group, where a row of weight w has a chi-square of
+    w degrees of freedom.
 
-    ``part`` is the row's share of its group. Groups of more than 2,000 rows use the gamma distribution of the same mean and variance.
+    ``part`` is the row's share of its group. Groups of more than 2,000 rows use the gamma
+    distribution of the same mean and variance.
     """
     mean = np.bincount(group, weights=part * weight, minlength=n_groups)
     variance = np.bincount(group, weights=2.0 * part * part * weight, minlength=n_groups)
@@ -233,7 +283,11 @@ def chi_square_draws(group, part, weight, n_groups, n_draws, rng):
     out = rng.gamma(mean / scale, scale, (n_draws, n_groups))
     for g in np.flatnonzero(count <= 2_000):
         rows = group == g
-        draws = rng.chisquare(weight[rows], (n_draws, int(count[g]))) if (weight[rows] != 1.0).any() else None
+        draws = (
+            rng.chisquare(weight[rows], (n_draws, int(count[g])))
+            if (weight[rows] != 1.0).any()
+            else None
+        )
         draws = np.square(rng.standard_normal((n_draws, int(count[g])))) if draws is None else draws
         out[:, g] = draws @ part[rows]
     return out
@@ -248,8 +302,8 @@ STEPS = 60
 def upper_edges(n_bins: int) -> np.ndarray:
     """Ascending upper edges of at most ``n_bins`` bins, the first 0 (for exact zeros), the last 1.
 
-    The bins are of equal width in the mean of s and of its log-odds: no wider than 2 / n_bins anywhere, and no wider than 120 / n_bins in
-    log-odds.
+    The bins are of equal width in the mean of s and of its log-odds: no wider than 2 / n_bins
+    anywhere, and no wider than 120 / n_bins in log-odds.
     """
     target = np.arange(1, n_bins - 1) / (n_bins - 1)
     # Their log-odds, by halving.
@@ -265,14 +319,18 @@ def upper_edges(n_bins: int) -> np.ndarray:
 
 
 def level_counts(score, reach, index, n_groups, weight=None):
-    """Weight of the rows of each group in (reach[l - 1], reach[l]], (n_groups, L + 1): below the first of L reaches to above the last."""
+    """Weight of the rows of each group in (reach[l - 1], reach[l]], (n_groups, L + 1): below the
+    first of L reaches to above the last.
+    """
     first = np.searchsorted(reach, score, side="left") + index * (len(reach) + 1)
     counts = np.bincount(first, weights=weight, minlength=n_groups * (len(reach) + 1))
     return counts.reshape(n_groups, len(reach) + 1).astype(np.float64)
 
 
 def level_gaps(counts, levels):
-    """(weight (..., G), summed gap between rows at most at each level and rows claimed (..., L, G))."""
+    """(weight (..., G), summed gap between rows at most at each level and rows claimed (..., L,
+    G)).
+    """
     weight = counts.sum(axis=-1)
     below = np.cumsum(counts, axis=-1)[..., :-1]
     return weight, np.swapaxes(below - weight[..., None] * levels, -1, -2)
@@ -281,16 +339,20 @@ def level_gaps(counts, levels):
 def redrawn_counts(counts, levels, n_resamples, random_state):
     """Bootstrap resamples of the rows, seen through their counts: (n_resamples, G, L + 1).
 
-    As if each group held two rows more, spread as is claimed: a share of exactly 0 or 1 would hide its noise.
+    As if each group held two rows more, spread as is claimed: a share of exactly 0 or 1 would hide
+    its noise.
     """
     weight = counts.sum(axis=-1, keepdims=True)
     claimed = np.diff(levels, prepend=0.0, append=1.0)
     share = (counts + 2.0 * claimed) / (weight + 2.0) * weight / weight.sum()
-    drawn = np.random.default_rng(random_state).multinomial(max(round(float(weight.sum())), 1), share.ravel(), n_resamples)
+    drawn = np.random.default_rng(random_state).multinomial(
+        max(round(float(weight.sum())), 1), share.ravel(), n_resamples
+    )
     return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
 
 
-#: Cells in log-odds from -REACH to REACH, and one each for exact 0 and 1; what is beyond is in the outermost.
+#: Cells in log-odds from -REACH to REACH, and one each for exact 0 and 1; what is beyond is in the
+#: outermost.
 LOGIT_CELLS, REACH = 4096, 18.0
 #: Each of 5, 8, 10, 15, 20, 30 and 50 bins of equal width is made of whole parts of it.
 LATTICE = 600
@@ -322,10 +384,14 @@ WIDTH = 0.01
 FEWEST_ROWS = 1_000
 
 
-def in_cells(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and what is nearest to them, stay apart.
+def in_cells(
+    score: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and what is
+    nearest to them, stay apart.
 
-    A fit to the cells misses that to the rows by the square of the width: its log loss is off by about 1e-9.
+    A fit to the cells misses that to the rows by the square of the width: its log loss is off by
+    about 1e-9.
     """
     if len(score) < FEWEST_ROWS:
         return score, correct.astype(np.float64), weight
@@ -338,4 +404,8 @@ def in_cells(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tupl
     place = 2 * place + correct.astype(np.intp)
     mass = np.bincount(place, weight)
     cell = np.flatnonzero(mass)
-    return np.bincount(place, weight * score)[cell] / mass[cell], (cell % 2).astype(np.float64), mass[cell]
+    return (
+        np.bincount(place, weight * score)[cell] / mass[cell],
+        (cell % 2).astype(np.float64),
+        mass[cell],
+    )

@@ -1,4 +1,6 @@
-"""Boosting from a start by symmetric trees and by offsets of cells, as many rounds as held-out rows allow."""
+"""Boosting from a start by symmetric trees and by offsets of cells, as many rounds as held-out
+rows allow.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +30,8 @@ __all__ = [
     "spread_slopes",
 ]
 
-#: A split is worth its place where it gains this much of the log likelihood, in nats, summed over the rows.
+#: A split is worth its place where it gains this much of the log likelihood, in nats, summed over
+#: the rows.
 LEAST_GAIN = 5e-4
 
 
@@ -40,7 +43,8 @@ class Growth:
     ----------
     depth : int, questions of a tree.
     penalty : float, the information that a leaf's value is shrunk by.
-    ordered : (d,) bool, columns whose codes are in order; the codes of the others are put in the order of their rows' errors.
+    ordered : (d,) bool, columns whose codes are in order; the codes of the others are put in the
+        order of their rows' errors.
     width : int, codes are below it.
     """
 
@@ -72,7 +76,9 @@ class Trees:
     def added(self, codes: np.ndarray, n_outputs: int) -> np.ndarray:
         """(n, C) sum of the trees' values, for (d, n) codes."""
         out = np.zeros((codes.shape[1], n_outputs))
-        for column, right, value, output in zip(self.column, self.right, self.value, self.output, strict=True):
+        for column, right, value, output in zip(
+            self.column, self.right, self.value, self.output, strict=True
+        ):
             out[:, output] += value[leaves(codes, column, right)]
         return out
 
@@ -89,18 +95,23 @@ def leaves(codes, column, right):
 def grow_tree(codes, score, information, rows, growth):
     """(column (D,), right (D, width), value (2^D,), gain (D,)) of one tree.
 
-    Each level takes the split of most gain in U^2 / (2 (I + penalty)), the log likelihood by its quadratic, summed over all nodes.
+    Each level takes the split of most gain in U^2 / (2 (I + penalty)), the log likelihood by its
+    quadratic, summed over all nodes.
 
     Parameters
     ----------
     codes : (d, n) uint8
-    score, information : (n,) first derivative of the log likelihood of each row and minus the second, with the weights
+    score, information : (n,) first derivative of the log likelihood of each row and minus the
+        second, with the weights
     rows : (m,) indices of the rows to learn from
     """
     n_columns, width = len(codes), growth.width
     node, score, information = np.zeros(len(rows), dtype=np.intp), score[rows], information[rows]
     codes = codes[:, rows]
-    column, right = np.zeros(growth.depth, dtype=np.intp), np.zeros((growth.depth, width), dtype=bool)
+    column, right = (
+        np.zeros(growth.depth, dtype=np.intp),
+        np.zeros((growth.depth, width), dtype=bool),
+    )
     gain = np.zeros(growth.depth)
     sums = np.empty((2, n_columns, 1, width))
     _add(sums, codes, node, score, information)
@@ -128,7 +139,9 @@ def _add(sums, codes, node, score, information):
 
 
 def _halves(sums, codes, node, score, information):
-    """The sums of both halves of every node: those of fewer rows are counted, the others are what is left."""
+    """The sums of both halves of every node: those of fewer rows are counted, the others are
+    what is left.
+    """
     right = node & 1 == 1
     few = right if 2 * np.count_nonzero(right) <= len(right) else ~right
     rows = np.flatnonzero(few)
@@ -143,11 +156,15 @@ def _best(sums, growth):
     """(gain, column, table of codes that go right) of the best split of a level."""
     penalty = growth.penalty
     effect = sums[0].sum(axis=1) / (sums[1].sum(axis=1) + penalty)
-    order = np.where(growth.ordered[:, None], np.arange(growth.width), np.argsort(effect, axis=1, kind="stable"))
+    order = np.where(
+        growth.ordered[:, None], np.arange(growth.width), np.argsort(effect, axis=1, kind="stable")
+    )
     left = np.cumsum(np.take_along_axis(sums, order[None, :, None, :], axis=3), axis=3)
     total = left[..., -1:]
     rest = total - left
-    worth = (left[0] ** 2 / (left[1] + penalty) + rest[0] ** 2 / (np.maximum(rest[1], 0.0) + penalty)).sum(axis=1)
+    worth = (
+        left[0] ** 2 / (left[1] + penalty) + rest[0] ** 2 / (np.maximum(rest[1], 0.0) + penalty)
+    ).sum(axis=1)
     worth -= (total[0] ** 2 / (total[1] + penalty)).sum(axis=1)
     # Splits that differ by rounding alone are one, the first.
     worth = np.round(worth, 9)
@@ -157,7 +174,8 @@ def _best(sums, growth):
     return 0.5 * float(worth[j, at]), j, table
 
 
-#: Sweeps over the families, and the root mean square change of log-odds (weighed by information) at which they end.
+#: Sweeps over the families, and the root mean square change of log-odds (weighed by information) at
+#: which they end.
 SWEEPS, TOLERANCE = 100, 5e-4
 #: Widest step of one offset: Newton's method overshoots where probabilities are near 0 and 1.
 WIDEST = 1.0
@@ -184,7 +202,9 @@ class Family:
 
     def sums(self, values):
         """(n_cells, C) sums of (n, C) values."""
-        return np.column_stack([np.bincount(self.index, column, self.n_cells + 1)[:-1] for column in values.T])
+        return np.column_stack(
+            [np.bincount(self.index, column, self.n_cells + 1)[:-1] for column in values.T]
+        )
 
     def of_rows(self, values):
         """(n, C) each row's entry of (n_cells, C) values, 0 for rows of none."""
@@ -194,7 +214,9 @@ class Family:
 
 @dataclass(frozen=True)
 class FittedFamily:
-    """What is learned of a family: coefficients and their posterior variances, (n_cells, C) each, and the prior's variance."""
+    """What is learned of a family: coefficients and their posterior variances, (n_cells, C)
+    each, and the prior's variance.
+    """
 
     effect: np.ndarray
     spread: np.ndarray
@@ -202,7 +224,9 @@ class FittedFamily:
 
 
 def shares_of(eta):
-    """(n, C) probabilities: of the event from its log-odds, (n, 1), or of the classes from their logits."""
+    """(n, C) probabilities: of the event from its log-odds, (n, 1), or of the classes from their
+    logits.
+    """
     if eta.shape[1] > 1:
         return softmax(eta)
     return 1.0 / (1.0 + np.exp(-np.clip(eta, -700.0, 700.0)))
@@ -235,7 +259,8 @@ def spread_slopes(score: np.ndarray, shift: np.ndarray) -> Slopes:
 
 
 def prior_variance(score, information):
-    r"""The variance :math:`\tau^2 \ge 0` of most likelihood where effects are N(0, tau^2) and their scores N(I b, I) given them.
+    r"""The variance :math:`\tau^2 \ge 0` of most likelihood where effects are N(0, tau^2) and their
+    scores N(I b, I) given them.
 
     .. math:: \sum_g -\tfrac12 \ln(1 + \tau^2 I_g) + \tfrac12 \frac{U_g^2 \tau^2}{1 + \tau^2 I_g}
     """
@@ -249,17 +274,22 @@ def prior_variance(score, information):
     best = int(np.argmin(losses))
     if not losses[best] < 0.0:
         return 0.0
-    low, high = np.log(VARIANCES[max(best - 1, 0)]), np.log(VARIANCES[min(best + 1, len(VARIANCES) - 1)])
-    found = minimize_scalar(lambda v: loss(np.exp(v)), bounds=(low, high), method="bounded", options={"xatol": 1e-6})
+    low, high = (
+        np.log(VARIANCES[max(best - 1, 0)]),
+        np.log(VARIANCES[min(best + 1, len(VARIANCES) - 1)]),
+    )
+    found = minimize_scalar(
+        lambda v: loss(np.exp(v)), bounds=(low, high), method="bounded", options={"xatol": 1e-6}
+    )
     return float(np.exp(found.x))
 
 
 def fit_families(eta, slopes, weight, families):
     """(fitted families, status, eta with the effects of all), for eta (n, C) before them.
 
-    Families take turns: given the others, a family's score and information at no effect give its prior's variance and one shrunken Newton
-    step. Of several classes, which share a family's variance, the step is that of the bound diag(p) of the curvature, so that all may move
-    at once.
+    Families take turns: given the others, a family's score and information at no effect give its
+    prior's variance and one shrunken Newton step. Of several classes, which share a family's
+    variance, the step is that of the bound diag(p) of the curvature, so that all may move at once.
     """
     eta, weight = eta.copy(), weight[:, None]
     n_columns = eta.shape[1]
@@ -273,11 +303,18 @@ def fit_families(eta, slopes, weight, families):
                 continue
             slope, curvature, most = slopes(eta)
             x = 1.0 if family.x is None else family.x[:, None]
-            score, information = family.sums(weight * x * slope), family.sums(weight * x**2 * curvature)
+            score, information = (
+                family.sums(weight * x * slope),
+                family.sums(weight * x**2 * curvature),
+            )
             variances[j] = prior_variance(score + information * effects[j], information)
             bound = information if n_columns == 1 else family.sums(weight * x**2 * most)
             step = _step(score, bound, effects[j], variances[j])
-            spreads[j] = np.zeros_like(information) if variances[j] == 0.0 else 1.0 / (information + 1.0 / variances[j])
+            spreads[j] = (
+                np.zeros_like(information)
+                if variances[j] == 0.0
+                else 1.0 / (information + 1.0 / variances[j])
+            )
             effects[j] = effects[j] + step
             eta += family.of_rows(step)
             moved = max(moved, float((information * step**2).sum()) / total)
@@ -287,7 +324,11 @@ def fit_families(eta, slopes, weight, families):
             break
         # Families at rest are asked again once the others have settled.
         every = near
-    return [FittedFamily(*each) for each in zip(effects, spreads, variances, strict=True)], status, eta
+    return (
+        [FittedFamily(*each) for each in zip(effects, spreads, variances, strict=True)],
+        status,
+        eta,
+    )
 
 
 def _step(score, bound, effect, variance):
@@ -298,7 +339,9 @@ def _step(score, bound, effect, variance):
 
 
 def held_out_scores(eta, slopes, families, fitted):
-    """(n, C) what is fitted at each row as if it had been left out: its own pull on its cells is taken out, to first order."""
+    """(n, C) what is fitted at each row as if it had been left out: its own pull on its cells is
+    taken out, to first order.
+    """
     pull = np.zeros_like(eta)
     for family, found in zip(families, fitted, strict=True):
         own = family.of_rows(found.spread)
@@ -316,7 +359,9 @@ FLOOR = 1e-15
 
 @dataclass(frozen=True)
 class Shares:
-    """Outcomes (n, 1) of an event whose log-odds, or (n, K) of classes whose logits, are learned."""
+    """Outcomes (n, 1) of an event whose log-odds, or (n, K) of classes whose logits, are
+    learned.
+    """
 
     hit: np.ndarray
 
@@ -328,7 +373,11 @@ class Shares:
     def losses(self, eta, rows):
         """(m,) minus log likelihoods of some rows, whose logits are (m, C)."""
         p, hit = shares_of(eta), self.hit[rows]
-        own = np.where(hit[:, 0] == 1.0, p[:, 0], 1.0 - p[:, 0]) if p.shape[1] == 1 else (hit * p).sum(axis=1)
+        own = (
+            np.where(hit[:, 0] == 1.0, p[:, 0], 1.0 - p[:, 0])
+            if p.shape[1] == 1
+            else (hit * p).sum(axis=1)
+        )
         return -np.log(np.maximum(own, FLOOR))
 
 
@@ -342,7 +391,9 @@ class NormalScores:
         """(first derivative of the log likelihood, minus the expected second), (n, 2) each."""
         inverse = np.exp(-eta[:, 1])
         z = (self.value - eta[:, 0]) * inverse
-        return np.column_stack([z * inverse, z * z - 1.0]), np.column_stack([inverse**2, np.full(len(z), 2.0)])
+        return np.column_stack([z * inverse, z * z - 1.0]), np.column_stack(
+            [inverse**2, np.full(len(z), 2.0)]
+        )
 
     def losses(self, eta, rows):
         """(m,) minus log densities of some rows, but for a constant."""
@@ -351,7 +402,9 @@ class NormalScores:
 
 @dataclass(frozen=True)
 class Boosted:
-    """What boosting found: the trees of all members, each a share of their mean; how many rounds; losses (n,) of rows left out."""
+    """What boosting found: the trees of all members, each a share of their mean; how many
+    rounds; losses (n,) of rows left out.
+    """
 
     trees: Trees
     rounds: int
@@ -360,20 +413,25 @@ class Boosted:
 
 
 def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
-    """Boost a member for each fold, on the rows of the other folds, in step; all stop after the round of least loss of rows left out.
+    """Boost a member for each fold, on the rows of the other folds, in step; all stop after the
+    round of least loss of rows left out.
 
-    The trees are those of the members' mean: its log loss is at most the mean of theirs, as the loss is convex in the logits.
+    The trees are those of the members' mean: its log loss is at most the mean of theirs, as the
+    loss is convex in the logits.
 
     Parameters
     ----------
     codes : (d, n) uint8
-    starts : for each of M members (Shares or NormalScores, (n, C) what it begins with), learned without its fold
+    starts : for each of M members (Shares or NormalScores, (n, C) what it begins with), learned
+        without its fold
     folds : (n,) 0..M-1
     rate : float, share of a tree's values that is taken
     """
     n_members, n_outputs = len(starts), starts[0][1].shape[1]
     objectives, eta = [one for one, _ in starts], [one.copy() for _, one in starts]
-    held, learned = ([np.flatnonzero((folds == k) == out) for k in range(n_members)] for out in (True, False))
+    held, learned = (
+        [np.flatnonzero((folds == k) == out) for k in range(n_members)] for out in (True, False)
+    )
 
     def left_out():
         losses = np.empty(len(folds))
@@ -389,7 +447,9 @@ def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
         for k in range(n_members):
             score, information = objectives[k].pull(eta[k])
             for c in range(n_outputs):
-                column, right, value, gain = grow_tree(codes[asked], weight * score[:, c], weight * information[:, c], learned[k], part)
+                column, right, value, gain = grow_tree(
+                    codes[asked], weight * score[:, c], weight * information[:, c], learned[k], part
+                )
                 column, value = asked[column], rate * np.clip(value, -1.0, 1.0)
                 eta[k][:, c] += value[leaves(codes, column, right)]
                 grown.append((column, right, value / n_members, gain, c))
@@ -399,7 +459,9 @@ def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
             best, after, best_round = total, losses, turn + 1
         elif turn + 1 - best_round >= PATIENCE:
             break
-    return Boosted(_joined(grown[: best_round * n_members * n_outputs], growth), best_round, before, after)
+    return Boosted(
+        _joined(grown[: best_round * n_members * n_outputs], growth), best_round, before, after
+    )
 
 
 def _asked(n_columns, turn):
@@ -414,5 +476,9 @@ def _joined(grown, growth):
     parts = list(zip(*grown, strict=True)) if grown else [[]] * 5
     shapes = ((-1, depth), (-1, depth, width), (-1, 2**depth), (-1, depth), (-1,))
     kinds = (np.intp, np.bool_, np.float64, np.float64, np.intp)
-    return Trees(*(np.array(part, dtype=kind).reshape(shape) if grown else np.zeros((0, *shape[1:]), kind) for part, kind, shape in zip(
-        parts, kinds, shapes, strict=True)))  # fmt: skip
+    return Trees(
+        *(
+            np.array(part, dtype=kind).reshape(shape) if grown else np.zeros((0, *shape[1:]), kind)
+            for part, kind, shape in zip(parts, kinds, shapes, strict=True)
+        )
+    )

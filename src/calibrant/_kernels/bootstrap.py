@@ -34,34 +34,56 @@ CHUNK = 64
 
 
 def resample_weights(weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One resample: how many times each row is drawn, (n,) float64, of round(sum of weights) draws in proportion to the weights."""
+    """One resample: how many times each row is drawn, (n,) float64, of round(sum of weights)
+    draws in proportion to the weights.
+    """
     if (weight == 1.0).all():
-        return np.bincount(rng.integers(0, len(weight), len(weight)), minlength=len(weight)).astype(np.float64)
+        return np.bincount(rng.integers(0, len(weight), len(weight)), minlength=len(weight)).astype(
+            np.float64
+        )
     total = weight.sum()
     return rng.multinomial(max(round(float(total)), 1), weight / total).astype(np.float64)
 
 
-def bootstrap_totals(weight: np.ndarray, value: Callable[[np.ndarray], float], n_resamples: int, random_state: int) -> np.ndarray:
-    """``value(weight)`` on each of ``n_resamples`` seeded resamples of rows of these weights, (n_resamples,)."""
+def bootstrap_totals(
+    weight: np.ndarray, value: Callable[[np.ndarray], float], n_resamples: int, random_state: int
+) -> np.ndarray:
+    """``value(weight)`` on each of ``n_resamples`` seeded resamples of rows of these weights,
+    (n_resamples,).
+    """
     rng = np.random.default_rng(random_state)
     return np.array([value(resample_weights(weight, rng)) for _ in range(n_resamples)])
 
 
-def leave_out_values(weight: np.ndarray, value: Callable[[np.ndarray], float], random_state: int) -> np.ndarray:
-    """``value(weight)`` with one part of the rows left out, for at most 200 random equal parts (single rows if few)."""
+def leave_out_values(
+    weight: np.ndarray, value: Callable[[np.ndarray], float], random_state: int
+) -> np.ndarray:
+    """``value(weight)`` with one part of the rows left out, for at most 200 random equal parts
+    (single rows if few).
+    """
     n = len(weight)
     part = np.random.default_rng(random_state).permutation(n) % min(n, LEFT_OUT)
-    return np.array([value(np.where(part == j, 0.0, weight)) for j in range(part.max() + 1)]) if part.max() else np.zeros(0)
+    return (
+        np.array([value(np.where(part == j, 0.0, weight)) for j in range(part.max() + 1)])
+        if part.max()
+        else np.zeros(0)
+    )
 
 
 def percentile_limits(values: np.ndarray, level: float) -> Any:
     """Equal-tailed percentile interval of the finite values; nan where there are none."""
     values = values[np.isfinite(values)]
-    return np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level]) if len(values) else (np.nan, np.nan)
+    return (
+        np.quantile(values, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
+        if len(values)
+        else (np.nan, np.nan)
+    )
 
 
 def bca_limits(values: np.ndarray, value: float, left_out: np.ndarray, level: float) -> Any:
-    """Bias-corrected and accelerated interval (Efron 1987): ``values`` on resamples, ``left_out`` with parts of the rows left out."""
+    """Bias-corrected and accelerated interval (Efron 1987): ``values`` on resamples,
+    ``left_out`` with parts of the rows left out.
+    """
     values, left_out = values[np.isfinite(values)], left_out[np.isfinite(left_out)]
     if len(values) == 0:
         return np.nan, np.nan
@@ -75,12 +97,17 @@ def bca_limits(values: np.ndarray, value: float, left_out: np.ndarray, level: fl
 
 
 def resampled_sums(
-    sets: Sequence[tuple[np.ndarray, Sequence[np.ndarray]]], n_groups: int, weight: np.ndarray, n_resamples: int, random_state: int
+    sets: Sequence[tuple[np.ndarray, Sequence[np.ndarray]]],
+    n_groups: int,
+    weight: np.ndarray,
+    n_resamples: int,
+    random_state: int,
 ) -> np.ndarray:
     """Sums per group on bootstrap resamples of the rows, groups held fixed.
 
-    ``sets`` is a list of (group (n,), columns); returns (n_resamples, len(sets), n_groups, 1 + columns), the first column the weight.
-    With more than 50,000 rows, 2,000 random parts of the rows are resampled instead of the rows.
+    ``sets`` is a list of (group (n,), columns); returns (n_resamples, len(sets), n_groups, 1 +
+    columns), the first column the weight. With more than 50,000 rows, 2,000 random parts of the
+    rows are resampled instead of the rows.
     """
     rng = np.random.default_rng(random_state)
     n = len(weight)
@@ -92,76 +119,119 @@ def resampled_sums(
     # Parts are drawn as often on average as they are there, rows as often as their weight says.
     out, scale = np.empty((n_resamples, table.shape[0])), 1.0 / each[0] if n > MANY_ROWS else 1.0
     for start in range(0, n_resamples, CHUNK):
-        draws = np.stack([resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1)
+        draws = np.stack(
+            [resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1
+        )
         out[start : start + draws.shape[1]] = scale * (table @ draws).T
     return out.reshape(n_resamples, len(sets), -1, n_groups).swapaxes(2, 3)
 
 
 def _sums_of_parts(sets, n_groups, weight, rng):
-    """((sets * columns * groups, parts) sums over random parts of the rows, how many times each part is to be drawn (parts,)).
+    """((sets * columns * groups, parts) sums over random parts of the rows, how many times each
+    part is to be drawn (parts,)).
 
-    A weight of w is w rows, which fall into parts by themselves: whole, one heavy row would decide every resample. Where pieces have to
-    be of another weight than 1, as many parts are drawn as make up for it.
+    A weight of w is w rows, which fall into parts by themselves: whole, one heavy row would decide
+    every resample. Where pieces have to be of another weight than 1, as many parts are drawn as
+    make up for it.
     """
     total = weight.sum()
     pieces = np.maximum(np.ceil(weight / max(total / PIECES, 1.0)), 1.0).astype(np.intp)
     row = slice(None) if (pieces == 1).all() else np.repeat(np.arange(len(weight)), pieces)
     share = (weight / pieces)[row]
     part = rng.integers(0, PARTS, len(share)) * n_groups
-    sums = [np.bincount(part + group[row], column[row] * share, PARTS * n_groups) for group, columns in sets for column in columns]
+    sums = [
+        np.bincount(part + group[row], column[row] * share, PARTS * n_groups)
+        for group, columns in sets
+        for column in columns
+    ]
     drawn = max(round(PARTS * float(share @ share) / float(total)), 1)
-    return np.concatenate([one.reshape(PARTS, n_groups).T for one in sums]), np.full(PARTS, drawn / PARTS)
+    return np.concatenate([one.reshape(PARTS, n_groups).T for one in sums]), np.full(
+        PARTS, drawn / PARTS
+    )
 
 
 def _each_row(sets, n_groups):
-    """The same of single rows, sparse, (sets * columns * groups, n): a row has one entry for each set and column."""
+    """The same of single rows, sparse, (sets * columns * groups, n): a row has one entry for
+    each set and column.
+    """
     columns = np.stack([column for _, columns in sets for column in columns], axis=1)
     n, count = columns.shape
-    places = np.stack([group for group, columns in sets for _ in columns], axis=1) + n_groups * np.arange(count)
-    return sparse.csc_array((columns.ravel(), places.ravel(), count * np.arange(n + 1)), shape=(count * n_groups, n))
+    places = np.stack(
+        [group for group, columns in sets for _ in columns], axis=1
+    ) + n_groups * np.arange(count)
+    return sparse.csc_array(
+        (columns.ravel(), places.ravel(), count * np.arange(n + 1)), shape=(count * n_groups, n)
+    )
 
 
-#: Mixed into every seed: data simulated with ``default_rng(0)`` must not share its numbers with a null drawn from seed 0.
+#: Mixed into every seed: data simulated with ``default_rng(0)`` must not share its numbers with a
+#: null drawn from seed 0.
 OWN = 0xCA11B8A7
 
 
 def null_generator(random_state: int) -> np.random.Generator:
-    """Generator for draws under a null hypothesis; a seed gives a stream of its own, a Generator or None goes through."""
-    return np.random.default_rng([OWN, random_state] if isinstance(random_state, int | np.integer) else random_state)
+    """Generator for draws under a null hypothesis; a seed gives a stream of its own, a Generator
+    or None goes through.
+    """
+    return np.random.default_rng(
+        [OWN, random_state] if isinstance(random_state, int | np.integer) else random_state
+    )
 
 
-#: How far the recalibrated probabilities are drawn from the scores: 0 is calibrated, 1 is the recalibration.
+#: How far the recalibrated probabilities are drawn from the scores: 0 is calibrated, 1 is the
+#: recalibration.
 STRETCH = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
 
 
 def draw_hits(probability, weight, rng):
-    """Outcomes drawn from their probabilities, (n,); a row of weight w stands for w draws (rounded) and gets their share of hits."""
+    """Outcomes drawn from their probabilities, (n,); a row of weight w stands for w draws
+    (rounded) and gets their share of hits.
+    """
     if (weight == 1.0).all():
         return (rng.random(len(probability)) < probability).astype(np.float64)
     times = np.maximum(np.rint(weight), 1.0).astype(np.int64)
     return rng.binomial(times, probability) / times
 
 
-def simulated_limits(error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False):
-    """(estimate, low, high) of the error, ``error(hits)``, of which ``observed`` is the value on the data.
+def simulated_limits(
+    error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False
+):
+    """(estimate, low, high) of the error, ``error(hits)``, of which ``observed`` is the value on
+    the data.
 
-    For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over outcomes drawn from it are
-    compared with the value observed. The limits are those at which it sits at either tail, and the estimate where it is the median.
-    ``tilted``: where calibrated scores may show as much, the scores may be too bold or too timid besides, which groups of few rows hide.
+    For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over
+    outcomes drawn from it are compared with the value observed. The limits are those at which it
+    sits at either tail, and the estimate where it is the median. ``tilted``: where calibrated
+    scores may show as much, the scores may be too bold or too timid besides, which groups of few
+    rows hide.
     """
     tail = 0.5 - 0.5 * level
     direction = recalibrated - score
     truths, quantiles = _grid(error, score, direction, weight, tail, n_draws, rng, STRETCH)
-    low, estimate = _crossing(truths, quantiles[:, 2], observed), _crossing(truths, quantiles[:, 1], observed)
+    low, estimate = (
+        _crossing(truths, quantiles[:, 2], observed),
+        _crossing(truths, quantiles[:, 1], observed),
+    )
     null_median, null_end = quantiles[0, 1:]
     if observed < null_median:
-        # Less error than a calibrated model is expected to show, so the data say nothing of its shape: all scores off one way,
-        # by steps of a standard error, and no tighter a limit than that of a typical calibrated sample.
+        # Less error than a calibrated model is expected to show, so the data say nothing of its
+        # shape: all scores off one way, by steps of a standard error, and no tighter a limit than
+        # that of a typical calibrated sample.
         sign = 1.0 if weight @ direction >= 0.0 else -1.0
         step = sign * np.sqrt(np.maximum(weight @ (score * (1.0 - score)), 1.0)) / weight.sum()
-        # Shrunk where the score is near the end it is moved to, so that the truth stays inside [0, 1].
+        # Shrunk where the score is near the end it is moved to, so that the truth stays inside [0,
+        # 1].
         room = np.where(sign > 0.0, 1.0 - score, score)
-        truths, quantiles = _grid(error, score, step * np.minimum(1.0, 2.0 * room), weight, tail, n_draws, rng, 3.0 * STRETCH)
+        truths, quantiles = _grid(
+            error,
+            score,
+            step * np.minimum(1.0, 2.0 * room),
+            weight,
+            tail,
+            n_draws,
+            rng,
+            3.0 * STRETCH,
+        )
     high = _crossing(truths, quantiles[:, 0], max(observed, null_median))
     if tilted and observed < null_end:
         tilt = weight @ score / weight.sum() - score
@@ -172,7 +242,9 @@ def simulated_limits(error, score, recalibrated, weight, observed, level, n_draw
 
 
 def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
-    """The true error at each stretch, ascending, and its (tail, 1/2, 1 - tail) quantiles over draws of the outcomes."""
+    """The true error at each stretch, ascending, and its (tail, 1/2, 1 - tail) quantiles over
+    draws of the outcomes.
+    """
     seed = rng.integers(2**63)
     truths, quantiles = [], []
     for t in stretch:
@@ -185,7 +257,9 @@ def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
 
 
 def _crossing(truths, quantile, observed):
-    """The true error at which the quantile reaches the value observed: 0 below the first, extended in a line above the last."""
+    """The true error at which the quantile reaches the value observed: 0 below the first,
+    extended in a line above the last.
+    """
     if observed <= quantile[0]:
         return 0.0
     if observed >= quantile[-1]:
@@ -196,11 +270,14 @@ def _crossing(truths, quantile, observed):
 
 
 def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> float:
-    r"""The share, 0 to 1, of pairs of rows of a cluster that one uniform number decides, by the products of their residuals.
+    r"""The share, 0 to 1, of pairs of rows of a cluster that one uniform number decides, by the
+    products of their residuals.
 
-    .. math:: \lambda = \frac{\sum_{i \ne j} (h_i - s_i)(h_j - s_j)}{\sum_{i \ne j} (\min(s_i, s_j) - s_i s_j)}
+    .. math:: \lambda = \frac{\sum_{i \ne j} (h_i - s_i)(h_j - s_j)}{\sum_{i \ne j} (\min(s_i, s_j)
+        - s_i s_j)}
 
-    over the pairs (n,) of one cluster: what they covary by, over what they would if one number decided them all.
+    over the pairs (n,) of one cluster: what they covary by, over what they would if one number
+    decided them all.
     """
     order = np.lexsort((score, cluster))
     score, residual, cluster = score[order], (hit - score)[order], cluster[order]
@@ -209,12 +286,18 @@ def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> flo
     later = np.repeat(start + size, size) - 1 - np.arange(len(score))
     seen = (np.add.reduceat(residual, start) ** 2).sum() - (residual**2).sum()
     # In ascending order each score is the smaller one with all that come later.
-    most = 2.0 * (score * later).sum() - (np.add.reduceat(score, start) ** 2).sum() + (score**2).sum()
+    most = (
+        2.0 * (score * later).sum() - (np.add.reduceat(score, start) ** 2).sum() + (score**2).sum()
+    )
     return float(np.clip(seen / most, 0.0, 1.0)) if most > 0.0 else 0.0
 
 
-def draw_shared_hits(score: np.ndarray, cluster: np.ndarray, share: float, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Outcomes (n_draws, n) of rows in clusters 0..G-1; of each pair of a cluster the ``share`` is decided by one uniform number."""
+def draw_shared_hits(
+    score: np.ndarray, cluster: np.ndarray, share: float, n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Outcomes (n_draws, n) of rows in clusters 0..G-1; of each pair of a cluster the ``share``
+    is decided by one uniform number.
+    """
     of_cluster = rng.random((n_draws, int(cluster.max()) + 1))[:, cluster]
     own, together = rng.random((2, n_draws, len(score)))
     return (np.where(together < np.sqrt(share), of_cluster, own) < score).astype(np.float64)
@@ -223,7 +306,8 @@ def draw_shared_hits(score: np.ndarray, cluster: np.ndarray, share: float, n_dra
 def hit_drawer(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
 ) -> Callable[[np.random.Generator], np.ndarray]:
-    """A function that draws the outcomes (n,) of calibrated scores; of rows in clusters they fall together as often as ``hit`` does.
+    """A function that draws the outcomes (n,) of calibrated scores; of rows in clusters they fall
+    together as often as ``hit`` does.
 
     A row of weight w stands for w rows (rounded) and gets their share of hits.
     """
@@ -233,11 +317,17 @@ def hit_drawer(
     row = np.repeat(np.arange(len(score)), times.astype(np.intp))
     score, cluster = score[row], cluster[row]
     share = shared_share(score, hit[row], cluster)
-    return lambda rng: np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times
+    return lambda rng: (
+        np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times
+    )
 
 
-def score_drawer(score: np.ndarray, cluster: np.ndarray | None) -> Callable[[np.random.Generator], np.ndarray]:
-    """A function that draws standard normal scores (n,); those of a cluster are correlated as the given ones are about their mean."""
+def score_drawer(
+    score: np.ndarray, cluster: np.ndarray | None
+) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function that draws standard normal scores (n,); those of a cluster are correlated as
+    the given ones are about their mean.
+    """
     n = len(score)
     if cluster is None:
         return lambda rng: rng.standard_normal(n)
@@ -245,6 +335,12 @@ def score_drawer(score: np.ndarray, cluster: np.ndarray | None) -> Callable[[np.
     centred = centred - centred.mean()
     sums, size = np.bincount(cluster, weights=centred), np.bincount(cluster)
     squares, pairs = centred @ centred, float(size @ size) - n
-    alike = np.clip((sums @ sums - squares) / pairs * n / squares, 0.0, 1.0) if pairs > 0.0 and squares > 0.0 else 0.0
+    alike = (
+        np.clip((sums @ sums - squares) / pairs * n / squares, 0.0, 1.0)
+        if pairs > 0.0 and squares > 0.0
+        else 0.0
+    )
     own, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
-    return lambda rng: own * rng.standard_normal(n) + shared * rng.standard_normal(len(size))[cluster]
+    return lambda rng: (
+        own * rng.standard_normal(n) + shared * rng.standard_normal(len(size))[cluster]
+    )

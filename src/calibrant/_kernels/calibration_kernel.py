@@ -15,7 +15,9 @@ def distances(A, B):
 
 
 def median_distance(P, weight):
-    """Median distance between 500 quantiles of the rows in lexicographic order (weights mean repetition); 1 where that is 0."""
+    """Median distance between 500 quantiles of the rows in lexicographic order (weights mean
+    repetition); 1 where that is 0.
+    """
     order = np.lexsort(P.T[::-1])
     total = np.cumsum(weight[order])
     rows = order[np.searchsorted(total, (np.arange(QUANTILES) + 0.5) / QUANTILES * total[-1])]
@@ -24,7 +26,9 @@ def median_distance(P, weight):
 
 
 def kernel_row_sums(P, gaps, weight, bandwidth):
-    """(sum_j w_j h_ij, sum_j w_j h_ij^2) for each row i, h_ij = exp(-|P_i - P_j| / bandwidth) gaps_i . gaps_j, each (n,)."""
+    """(sum_j w_j h_ij, sum_j w_j h_ij^2) for each row i, h_ij = exp(-|P_i - P_j| / bandwidth)
+    gaps_i . gaps_j, each (n,).
+    """
     n = len(P)
     sums, squares = np.empty(n), np.empty(n)
     step = max(1, BLOCK_ENTRIES // n)
@@ -39,7 +43,8 @@ def kernel_row_sums(P, gaps, weight, bandwidth):
 
 
 def null_statistics(kernel, P, n_draws, rng):
-    """sum_ij K_ij r_i . r_j with labels drawn from P, (n_draws,), for a kernel of zero diagonal (n, n).
+    """sum_ij K_ij r_i . r_j with labels drawn from P, (n_draws,), for a kernel of zero diagonal (n,
+    n).
 
     With r = e_y - P it is e'Ke - 2 e'KP + P'KP, so only e changes.
     """

@@ -1,8 +1,11 @@
 """Proofs from few rows that a rate, a mean loss or a whole curve of risks is small enough.
 
-- Exact binomial tests of a rate: what so few errors among so many rows prove, and how many rows a proof takes.
-- Tests that a mean of losses in [0, 1], of any independent rows, is at most a number: by bets, by Hoeffding's and Bentkus' bounds.
-- Hypotheses tested in an order fixed beforehand, from several starts that share the failure probability.
+- Exact binomial tests of a rate: what so few errors among so many rows prove, and how many rows a
+  proof takes.
+- Tests that a mean of losses in [0, 1], of any independent rows, is at most a number: by bets, by
+  Hoeffding's and Bentkus' bounds.
+- Hypotheses tested in an order fixed beforehand, from several starts that share the failure
+  probability.
 - Limits that hold the whole risk-coverage curve at once.
 """
 
@@ -32,7 +35,9 @@ MANY_ROWS = 1e5
 def binomial_p_value(errors: Any, n: Any, risk: float) -> np.ndarray:
     """P(Bin(n, risk) <= errors), arrays: how likely so few errors are at a rate of ``risk``."""
     errors, n = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    return np.where(errors < n, special.betainc(np.maximum(n - errors, 1e-300), errors + 1.0, 1.0 - risk), 1.0)
+    return np.where(
+        errors < n, special.betainc(np.maximum(n - errors, 1e-300), errors + 1.0, 1.0 - risk), 1.0
+    )
 
 
 def fewest_rows(risk: float, delta: float) -> int:
@@ -47,7 +52,8 @@ def fewest_rows(risk: float, delta: float) -> int:
 
 
 def allowed_errors(n: int, risk: float, delta: float) -> int:
-    """The most errors among n rows that prove a rate of at most ``risk``; -1 where even none do not.
+    """The most errors among n rows that prove a rate of at most ``risk``; -1 where even none do
+    not.
 
     Examples
     --------
@@ -57,16 +63,23 @@ def allowed_errors(n: int, risk: float, delta: float) -> int:
     low, high = -1, n
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if float(binomial_p_value(middle, n, risk)) <= delta else (low, middle)
+        low, high = (
+            (middle, high) if float(binomial_p_value(middle, n, risk)) <= delta else (low, middle)
+        )
     return low
 
 
 def rows_for_rate(rate: float, risk: float, delta: float) -> float:
-    """The least n with P(Bin(n, risk) <= floor(rate n)) <= delta; infinite where ``rate`` is not below ``risk``.
+    """The least n with P(Bin(n, risk) <= floor(rate n)) <= delta; infinite where ``rate`` is not
+    below ``risk``.
 
     Examples
     --------
-    >>> rows_for_rate(0.0, 0.05, 0.05), rows_for_rate(0.03, 0.05, 0.05), rows_for_rate(0.05, 0.05, 0.05)
+    >>> (
+    ...     rows_for_rate(0.0, 0.05, 0.05),
+    ...     rows_for_rate(0.03, 0.05, 0.05),
+    ...     rows_for_rate(0.05, 0.05, 0.05),
+    ... )
     (59.0, 260.0, inf)
     """
     if rate >= risk:
@@ -96,31 +109,45 @@ def _rows_with(errors: np.ndarray, risk: float, delta: float) -> np.ndarray:
 
 #: Stakes of the bets, as shares of the largest that cannot be ruined.
 STAKES = np.geomspace(1e-3, 0.98, 48)
-#: Sums of losses are rounded so far before the next whole number is taken, that .07 x 100 is 7 and not 8.
+#: Sums of losses are rounded so far before the next whole number is taken, that .07 x 100 is 7 and
+#: not 8.
 ROUNDING = 1e-9
 
 
 def hoeffding_bentkus(total: Any, n: Any, risk: float) -> np.ndarray:
-    r"""The smaller of :math:`\exp(-n\,kl(\hat r, \alpha))` and :math:`e\,P(Bin(n, \alpha) \le \lceil n \hat r \rceil)`, arrays."""
+    r"""The smaller of :math:`\exp(-n\,kl(\hat r, \alpha))` and
+    :math:`e\,P(Bin(n, \alpha) \le \lceil n \hat r \rceil)`, arrays.
+    """
     total, n = np.asarray(total, dtype=np.float64), np.asarray(n, dtype=np.float64)
     bentkus = math.e * binomial_p_value(np.ceil(total - ROUNDING * np.maximum(n, 1.0)), n, risk)
-    return np.minimum(np.minimum(np.exp(-n * _divergence(np.minimum(total / n, risk), risk)), bentkus), 1.0)
+    return np.minimum(
+        np.minimum(np.exp(-n * _divergence(np.minimum(total / n, risk), risk)), bentkus), 1.0
+    )
 
 
-def betting_p_values(loss: np.ndarray, weight: np.ndarray, ends: np.ndarray, risk: float, delta: float) -> np.ndarray:
-    r"""Of the first ``ends`` (m,) rows each, ascending: the inverse of the capital of bets that the mean loss is at most ``risk``.
+def betting_p_values(
+    loss: np.ndarray, weight: np.ndarray, ends: np.ndarray, risk: float, delta: float
+) -> np.ndarray:
+    r"""Of the first ``ends`` (m,) rows each, ascending: the inverse of the capital of bets that the
+    mean loss is at most ``risk``.
 
-    .. math:: 1 / \sum_\lambda \pi_\lambda \prod_i (1 + \lambda (\alpha - L_i)), \qquad 0 < \lambda < 1 / (1 - \alpha)
+    .. math:: 1 / \sum_\lambda \pi_\lambda \prod_i (1 + \lambda (\alpha - L_i)), \qquad 0 < \lambda
+        < 1 / (1 - \alpha)
 
-    The expected capital is at most 1 where every row's mean loss is at least ``risk``, whatever else its law; Markov's inequality does the
-    rest. Half of it is on the stake that proves at ``delta`` with the most errors where all losses are 0 or 1, the rest evenly on higher
-    ones, which gain more from losses that vary less. No row decides a stake, so the order of the rows does not matter.
-    ``weight`` (n,) are repetitions.
+    The expected capital is at most 1 where every row's mean loss is at least ``risk``, whatever
+    else its law; Markov's inequality does the rest. Half of it is on the stake that proves at
+    ``delta`` with the most errors where all losses are 0 or 1, the rest evenly on higher ones,
+    which gain more from losses that vary less. No row decides a stake, so the order of the rows
+    does not matter. ``weight`` (n,) are repetitions.
     """
     starts, held = np.concatenate([[0], ends[:-1]]), slice(ends[-1])
     logs = np.empty((len(STAKES), len(ends)))
     for row, share in zip(logs, STAKES, strict=True):
-        row[:] = np.cumsum(np.add.reduceat(weight[held] * np.log1p(share / (1.0 - risk) * (risk - loss[held])), starts))
+        row[:] = np.cumsum(
+            np.add.reduceat(
+                weight[held] * np.log1p(share / (1.0 - risk) * (risk - loss[held])), starts
+            )
+        )
     n = np.cumsum(np.add.reduceat(weight[held], starts))
     # The mean that Hoeffding's bound would just let pass, and the stake on it.
     mean = _largest_mean(n, risk, delta)
@@ -146,10 +173,12 @@ def _largest_mean(n: np.ndarray, risk: float, delta: float) -> np.ndarray:
 
 
 def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.ndarray:
-    """(r,) the places that are rejected, ascending: from each of evenly spread starts on, up to the first p-value above its share.
+    """(r,) the places that are rejected, ascending: from each of evenly spread starts on, up to the
+    first p-value above its share.
 
-    Each start has ``delta / n_starts``. That one true hypothesis or more is rejected has a probability of at most ``delta``, however the
-    p-values depend on each other: at each start the first true one must be.
+    Each start has ``delta / n_starts``. That one true hypothesis or more is rejected has a
+    probability of at most ``delta``, however the p-values depend on each other: at each start the
+    first true one must be.
     """
     held = p_values <= delta / n_starts
     starts = np.arange(n_starts) * len(p_values) // n_starts
@@ -159,14 +188,19 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
     return np.unique(np.concatenate(runs))
 
 
-#: Numbers of rows, named beforehand, whose exact intervals share the failure probability; between them the curve is taken to rise.
+#: Numbers of rows, named beforehand, whose exact intervals share the failure probability; between
+#: them the curve is taken to rise.
 POINTS = 24
 
 
-def simultaneous_limits(covered: np.ndarray, wrong: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of the error rates among the rows down to each distinct score, (m,) each, from sums of weights from the highest.
+def simultaneous_limits(
+    covered: np.ndarray, wrong: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of the error rates among the rows down to each distinct score, (m,) each, from
+    sums of weights from the highest.
 
-    Given the score of the next row, the errors above it are binomial; the rates are taken to rise as more rows are kept.
+    Given the score of the next row, the errors above it are binomial; the rates are taken to rise
+    as more rows are kept.
     """
     counts = np.geomspace(1.0, covered[-1], POINTS)
     places = np.unique(np.minimum(np.searchsorted(covered, counts - 1e-9), len(covered) - 1))

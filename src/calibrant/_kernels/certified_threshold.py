@@ -1,7 +1,9 @@
-"""How many rows of highest score can be accepted with a proof that they err, or lose, at most so much.
+"""How many rows of highest score can be accepted with a proof that they err, or lose, at most so
+much.
 
-Rows of one score are one block, and the blocks stand from the highest score down. Given the highest score left out, the rows above it are
-independent draws of those that will be accepted, so that their errors are exactly binomial.
+Rows of one score are one block, and the blocks stand from the highest score down. Given the highest
+score left out, the rows above it are independent draws of those that will be accepted, so that
+their errors are exactly binomial.
 """
 
 import math
@@ -12,7 +14,12 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.certificates import betting_p_values, binomial_p_value, fewest_rows, hoeffding_bentkus
+from calibrant._kernels.certificates import (
+    betting_p_values,
+    binomial_p_value,
+    fewest_rows,
+    hoeffding_bentkus,
+)
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.thresholds import risk_coverage
 
@@ -22,10 +29,12 @@ Test = Literal["binomial", "betting", "hoeffding_bentkus"]
 Method = Literal["fixed_sequence", "sgr", "learn_then_test"]
 #: Share of the rows at which the fixed sequence begins: earlier, one early error ends it.
 FIRST = 0.1
-#: From so many times the fewest rows that prove anything on, the share of the failure probability that the first start has, and the shares
-#: of the rows at which others begin: the surest rows may be worse than the next.
+#: From so many times the fewest rows that prove anything on, the share of the failure probability
+#: that the first start has, and the shares of the rows at which others begin: the surest rows may
+#: be worse than the next.
 SEVERAL, LEADING, LATER = 30.0, 0.5, (0.3, 0.5, 0.7)
-#: Counts of rows that are tried of losses that are not 0 or 1; and those of learn then test, which share the failure probability.
+#: Counts of rows that are tried of losses that are not 0 or 1; and those of learn then test, which
+#: share the failure probability.
 TRIED, SHARED = 256, 8
 #: Errors that are looked at together before the fixed sequence goes on.
 CHUNK = 4096
@@ -35,27 +44,38 @@ HALVINGS = 40
 
 @dataclass(frozen=True)
 class Blocks:
-    """Rows by score, from the highest: distinct ``score`` (m,), numbers of rows ``covered`` and summed loss ``lost`` down to each."""
+    """Rows by score, from the highest: distinct ``score`` (m,), numbers of rows ``covered`` and
+    summed loss ``lost`` down to each.
+    """
 
     score: np.ndarray
     covered: np.ndarray
     lost: np.ndarray
     #: Whether every loss is 0 or 1.
     binary: bool
-    #: The losses themselves and their repetitions in the order of the blocks, with the end of each block, where bets need them.
+    #: The losses themselves and their repetitions in the order of the blocks, with the end of each
+    #: block, where bets need them.
     loss: np.ndarray | None = None
     weight: np.ndarray | None = None
     ends: np.ndarray | None = None
 
     @classmethod
-    def of(cls, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, bets: bool = False) -> "Blocks":
+    def of(
+        cls, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, bets: bool = False
+    ) -> "Blocks":
         """Those of rows, (n,) each; ready for ``bets`` where losses are not 0 or 1."""
         sums = risk_coverage(score, 1.0 - loss, weight)
         binary = bool(np.isin(loss, (0.0, 1.0)).all())
         if binary and not bets:
             return cls(*sums, binary)
         order = np.lexsort((loss, -score))
-        return cls(*sums, binary, loss[order], weight[order], np.searchsorted(-score[order], -sums[0], side="right"))
+        return cls(
+            *sums,
+            binary,
+            loss[order],
+            weight[order],
+            np.searchsorted(-score[order], -sums[0], side="right"),
+        )
 
     @property
     def n(self) -> float:
@@ -63,7 +83,9 @@ class Blocks:
         return float(self.covered[-1])
 
     def p_values(self, places: np.ndarray, risk: float, delta: float, test: Test) -> np.ndarray:
-        """Of a mean loss of ``risk`` or more among the rows down to each of these blocks, ascending."""
+        """Of a mean loss of ``risk`` or more among the rows down to each of these blocks,
+        ascending.
+        """
         if test == "binomial":
             return binomial_p_value(self.lost[places], self.covered[places], risk)
         if test == "hoeffding_bentkus":
@@ -72,13 +94,17 @@ class Blocks:
 
     def reaching(self, counts: np.ndarray) -> np.ndarray:
         """The first block at which so many rows are covered, for each count."""
-        return np.unique(np.minimum(np.searchsorted(self.covered, counts - 1e-9), len(self.covered) - 1))
+        return np.unique(
+            np.minimum(np.searchsorted(self.covered, counts - 1e-9), len(self.covered) - 1)
+        )
 
 
 def first_count(n: float, risk: float, delta: float, coverage: float | None = None) -> int:
-    """The number of rows at which the fixed sequence begins: from n alone, and enough for a proof if none errs.
+    """The number of rows at which the fixed sequence begins: from n alone, and enough for a proof
+    if none errs.
 
-    With ``coverage``, as many as prove that share of all rows to be accepted; n + 1 where no number does.
+    With ``coverage``, as many as prove that share of all rows to be accepted; n + 1 where no number
+    does.
     """
     first = max(math.ceil(FIRST * n), fewest_rows(risk, delta))
     if coverage is None:
@@ -86,20 +112,34 @@ def first_count(n: float, risk: float, delta: float, coverage: float | None = No
     low, high = 0, int(n) + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if float(special.betainc(middle, n - middle + 1.0, coverage)) <= delta else (middle, high)
+        low, high = (
+            (low, middle)
+            if float(special.betainc(middle, n - middle + 1.0, coverage)) <= delta
+            else (middle, high)
+        )
     return max(first, high)
 
 
-def certified_place(blocks: Blocks, risk: float, delta: float, method: Method, test: Test, first: int) -> tuple[int, float]:
-    """(the last block accepted, -1 for none; the failure probability of the test that let it pass)."""
-    search = {"fixed_sequence": _fixed_sequence, "sgr": _halving, "learn_then_test": _shared}[method]
+def certified_place(
+    blocks: Blocks, risk: float, delta: float, method: Method, test: Test, first: int
+) -> tuple[int, float]:
+    """(the last block accepted, -1 for none; the failure probability of the test that let it
+    pass).
+    """
+    search = {"fixed_sequence": _fixed_sequence, "sgr": _halving, "learn_then_test": _shared}[
+        method
+    ]
     return search(blocks, risk, delta, test, first)
 
 
 def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
-    """The least mean loss that the rows down to this block, taken by themselves, disprove at ``delta``."""
+    """The least mean loss that the rows down to this block, taken by themselves, disprove at
+    ``delta``.
+    """
     if test == "binomial":
-        return float(clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1])
+        return float(
+            clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1]
+        )
     at = np.array([place])
     return _least(lambda risk: float(blocks.p_values(at, risk, delta, test)[0]) <= delta)
 
@@ -112,10 +152,14 @@ def _least(passes: Callable[[float], bool]) -> float:
     return high
 
 
-def _fixed_sequence(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
-    """Every block from the first on, or so many of them, up to one that fails; a later start has a share of its own.
+def _fixed_sequence(
+    blocks: Blocks, risk: float, delta: float, test: Test, first: int
+) -> tuple[int, float]:
+    """Every block from the first on, or so many of them, up to one that fails; a later start has a
+    share of its own.
 
-    A start that is reached without a failure adds its share to what the blocks before it had (Wiens' fallback procedure).
+    A start that is reached without a failure adds its share to what the blocks before it had
+    (Wiens' fallback procedure).
     """
     found, carried = (-1, delta), 0.0
     for begin, end, own in _segments(blocks, risk, delta, first):
@@ -128,25 +172,37 @@ def _fixed_sequence(blocks: Blocks, risk: float, delta: float, test: Test, first
     return found
 
 
-def _segments(blocks: Blocks, risk: float, delta: float, first: int) -> list[tuple[int, int, float]]:
-    """(first block, block after the last, failure probability) of each start, from the numbers of rows alone."""
+def _segments(
+    blocks: Blocks, risk: float, delta: float, first: int
+) -> list[tuple[int, int, float]]:
+    """(first block, block after the last, failure probability) of each start, from the numbers
+    of rows alone.
+    """
     counts, shares = [float(first)], [delta]
     if blocks.n >= SEVERAL * fewest_rows(risk, delta):
         shares = [LEADING * delta] + [(1.0 - LEADING) * delta / len(LATER)] * len(LATER)
         least = [fewest_rows(risk, one) for one in shares]
-        counts = np.maximum.accumulate(np.maximum([first, *(share * blocks.n for share in LATER)], least)).tolist()
+        counts = np.maximum.accumulate(
+            np.maximum([first, *(share * blocks.n for share in LATER)], least)
+        ).tolist()
     starts = np.searchsorted(blocks.covered, np.asarray(counts) - 1e-9).tolist()
     return list(zip(starts, [*starts[1:], len(blocks.covered)], shares, strict=True))
 
 
-def _last_passed(blocks: Blocks, begin: int, end: int, risk: float, delta: float, test: Test) -> int:
-    """The last block before the first that fails, of those from ``begin`` to before ``end``; begin - 1 where the first fails."""
+def _last_passed(
+    blocks: Blocks, begin: int, end: int, risk: float, delta: float, test: Test
+) -> int:
+    """The last block before the first that fails, of those from ``begin`` to before ``end``;
+    begin - 1 where the first fails.
+    """
     if begin >= end:
         return end - 1
     if test != "binomial":
         places = blocks.reaching(np.linspace(blocks.covered[begin], blocks.covered[end - 1], TRIED))
         failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
-        return end - 1 if not len(failed) else int(places[failed[0] - 1]) if failed[0] else begin - 1
+        return (
+            end - 1 if not len(failed) else int(places[failed[0] - 1]) if failed[0] else begin - 1
+        )
     # Only a block with an error can fail where the one before it did not.
     asked = np.append(begin, begin + 1 + np.flatnonzero(np.diff(blocks.lost[begin:end]) > 0.0))
     for at in range(0, len(asked), CHUNK):
@@ -157,8 +213,12 @@ def _last_passed(blocks: Blocks, begin: int, end: int, risk: float, delta: float
     return end - 1
 
 
-def _halving(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
-    """Selection with guaranteed risk: a search by halves, whose steps share the failure probability."""
+def _halving(
+    blocks: Blocks, risk: float, delta: float, test: Test, first: int
+) -> tuple[int, float]:
+    """Selection with guaranteed risk: a search by halves, whose steps share the failure
+    probability.
+    """
     low, high, found = 0, len(blocks.covered) - 1, -1
     steps = max(math.ceil(math.log2(max(len(blocks.covered), 2))), 1)
     each = delta / steps
@@ -172,7 +232,9 @@ def _halving(blocks: Blocks, risk: float, delta: float, test: Test, first: int) 
 
 
 def _shared(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
-    """A few numbers of rows named beforehand, each at its share of the failure probability: no order of them is assumed."""
+    """A few numbers of rows named beforehand, each at its share of the failure probability: no
+    order of them is assumed.
+    """
     each = delta / SHARED
     start = max(first, fewest_rows(risk, each))
     if start > blocks.n:

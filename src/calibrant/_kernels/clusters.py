@@ -1,4 +1,6 @@
-"""Rows that hang together, as how many independent ones they count; and estimates pooled over sites."""
+"""Rows that hang together, as how many independent ones they count; and estimates pooled over
+sites.
+"""
 
 import math
 from typing import Any
@@ -26,13 +28,17 @@ __all__ = [
 ROUNDING = 1e-13
 
 
-def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """(variance of the sum of the weighted deviations (n,) from a mean, robust to clusters of any size; its degrees of freedom).
+def variance_of_sum(
+    deviations: np.ndarray, cluster: np.ndarray, weight: np.ndarray
+) -> tuple[float, float]:
+    """(variance of the sum of the weighted deviations (n,) from a mean, robust to clusters of any
+    size; its degrees of freedom).
 
-    CR2: with p the share of the weight that a cluster has, its sum counts 1 / (1 - p) times; Satterthwaite's degrees of freedom, by
-    which one large cluster among small ones is worth few. (nan, 0) of one cluster, which says nothing of others.
-    Of clusters (n, 2) that cross: V1 + V2 less that of their cells, at least the larger of the two,
-    and the smaller degrees (Cameron, Gelbach and Miller 2011).
+    CR2: with p the share of the weight that a cluster has, its sum counts 1 / (1 - p) times;
+    Satterthwaite's degrees of freedom, by which one large cluster among small ones is worth few.
+    (nan, 0) of one cluster, which says nothing of others. Of clusters (n, 2) that cross: V1 + V2
+    less that of their cells, at least the larger of the two, and the smaller degrees (Cameron,
+    Gelbach and Miller 2011).
     """
     if cluster.ndim > 1:
         cells = np.unique(cluster, axis=0, return_inverse=True)[1].ravel()
@@ -44,11 +50,15 @@ def variance_of_sum(deviations: np.ndarray, cluster: np.ndarray, weight: np.ndar
     if not share.max() < 1.0:
         return float("nan"), 0.0
     leverage = share * share / (1.0 - share)
-    return float(sums @ (sums / (1.0 - share))), float(_freedom(share @ share, leverage.sum(), leverage @ leverage))
+    return float(sums @ (sums / (1.0 - share))), float(
+        _freedom(share @ share, leverage.sum(), leverage @ leverage)
+    )
 
 
 def _freedom(squares: Any, leverage: Any, leverage_squared: Any) -> Any:
-    """Satterthwaite's degrees of freedom of CR2, from the sums of the squared shares, of p^2 / (1 - p) and of the squares of that."""
+    """Satterthwaite's degrees of freedom of CR2, from the sums of the squared shares, of p^2 /
+    (1 - p) and of the squares of that.
+    """
     return 1.0 / np.maximum(squares + leverage**2 - leverage_squared, 1e-300)
 
 
@@ -81,37 +91,53 @@ def apart_limits(
     return float(special.expit(low)), float(special.expit(high))
 
 
-def side_shares(side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """(share of its side's weight that each row's cluster has, or the row, (n,); of how many equal clusters the rarer side is worth).
+def side_shares(
+    side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+) -> tuple[np.ndarray, float]:
+    """(share of its side's weight that each row's cluster has, or the row, (n,); of how many equal
+    clusters the rarer side is worth).
 
-    ``side`` is (n,) of 0 and 1, such as the rows with and without the event. 0 clusters where a side has no weight.
+    ``side`` is (n,) of 0 and 1, such as the rows with and without the event. 0 clusters where a
+    side has no weight.
     """
     side = side.astype(np.intp)
     whole = np.bincount(side, weights=weight, minlength=2)
     if cluster is None:
         return np.minimum(1.0 / np.maximum(whole[side], 1e-300), 1.0), float(whole.min())
-    cells = np.bincount(2 * cluster + side, weights=weight, minlength=2 * int(cluster.max()) + 2).reshape(-1, 2)
+    cells = np.bincount(
+        2 * cluster + side, weights=weight, minlength=2 * int(cluster.max()) + 2
+    ).reshape(-1, 2)
     share = cells / np.where(whole > 0.0, whole, 1.0)
     worth = np.divide(1.0, (share * share).sum(axis=0), out=np.zeros(2), where=whole > 0.0)
     return share[cluster, side], float(worth.min())
 
 
 def expanded_level(level: float, freedom: float) -> float:
-    """The level at which to take percentiles of a bootstrap of few clusters for ``level``: wider as Student's t is (Hesterberg)."""
+    """The level at which to take percentiles of a bootstrap of few clusters for ``level``: wider
+    as Student's t is (Hesterberg).
+    """
     stretch = np.sqrt((freedom + 1.0) / freedom) * normal_quantile(level, freedom)
     return float(2.0 * special.ndtr(stretch) - 1.0)
 
 
 def group_worth(
-    hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, group: np.ndarray, n_groups: int,
-    level: float, *, soft: bool = False,
-) -> np.ndarray:  # fmt: skip
-    """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of the share of hits by group, (n_groups,).
+    hit: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    level: float,
+    *,
+    soft: bool = False,
+) -> np.ndarray:
+    """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of
+    the share of hits by group, (n_groups,).
 
-    It is the inverse of the design effect (CR2), times (z / t)^2 with Satterthwaite's degrees of freedom (Korn and Graubard). 0 where all
-    rows are of one cluster, which says nothing of others. ``hit`` may be any number whose mean by group is looked at.
-    With ``soft`` it is a share between 0 and 1: each row is compared with one of 0 or 1 and the
-    same mean, and may be worth more than one of these.
+    It is the inverse of the design effect (CR2), times (z / t)^2 with Satterthwaite's degrees of
+    freedom (Korn and Graubard). 0 where all rows are of one cluster, which says nothing of others.
+    ``hit`` may be any number whose mean by group is looked at. With ``soft`` it is a share between
+    0 and 1: each row is compared with one of 0 or 1 and the same mean, and may be worth more than
+    one of these.
     """
     cells, cell = np.unique(group * (int(cluster.max()) + 1) + cluster, return_inverse=True)
     of = cells // (int(cluster.max()) + 1)
@@ -136,26 +162,51 @@ def group_worth(
 
 def mean_worth(values: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float) -> float:
     """``group_worth`` of all rows together."""
-    return float(group_worth(values, weight, cluster, np.zeros(len(values), dtype=np.intp), 1, level)[0])
+    return float(
+        group_worth(values, weight, cluster, np.zeros(len(values), dtype=np.intp), 1, level)[0]
+    )
 
 
 def ranked_worth(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray, level: float, *, of_all: bool = False
-) -> np.ndarray:  # fmt: skip
-    """The same of the rows of at least each distinct score, (m,) from the highest; with ``of_all`` of their hits as a share of all rows."""
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray,
+    level: float,
+    *,
+    of_all: bool = False,
+) -> np.ndarray:
+    """The same of the rows of at least each distinct score, (m,) from the highest; with
+    ``of_all`` of their hits as a share of all rows.
+    """
     order = np.lexsort((cluster, -score))
-    score, weight, cluster, part = score[order], weight[order], cluster[order], (weight * hit)[order]
+    score, weight, cluster, part = (
+        score[order],
+        weight[order],
+        cluster[order],
+        (weight * hit)[order],
+    )
     ends = np.flatnonzero(np.append(np.diff(score) < 0.0, True))
     hits, before = _so_far(part, cluster), np.cumsum(part)
     if of_all:
         whole = np.bincount(cluster, weights=weight)
-        sums = before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(part * whole[cluster]), np.full(len(part), whole @ whole), before
+        sums = (
+            before,
+            np.cumsum(part * (2.0 * hits + part)),
+            np.cumsum(part * whole[cluster]),
+            np.full(len(part), whole @ whole),
+            before,
+        )
         return _in_ranks([np.full(len(ends), weight.sum()), *(one[ends] for one in sums)], level)
     mass = _so_far(weight, cluster)
     sums = (
-        np.cumsum(weight), before, np.cumsum(part * (2.0 * hits + part)), np.cumsum(hits * weight + mass * part + part * weight),
-        np.cumsum(weight * (2.0 * mass + weight)), np.cumsum(part * np.divide(part, weight, out=np.zeros_like(part), where=weight > 0.0)),
-    )  # fmt: skip
+        np.cumsum(weight),
+        before,
+        np.cumsum(part * (2.0 * hits + part)),
+        np.cumsum(hits * weight + mass * part + part * weight),
+        np.cumsum(weight * (2.0 * mass + weight)),
+        np.cumsum(part * np.divide(part, weight, out=np.zeros_like(part), where=weight > 0.0)),
+    )
     return _in_ranks([one[ends] for one in sums], level)
 
 
@@ -170,29 +221,42 @@ def _so_far(values, cluster):
 
 
 def _in_ranks(sums: Any, level: float) -> np.ndarray:
-    """From sums: of weight and hits, over clusters of products of their hits and their mass, and over rows of squares.
+    """From sums: of weight and hits, over clusters of products of their hits and their mass, and
+    over rows of squares.
 
-    The variance is CR1's with as many clusters as equal ones would be, 1 / sum(p^2), which needs no pass for each rank.
+    The variance is CR1's with as many clusters as equal ones would be, 1 / sum(p^2), which needs no
+    pass for each rank.
     """
     n, hits, hits_squared, hits_mass, mass_squared, squares = sums
     n = np.where(n > 0.0, n, 1.0)
     rate, freedom = hits / n, n * n / mass_squared - 1.0
     several = freedom > ROUNDING
     known = np.where(several, freedom, 1.0)
-    together = np.maximum(hits_squared - 2.0 * rate * hits_mass + rate * rate * mass_squared, 0.0) * (known + 1.0) / known
+    together = (
+        np.maximum(hits_squared - 2.0 * rate * hits_mass + rate * rate * mass_squared, 0.0)
+        * (known + 1.0)
+        / known
+    )
     return np.where(several, _worth(n, rate, squares, together, mass_squared, known, level), 0.0)
 
 
 def _worth(
-    n: Any, rate: Any, squares: Any, together: Any, mass_squared: Any, freedom: Any, level: float,
+    n: Any,
+    rate: Any,
+    squares: Any,
+    together: Any,
+    mass_squared: Any,
+    freedom: Any,
+    level: float,
     soft: bool = False,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """The inverse of the design effect, times (z / t)^2.
 
     The effect is 1 at least, but that of ``soft`` outcomes is pulled to 1 as by two clusters more.
     """
     alone = np.maximum(squares - n * rate * rate, 0.0) * n / np.maximum(n - 1.0, 1.0)
-    # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how alike its rows are.
+    # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how
+    # alike its rows are.
     varies = alone > ROUNDING * squares
     effect = np.where(varies, together / np.where(varies, alone, 1.0), mass_squared / n)
     narrower = special.ndtri(0.5 + 0.5 * level) / special.stdtrit(freedom, 0.5 + 0.5 * level)
@@ -206,8 +270,11 @@ GRID = 200
 
 
 def between_variance(estimate: np.ndarray, variance: np.ndarray, method: str) -> float:
-    """The variance between sites: of greatest restricted likelihood ("reml"), or at which Q is its mean ("paule-mandel")."""
-    # Neither can be far above the variance of the estimates, since each leaves them a variance of about their own.
+    """The variance between sites: of greatest restricted likelihood ("reml"), or at which Q is
+    its mean ("paule-mandel").
+    """
+    # Neither can be far above the variance of the estimates, since each leaves them a variance of
+    # about their own.
     most = 2.0 * float(np.var(estimate, ddof=1)) + 1e-12
     if method == "paule-mandel":
         if _surplus(0.0, estimate, variance) <= 0.0:
@@ -218,19 +285,31 @@ def between_variance(estimate: np.ndarray, variance: np.ndarray, method: str) ->
     grid = np.concatenate([[0.0], most * np.linspace(0.02, 2.0, GRID) ** 2])
     best = int(np.argmin([_restricted(t, estimate, variance) for t in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID)]
-    found = minimize_scalar(_restricted, args=(estimate, variance), bounds=(low, high), method="bounded", options={"xatol": 1e-10 * most})
+    found = minimize_scalar(
+        _restricted,
+        args=(estimate, variance),
+        bounds=(low, high),
+        method="bounded",
+        options={"xatol": 1e-10 * most},
+    )
     return 0.0 if _restricted(0.0, estimate, variance) <= found.fun else float(found.x)
 
 
 def pooled_mean(estimate: np.ndarray, variance: np.ndarray, between: float) -> tuple[float, float]:
-    """(mean over sites, its variance by Hartung and Knapp, to be used with Student's t of one degree less than there are sites)."""
+    """(mean over sites, its variance by Hartung and Knapp, to be used with Student's t of one
+    degree less than there are sites).
+    """
     weight = 1.0 / (variance + between)
     mean = float(weight @ estimate / weight.sum())
     return mean, float(weight @ (estimate - mean) ** 2 / ((len(estimate) - 1) * weight.sum()))
 
 
-def rubin(estimate: np.ndarray, variance: np.ndarray, complete_freedom: float) -> tuple[float, float, float, float]:
-    """(mean over m imputations, its variance, degrees of freedom of Barnard and Rubin, share of the variance from what is missing)."""
+def rubin(
+    estimate: np.ndarray, variance: np.ndarray, complete_freedom: float
+) -> tuple[float, float, float, float]:
+    """(mean over m imputations, its variance, degrees of freedom of Barnard and Rubin, share of
+    the variance from what is missing).
+    """
     m = len(estimate)
     within, between = float(variance.mean()), float(np.var(estimate, ddof=1)) * (1.0 + 1.0 / m)
     total = within + between
@@ -241,7 +320,11 @@ def rubin(estimate: np.ndarray, variance: np.ndarray, complete_freedom: float) -
         else math.inf
     )
     old = (m - 1.0) / share**2 if share > 0.0 else math.inf
-    freedom = 1.0 / (1.0 / old + 1.0 / observed) if observed > 0.0 and min(old, observed) < math.inf else min(old, observed)
+    freedom = (
+        1.0 / (1.0 / old + 1.0 / observed)
+        if observed > 0.0 and min(old, observed) < math.inf
+        else min(old, observed)
+    )
     return float(estimate.mean()), total, freedom, share
 
 

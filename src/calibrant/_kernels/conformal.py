@@ -1,14 +1,19 @@
 """Ranks, limits and parameters of conformal prediction: what the next row is promised.
 
 - The order statistic of split conformal prediction, from scores that may stand for many rows.
-- Order statistics of each row's own scores, and what the folds of a cross-conformal method cost its promise.
-- Conformal risk control: the least parameter at which a summed loss that only falls is small enough.
-- The limit of a new row's score by a quantile regression that counts the row itself, one small linear program a row.
+- Order statistics of each row's own scores, and what the folds of a cross-conformal method cost its
+  promise.
+- Conformal risk control: the least parameter at which a summed loss that only falls is small
+  enough.
+- The limit of a new row's score by a quantile regression that counts the row itself, one small
+  linear program a row.
 
-How much probability a row gives to the classes that it finds more likely than one of them; classes of equal probability go together.
+How much probability a row gives to the classes that it finds more likely than one of them; classes
+of equal probability go together.
 
-Probabilities are first rounded to whole multiples of 2^-50, so that every sum of them is exact: it comes out the same in whatever order it
-is taken, for one class or for all, and in any order of the columns.
+Probabilities are first rounded to whole multiples of 2^-50, so that every sum of them is exact: it
+comes out the same in whatever order it is taken, for one class or for all, and in any order of the
+columns.
 """
 
 from typing import Any
@@ -47,13 +52,21 @@ def rows_needed(level: float) -> int:
     return max(1, int(np.ceil(level / (1.0 - level) * (1.0 - 1e3 * ROUNDING))))
 
 
-def order_statistic(scores: np.ndarray, mass: np.ndarray, level: ArrayLike, *, shares: bool = False) -> Any:
-    """The ceil((n + 1) level)-th smallest of ascending scores, ``mass`` their cumulated numbers of rows; infinite where n is too small.
+def order_statistic(
+    scores: np.ndarray, mass: np.ndarray, level: ArrayLike, *, shares: bool = False
+) -> Any:
+    """The ceil((n + 1) level)-th smallest of ascending scores, ``mass`` their cumulated numbers of
+    rows; infinite where n is too small.
 
-    With ``shares`` the masses are parts of clusters, n of them, and the least score is taken that has (n + 1) level of it at or below.
+    With ``shares`` the masses are parts of clusters, n of them, and the least score is taken that
+    has (n + 1) level of it at or below.
     """
     total = mass[-1] if len(mass) else 0.0
-    rank = (total + 1.0) * np.asarray(level) * (1.0 - ROUNDING) if shares else conformal_rank(total, level)
+    rank = (
+        (total + 1.0) * np.asarray(level) * (1.0 - ROUNDING)
+        if shares
+        else conformal_rank(total, level)
+    )
     position = np.searchsorted(mass, rank, side="left")
     return np.append(scores, np.inf)[position]
 
@@ -65,29 +78,41 @@ def cumulated(scores: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def shares(weight: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
-    """What each row adds to the mass of its score: its weight, or its share of its cluster, (n,) numbers from 0."""
+    """What each row adds to the mass of its score: its weight, or its share of its cluster, (n,)
+    numbers from 0.
+    """
     return weight if cluster is None else weight / np.bincount(cluster, weights=weight)[cluster]
 
 
 def row_statistics(values: np.ndarray, weight: np.ndarray, level: float) -> np.ndarray:
-    """(m,) the least value of each row of (m, n) with (n + 1) level of the weight at or below it, n all the weight; infinite where none."""
+    """(m,) the least value of each row of (m, n) with (n + 1) level of the weight at or below
+    it, n all the weight; infinite where none.
+    """
     total = weight.sum()
     if (weight == 1.0).all():
         rank = int(conformal_rank(len(weight), level))
-        return np.partition(values, rank - 1, axis=1)[:, rank - 1] if rank <= len(weight) else np.full(len(values), np.inf)
+        return (
+            np.partition(values, rank - 1, axis=1)[:, rank - 1]
+            if rank <= len(weight)
+            else np.full(len(values), np.inf)
+        )
     order = np.argsort(values, axis=1)
     mass = np.cumsum(weight[order], axis=1)
     # The sum of all weights is never short of itself by rounding.
     mass[:, -1] = total
     reached = mass >= (total + 1.0) * level * (1.0 - ROUNDING)
-    found = np.take_along_axis(values, np.take_along_axis(order, reached.argmax(axis=1)[:, None], 1), 1)[:, 0]
+    found = np.take_along_axis(
+        values, np.take_along_axis(order, reached.argmax(axis=1)[:, None], 1), 1
+    )[:, 0]
     return np.where(reached.any(axis=1), found, np.inf)
 
 
 def plus_promise(level: float, sizes: np.ndarray) -> float:
-    """The coverage that jackknife+ (folds of one) or CV+ promises at a level, from the numbers of rows in each fold.
+    """The coverage that jackknife+ (folds of one) or CV+ promises at a level, from the numbers of
+    rows in each fold.
 
-    1 - 2 alpha, less 2 (1 - 1/m) / (n/m + 1) of m folds, or less (1 - m/n) / (m + 1) where that is smaller and the folds are equal.
+    1 - 2 alpha, less 2 (1 - 1/m) / (n/m + 1) of m folds, or less (1 - m/n) / (m + 1) where that is
+    smaller and the folds are equal.
     """
     m, n = len(sizes), float(np.sum(sizes))
     extra = 2.0 * (m - 1.0) / (n + m)
@@ -96,8 +121,11 @@ def plus_promise(level: float, sizes: np.ndarray) -> float:
     return max(0.0, 2.0 * level - 1.0 - extra)
 
 
-def least_parameter(parameter: np.ndarray, drop: np.ndarray, total: float, n: float, risk: float) -> tuple[float, float]:
-    """(the least parameter, the summed loss there), where each ``parameter`` (m,) takes its ``drop`` (m,) off the loss ``total``.
+def least_parameter(
+    parameter: np.ndarray, drop: np.ndarray, total: float, n: float, risk: float
+) -> tuple[float, float]:
+    """(the least parameter, the summed loss there), where each ``parameter`` (m,) takes its
+    ``drop`` (m,) off the loss ``total``.
 
     -inf where the loss is small enough from the start, nan where it never is.
     """
@@ -105,7 +133,8 @@ def least_parameter(parameter: np.ndarray, drop: np.ndarray, total: float, n: fl
     values, last = np.unique(parameter[order], return_index=True)
     ends = np.append(last[1:], len(order)) - 1
     left = np.maximum(total - np.cumsum(drop[order])[ends], 0.0) if len(order) else np.zeros(0)
-    # n R + B is compared with (n + 1) risk; a sum of parts that add up to a whole number is off by its rounding.
+    # n R + B is compared with (n + 1) risk; a sum of parts that add up to a whole number is off by
+    # its rounding.
     limit = (n + 1.0) * risk + 1e-9
     if total + 1.0 <= limit:
         return -np.inf, total
@@ -113,9 +142,11 @@ def least_parameter(parameter: np.ndarray, drop: np.ndarray, total: float, n: fl
     return (float(values[passes[0]]), float(left[passes[0]])) if len(passes) else (np.nan, 0.0)
 
 
-#: What keeps a dual variable off its bound, so that of several limits the least is found; costs a millionth of the share missed.
+#: What keeps a dual variable off its bound, so that of several limits the least is found; costs a
+#: millionth of the share missed.
 OFF_BOUND = 1e-6
-#: Rows near the fit that the first program of a row counts, for each column of the features and besides.
+#: Rows near the fit that the first program of a row counts, for each column of the features and
+#: besides.
 NEAR, BESIDES = 20, 50
 #: Rows of the first fit of all: of more, every so many-th.
 FIRST = 2_000
@@ -124,13 +155,21 @@ SOLVED = 1e-9
 
 
 def conditional_limits(
-    points: np.ndarray, scores: np.ndarray, weight: np.ndarray, new: np.ndarray, level: float, u: np.ndarray | None = None
+    points: np.ndarray,
+    scores: np.ndarray,
+    weight: np.ndarray,
+    new: np.ndarray,
+    level: float,
+    u: np.ndarray | None = None,
 ) -> np.ndarray:
-    r"""(m,) the largest score of each new row that keeps its dual variable below the bound; infinite where nothing bounds it.
+    r"""(m,) the largest score of each new row that keeps its dual variable below the bound;
+    infinite where nothing bounds it.
 
-    The dual of the regression of n + 1 scores at the level is :math:`\max \sum_i \eta_i s_i` with :math:`\sum_i \eta_i \phi_i = 0` and
-    :math:`(\text{level} - 1) w_i \le \eta_i \le \text{level}\, w_i`. That of the new row rises with its score; where it is h, the score is
-    the slope of the others' optimum: :math:`\phi^T \beta` of the regression of n scores with :math:`-h\,\phi^T \beta` added.
+    The dual of the regression of n + 1 scores at the level is :math:`\max \sum_i \eta_i s_i` with
+    :math:`\sum_i \eta_i \phi_i = 0` and
+    :math:`(\text{level} - 1) w_i \le \eta_i \le \text{level}\, w_i`. That of the new row rises with
+    its score; where it is h, the score is the slope of the others' optimum: :math:`\phi^T \beta` of
+    the regression of n scores with :math:`-h\,\phi^T \beta` added.
 
     Parameters
     ----------
@@ -145,13 +184,17 @@ def conditional_limits(
     h = np.full(len(new), level - OFF_BOUND) if u is None else u - (1.0 - level)
     fit = _Regression(points, scores, weight, level)
     rows, place = np.unique(np.column_stack([new, h]), axis=0, return_inverse=True)
-    return np.array([fit.limit(row[:-1], float(row[-1])) for row in rows]).reshape(-1)[place.ravel()]
+    return np.array([fit.limit(row[:-1], float(row[-1])) for row in rows]).reshape(-1)[
+        place.ravel()
+    ]
 
 
 class _Regression:
     """The regression of the calibration rows, from which that with one row more is not far."""
 
-    def __init__(self, points: np.ndarray, scores: np.ndarray, weight: np.ndarray, level: float) -> None:
+    def __init__(
+        self, points: np.ndarray, scores: np.ndarray, weight: np.ndarray, level: float
+    ) -> None:
         self.points, self.scores, self.weight, self.level = points, scores, weight, level
         some, none = slice(None, None, 1 + len(points) // FIRST), np.zeros(points.shape[1])
         start = _solved(points[some], scores[some], weight[some], none, level)
@@ -168,26 +211,43 @@ class _Regression:
         return limit + SOLVED * max(1.0, abs(limit))
 
     def coefficients(self, total: np.ndarray) -> np.ndarray | None:
-        """(d,) where the duals times the points sum to ``total``: by rows near the fit, until the others lie where they should."""
+        """(d,) where the duals times the points sum to ``total``: by rows near the fit, until
+        the others lie where they should.
+        """
         size = NEAR * len(total) + BESIDES
         while True:
             left = total - self.bound[size:] @ self.points[size:]
-            beta = _solved(self.points[:size], self.scores[:size], self.weight[:size], left, self.level)
+            beta = _solved(
+                self.points[:size], self.scores[:size], self.weight[:size], left, self.level
+            )
             if size >= len(self.points) or (beta is not None and self._stay_beyond(size, beta)):
                 return beta
             size *= 4
 
     def _order_by(self, beta: np.ndarray) -> None:
         order = np.argsort(np.abs(self.scores - self.points @ beta), kind="stable")
-        self.points, self.scores, self.weight = self.points[order], self.scores[order], self.weight[order]
-        self.bound = np.where(self.scores > self.points @ beta, self.level, self.level - 1.0) * self.weight
+        self.points, self.scores, self.weight = (
+            self.points[order],
+            self.scores[order],
+            self.weight[order],
+        )
+        self.bound = (
+            np.where(self.scores > self.points @ beta, self.level, self.level - 1.0) * self.weight
+        )
 
     def _stay_beyond(self, size: int, beta: np.ndarray) -> bool:
-        return bool((np.sign(self.bound[size:]) * (self.scores[size:] - self.points[size:] @ beta)).min() >= 0.0)
+        return bool(
+            (np.sign(self.bound[size:]) * (self.scores[size:] - self.points[size:] @ beta)).min()
+            >= 0.0
+        )
 
 
-def _solved(points: np.ndarray, scores: np.ndarray, weight: np.ndarray, total: np.ndarray, level: float) -> np.ndarray | None:
-    """(d,) the coefficients of the regression whose duals, times the points, sum to ``total``; None where none do."""
+def _solved(
+    points: np.ndarray, scores: np.ndarray, weight: np.ndarray, total: np.ndarray, level: float
+) -> np.ndarray | None:
+    """(d,) the coefficients of the regression whose duals, times the points, sum to ``total``;
+    None where none do.
+    """
     bounds = np.column_stack([(level - 1.0) * weight, level * weight])
     found = linprog(-scores, A_eq=points.T, b_eq=total, bounds=bounds, method="highs-ds")
     return -found.eqlin.marginals if found.status == 0 else None
@@ -199,7 +259,9 @@ def on_grid(P: np.ndarray) -> np.ndarray:
 
 
 def mass_of_labels(P: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of one class a row: (mass of the more likely ones, mass of it and its equals, how many are at least as likely), (n,) each."""
+    """Of one class a row: (mass of the more likely ones, mass of it and its equals, how many are
+    at least as likely), (n,) each.
+    """
     own = P[np.arange(len(P)), labels]
     more = own[:, None] < P
     equal = np.count_nonzero(own[:, None] == P, axis=1)
@@ -224,11 +286,14 @@ def mass_of_all(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return above, tied, rank
 
 
-def within_mass(P: np.ndarray, u: np.ndarray, limit: np.ndarray, penalty: float = 0.0, free: int = 0) -> np.ndarray:
-    """(n, K), whether mass above + u (mass of the equals) + penalty max(0, rank - free) is at most the limit, one a row, (n,) each.
+def within_mass(
+    P: np.ndarray, u: np.ndarray, limit: np.ndarray, penalty: float = 0.0, free: int = 0
+) -> np.ndarray:
+    """(n, K), whether mass above + u (mass of the equals) + penalty max(0, rank - free) is at most
+    the limit, one a row, (n,) each.
 
-    It rises with the rank, so that the classes within are the most likely ones down to some probability: to find it takes no more than
-    sorted rows, whatever the order of the columns.
+    It rises with the rank, so that the classes within are the most likely ones down to some
+    probability: to find it takes no more than sorted rows, whatever the order of the columns.
     """
     n, n_classes = P.shape
     ranked = np.sort(P, axis=1)[:, ::-1]
@@ -240,9 +305,17 @@ def within_mass(P: np.ndarray, u: np.ndarray, limit: np.ndarray, penalty: float 
     count, rows = np.count_nonzero(score <= limit[:, None], axis=1), np.arange(n)
     least = np.where(count > 0, ranked[rows, np.maximum(count - 1, 0)], np.inf)
     out = least[:, None] <= P
-    # Counted one by one, some of a block of equals may be within and others not: the block has one score.
-    split = np.flatnonzero((count > 0) & (count < n_classes) & (ranked[rows, np.minimum(count, n_classes - 1)] == least))
+    # Counted one by one, some of a block of equals may be within and others not: the block has one
+    # score.
+    split = np.flatnonzero(
+        (count > 0)
+        & (count < n_classes)
+        & (ranked[rows, np.minimum(count, n_classes - 1)] == least)
+    )
     if len(split):
         above, tied, rank = mass_of_all(P[split])
-        out[split] = above + u[split, None] * tied + penalty * np.maximum(rank - free, 0) <= limit[split, None]
+        out[split] = (
+            above + u[split, None] * tied + penalty * np.maximum(rank - free, 0)
+            <= limit[split, None]
+        )
     return out

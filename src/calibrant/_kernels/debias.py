@@ -1,7 +1,9 @@
-"""Interval of a binned calibration error by test inversion, so that noise in the bins is not read as miscalibration.
+"""Interval of a binned calibration error by test inversion, so that noise in the bins is not read
+as miscalibration.
 
-The gaps observed in the bins are scaled by t >= 0; for each t the error is simulated as it would be observed with the noise of
-this sample added. The interval holds the t for which the error observed is not surprising; its centre is the t for which it is the median.
+The gaps observed in the bins are scaled by t >= 0; for each t the error is simulated as it would be
+observed with the noise of this sample added. The interval holds the t for which the error observed
+is not surprising; its centre is the t for which it is the median.
 """
 
 from typing import Any
@@ -18,7 +20,9 @@ NULL_DRAWS = 400
 
 
 def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
-    """Errors over the last axis from the weight and the summed gap of each bin; norm is a power, "max", or a function."""
+    """Errors over the last axis from the weight and the summed gap of each bin; norm is a power,
+    "max", or a function.
+    """
     if callable(norm):
         return norm(weight, gap)
     gap = np.abs(gap)
@@ -33,21 +37,25 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
         return mean_gap.max(axis=-1)
     # In units of the largest gap, so that high powers of small gaps are no zeros.
     largest = np.where(mean_gap.max(axis=-1) > 0.0, mean_gap.max(axis=-1), 1.0)
-    return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / whole) ** (1.0 / norm)
+    return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / whole) ** (
+        1.0 / norm
+    )
 
 
 def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     """(estimate, low, high) from sums and their bootstrap resamples.
 
-    ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets, bins, 3). The error is averaged over
-    sets; ``even`` takes the bins of a set that hold rows as of one weight. With ``n`` rows, the low end is 0 where calibrated scores show
-    as much, and the high end that of outcomes of which some are others, as many as n rows may fail to show, at least. No limit is above
-    ``most``. Of soft labels there is a fourth sum, of the squared gaps of the rows, whose variance
-    then takes the place of the Bernoulli variance.
+    ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets,
+    bins, 3). The error is averaged over sets; ``even`` takes the bins of a set that hold rows as of
+    one weight. With ``n`` rows, the low end is 0 where calibrated scores show as much, and the high
+    end that of outcomes of which some are others, as many as n rows may fail to show, at least. No
+    limit is above ``most``. Of soft labels there is a fourth sum, of the squared gaps of the rows,
+    whose variance then takes the place of the Bernoulli variance.
     """
     weight, gap = totals[..., 0], totals[..., 1] - totals[..., 2]
     noise = (draws[..., 1] - draws[..., 2] - gap) * _inflation(totals, draws)
-    # The classes of a classwise error have gaps of both signs around 0, which shrinking would take for noise.
+    # The classes of a classwise error have gaps of both signs around 0, which shrinking would take
+    # for noise.
     shape = weight * shrunken_gaps(gap, weight, noise.var(axis=0)) if len(gap) == 1 else gap
     mass = np.where(weight > 0.0, weight, 1.0) if even else 1.0
     each = (weight > 0.0).astype(np.float64) if even else weight
@@ -60,13 +68,22 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
         return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), most)
 
     observed = float(binned_errors(each, gap / mass, norm).mean(axis=-1))
-    found = _inverted(error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level)
+    found = _inverted(
+        error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level
+    )
     value, low, high = map(float, found)
     if n is None:
         return value, low, high
-    if observed <= np.quantile(error(_null_gaps(totals)), 0.5 + 0.5 * level, method="higher") + 1e-12:
+    if (
+        observed
+        <= np.quantile(error(_null_gaps(totals)), 0.5 + 0.5 * level, method="higher") + 1e-12
+    ):
         low = 0.0
-    return value, low, max(high, float(error(gap - unseen_share(n, level) * (weight - 2.0 * totals[..., 2]))))
+    return (
+        value,
+        low,
+        max(high, float(error(gap - unseen_share(n, level) * (weight - 2.0 * totals[..., 2])))),
+    )
 
 
 def _null_gaps(totals):
@@ -79,18 +96,23 @@ def _null_gaps(totals):
         centred = np.maximum(squares[0] - (score - hits) ** 2 / safe, 0.0)
         spread = np.sqrt(_of_raters(centred, weight, share * (1.0 - share)))
         return spread * null_generator(0).standard_normal((NULL_DRAWS, *weight.shape))
-    hits = null_generator(0).binomial(rows.astype(np.int64), share, size=(NULL_DRAWS, *weight.shape))
+    hits = null_generator(0).binomial(
+        rows.astype(np.int64), share, size=(NULL_DRAWS, *weight.shape)
+    )
     return score - weight * hits / rows
 
 
 def gap_limits(weight, gap, noise, level, most, of_gaps, n):
-    """(estimate, low, high) of ``of_gaps(weight, gap)``, an error from gaps with any leading axes, of ``n`` rows.
+    """(estimate, low, high) of ``of_gaps(weight, gap)``, an error from gaps with any leading axes,
+    of ``n`` rows.
 
-    ``weight`` (bins,); ``gap`` (sets, bins), the summed gaps; ``noise`` (draws, sets, bins), how they vary around their mean; no limit is
-    above ``most``.
+    ``weight`` (bins,); ``gap`` (sets, bins), the summed gaps; ``noise`` (draws, sets, bins), how
+    they vary around their mean; no limit is above ``most``.
     """
     each = max(n / gap.shape[-1], 2.0)
-    noise = noise * (np.sqrt(each / (each - 1.0)) * normal_quantile(level, each - 1.0) / normal_quantile(level))
+    noise = noise * (
+        np.sqrt(each / (each - 1.0)) * normal_quantile(level, each - 1.0) / normal_quantile(level)
+    )
 
     def drawn(gaps):
         return of_gaps(weight, gaps + noise)
@@ -99,30 +121,43 @@ def gap_limits(weight, gap, noise, level, most, of_gaps, n):
         return min(float(of_gaps(weight, gaps)), most)
 
     shape = weight * shrunken_gaps(gap, np.broadcast_to(weight, gap.shape), noise.var(axis=0))
-    # Noise moves the levels of one bin together, so that gaps of one sign are the largest that it can hide.
+    # Noise moves the levels of one bin together, so that gaps of one sign are the largest that it
+    # can hide.
     plain_shape = (-1.0 if gap.sum() < 0.0 else 1.0) * noise.std(axis=0)
-    return _inverted(error, drawn, error(gap), shape, plain_shape, level, together=len(gap) > 1 and gap.shape[-1] == 1)
+    return _inverted(
+        error,
+        drawn,
+        error(gap),
+        shape,
+        plain_shape,
+        level,
+        together=len(gap) > 1 and gap.shape[-1] == 1,
+    )
 
 
 def _inverted(error, drawn, observed, shape, plain_shape, level, together=False):
-    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise would show.
+    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise
+    would show.
 
-    ``together``: the gaps of the shape seen do not vary apart from each other, so that what may be chance may have the plain shape too.
+    ``together``: the gaps of the shape seen do not vary apart from each other, so that what may be
+    chance may have the plain shape too.
     """
 
     def simulated(t, quantile, shape=shape):
         return np.quantile(drawn(t * shape), quantile, method="weibull")
 
     def largest(shape):
-        return error(shape * _crossing(lambda t: simulated(t, tail, shape), max(observed, null_median)))
+        return error(
+            shape * _crossing(lambda t: simulated(t, tail, shape), max(observed, null_median))
+        )
 
     tail = 0.5 - 0.5 * level
     null_median = simulated(0.0, 0.5)
     low = error(shape * _crossing(lambda t: simulated(t, 1.0 - tail), observed))
     estimate = error(shape * _crossing(lambda t: simulated(t, 0.5), observed))
     if observed < null_median:
-        # Less error than a calibrated model is expected to show: the gaps say nothing of the shape, and no limit tighter than
-        # that of a typical calibrated sample is claimed.
+        # Less error than a calibrated model is expected to show: the gaps say nothing of the shape,
+        # and no limit tighter than that of a typical calibrated sample is claimed.
         high = largest(plain_shape)
     elif together and observed < simulated(0.0, 1.0 - tail):
         high = max(largest(shape), largest(plain_shape))
@@ -132,7 +167,8 @@ def _inverted(error, drawn, observed, shape, plain_shape, level, together=False)
 
 
 def shrunken_gaps(gap, weight, variance):
-    """Mean gap of each bin drawn to that of all bins as far as its noise asks (empirical Bayes along the last axis), so that noise
+    """Mean gap of each bin drawn to that of all bins as far as its noise asks (empirical Bayes
+    along the last axis), so that noise
     adds no shape of its own; from the summed gaps, their weights and their variances."""
     safe = np.where(weight > 0.0, weight, 1.0)
     mean, noise = gap / safe, variance / safe**2
@@ -144,7 +180,9 @@ def shrunken_gaps(gap, weight, variance):
 
 
 def _inflation(totals, draws):
-    """How much wider the noise of each bin is than the resamples show: bins where all or none are right hide their variance."""
+    """How much wider the noise of each bin is than the resamples show: bins where all or none
+    are right hide their variance.
+    """
     weight, score, hits, *squares = np.moveaxis(totals, -1, 0)
     safe = np.where(weight > 0, weight, 1.0)
     confidence = np.clip(score / safe, 0.0, 1.0)
@@ -152,7 +190,9 @@ def _inflation(totals, draws):
     alone = share * (1.0 - share) + ((score - hits) / safe) ** 2
     expected = _of_raters(squares[0], weight, alone) if squares else weight * alone
     seen = (draws[..., 1] - draws[..., 2]).var(axis=0)
-    return np.sqrt(np.clip(np.divide(expected, seen, out=np.ones_like(seen), where=seen > 0), 1.0, 1e6))
+    return np.sqrt(
+        np.clip(np.divide(expected, seen, out=np.ones_like(seen), where=seen > 0), 1.0, 1e6)
+    )
 
 
 def _of_raters(squares, weight, alone):

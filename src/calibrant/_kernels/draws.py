@@ -2,18 +2,31 @@
 
 import numpy as np
 
-__all__ = ["halves", "numbered_by_content", "one_of_each", "placed_codes", "row_codes", "uniform_of_rows"]
+__all__ = [
+    "halves",
+    "numbered_by_content",
+    "one_of_each",
+    "placed_codes",
+    "row_codes",
+    "uniform_of_rows",
+]
 
 #: Odd constants of the splitmix64 generator.
-GOLDEN, FIRST, SECOND = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+GOLDEN, FIRST, SECOND = (
+    np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
 #: Entries of the values looked at together: what is derived from them stays in the cache.
 BLOCK_ENTRIES = 131_072
 
 
 def row_codes(values: np.ndarray) -> np.ndarray:
-    """(n,) uint64 of the numbers in each row of (n, K), whatever their order and dtype; 0 and -0 are one number."""
+    """(n,) uint64 of the numbers in each row of (n, K), whatever their order and dtype; 0 and -0
+    are one number.
+    """
     size = max(1, BLOCK_ENTRIES // max(values.shape[1], 1))
-    return np.concatenate([_codes(values[start : start + size]) for start in range(0, max(len(values), 1), size)])
+    return np.concatenate(
+        [_codes(values[start : start + size]) for start in range(0, max(len(values), 1), size)]
+    )
 
 
 def placed_codes(values: np.ndarray) -> np.ndarray:
@@ -31,7 +44,9 @@ def _codes(block):
 
 
 def uniform_of_rows(codes: np.ndarray, seed: int) -> np.ndarray:
-    """(n,) float64 in (0, 1) from the codes of rows; another seed gives draws that have nothing to do with these."""
+    """(n,) float64 in (0, 1) from the codes of rows; another seed gives draws that have nothing
+    to do with these.
+    """
     key = _mixed(np.array([seed], dtype=np.int64).view(np.uint64) + GOLDEN)
     return ((_mixed(codes + key) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
@@ -49,8 +64,8 @@ DIGITS = 9
 def numbered_by_content(part: np.ndarray, mark: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(n,) numbers of the same parts, in the order of a sum over the rows of each.
 
-    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number that follows what a row holds, ``weight`` (n,) how often it does. Parts that
-    hold the same keep the order that they had.
+    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number that follows what a row holds,
+    ``weight`` (n,) how often it does. Parts that hold the same keep the order that they had.
     """
     # Numbers that only look random tell parts apart whose marks have one sum.
     sums = np.bincount(part, weights=weight * uniform_of_rows(row_codes(mark[:, None]), 0))
@@ -63,12 +78,15 @@ def numbered_by_content(part: np.ndarray, mark: np.ndarray, weight: np.ndarray) 
 MOST = 1e7
 
 
-def halves(keys: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def halves(
+    keys: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Weights (n,), (n,) of two halves that add up to ``weight``; clusters stay whole.
 
-    ``keys`` (n, k) tell rows apart. A row of whole weight w is w rows, of which each half gets some; a row of another weight, or among very
-    many, stays whole. The draw is seeded by what the rows hold: one draw for every data set of n rows would take the same ranks of the keys
-    each time, and a half of the outcomes that is chosen by their ranks is no sample of them.
+    ``keys`` (n, k) tell rows apart. A row of whole weight w is w rows, of which each half gets
+    some; a row of another weight, or among very many, stays whole. The draw is seeded by what the
+    rows hold: one draw for every data set of n rows would take the same ranks of the keys each
+    time, and a half of the outcomes that is chosen by their ranks is no sample of them.
     """
     order = np.lexsort(keys.T[::-1])
     whole = bool((weight == np.round(weight)).all()) and weight.sum() <= MOST
@@ -94,7 +112,9 @@ def _chosen(n, seed):
 
 
 def _seed(keys, weight):
-    """Of each column where its mean lies between its least and its largest: the same in all units, and however repetition is written."""
+    """Of each column where its mean lies between its least and its largest: the same in all
+    units, and however repetition is written.
+    """
     low, high = 0.5 * keys.min(axis=0), 0.5 * keys.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
     place = np.average((0.5 * keys - low) / spread, axis=0, weights=weight)
@@ -102,8 +122,11 @@ def _seed(keys, weight):
     return np.round(1e6 * np.nan_to_num(place)).astype(np.int64).tolist()
 
 
-def one_of_each(cluster: np.ndarray, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, seed: int) -> np.ndarray:
-    """(G,) positions of rows, one a cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2 is drawn twice as often.
+def one_of_each(
+    cluster: np.ndarray, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, seed: int
+) -> np.ndarray:
+    """(G,) positions of rows, one a cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2 is
+    drawn twice as often.
 
     The draw depends on what the rows hold, not on their order.
     """

@@ -9,15 +9,16 @@ FEW_COLUMNS = 32
 #: Rows in one product, and entries of the matrix up to which blocks of so many rows lose no time.
 BLOCK_ROWS = 32
 SMALL_MATRIX = 65_536
-#: Larger matrices take all rows at once; whole tiles of rows are summed in one order by BLAS, remainders are not.
+#: Larger matrices take all rows at once; whole tiles of rows are summed in one order by BLAS,
+#: remainders are not.
 TILE_ROWS = 8
 
 
 def sum_rows(values: np.ndarray) -> np.ndarray:
     """Return the sums over the last axis, (n, K) -> (n,).
 
-    NumPy adds in sequence along a strided axis and in pairs along a contiguous one, so its order follows the memory order, and that
-    of one row differs from that of several.
+    NumPy adds in sequence along a strided axis and in pairs along a contiguous one, so its order
+    follows the memory order, and that of one row differs from that of several.
     """
     if values.shape[-1] > FEW_COLUMNS:
         return np.ascontiguousarray(values).sum(axis=-1)
@@ -29,14 +30,18 @@ def sum_rows(values: np.ndarray) -> np.ndarray:
 
 
 def sum_in_sequence(columns: np.ndarray) -> np.ndarray:
-    """Return the sums over the first axis from the first column to the last, (K, n) -> (n,), as loops of other languages add."""
+    """Return the sums over the first axis from the first column to the last, (K, n) -> (n,), as
+    loops of other languages add.
+    """
     return columns.sum(axis=0) if columns.shape[1] > 1 else columns.cumsum(axis=0)[-1]
 
 
 def multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return rows @ matrix, (n, p) and (p, m) or (p,) -> (n, m) or (n,), in blocks of a fixed number of rows.
+    """Return rows @ matrix, (n, p) and (p, m) or (p,) -> (n, m) or (n,), in blocks of a fixed
+    number of rows.
 
-    BLAS chooses its order of summation by the shape of the whole product, so that one row alone would differ in its last bits.
+    BLAS chooses its order of summation by the shape of the whole product, so that one row alone
+    would differ in its last bits.
     """
     if matrix.ndim == 1:
         return sum_rows(rows * matrix)
@@ -46,9 +51,15 @@ def multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     out = np.empty((n, matrix.shape[1]), dtype=np.result_type(rows, matrix))
     whole = n - n % block
     if whole:
-        np.matmul(rows[:whole].reshape(-1, block, width), matrix, out=out[:whole].reshape(-1, block, out.shape[1]))
+        np.matmul(
+            rows[:whole].reshape(-1, block, width),
+            matrix,
+            out=out[:whole].reshape(-1, block, out.shape[1]),
+        )
     if whole < n:
-        padded = np.zeros((block if matrix.size <= SMALL_MATRIX else TILE_ROWS, width), dtype=rows.dtype)
+        padded = np.zeros(
+            (block if matrix.size <= SMALL_MATRIX else TILE_ROWS, width), dtype=rows.dtype
+        )
         padded[: n - whole] = rows[whole:]
         out[whole:] = (padded @ matrix)[: n - whole]
     return out
@@ -60,7 +71,9 @@ FIRST = 4
 
 
 def merge_rows(values, labels, weight):
-    """(row to keep for each distinct (label, values), its summed weight); sorted by label, then by the values to 8 decimals."""
+    """(row to keep for each distinct (label, values), its summed weight); sorted by label, then
+    by the values to 8 decimals.
+    """
     keys = np.round(np.column_stack([labels, values[:, :FIRST]]), DECIMALS)
     order = np.lexsort(keys.T[::-1])
     fresh = np.append(True, (np.diff(keys[order], axis=0) != 0.0).any(axis=1))
@@ -70,7 +83,9 @@ def merge_rows(values, labels, weight):
 
 
 def _by_the_rest(values, order, group):
-    """(order, whether a row differs from the one before) once the other columns have had their say within the groups of equal rows."""
+    """(order, whether a row differs from the one before) once the other columns have had their
+    say within the groups of equal rows.
+    """
     tied = np.flatnonzero(np.bincount(group)[group] > 1)
     rest = np.round(values[order[tied], FIRST:], DECIMALS)
     _, rank = np.unique(rest, axis=0, return_inverse=True)
@@ -82,6 +97,8 @@ def _by_the_rest(values, order, group):
 
 
 def in_pieces(weight, most):
-    """(row that each piece belongs to, its weight): each row in pieces of about one row, ``most`` at most, to be dealt out to folds."""
+    """(row that each piece belongs to, its weight): each row in pieces of about one row,
+    ``most`` at most, to be dealt out to folds.
+    """
     pieces = np.clip(np.round(weight), 1, most).astype(int)
     return np.repeat(np.arange(len(weight)), pieces), np.repeat(weight / pieces, pieces)

@@ -1,8 +1,10 @@
-"""Order-preserving maps of log-probabilities: piecewise-linear, one for the lead of the top entry and one for the others.
+"""Order-preserving maps of log-probabilities: piecewise-linear, one for the lead of the top entry
+and one for the others.
 
-With knots k_1 < ... < k_M and slopes s_0..s_M the function G has slope s_m between k_m and k_{m+1} and is 0 at k_1. Row z goes to
-u_j = G_rest(z_j) for all but the top entry, and to G_rest(z_2) + G_top(z_1) - G_top(z_2) for that, z_1 and z_2 being the two largest.
-Positive slopes keep the order within a row, and u is linear in the slopes.
+With knots k_1 < ... < k_M and slopes s_0..s_M the function G has slope s_m between k_m and k_{m+1}
+and is 0 at k_1. Row z goes to u_j = G_rest(z_j) for all but the top entry, and to G_rest(z_2) +
+G_top(z_1) - G_top(z_2) for that, z_1 and z_2 being the two largest. Positive slopes keep the order
+within a row, and u is linear in the slopes.
 """
 
 from dataclasses import dataclass
@@ -36,24 +38,35 @@ def slope_rows(z, labels, weight, knots):
     weight = weight / weight.sum()
     if z.shape[1] == 2:
         return [_Leads.of(z, labels, weight, knots)]
-    return [_Block.of(z[rows], labels[rows], weight[rows], knots) for rows in row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))]
+    return [
+        _Block.of(z[rows], labels[rows], weight[rows], knots)
+        for rows in row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))
+    ]
 
 
 def slope_objective(rows, knots, ridge):
-    """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge |slopes - 1|^2."""
+    """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge
+    |slopes - 1|^2.
+    """
 
     def evaluate(flat):
         parts = map_blocks(lambda block: block.derivatives(flat.reshape(2, -1), knots), rows)
         value, gradient, hessian = (sum(part[i] for part in parts) for i in range(3))
         away = flat - 1.0
-        return float(value + ridge * away @ away), gradient + 2.0 * ridge * away, hessian + 2.0 * ridge * np.eye(len(flat))
+        return (
+            float(value + ridge * away @ away),
+            gradient + 2.0 * ridge * away,
+            hessian + 2.0 * ridge * np.eye(len(flat)),
+        )
 
     return evaluate
 
 
 @dataclass(frozen=True)
 class _Leads:
-    """Rows of two classes, where only the lead of the top entry counts: a logistic regression of the top entry's being right."""
+    """Rows of two classes, where only the lead of the top entry counts: a logistic regression of
+    the top entry's being right.
+    """
 
     lead: np.ndarray
     hit: np.ndarray
@@ -62,7 +75,11 @@ class _Leads:
     @classmethod
     def of(cls, z, labels, weight, knots):
         top, _, first, second = _leaders(z)
-        return cls(_features(first, knots) - _features(second, knots), (labels == top).astype(np.float64), weight)
+        return cls(
+            _features(first, knots) - _features(second, knots),
+            (labels == top).astype(np.float64),
+            weight,
+        )
 
     def derivatives(self, slopes, knots):
         """(value, gradient, hessian) of the rows' mean log loss."""
@@ -75,8 +92,9 @@ class _Leads:
 class _Block:
     """Some rows, laid out class by class: what does not change with the slopes.
 
-    A logit is (lead of the top entry) @ (slopes of the top) + (features) @ (slopes of the others); the features of an entry, its derivative
-    in each slope, are those of its segment and the widths of the segments that it has crossed.
+    A logit is (lead of the top entry) @ (slopes of the top) + (features) @ (slopes of the others);
+    the features of an entry, its derivative in each slope, are those of its segment and the widths
+    of the segments that it has crossed.
     """
 
     moved: np.ndarray
@@ -100,7 +118,19 @@ class _Block:
         features = [_features(t, knots) for t in (first, second, moved[labels, rows])]
         into = moved - _anchors(knots)[segment]
         cell = segment * len(z) + rows
-        return cls(moved, segment, cell, into, features[0] - features[1], features[1], features[2], top, labels == top, labels, weight)
+        return cls(
+            moved,
+            segment,
+            cell,
+            into,
+            features[0] - features[1],
+            features[1],
+            features[2],
+            top,
+            labels == top,
+            labels,
+            weight,
+        )
 
     def derivatives(self, slopes, knots):
         """(value, gradient, hessian) of the rows' share of the mean log loss."""
@@ -126,7 +156,9 @@ class _Block:
         return w @ (np.log(total) - own), gradient, hessian
 
     def _moments(self, P, knots):
-        """Each row's mean features under P, (n, M + 1), and the weighted sum of their second moments, (M + 1, M + 1)."""
+        """Each row's mean features under P, (n, M + 1), and the weighted sum of their second
+        moments, (M + 1, M + 1).
+        """
         m, n = len(knots) + 1, P.shape[1]
         cell, width = self.cell.ravel(), np.concatenate([[0.0], np.diff(knots), [0.0]])
         mass = np.bincount(cell, P.ravel(), m * n).reshape(m, n)
@@ -151,7 +183,9 @@ def _leaders(z):
 
 
 def _buckets(knots, t):
-    """The segment that each t lies in, 0..M: a comparison for each of the few knots is ten times quicker than a search."""
+    """The segment that each t lies in, 0..M: a comparison for each of the few knots is ten times
+    quicker than a search.
+    """
     out = np.zeros(t.shape, dtype=np.int8)
     for knot in knots:
         out += t >= knot

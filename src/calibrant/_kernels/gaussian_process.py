@@ -1,7 +1,9 @@
-"""One latent Gaussian process shared by all classes: the variational bound and its gradient, by hand.
+"""One latent Gaussian process shared by all classes: the variational bound and its gradient, by
+hand.
 
-The latent function is f = prior mean + g, and g acts on every component of every row. All sums over classes are sums of
-p_k u(z_k), with p the softmax of the prior mean (the input's own distribution) and u a function of the score: see ``score_layouts``.
+The latent function is f = prior mean + g, and g acts on every component of every row. All sums over
+classes are sums of p_k u(z_k), with p the softmax of the prior mean (the input's own distribution)
+and u a function of the score: see ``score_layouts``.
 """
 
 from dataclasses import dataclass
@@ -36,19 +38,23 @@ SPACING, WIDTH = 0.45, 22
 HEIGHT = np.sqrt(SPACING * np.sqrt(2.0 / np.pi))
 #: Nodes after which the lattice repeats: points it confuses lie 1,800 length scales apart.
 PERIOD = 4096
-#: No point is placed further out than this many nodes: float64 would soon have no digits left for the place between two. The third of a
-#: period keeps the two ends apart from each other and from 0.
+#: No point is placed further out than this many nodes: float64 would soon have no digits left for
+#: the place between two. The third of a period keeps the two ends apart from each other and from 0.
 FAR = 2.0**40 + PERIOD // 3
 
 
 def lattice_features(points, length):
-    """F (P, r), the kernel between even, increasing points being F F^T, and its slope in log length (P, r), the nodes held in place.
+    """F (P, r), the kernel between even, increasing points being F F^T, and its slope in log length
+    (P, r), the nodes held in place.
 
-    A length below a sixth of a cell makes the kernel the identity to 1e-8, and is read as that sixth.
+    A length below a sixth of a cell makes the kernel the identity to 1e-8, and is read as that
+    sixth.
     """
     length = max(length, (points[1] - points[0]) / 6.0)
     first, last = (int(np.floor(z / (SPACING * length))) for z in (points[0], points[-1]))
-    gap = points[:, None] / length - SPACING * np.arange(first + 1 - WIDTH // 2, last + 1 + WIDTH // 2)
+    gap = points[:, None] / length - SPACING * np.arange(
+        first + 1 - WIDTH // 2, last + 1 + WIDTH // 2
+    )
     features = HEIGHT * np.exp(-gap * gap)
     return features, features * (2.0 * gap * gap - 0.5)
 
@@ -62,19 +68,32 @@ def _bumps(points, length):
 
 
 def function_values(points, length, noise):
-    """Functions given by white noise on the lattice (PERIOD, D), at points (P,): (P, D), draws from the process of unit variance."""
+    """Functions given by white noise on the lattice (PERIOD, D), at points (P,): (P, D), draws
+    from the process of unit variance.
+    """
     nodes, heights = _bumps(points, length)
     row_starts = np.arange(len(points) + 1) * WIDTH
-    return csr_array((heights.ravel(), (nodes % PERIOD).ravel(), row_starts), shape=(len(points), PERIOD)) @ noise
+    return (
+        csr_array(
+            (heights.ravel(), (nodes % PERIOD).ravel(), row_starts), shape=(len(points), PERIOD)
+        )
+        @ noise
+    )
 
 
 def row_products(scores, values, length):
-    """Each row's kernel matrix (K, K) times its values, (n, K): the values are deposited on the lattice and read back."""
+    """Each row's kernel matrix (K, K) times its values, (n, K): the values are deposited on the
+    lattice and read back.
+    """
     n, K = scores.shape
     nodes, heights = (a.reshape(n, K * WIDTH) for a in _bumps(scores.ravel(), length))
     size = min(int(nodes.max() - nodes.min()) + 1, PERIOD)
     cell = nodes % size + size * np.arange(n)[:, None]
-    held = np.bincount(cell.ravel(), weights=(heights * np.repeat(values, WIDTH, axis=1)).ravel(), minlength=n * size)
+    held = np.bincount(
+        cell.ravel(),
+        weights=(heights * np.repeat(values, WIDTH, axis=1)).ravel(),
+        minlength=n * size,
+    )
     return np.sum((held[cell] * heights).reshape(n, K, WIDTH), axis=2)
 
 
@@ -118,14 +137,18 @@ class Direct:
 
 
 class Interpolated(Direct):
-    """g on an even grid of scores, interpolated linearly to every component: the sums stay exact."""
+    """g on an even grid of scores, interpolated linearly to every component: the sums stay
+    exact.
+    """
 
     def __init__(self, scores, prior, labels, size=2048):
         super().__init__(scores, prior, labels)
         self.points, self.left, self.right_share = _cells(scores.ravel(), size)
 
     def expand(self, u):
-        return u[..., self.left] * (1.0 - self.right_share) + u[..., self.left + 1] * self.right_share
+        return (
+            u[..., self.left] * (1.0 - self.right_share) + u[..., self.left + 1] * self.right_share
+        )
 
     def collect(self, bar):
         if bar.ndim == 2:
@@ -136,7 +159,9 @@ class Interpolated(Direct):
 
 
 def _cells(scores, size):
-    """An even grid over the scores; for each score the cell's left node and the share of its right one."""
+    """An even grid over the scores; for each score the cell's left node and the share of its
+    right one.
+    """
     low, high = float(scores.min()), float(scores.max())
     points = np.linspace(low, high if high > low else low + 1.0, size)
     place = np.clip((scores - low) / (points[1] - low), 0.0, size - 1.0)
@@ -145,7 +170,9 @@ def _cells(scores, size):
 
 
 class Grid:
-    """Each row's prior probabilities deposited on an even grid of scores with linear weights: O(G) points for any K."""
+    """Each row's prior probabilities deposited on an even grid of scores with linear weights:
+    O(G) points for any K.
+    """
 
     def __init__(self, scores, prior, labels, size=512):
         self.points, left, right_share = _cells(scores, size)
@@ -159,7 +186,9 @@ class Grid:
     def _deposit(left, right_share, mass, n, size):
         cell = (np.arange(n)[:, None] * size + left).ravel()
         out = np.bincount(cell, weights=(mass * (1.0 - right_share)).ravel(), minlength=n * size)
-        out += np.bincount(cell + 1, weights=(mass * right_share).ravel(), minlength=n * size + 1)[: n * size]
+        out += np.bincount(cell + 1, weights=(mass * right_share).ravel(), minlength=n * size + 1)[
+            : n * size
+        ]
         return out.reshape(n, size)
 
     def expand(self, u):
@@ -202,7 +231,9 @@ class Hyper:
 
 @dataclass(frozen=True)
 class Posterior:
-    """Whitened variational posterior over the values at the inducing points: u = L v, v ~ N(mean, root root^T)."""
+    """Whitened variational posterior over the values at the inducing points: u = L v, v ~
+    N(mean, root root^T).
+    """
 
     mean: np.ndarray
     root: np.ndarray
@@ -210,7 +241,9 @@ class Posterior:
 
 @lru_cache(maxsize=32)
 def _lower(size):
-    """Ones on and below the diagonal; kept, as making it costs as much as a small system's other steps."""
+    """Ones on and below the diagonal; kept, as making it costs as much as a small system's other
+    steps.
+    """
     return np.tri(size)
 
 
@@ -223,10 +256,13 @@ def cholesky(inducing, hyper):
 
 
 def _solve(L, B, transposed=False):
-    """L^-1 B (or L^-T B) for lower L: BLAS itself, whose wrappers cost more than small systems do."""
+    """L^-1 B (or L^-T B) for lower L: BLAS itself, whose wrappers cost more than small systems
+    do.
+    """
     if B.ndim == 1:
         return dtrsm(1.0, L, B, lower=1, trans_a=int(transposed))
-    # From the right on the transpose: row-major B is column-major there, so nothing is turned round.
+    # From the right on the transpose: row-major B is column-major there, so nothing is turned
+    # round.
     return dtrsm(1.0, L, B.T, side=1, lower=1, trans_a=int(not transposed)).T
 
 
@@ -243,21 +279,31 @@ def latent(points, inducing, hyper, posterior):
     """Mean and variance of f - prior mean at the points, noise included: (P,), (P,)."""
     B, _ = projection(points, inducing, hyper, cholesky(inducing, hyper))
     spread = posterior.root.T @ B
-    variance = hyper.variance + hyper.noise - np.einsum("mp,mp->p", B, B) + np.einsum("mp,mp->p", spread, spread)
+    variance = (
+        hyper.variance
+        + hyper.noise
+        - np.einsum("mp,mp->p", B, B)
+        + np.einsum("mp,mp->p", spread, spread)
+    )
     return posterior.mean @ B, np.maximum(variance, 0.0)
 
 
 def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full):
     """The evidence bound and its gradient.
 
-    E_q[log p(y | f)] is the second-order expansion log softmax(phi)_y + (s^T C s - diag(C)^T s) / 2, with C the K x K block of the
-    latent covariance (``full``) or its diagonal; the penalty is KL(q || prior) in the whitened space.
-    Returns (value, gradients) with gradients a dict over variance, length, noise, inducing, mean, root.
+    E_q[log p(y | f)] is the second-order expansion log softmax(phi)_y + (s^T C s - diag(C)^T s) /
+    2, with C the K x K block of the latent covariance (``full``) or its diagonal; the penalty is
+    KL(q || prior) in the whitened space. Returns (value, gradients) with gradients a dict over
+    variance, length, noise, inducing, mean, root.
     """
     L = cholesky(inducing, hyper)
     B, K = projection(layout.points, inducing, hyper, L)
-    value, (g_bar, v_bar, B_bar, root_bar, direct), spread = expected(layout, log_prior_own, weight, hyper, posterior, B, full)
-    B_bar += np.outer(posterior.mean, g_bar) - 2.0 * B * v_bar + 2.0 * posterior.root @ (spread * v_bar)
+    value, (g_bar, v_bar, B_bar, root_bar, direct), spread = expected(
+        layout, log_prior_own, weight, hyper, posterior, B, full
+    )
+    B_bar += (
+        np.outer(posterior.mean, g_bar) - 2.0 * B * v_bar + 2.0 * posterior.root @ (spread * v_bar)
+    )
     gradients = {"mean": B @ g_bar, "root": root_bar + 2.0 * (B * v_bar) @ spread.T}
     gradients |= _kernel_gradients(layout.points, inducing, hyper, L, B, K, B_bar)
     gradients["variance"] += v_bar.sum() + direct["variance"]
@@ -270,17 +316,30 @@ def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full
 
 
 def expected(layout, log_prior_own, weight, hyper, posterior, B, full):
-    """E_q[log p(y | f)] (expanded), its adjoints in g, v, B and root with the kernel's direct part, and root^T B."""
+    """E_q[log p(y | f)] (expanded), its adjoints in g, v, B and root with the kernel's direct
+    part, and root^T B.
+    """
     spread = posterior.root.T @ B
     g = layout.expand(posterior.mean @ B)
-    v = layout.expand(hyper.variance + hyper.noise - np.einsum("mp,mp->p", B, B) + np.einsum("mp,mp->p", spread, spread))
+    v = layout.expand(
+        hyper.variance
+        + hyper.noise
+        - np.einsum("mp,mp->p", B, B)
+        + np.einsum("mp,mp->p", spread, spread)
+    )
     if full:
-        value, bars = _full_terms(layout, log_prior_own, weight, g, v, layout.expand(B), hyper, posterior)
+        value, bars = _full_terms(
+            layout, log_prior_own, weight, g, v, layout.expand(B), hyper, posterior
+        )
     else:
         value, bars = _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior)
     g_bar, v_bar, B_bar, root_bar, direct = bars
     B_bar = layout.collect(B_bar) if full else B_bar
-    return float(value), (layout.collect(g_bar), layout.collect(v_bar), B_bar, root_bar, direct), spread
+    return (
+        float(value),
+        (layout.collect(g_bar), layout.collect(v_bar), B_bar, root_bar, direct),
+        spread,
+    )
 
 
 def _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior):
@@ -289,11 +348,17 @@ def _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior):
     e2 = e * e
     S = layout.sums(e)
     first, second = layout.sums(e * v) / S, layout.squares(e2 * v) / (S * S)
-    # sum s^2 v <= sum s v, except by the error of depositing on a grid, which the search would exploit without end.
+    # sum s^2 v <= sum s v, except by the error of depositing on a grid, which the search would
+    # exploit without end.
     counted = weight * (second < first)
-    value = weight @ (log_prior_own + layout.at_label(g) - g.max() - np.log(S)) + 0.5 * counted @ (second - first)
+    value = weight @ (log_prior_own + layout.at_label(g) - g.max() - np.log(S)) + 0.5 * counted @ (
+        second - first
+    )
     S_bar = (-weight + counted * (0.5 * first - second)) / S
-    first_bar, second_bar = layout.sums_back(-0.5 * counted / S), layout.squares_back(0.5 * counted / (S * S))
+    first_bar, second_bar = (
+        layout.sums_back(-0.5 * counted / S),
+        layout.squares_back(0.5 * counted / (S * S)),
+    )
     v_bar = first_bar * e + second_bar * e2
     g_bar = layout.sums_back(S_bar) * e + first_bar * e * v + 2.0 * second_bar * e2 * v
     layout.at_label_back(weight, g_bar)
@@ -302,7 +367,9 @@ def _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior):
 
 
 def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
-    """Value and adjoints with the whole block: s^T C s = s^T K s + noise s^T s - |B s|^2 + |root^T B s|^2."""
+    """Value and adjoints with the whole block: s^T C s = s^T K s + noise s^T s - |B s|^2 +
+    |root^T B s|^2.
+    """
     e = np.exp(g - g.max())
     S = layout.sums(e)
     first = layout.sums(e * v) / S
@@ -310,8 +377,15 @@ def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
     a = layout.sums(e[:, None] * B.T) / S[:, None]
     ra = a @ posterior.root
     prior_form, h_bar, direct = _prior_form(layout, e, S, hyper, weight)
-    second = prior_form + hyper.noise * squares - np.einsum("nm,nm->n", a, a) + np.einsum("nm,nm->n", ra, ra)
-    value = weight @ (log_prior_own + layout.at_label(g) - g.max() - np.log(S) + 0.5 * (second - first))
+    second = (
+        prior_form
+        + hyper.noise * squares
+        - np.einsum("nm,nm->n", a, a)
+        + np.einsum("nm,nm->n", ra, ra)
+    )
+    value = weight @ (
+        log_prior_own + layout.at_label(g) - g.max() - np.log(S) + 0.5 * (second - first)
+    )
     a_bar = weight[:, None] * (ra @ posterior.root.T - a)
     aS = a_bar / S[:, None]
     form = prior_form + hyper.noise * squares
@@ -323,19 +397,31 @@ def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
     g_bar = e_bar * e
     layout.at_label_back(weight, g_bar)
     direct["noise"] = 0.5 * float(weight @ squares)
-    return value, (g_bar, first_bar * e, (back * e[:, None]).T, a.T @ (weight[:, None] * ra), direct)
+    return value, (
+        g_bar,
+        first_bar * e,
+        (back * e[:, None]).T,
+        a.T @ (weight[:, None] * ra),
+        direct,
+    )
 
 
 def _prior_form(layout, e, S, hyper, weight):
-    """s^T K s per row, its adjoint in e (without the part through S), and the direct gradients in variance and length."""
+    """s^T K s per row, its adjoint in e (without the part through S), and the direct gradients
+    in variance and length.
+    """
     n = len(S)
     d_length = 0.0
     if isinstance(layout, Grid):
         features, slopes = lattice_features(layout.points, hyper.length)
         t, moved = (layout.sums(e[:, None] * F) / S[:, None] for F in (features, slopes))
         form = hyper.variance * np.einsum("nr,nr->n", t, t)
-        d_length = 2.0 * hyper.variance * float(weight @ np.einsum("nr,nr->n", t, moved)) / hyper.length
-        e_bar = hyper.variance * np.einsum("pr,pr->p", layout.sums_back(t * (weight / S)[:, None]), features)
+        d_length = (
+            2.0 * hyper.variance * float(weight @ np.einsum("nr,nr->n", t, moved)) / hyper.length
+        )
+        e_bar = hyper.variance * np.einsum(
+            "pr,pr->p", layout.sums_back(t * (weight / S)[:, None]), features
+        )
     else:
         K = layout.prior.shape[1]
         z, s = layout.scores, layout.prior * e.reshape(n, K) / S[:, None]
@@ -349,15 +435,29 @@ def _prior_form(layout, e, S, hyper, weight):
             back[i : i + step] = np.einsum("njk,nk->nj", kernel, si)
             kernel *= gap
             d_length += (
-                hyper.variance * float(weight[i : i + step] @ np.einsum("nj,njk,nk->n", si, kernel, si, optimize=True)) / hyper.length
+                hyper.variance
+                * float(
+                    weight[i : i + step] @ np.einsum("nj,njk,nk->n", si, kernel, si, optimize=True)
+                )
+                / hyper.length
             )
         form = hyper.variance * np.einsum("nk,nk->n", back, s)
         e_bar = (hyper.variance * weight[:, None] * back * layout.prior / S[:, None]).ravel()
-    return form, e_bar, {"variance": 0.5 * float(weight @ form) / hyper.variance, "length": 0.5 * d_length, "noise": 0.0}
+    return (
+        form,
+        e_bar,
+        {
+            "variance": 0.5 * float(weight @ form) / hyper.variance,
+            "length": 0.5 * d_length,
+            "noise": 0.0,
+        },
+    )
 
 
 def _kernel_gradients(points, inducing, hyper, L, B, K, B_bar):
-    """From the adjoint of B = L^-1 K(inducing, points) to the kernel's parameters and the inducing points."""
+    """From the adjoint of B = L^-1 K(inducing, points) to the kernel's parameters and the
+    inducing points.
+    """
     K_bar = _solve(L, B_bar, transposed=True)
     lower = _lower(len(L))
     middle = lower * (L.T @ (lower * -(K_bar @ B.T)))
@@ -372,13 +472,20 @@ def _kernel_gradients(points, inducing, hyper, L, B, K, B_bar):
     return {
         "variance": (KK.sum() + KKuu.sum()) / hyper.variance,
         "noise": float(Kuu_bar.flat[:: len(L) + 1].sum()),
-        "length": (np.einsum("mp,mp,mp->", KK, gap, gap) + np.einsum("mp,mp,mp->", KKuu, gap_uu, gap_uu)) * inverse / hyper.length,
-        "inducing": -inverse * (np.einsum("mp,mp->m", KK, gap) + 2.0 * np.einsum("mp,mp->m", KKuu, gap_uu)),
+        "length": (
+            np.einsum("mp,mp,mp->", KK, gap, gap) + np.einsum("mp,mp,mp->", KKuu, gap_uu, gap_uu)
+        )
+        * inverse
+        / hyper.length,
+        "inducing": -inverse
+        * (np.einsum("mp,mp->m", KK, gap) + 2.0 * np.einsum("mp,mp->m", KKuu, gap_uu)),
     }
 
 
 def divergence(q, prior):
-    """KL(q || prior) of two Gaussians given by mean and lower root, and its gradients in q's mean and root."""
+    """KL(q || prior) of two Gaussians given by mean and lower root, and its gradients in q's
+    mean and root.
+    """
     ratio = _solve(prior.root, q.root)
     shift = _solve(prior.root, q.mean - prior.mean)
     diagonal = np.abs(ratio.diagonal())

@@ -1,4 +1,6 @@
-"""Fitting a Gaussian process by its evidence bound, and the mean softmax of latent values under the posterior."""
+"""Fitting a Gaussian process by its evidence bound, and the mean softmax of latent values under
+the posterior.
+"""
 
 from dataclasses import dataclass
 
@@ -21,7 +23,18 @@ from calibrant._kernels.gaussian_process import (
 )
 from calibrant._kernels.softmax import softmax
 
-__all__ = ["Fit", "Independent", "Joint", "at_mean", "best_of", "by_draws", "maximise", "starts", "to_second_order", "trial_steps"]
+__all__ = [
+    "Fit",
+    "Independent",
+    "Joint",
+    "at_mean",
+    "best_of",
+    "by_draws",
+    "maximise",
+    "starts",
+    "to_second_order",
+    "trial_steps",
+]
 
 
 @dataclass(frozen=True)
@@ -36,10 +49,11 @@ class Fit:
 
 
 def starts(low, high, n_inducing, hyper):
-    """Where to begin: inducing points evenly over the scores' range, the prior as the posterior, a long and a short length scale.
+    """Where to begin: inducing points evenly over the scores' range, the prior as the posterior, a
+    long and a short length scale.
 
-    The bound has several optima; scores that crowd in a part of their range want the short one. (k-means centres, as in the authors'
-    code, led to worse bounds on crowded scores.)
+    The bound has several optima; scores that crowd in a part of their range want the short one.
+    (k-means centres, as in the authors' code, led to worse bounds on crowded scores.)
     """
     inducing = np.linspace(low, high, n_inducing) if high > low else np.array([low])
     short = min(hyper.length, 0.25 * (high - low))
@@ -48,7 +62,9 @@ def starts(low, high, n_inducing, hyper):
 
 
 def _begin(inducing, hyper):
-    return Fit(inducing, hyper, Posterior(np.zeros(len(inducing)), np.eye(len(inducing))), -np.inf, "start")
+    return Fit(
+        inducing, hyper, Posterior(np.zeros(len(inducing)), np.eye(len(inducing))), -np.inf, "start"
+    )
 
 
 def trial_steps(n_components):
@@ -57,14 +73,18 @@ def trial_steps(n_components):
 
 
 def best_of(begins, run, steps):
-    """Run each start for a few steps, the best one to the end; ``run(begin, max_steps)`` gives a Fit."""
+    """Run each start for a few steps, the best one to the end; ``run(begin, max_steps)`` gives a
+    Fit.
+    """
     tried = [run(begin, steps) for begin in begins]
     leader = max(tried, key=lambda fit: fit.value)
     return leader if leader.status == "converged" else run(leader, 250)
 
 
 class Packing:
-    """Between one flat vector and (hyper, inducing, posterior): logs of positive things, the lower triangle of the root."""
+    """Between one flat vector and (hyper, inducing, posterior): logs of positive things, the
+    lower triangle of the root.
+    """
 
     def __init__(self, begin, learn_kernel):
         self.begin, self.learn_kernel, self.size = begin, learn_kernel, len(begin.inducing)
@@ -75,14 +95,22 @@ class Packing:
         h, q = self.begin.hyper, self.begin.posterior
         root = q.root[self.lower].copy()
         root[self.on_diagonal] = np.log(root[self.on_diagonal])
-        kernel = [np.log([h.variance, h.length, h.noise]), self.begin.inducing] if self.learn_kernel else []
+        kernel = (
+            [np.log([h.variance, h.length, h.noise]), self.begin.inducing]
+            if self.learn_kernel
+            else []
+        )
         return np.concatenate([*kernel, q.mean, root])
 
     def unpack(self, x):
         hyper, inducing = self.begin.hyper, self.begin.inducing
         if self.learn_kernel:
             variance, length, noise = np.exp(x[:3]).tolist()
-            hyper, inducing, x = Hyper(variance, length, noise), x[3 : 3 + self.size], x[3 + self.size :]
+            hyper, inducing, x = (
+                Hyper(variance, length, noise),
+                x[3 : 3 + self.size],
+                x[3 + self.size :],
+            )
         packed = x[self.size :].copy()
         packed[self.on_diagonal] = np.exp(packed[self.on_diagonal])
         root = np.zeros((self.size, self.size))
@@ -92,17 +120,25 @@ class Packing:
     def gradient(self, g, hyper, posterior):
         root = g["root"][self.lower]
         root[self.on_diagonal] *= posterior.root.diagonal()
-        kernel = [[g["variance"] * hyper.variance, g["length"] * hyper.length, g["noise"] * hyper.noise], g["inducing"]]
+        kernel = [
+            [g["variance"] * hyper.variance, g["length"] * hyper.length, g["noise"] * hyper.noise],
+            g["inducing"],
+        ]
         return np.concatenate([*(kernel if self.learn_kernel else []), g["mean"], root])
 
     def box(self, limits, n):
         if not self.learn_kernel:
             return None
-        return [(float(np.log(a)), float(np.log(b))) for a, b in limits] + [(None, None)] * (n - len(limits))
+        return [(float(np.log(a)), float(np.log(b))) for a, b in limits] + [(None, None)] * (
+            n - len(limits)
+        )
 
 
-def maximise(layout, log_prior_own, weight, begin, prior, full, limits, max_steps, learn_kernel=True):
-    """Maximise the bound per unit of weight from ``begin``; ``limits`` bounds (variance, length, noise).
+def maximise(
+    layout, log_prior_own, weight, begin, prior, full, limits, max_steps, learn_kernel=True
+):
+    """Maximise the bound per unit of weight from ``begin``; ``limits`` bounds (variance, length,
+    noise).
 
     With ``learn_kernel`` False only the posterior moves, as an online update needs.
     """
@@ -120,11 +156,25 @@ def maximise(layout, log_prior_own, weight, begin, prior, full, limits, max_step
 
     x0 = packing.pack()
     options = {"maxiter": max_steps, "maxfun": 4 * max_steps, "ftol": 1e-8, "gtol": 1e-7}
-    # A trial step may overflow far from the data; the line search then backs off from the huge value it sees.
+    # A trial step may overflow far from the data; the line search then backs off from the huge
+    # value it sees.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        result = minimize(objective, x0, jac=True, method="L-BFGS-B", bounds=packing.box(limits, len(x0)), options=options)
+        result = minimize(
+            objective,
+            x0,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=packing.box(limits, len(x0)),
+            options=options,
+        )
     hyper, inducing, posterior = packing.unpack(result.x)
-    status = "converged" if result.status == 0 else "max steps" if result.status == 1 else "line search ended"
+    status = (
+        "converged"
+        if result.status == 0
+        else "max steps"
+        if result.status == 1
+        else "line search ended"
+    )
     return Fit(inducing, hyper, posterior, -float(result.fun) * total, status)
 
 
@@ -143,13 +193,17 @@ def by_draws(law, prior, scores, draws, n_draws):
     n, K = scores.shape
     out, step = np.empty((n, K)), max(1, CACHED_VALUES // (K * max(n_draws, 1)))
     for rows in (slice(i, i + step) for i in range(0, n, step)):
-        out[rows] = _mean_softmax((prior + shift)[rows], law.deviations(scores[rows], variance[rows], draws), n_draws)
+        out[rows] = _mean_softmax(
+            (prior + shift)[rows], law.deviations(scores[rows], variance[rows], draws), n_draws
+        )
     return out
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
 def _mean_softmax(mean, half, n_draws):
-    """Mean over draws (n, K, D) around the mean (n, K) and their negatives, (n, K): one exponential serves both."""
+    """Mean over draws (n, K, D) around the mean (n, K) and their negatives, (n, K): one
+    exponential serves both.
+    """
     if n_draws % 2 == 0:
         top, moved = np.exp(mean - mean.max(axis=1, keepdims=True)), np.exp(half)
         total = _shares(top, moved)
@@ -158,17 +212,23 @@ def _mean_softmax(mean, half, n_draws):
             return top * total / n_draws
     # An odd number, or draws so wide that their exponentials are no numbers.
     half = half.transpose(0, 2, 1)
-    return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(axis=1)
+    return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(
+        axis=1
+    )
 
 
 def _shares(top, moved):
-    """Sums over the draws of ``moved`` (n, K, D) over its sum with the weights ``top`` (n, K), (n, K)."""
+    """Sums over the draws of ``moved`` (n, K, D) over its sum with the weights ``top`` (n, K),
+    (n, K).
+    """
     whole = top[:, None, :] @ moved
     return (moved @ np.reciprocal(whole, out=whole).transpose(0, 2, 1))[:, :, 0]
 
 
 def to_second_order(law, prior, scores):
-    """E[softmax_j] = Q_j (1 + a_j / 2), a_j the Hessian of softmax_j contracted with the covariance; exp(a_j / 2) stays positive."""
+    """E[softmax_j] = Q_j (1 + a_j / 2), a_j the Hessian of softmax_j contracted with the
+    covariance; exp(a_j / 2) stays positive.
+    """
     shift, variance = _moments(law, scores)
     mean = prior + shift
     return softmax(mean + 0.5 * law.curvature(scores, variance, softmax(mean)))
@@ -206,7 +266,8 @@ class Independent:
 
 @dataclass(frozen=True)
 class Functions:
-    """D functions drawn around the latent mean: white noise on the lattice (PERIOD, D), what the data make of it, whitened at the
+    """D functions drawn around the latent mean: white noise on the lattice (PERIOD, D), what the
+    data make of it, whitened at the
     inducing points (M, D), and the noise of each component (D, K)."""
 
     lattice: np.ndarray
@@ -216,19 +277,27 @@ class Functions:
 
 @dataclass(frozen=True)
 class Joint:
-    """One function at all components, so that what shifts them together cancels in the softmax; the same functions for every row."""
+    """One function at all components, so that what shifts them together cancels in the softmax;
+    the same functions for every row.
+    """
 
     inducing: np.ndarray
     hyper: Hyper
     posterior: Posterior
 
     def draw(self, rng, n_draws, n_classes):
-        """Matheron's rule: draws from the prior, moved by what they lack of draws from the posterior at the inducing points."""
+        """Matheron's rule: draws from the prior, moved by what they lack of draws from the
+        posterior at the inducing points.
+        """
         lattice = rng.standard_normal((PERIOD, n_draws))
         own, wanted = rng.standard_normal((2, len(self.inducing), n_draws))
         prior = self._prior(self.inducing, lattice) + np.sqrt(self.hyper.noise + JITTER) * own
-        pull = self.posterior.root @ wanted - np.linalg.solve(cholesky(self.inducing, self.hyper), prior)
-        return Functions(lattice, pull, np.sqrt(self.hyper.noise) * rng.standard_normal((n_draws, n_classes)))
+        pull = self.posterior.root @ wanted - np.linalg.solve(
+            cholesky(self.inducing, self.hyper), prior
+        )
+        return Functions(
+            lattice, pull, np.sqrt(self.hyper.noise) * rng.standard_normal((n_draws, n_classes))
+        )
 
     def deviations(self, scores, variance, draws):
         points = scores.ravel()
@@ -240,7 +309,11 @@ class Joint:
         B, root = self._projection(scores.ravel()).reshape(-1, *scores.shape), self.posterior.root
         prior = np.einsum("mnk,nk->mn", B, Q)
         gained = np.einsum("mnk,mn->nk", B, root @ (root.T @ prior) - prior)
-        CQ = self.hyper.variance * row_products(scores, Q, self.hyper.length) + self.hyper.noise * Q + gained
+        CQ = (
+            self.hyper.variance * row_products(scores, Q, self.hyper.length)
+            + self.hyper.noise * Q
+            + gained
+        )
         return variance - 2.0 * CQ + sum_rows((2.0 * CQ - variance) * Q)[:, None]
 
     @staticmethod

@@ -1,8 +1,10 @@
-"""A smooth factor on standard deviations: its logarithm a constant plus one Gaussian process of each input.
+"""A smooth factor on standard deviations: its logarithm a constant plus one Gaussian process of
+each input.
 
-For rows that share their inputs only their weight m and the mean q of their squared standardised errors count: the normal log
-likelihood of a log factor g is -m (g + q e^(-2g) / 2), concave in g. So rows are pooled in small cells, a process is a sum over the
-eigenvectors of its kernel at a few points, and the mode is found by Newton's method. Kernels are compared by Laplace's evidence.
+For rows that share their inputs only their weight m and the mean q of their squared standardised
+errors count: the normal log likelihood of a log factor g is -m (g + q e^(-2g) / 2), concave in g.
+So rows are pooled in small cells, a process is a sum over the eigenvectors of its kernel at a few
+points, and the mode is found by Newton's method. Kernels are compared by Laplace's evidence.
 """
 
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ __all__ = ["Basis", "Cells", "Mode", "mode", "pool", "process_basis", "radial", 
 
 #: Eigenvectors of a kernel whose eigenvalue is below this share of the largest are left out.
 LEAST_EIGENVALUE = 1e-10
-#: Amplitudes of a process (in the log of the factor) and length scales (in std of the input) that are compared.
+#: Amplitudes of a process (in the log of the factor) and length scales (in std of the input) that
+#: are compared.
 AMPLITUDES = (0.1, 0.3, 1.0)
 LENGTHS = (0.5, 1.0, 2.0, 4.0)
 #: A process is taken in only where it makes the data this much more probable.
@@ -26,7 +29,9 @@ LEAST_GAIN = np.log(10.0)
 
 @dataclass(frozen=True)
 class Cells:
-    """Pooled rows: weight (G,), mean squared standardised error (G,), and the mean inputs, one (G,) each."""
+    """Pooled rows: weight (G,), mean squared standardised error (G,), and the mean inputs, one
+    (G,) each.
+    """
 
     weight: np.ndarray
     square: np.ndarray
@@ -35,7 +40,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class Basis:
-    """A process of unit amplitude: features (G, r) = radial(x, points) @ root, whose coefficients are independent N(0, 1)."""
+    """A process of unit amplitude: features (G, r) = radial(x, points) @ root, whose
+    coefficients are independent N(0, 1).
+    """
 
     features: np.ndarray
     root: np.ndarray
@@ -43,7 +50,9 @@ class Basis:
 
 @dataclass(frozen=True)
 class Mode:
-    """Coefficients at the mode (the constant first), Laplace's log evidence up to a constant, and how Newton's method ended."""
+    """Coefficients at the mode (the constant first), Laplace's log evidence up to a constant,
+    and how Newton's method ended.
+    """
 
     coefficients: np.ndarray
     evidence: float
@@ -52,7 +61,9 @@ class Mode:
 
 
 def pool(inputs, square, weight, n_cells):
-    """Rows pooled in cells of equal weight along each input (at most ``n_cells``), cut where wider than the range / ``n_cells``."""
+    """Rows pooled in cells of equal weight along each input (at most ``n_cells``), cut where
+    wider than the range / ``n_cells``.
+    """
     code = np.zeros(len(square), dtype=np.int64)
     for x in inputs:
         place = ((x - x.min()) / np.ptp(x) * n_cells).astype(np.int64)
@@ -78,7 +89,9 @@ def process_basis(x, points, length):
 
 
 def mode(cells, features):
-    """The mode of the constant and the coefficients of the features (G, r), which have the prior N(0, 1)."""
+    """The mode of the constant and the coefficients of the features (G, r), which have the prior
+    N(0, 1).
+    """
     design = np.column_stack([np.ones(len(cells.weight)), features])
     prior, total = np.append(0.0, np.ones(features.shape[1])), cells.weight.sum()
 
@@ -92,7 +105,8 @@ def mode(cells, features):
         return value, gradient, hessian
 
     def evaluate(x):
-        # A first step may overshoot so far that the exponential overflows; the line search then halves it.
+        # A first step may overshoot so far that the exponential overflows; the line search then
+        # halves it.
         with np.errstate(over="ignore", invalid="ignore"):
             value, gradient, hessian = parts(x)
         if not np.isfinite(hessian).all():
@@ -105,15 +119,23 @@ def mode(cells, features):
 
 
 def search(cells, points):
-    """(amplitude and length of each input, weights of its points, the mode): the kernels of most evidence, one input after the other.
+    """(amplitude and length of each input, weights of its points, the mode): the kernels of most
+    evidence, one input after the other.
 
     An input whose process does not make the data ten times more probable has amplitude 0.
     """
-    bases = [{length: process_basis(x, p, length) for length in _lengths(p)} for x, p in zip(cells.inputs, points, strict=True)]
+    bases = [
+        {length: process_basis(x, p, length) for length in _lengths(p)}
+        for x, p in zip(cells.inputs, points, strict=True)
+    ]
     chosen = [(0.0, max(options)) for options in bases]
 
     def found(kernels):
-        used = [a * own[length].features for (a, length), own in zip(kernels, bases, strict=True) if a > 0.0]
+        used = [
+            a * own[length].features
+            for (a, length), own in zip(kernels, bases, strict=True)
+            if a > 0.0
+        ]
         return mode(cells, np.column_stack([np.empty((len(cells.weight), 0)), *used]))
 
     best = found(chosen)

@@ -5,20 +5,36 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["grow_regions", "membership", "region_paths", "row_sums", "rows_by_group", "scaled_columns", "scaled_rows"]
+__all__ = [
+    "grow_regions",
+    "membership",
+    "region_paths",
+    "row_sums",
+    "rows_by_group",
+    "scaled_columns",
+    "scaled_rows",
+]
 
 
 def rows_by_group(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """Row numbers of each of the groups 0..n_groups-1, ascending: a list of n_groups integer arrays."""
+    """Row numbers of each of the groups 0..n_groups-1, ascending: a list of n_groups integer
+    arrays.
+    """
     # NumPy sorts 16-bit integers by radix, in linear time.
     narrow = group.astype(np.uint16) if n_groups <= 65_536 else group
     order = np.argsort(narrow, kind="stable")
     return np.split(order, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
 
 
-def membership(group: np.ndarray, row: np.ndarray, shape: tuple[int, int], value: np.ndarray | None = None) -> Any:
-    """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; pairs met again add up."""
-    return sparse.csr_array((np.ones(len(row)) if value is None else value, (group, row)), shape=shape)
+def membership(
+    group: np.ndarray, row: np.ndarray, shape: tuple[int, int], value: np.ndarray | None = None
+) -> Any:
+    """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; pairs met
+    again add up.
+    """
+    return sparse.csr_array(
+        (np.ones(len(row)) if value is None else value, (group, row)), shape=shape
+    )
 
 
 def scaled_columns(matrix: Any, by: np.ndarray) -> Any:
@@ -41,9 +57,11 @@ LEAST_SPREAD = 1e-9
 
 
 def grow_regions(points, weight, depth, least):
-    """(2^depth - 1, 2) feature and threshold of the nodes 0, 1, 2, ... whose halves are 2k + 1 and 2k + 2; feature -1 where one is whole.
+    """(2^depth - 1, 2) feature and threshold of the nodes 0, 1, 2, ... whose halves are 2k + 1 and
+    2k + 2; feature -1 where one is whole.
 
-    A node is halved where both halves have at least ``least`` of the weight. Points, (n, d), have spreads of about 1.
+    A node is halved where both halves have at least ``least`` of the weight. Points, (n, d), have
+    spreads of about 1.
     """
     nodes = np.full((2**depth - 1, 2), -1.0)
     node = np.zeros(len(points), dtype=np.intp)
@@ -77,11 +95,16 @@ def _halved(points, weight, least):
 def region_paths(nodes, points):
     """(n, depth) the node that each row is in at each depth from 1 on, -1 below a whole one."""
     depth = (len(nodes) + 1).bit_length() - 1
-    node, out = np.zeros(len(points), dtype=np.intp), np.full((len(points), depth), -1, dtype=np.intp)
+    node, out = (
+        np.zeros(len(points), dtype=np.intp),
+        np.full((len(points), depth), -1, dtype=np.intp),
+    )
     for level in range(depth):
         feature = np.where(node >= 0, nodes[np.maximum(node, 0), 0], -1.0).astype(np.intp)
         going = feature >= 0
-        right = points[np.arange(len(points)), np.maximum(feature, 0)] > nodes[np.maximum(node, 0), 1]
+        right = (
+            points[np.arange(len(points)), np.maximum(feature, 0)] > nodes[np.maximum(node, 0), 1]
+        )
         node = np.where(going, 2 * node + 1 + right, -1)
         out[:, level] = node
     return out

@@ -1,4 +1,6 @@
-"""Intervals: for a proportion, a count, an area under the ROC curve, a mean from sums of powers, and from resampled sums."""
+"""Intervals: for a proportion, a count, an area under the ROC curve, a mean from sums of powers,
+and from resampled sums.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +42,11 @@ FEW = 10.0
 
 def normal_quantile(level: float, freedom: Any = np.inf) -> float:
     """The z with P(|N(0, 1)| <= z) = level; of Student's t with finite ``freedom``."""
-    return float(special.ndtri(0.5 + 0.5 * level) if np.isinf(freedom) else special.stdtrit(freedom, 0.5 + 0.5 * level))
+    return float(
+        special.ndtri(0.5 + 0.5 * level)
+        if np.isinf(freedom)
+        else special.stdtrit(freedom, 0.5 + 0.5 * level)
+    )
 
 
 def wilson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -51,30 +57,41 @@ def wilson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.
     p = successes / safe
     centre = (p + z * z / (2 * safe)) / (1 + z * z / safe)
     half = z / (1 + z * z / safe) * np.sqrt(p * (1 - p) / safe + z * z / (4 * safe * safe))
-    # At no and at all successes the ends are exactly 0 and 1, which the subtraction misses by a rounding.
+    # At no and at all successes the ends are exactly 0 and 1, which the subtraction misses by a
+    # rounding.
     low = np.where((n > 0) & (successes > 0), np.clip(centre - half, 0.0, 1.0), 0.0)
     high = np.where((n > 0) & (successes < n), np.clip(centre + half, 0.0, 1.0), 1.0)
     return low, high
 
 
 def clopper_pearson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Exact (Clopper-Pearson) interval of successes / n, arrays -> (low, high); [0, 1] where n is 0."""
+    """Exact (Clopper-Pearson) interval of successes / n, arrays -> (low, high); [0, 1] where n
+    is 0.
+    """
     k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
-    low = np.where(k > 0, special.betaincinv(np.maximum(k, 1e-300), np.maximum(n - k, 0) + 1, tail), 0.0)
+    low = np.where(
+        k > 0, special.betaincinv(np.maximum(k, 1e-300), np.maximum(n - k, 0) + 1, tail), 0.0
+    )
     high = np.where(k < n, special.betaincinv(k + 1, np.maximum(n - k, 1e-300), 1.0 - tail), 1.0)
     return low, high
 
 
 def rate_interval(successes: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
-    """Clopper and Pearson's interval of a rate where fewer than ten are of either kind, Wilson's elsewhere, arrays -> (low, high)."""
+    """Clopper and Pearson's interval of a rate where fewer than ten are of either kind, Wilson's
+    elsewhere, arrays -> (low, high).
+    """
     few = np.minimum(successes, np.subtract(n, successes)) < FEW
     exact, score = clopper_pearson(successes, n, level), wilson(successes, n, level)
     return np.where(few, exact[0], score[0]), np.where(few, exact[1], score[1])
 
 
-def normal_interval(mean: Any, variance_of_mean: Any, level: float = 0.95, freedom: Any = np.inf) -> tuple[Any, Any]:
-    """mean -+ z sqrt(variance_of_mean), numbers or arrays; Student's t for z where the variance has finite degrees of freedom."""
+def normal_interval(
+    mean: Any, variance_of_mean: Any, level: float = 0.95, freedom: Any = np.inf
+) -> tuple[Any, Any]:
+    """mean -+ z sqrt(variance_of_mean), numbers or arrays; Student's t for z where the variance
+    has finite degrees of freedom.
+    """
     half = normal_quantile(level, freedom) * np.sqrt(np.maximum(variance_of_mean, 0.0))
     return mean - half, mean + half
 
@@ -85,7 +102,9 @@ def inside(bounds: tuple[Any, Any], limits: tuple[Any, Any]) -> tuple[Any, Any]:
 
 
 def unseen_share(n: float, level: float = 0.95) -> float:
-    """The largest share of rows of which n can fail to show one, at this level: the upper end of 0 of n."""
+    """The largest share of rows of which n can fail to show one, at this level: the upper end of
+    0 of n.
+    """
     return float(1.0 - (0.5 - 0.5 * level) ** (1.0 / max(n, 1.0)))
 
 
@@ -96,7 +115,9 @@ def beta_interval(right: Any, wrong: Any, level: float = 0.95) -> tuple[np.ndarr
 
 
 def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Where the share of hits among n lies with probability ``level`` (at least) if each has probability p, arrays -> (low, high)."""
+    """Where the share of hits among n lies with probability ``level`` (at least) if each has
+    probability p, arrays -> (low, high).
+    """
     p, n = np.asarray(p, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
     inner = np.clip(p, 1e-12, 1.0 - 1e-12)
@@ -113,19 +134,25 @@ def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.nda
 UNKNOWN = 0.5
 
 
-def auroc_limits(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], level: float) -> tuple[float, float]:
-    """(low, high) from (placements, weights) of the rows of either side: the share of the other side that each beats, or is beaten by.
+def auroc_limits(
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], level: float
+) -> tuple[float, float]:
+    """(low, high) from (placements, weights) of the rows of either side: the share of the other
+    side that each beats, or is beaten by.
 
-    DeLong's variance on the scale of the log-odds. Placements that are all 1 have no variance: half a row of any placement on either side
-    gives them one, as the half successes of Jeffreys' interval do; few rows of either side have Student's t. Of sides that are apart the
-    limit is exact: were the area less, so many rows of the smaller side would be on their side with a chance of (1 - level) / 2 at most.
+    DeLong's variance on the scale of the log-odds. Placements that are all 1 have no variance: half
+    a row of any placement on either side gives them one, as the half successes of Jeffreys'
+    interval do; few rows of either side have Student's t. Of sides that are apart the limit is
+    exact: were the area less, so many rows of the smaller side would be on their side with a chance
+    of (1 - level) / 2 at most.
     """
     apart = [np.concatenate([first[0], second[0]]) == end for end in (1.0, 0.0)]
     if any(one.all() for one in apart):
         away = (0.5 - 0.5 * level) ** (1.0 / min(first[1].sum(), second[1].sum()))
         return (away, 1.0) if apart[0].all() else (0.0, 1.0 - away)
     (one, one_variance, size), (other, other_variance, rest) = _joined(*first), _joined(*second)
-    # Either side's mean is the area; the half row pulls that of the smaller side more, whose placements say least.
+    # Either side's mean is the area; the half row pulls that of the smaller side more, whose
+    # placements say least.
     area = float(np.clip(one if size <= rest else other, 1e-12, 1.0 - 1e-12))
     variance = (one_variance + other_variance) / (area * (1.0 - area)) ** 2
     low, high = normal_interval(np.log(area / (1.0 - area)), variance, level, min(size, rest))
@@ -141,16 +168,20 @@ def _joined(placement: np.ndarray, weight: np.ndarray) -> Any:
 
 
 def poisson_limits(count: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Exact limits of a Poisson mean from a count (which weights may make no whole number), arrays -> (low, high)."""
+    """Exact limits of a Poisson mean from a count (which weights may make no whole number),
+    arrays -> (low, high).
+    """
     count, tail = np.asarray(count, dtype=np.float64), 0.5 * (1.0 - level)
     low = np.where(count > 0.0, special.gammaincinv(np.where(count > 0.0, count, 1.0), tail), 0.0)
     return low, special.gammaincinv(count + 1.0, 1.0 - tail)
 
 
 def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of the expected number of events among n rows, arrays -> (low, high), never of no width.
+    """Limits of the expected number of events among n rows, arrays -> (low, high), never of no
+    width.
 
-    On the log scale, count * exp(-+ z sqrt((1 - count / n) / count)); exact Poisson below 10 events, exact binomial below 10 rows without.
+    On the log scale, count * exp(-+ z sqrt((1 - count / n) / count)); exact Poisson below 10
+    events, exact binomial below 10 rows without.
     """
     count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
     rest = np.maximum(n - count, 0.0)
@@ -159,9 +190,14 @@ def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndar
     share = clopper_pearson(count, n, level)
     ends = []
     for usual, poisson, binomial in zip(
-        (count / factor, count * factor), poisson_limits(np.minimum(count, FEW), level), share, strict=True
+        (count / factor, count * factor),
+        poisson_limits(np.minimum(count, FEW), level),
+        share,
+        strict=True,
     ):
-        ends.append(np.minimum(np.where(count < FEW, poisson, np.where(rest < FEW, binomial * n, usual)), n))
+        ends.append(
+            np.minimum(np.where(count < FEW, poisson, np.where(rest < FEW, binomial * n, usual)), n)
+        )
     return ends[0], ends[1]
 
 
@@ -179,19 +215,32 @@ def minus(part: Any, factor: Any = 1.0) -> tuple[Any, Any, Any]:
 
 
 def sum_limits(first: Any, second: Any, correlation: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of the sum of two parts, each (value, low, high), whose estimates have this correlation."""
+    """(low, high) of the sum of two parts, each (value, low, high), whose estimates have this
+    correlation.
+    """
     value = first[0] + second[0]
     ends = []
     for side, sign in ((1, -1.0), (2, 1.0)):
         a, b = np.abs(first[0] - first[side]), np.abs(second[0] - second[side])
-        ends.append(value + sign * np.sqrt(np.maximum(a * a + b * b + 2.0 * correlation * a * b, 0.0)))
+        ends.append(
+            value + sign * np.sqrt(np.maximum(a * a + b * b + 2.0 * correlation * a * b, 0.0))
+        )
     return ends[0], ends[1]
 
 
 def multinomial_correlation(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Correlation of two shares of one total, p + q <= 1; 0 where either is 0 or 1, as its noise is then that of its limits alone."""
+    """Correlation of two shares of one total, p + q <= 1; 0 where either is 0 or 1, as its noise
+    is then that of its limits alone.
+    """
     odds = p * q
-    return -np.sqrt(np.divide(odds, (1.0 - p) * (1.0 - q), out=np.zeros_like(odds), where=(odds > 0.0) & (p < 1.0) & (q < 1.0)))
+    return -np.sqrt(
+        np.divide(
+            odds,
+            (1.0 - p) * (1.0 - q),
+            out=np.zeros_like(odds),
+            where=(odds > 0.0) & (p < 1.0) & (q < 1.0),
+        )
+    )
 
 
 #: Rates tried at a time, how often the grid is drawn in, and how near to 0 and 1 a rate may come.
@@ -199,7 +248,9 @@ RATES, ROUNDS, LEAST = 17, 8, 1e-9
 
 
 def over_rates(value_at: Callable[[Any], Any], ends: tuple[Any, Any]) -> tuple[Any, Any]:
-    """(least, largest) of ``value_at(rates)`` between the ends, arrays: the least at an end, the largest by ever finer grids."""
+    """(least, largest) of ``value_at(rates)`` between the ends, arrays: the least at an end, the
+    largest by ever finer grids.
+    """
     below, above = (special.logit(np.clip(end, LEAST, 1.0 - LEAST)) for end in ends)
     at_ends = [value_at(special.expit(end)) for end in (below, above)]
     largest = np.maximum(*at_ends)
@@ -208,7 +259,10 @@ def over_rates(value_at: Callable[[Any], Any], ends: tuple[Any, Any]) -> tuple[A
         values = value_at(special.expit(odds))
         best = values.argmax(axis=0)
         largest = np.maximum(largest, values.max(axis=0))
-        below, above = (np.take_along_axis(odds, np.clip(best + step, 0, RATES - 1)[None], axis=0)[0] for step in (-1, 1))
+        below, above = (
+            np.take_along_axis(odds, np.clip(best + step, 0, RATES - 1)[None], axis=0)[0]
+            for step in (-1, 1)
+        )
     return np.minimum(*at_ends), largest
 
 
@@ -220,8 +274,8 @@ def quotient(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
 #: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
 STRAIGHT = 1e-3
 #: How far beyond the largest losses seen the unseen one of an open range is: twice the skewness, or
-#: .9 of its square where that is more, from once to fourteen times with up to a hundred rows, and to
-#: three times with very many, which have shown their tail.
+#: .9 of its square where that is more, from once to fourteen times with up to a hundred rows, and
+#: to three times with very many, which have shown their tail.
 STRETCH, STEEPER, FARTHEST, NEARER, FEW_ROWS = 2.0, 0.9, 14.0, 3.0, 100.0
 #: Variances this small beside the square of the mean are rounding.
 ROUNDING = 1e-13
@@ -235,7 +289,9 @@ def powers(loss: np.ndarray) -> list[np.ndarray]:
 
 
 def _quantile(q, skew):
-    """Quantile of the distribution of mean 0, variance 1 and this skewness that is a shifted gamma, arrays."""
+    """Quantile of the distribution of mean 0, variance 1 and this skewness that is a shifted
+    gamma, arrays.
+    """
     size = np.maximum(np.abs(skew), STRAIGHT)
     shape = 4.0 / (size * size)
     bent = (special.gammaincinv(shape, np.where(skew > 0.0, q, 1.0 - q)) - shape) / np.sqrt(shape)
@@ -252,13 +308,19 @@ def _share_below(x, skew):
     return reach if skew > 0.0 else 1.0 - reach
 
 
-def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], kind: str | None = None) -> tuple[Any, Any]:
-    """What a row not seen yet loses at either end where nothing is known of it: an end of the range; or with "double", and where the
-    range is open, as far from the mean as the nearer bound (one unit where there is none), upwards as far as the skewness says at least."""
+def unseen_ends(
+    n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], kind: str | None = None
+) -> tuple[Any, Any]:
+    """What a row not seen yet loses at either end where nothing is known of it: an end of the
+    range; or with "double", and where the
+    range is open, as far from the mean as the nearer bound (one unit where there is none), upwards
+    as far as the skewness says at least."""
     (least, most), (mean, second, third) = bounds, (quotient(sums[..., j], n) for j in range(3))
     if kind is None and np.isfinite(bounds).all():
         return np.full_like(mean, least), np.full_like(mean, most)
-    away = np.minimum(mean - least, most - mean) if np.isfinite(bounds).any() else np.ones_like(mean)
+    away = (
+        np.minimum(mean - least, most - mean) if np.isfinite(bounds).any() else np.ones_like(mean)
+    )
     if np.isfinite(most):
         # A mean at one bound: the other.
         away = np.where(away > 0.0, away, most - least) if np.isfinite(least) else away
@@ -276,63 +338,106 @@ def unseen_ends(n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], ki
 
 
 def limits_within(
-    bounds: tuple[float, float], n: np.ndarray, sums: np.ndarray, ends: tuple[Any, Any], level: float
-) -> tuple[Any, Any]:  # fmt: skip
-    """``mean_limits`` cut off at the bounds; one row says nothing about the spread, so that its interval is the whole range."""
+    bounds: tuple[float, float],
+    n: np.ndarray,
+    sums: np.ndarray,
+    ends: tuple[Any, Any],
+    level: float,
+) -> tuple[Any, Any]:
+    """``mean_limits`` cut off at the bounds; one row says nothing about the spread, so that its
+    interval is the whole range.
+    """
     low, high = mean_limits(n, sums, ends[0], ends[1], level)
     several = n > 1.0
-    return np.where(several, np.maximum(low, bounds[0]), bounds[0]), np.where(several, np.minimum(high, bounds[1]), bounds[1])
+    return np.where(several, np.maximum(low, bounds[0]), bounds[0]), np.where(
+        several, np.minimum(high, bounds[1]), bounds[1]
+    )
 
 
 def moved_limits(
-    bounds: tuple[float, float], weight: np.ndarray, value: float, moves: np.ndarray, if_other: np.ndarray, level: float
+    bounds: tuple[float, float],
+    weight: np.ndarray,
+    value: float,
+    moves: np.ndarray,
+    if_other: np.ndarray,
+    level: float,
 ) -> tuple[Any, Any]:
-    """``limits_within`` of a value that rows move by ``moves``, as of their mean; an unseen row is one of the other outcome."""
+    """``limits_within`` of a value that rows move by ``moves``, as of their mean; an unseen row
+    is one of the other outcome.
+    """
     n, sums = weight.sum(), np.array([weight @ power for power in powers(value + moves)])
     limits = limits_within(bounds, n, sums, (bounds[0], value + weight @ if_other / n), level)
     return _as_of_few(bounds, n, value, limits, level)
 
 
-def ratio_limits(bounds: tuple[float, float], value: np.ndarray, totals: np.ndarray, level: float) -> tuple[Any, Any]:
-    """(low, high) of a quotient of two sums from the last axis of ``totals``: top, bottom, their products of two and of three.
+def ratio_limits(
+    bounds: tuple[float, float], value: np.ndarray, totals: np.ndarray, level: float
+) -> tuple[Any, Any]:
+    """(low, high) of a quotient of two sums from the last axis of ``totals``: top, bottom, their
+    products of two and of three.
 
-    As a mean of so many rows as the bottom counts for, with the moments of top - value * bottom; those rows may be few, so that Student's
-    t widens it.
+    As a mean of so many rows as the bottom counts for, with the moments of top - value * bottom;
+    those rows may be few, so that Student's t widens it.
     """
     bottom, tt, tb, bb, ttt, ttb, tbb, bbb = (totals[..., j] for j in range(1, 9))
     n = quotient(bottom * bottom, bb)
     second = np.maximum(quotient(tt - 2.0 * value * tb + value**2 * bb, bb), 0.0)
     third = quotient(ttt - 3.0 * value * ttb + 3.0 * value**2 * tbb - value**3 * bbb, bbb)
-    sums = np.stack([value, second + value**2, third + 3.0 * value * second + value**3], axis=-1) * n[..., None]
-    return _as_of_few(bounds, n, value, limits_within(bounds, n, sums, unseen_ends(n, sums, bounds, "double"), level), level)
+    sums = (
+        np.stack([value, second + value**2, third + 3.0 * value * second + value**3], axis=-1)
+        * n[..., None]
+    )
+    return _as_of_few(
+        bounds,
+        n,
+        value,
+        limits_within(bounds, n, sums, unseen_ends(n, sums, bounds, "double"), level),
+        level,
+    )
 
 
 def _as_of_few(bounds, n, value, limits, level):
     """The limits as far from the value as Student's t of n rows asks for."""
     freedom = np.where(n > 1.0, np.maximum(n - 1.0, 0.1), np.inf)
     wide = special.stdtrit(freedom, 0.5 + 0.5 * level) / special.ndtri(0.5 + 0.5 * level)
-    return np.maximum(value - wide * (value - limits[0]), bounds[0]), np.minimum(value + wide * (limits[1] - value), bounds[1])
+    return np.maximum(value - wide * (value - limits[0]), bounds[0]), np.minimum(
+        value + wide * (limits[1] - value), bounds[1]
+    )
 
 
 def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tuple[Any, Any]:
-    """(low, high) of a mean of n rows, arrays with any leading axes; ``sums`` of the loss, its square and its cube on the last axis.
+    """(low, high) of a mean of n rows, arrays with any leading axes; ``sums`` of the loss, its
+    square and its cube on the last axis.
 
-    ``below`` and ``above`` are the losses of the unseen row at either end; one on the wrong side of the mean is not counted.
+    ``below`` and ``above`` are the losses of the unseen row at either end; one on the wrong side of
+    the mean is not counted.
     """
     mean = quotient(sums[..., 0], n)
     ends = []
     for unseen, side in ((below, -1.0), (above, 1.0)):
         counts = side * (unseen - mean) > 0.0
-        ends.append(_end(n, sums, np.where(counts, unseen, 0.0), counts.astype(np.float64), 0.5 + 0.5 * side * level))
+        ends.append(
+            _end(
+                n,
+                sums,
+                np.where(counts, unseen, 0.0),
+                counts.astype(np.float64),
+                0.5 + 0.5 * side * level,
+            )
+        )
     return np.minimum(ends[0], mean), np.maximum(ends[1], mean)
 
 
 def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
-    """Half the two-sided p-value of a mean of 0: how much of the law behind ``mean_limits`` lies on the side of 0 that the mean is not."""
+    """Half the two-sided p-value of a mean of 0: how much of the law behind ``mean_limits`` lies
+    on the side of 0 that the mean is not.
+    """
     mean = sums[0] / n
     unseen, side = (below, -1.0) if mean > 0.0 else (above, 1.0)
     counts = side * (unseen - mean) > 0.0
-    first, spread, skew = (float(one) for one in _law(n, sums, unseen if counts else 0.0, float(counts)))
+    first, spread, skew = (
+        float(one) for one in _law(n, sums, unseen if counts else 0.0, float(counts))
+    )
     if not spread > 0.0:
         return 0.0 if first * mean > 0.0 else 0.5
     share = _share_below(-first / spread, skew)
@@ -348,7 +453,9 @@ def _end(n, sums, unseen, one, q):
 def _law(n, sums, unseen, one):
     """(mean, standard deviation, skewness) of the mean of n rows and of ``one`` unseen row."""
     rows = n + one
-    first, second, third = (quotient(sums[..., j] + one * unseen ** (j + 1), rows) for j in range(3))
+    first, second, third = (
+        quotient(sums[..., j] + one * unseen ** (j + 1), rows) for j in range(3)
+    )
     variance = second - first * first
     variance = np.where(variance > ROUNDING * second, variance, 0.0)
     cube = third - 3.0 * first * variance - first**3
@@ -356,5 +463,9 @@ def _law(n, sums, unseen, one):
     spread = np.sqrt(variance / np.maximum(rows - 1.0, 1.0))
     own = (rows + 2.0) * variance**1.5
     # The cubes of losses beyond 1e100 are not finite: their mean is taken for normal.
-    skew = 2.0 * np.sqrt(rows + 1.0) * np.divide(cube, own, out=np.zeros_like(cube), where=np.isfinite(cube) & (own > 0.0))
+    skew = (
+        2.0
+        * np.sqrt(rows + 1.0)
+        * np.divide(cube, own, out=np.zeros_like(cube), where=np.isfinite(cube) & (own > 0.0))
+    )
     return first, spread, skew

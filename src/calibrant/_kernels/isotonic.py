@@ -1,4 +1,6 @@
-"""Isotonic fits: pooling of adjacent violators, the nearly-isotonic path, both fits of Venn-Abers, straight lines between knots."""
+"""Isotonic fits: pooling of adjacent violators, the nearly-isotonic path, both fits of
+Venn-Abers, straight lines between knots.
+"""
 
 from typing import Any
 
@@ -20,10 +22,16 @@ __all__ = [
 ]
 
 
-def pool_ties(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores ascending that differ by more than rounding, their total weights, and their weighted mean outcomes: three (m,) arrays."""
+def pool_ties(
+    score: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores ascending that differ by more than rounding, their total weights, and their
+    weighted mean outcomes: three (m,) arrays.
+    """
     step = np.diff(score)
-    if (step >= 0.0).all() and len(near_ties(score)) == np.count_nonzero(step) + 1:  # sorted once for several maps
+    if (step >= 0.0).all() and len(near_ties(score)) == np.count_nonzero(
+        step
+    ) + 1:  # sorted once for several maps
         first = np.flatnonzero(np.append(True, step > 0.0))
         mass = np.add.reduceat(weight, first)
         return score[first], mass, np.add.reduceat(weight * correct, first) / mass
@@ -32,8 +40,12 @@ def pool_ties(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tup
     return unique, mass, np.bincount(inverse, weights=weight * correct) / mass
 
 
-def pooled_blocks(mean: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Isotonic fit as blocks: (first position of each block, last position, value in [0, 1], mass)."""
+def pooled_blocks(
+    mean: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Isotonic fit as blocks: (first position of each block, last position, value in [0, 1],
+    mass).
+    """
     fit = isotonic_regression(mean, weights=mass)
     first, last = fit.blocks[:-1], fit.blocks[1:] - 1
     return first, last, np.clip(fit.x[first], 0.0, 1.0), np.add.reduceat(mass, first)
@@ -47,33 +59,44 @@ def pooled_blocks_of(mean: np.ndarray, mass: np.ndarray):
 
 
 def smooth_ends(value: Any, mass: np.ndarray):
-    """Laplace's estimate for a first block of 0 and a last block of 1, kept between the neighbouring blocks."""
+    """Laplace's estimate for a first block of 0 and a last block of 1, kept between the
+    neighbouring blocks.
+    """
     value = value.copy()
     inner_low = value[1] if len(value) > 1 else 1.0
     inner_high = value[-2] if len(value) > 1 else 0.0
     if value[0] <= 0.0:
         value[0] = min(1.0 / (mass[0] + 2.0), 0.5 * inner_low if inner_low < 1.0 else 1.0)
     if value[-1] >= 1.0:
-        value[-1] = max(1.0 - 1.0 / (mass[-1] + 2.0), 0.5 + 0.5 * inner_high if inner_high > 0.0 else 0.0)
+        value[-1] = max(
+            1.0 - 1.0 / (mass[-1] + 2.0), 0.5 + 0.5 * inner_high if inner_high > 0.0 else 0.0
+        )
     return value
 
 
 def near_isotonic_path(mean, mass):
-    """Solutions of min 1/2 sum w (z - p)^2 + lambda sum (p_i - p_{i+1})_+ at the breakpoints of lambda, from 0 up.
+    """Solutions of min 1/2 sum w (z - p)^2 + lambda sum (p_i - p_{i+1})_+ at the breakpoints of
+    lambda, from 0 up.
 
-    Yields (starts (J,), value (J,), block mean (J,), block mass (J,)): blocks never split as lambda grows, and between breakpoints each
-    block moves in a straight line, pulled up by a larger left neighbour and down by a smaller right one (Tibshirani, Hoefling and
-    Tibshirani 2011). The last one is the isotonic fit.
+    Yields (starts (J,), value (J,), block mean (J,), block mass (J,)): blocks never split as lambda
+    grows, and between breakpoints each block moves in a straight line, pulled up by a larger left
+    neighbour and down by a smaller right one (Tibshirani, Hoefling and Tibshirani 2011). The last
+    one is the isotonic fit.
     """
     starts = np.arange(len(mean))
-    value, centre, weight = mean.astype(np.float64), mean.astype(np.float64), mass.astype(np.float64)
+    value, centre, weight = (
+        mean.astype(np.float64),
+        mean.astype(np.float64),
+        mass.astype(np.float64),
+    )
     starts, value, centre, weight = _merge(starts, value, centre, weight, np.diff(value) == 0.0)
     yield starts, value, centre, weight
     while (gap := np.diff(value)).size and (gap < 0.0).any():
         violated = (gap < 0.0).astype(np.float64)
         slope = (np.append(0.0, violated) - np.append(violated, 0.0)) / weight
         closing = slope[:-1] - slope[1:]
-        # Two neighbours meet where the left one catches up with the right one, from below or from above.
+        # Two neighbours meet where the left one catches up with the right one, from below or from
+        # above.
         with np.errstate(divide="ignore", invalid="ignore"):
             when = np.where(gap * closing > 0.0, gap / closing, np.inf)
         step = when.min()
@@ -87,19 +110,27 @@ def _merge(starts, value, centre, weight, met):
     """Join the neighbours that met; their common value and mean are weighted means."""
     first = np.flatnonzero(np.append(True, ~met))
     mass = np.add.reduceat(weight, first)
-    return starts[first], np.add.reduceat(weight * value, first) / mass, np.add.reduceat(weight * centre, first) / mass, mass
+    return (
+        starts[first],
+        np.add.reduceat(weight * value, first) / mass,
+        np.add.reduceat(weight * centre, first) / mass,
+        mass,
+    )
 
 
 LIGHTEST = 2.0**-50
 
 
 def added_ones(mass, mean):
-    """Isotonic values of a new row labelled 1 that falls at or just below each of m groups, then above all: (m + 1,).
+    """Isotonic values of a new row labelled 1 that falls at or just below each of m groups, then
+    above all: (m + 1,).
 
-    ``mass`` and ``mean`` (m,) are the weights and mean outcomes of the distinct scores, ascending. The value is the slope of the
-    greatest convex minorant of the cumulative sums over the new row: the bridge from the lower hull of the points up to the place to that
-    of the points from it on, shifted by the row (Vovk, Petej and Fedorova 2015, section 5). Only valleys, points where the means rise,
-    are corners of a hull, but for the place itself: between two valleys the bridge is one, save where it passes above the place.
+    ``mass`` and ``mean`` (m,) are the weights and mean outcomes of the distinct scores, ascending.
+    The value is the slope of the greatest convex minorant of the cumulative sums over the new row:
+    the bridge from the lower hull of the points up to the place to that of the points from it on,
+    shifted by the row (Vovk, Petej and Fedorova 2015, section 5). Only valleys, points where the
+    means rise, are corners of a hull, but for the place itself: between two valleys the bridge is
+    one, save where it passes above the place.
     """
     # Lighter groups would vanish in the rounding beside the new row, whose weight is 1.
     mass = np.maximum(mass, LIGHTEST * max(float(mass.sum()), 1.0))
@@ -112,7 +143,9 @@ def added_ones(mass, mean):
     hill = np.repeat(np.arange(len(slope)), np.diff(valleys))
     out = np.append(slope[hill], 1.0)
     below = np.flatnonzero(y[:-1] - y[a][hill] < slope[hill] * (x[:-1] - x[a][hill]))
-    out[below] = _tangents(x[below], y[below], right[hill[below]], x[valleys] + 1.0, y[valleys] + 1.0, np.array(after))
+    out[below] = _tangents(
+        x[below], y[below], right[hill[below]], x[valleys] + 1.0, y[valleys] + 1.0, np.array(after)
+    )
     return np.clip(np.maximum.accumulate(out), 0.0, 1.0)
 
 
@@ -122,7 +155,9 @@ def added_zeros(mass, mean):
 
 
 def _next_corners(x, y):
-    """For each point the next corner of the lower hull of it and all later points; the last point's is itself."""
+    """For each point the next corner of the lower hull of it and all later points; the last
+    point's is itself.
+    """
     last = len(x) - 1
     after = [last] * len(x)
     for i in range(last - 1, -1, -1):
@@ -137,7 +172,8 @@ def _next_corners(x, y):
 
 
 def _bridges(x, y, after):
-    """Ends of the bridge over each gap between neighbouring points: (left, right), lists of positions.
+    """Ends of the bridge over each gap between neighbouring points: (left, right), lists of
+    positions.
 
     Slopes rise from gap to gap, so both ends only move to the right.
     """
@@ -145,7 +181,9 @@ def _bridges(x, y, after):
     left, right = [], []
     for i in range(len(x) - 1):
         xi, yi = x[i], y[i]
-        while len(hull) > 1 and (y[hull[-1]] - y[hull[-2]]) * (xi - x[hull[-2]]) >= (yi - y[hull[-2]]) * (x[hull[-1]] - x[hull[-2]]):
+        while len(hull) > 1 and (y[hull[-1]] - y[hull[-2]]) * (xi - x[hull[-2]]) >= (
+            yi - y[hull[-2]]
+        ) * (x[hull[-1]] - x[hull[-2]]):
             hull.pop()
         hull.append(i)
         at, b = min(at, len(hull) - 1), max(b, i + 1)
@@ -167,7 +205,9 @@ def _bridges(x, y, after):
 
 
 def _tangents(x, y, corner, x_hull, y_hull, after):
-    """Least slopes from the points (x, y) to the lower hull, each looked for from its ``corner`` on."""
+    """Least slopes from the points (x, y) to the lower hull, each looked for from its ``corner``
+    on.
+    """
     out = (y_hull[corner] - y) / (x_hull[corner] - x)
     going = np.arange(len(x))
     while len(going):
@@ -194,7 +234,9 @@ def between_knots(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.nd
 
     Examples
     --------
-    >>> between_knots(np.array([0.5, 4e-320]), np.array([0.0, 8e-320, 1.0]), np.array([0.0, 0.5, 1.0])).round(3).tolist()
+    >>> between_knots(
+    ...     np.array([0.5, 4e-320]), np.array([0.0, 8e-320, 1.0]), np.array([0.0, 0.5, 1.0])
+    ... ).round(3).tolist()
     [0.75, 0.25]
     """
     out = np.interp(x, knots, values)
@@ -209,8 +251,9 @@ def between_knots(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.nd
 
 def line_segments(
     knots: np.ndarray, values: np.ndarray, before: float, after: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """The same lines as level + slope (x - start), by the number of knots at or below x; ``before`` and ``after`` are the outer slopes.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same lines as level + slope (x - start), by the number of knots at or below x; ``before``
+    and ``after`` are the outer slopes.
 
     Parameters
     ----------

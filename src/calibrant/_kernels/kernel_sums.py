@@ -1,7 +1,9 @@
-"""Gaussian kernel sums on a grid: linear deposit of the points, one convolution by FFT; the direct sum in log space as the check.
+"""Gaussian kernel sums on a grid: linear deposit of the points, one convolution by FFT; the direct
+sum in log space as the check.
 
-Kernels have height 1 at 0, so a sum reads as a number of points. Widths are in steps of the grid. Arrays are batched over groups:
-``mass`` is (M, 2, G), for each group the weight of wrong and of right points at each node.
+Kernels have height 1 at 0, so a sum reads as a number of points. Widths are in steps of the grid.
+Arrays are batched over groups: ``mass`` is (M, 2, G), for each group the weight of wrong and of
+right points at each node.
 """
 
 import numpy as np
@@ -29,7 +31,9 @@ BLOCK = 2_000_000
 
 
 def deposit(score, correct, weight, group, n_groups, size):
-    """(low (M,), step (M,), mass (M, 2, G)): each point shared between its two nodes; the grid of a group spans its own scores."""
+    """(low (M,), step (M,), mass (M, 2, G)): each point shared between its two nodes; the grid
+    of a group spans its own scores.
+    """
     low, high = group_ends(score, group, n_groups)
     empty = low > high
     low[empty] = high[empty] = 0.0
@@ -46,7 +50,9 @@ def deposit(score, correct, weight, group, n_groups, size):
 
 
 def spectrum(mass, reflect=False):
-    """Transform of the masses, padded so that nothing wraps round, or mirrored at both ends; made once for all widths."""
+    """Transform of the masses, padded so that nothing wraps round, or mirrored at both ends;
+    made once for all widths.
+    """
     if not reflect:
         return fft.rfft(mass, _padded(mass.shape[-1]))
     mirrored = np.concatenate([mass, mass[..., -2:0:-1]], axis=-1)
@@ -77,20 +83,26 @@ def _gaussian(u, spread):
 
 
 def _kernel(width, length, wrap, shape):
-    """Half of a kernel on the circle of ``length`` nodes, (M, length / 2 + 1); summed over its images where the circle is a mirror."""
+    """Half of a kernel on the circle of ``length`` nodes, (M, length / 2 + 1); summed over its
+    images where the circle is a mirror.
+    """
     distance = np.arange(length // 2 + 1)
     spread = 1.0 / width[:, None]
     out = shape(distance * spread, spread)
     if wrap and (width > length / 20.0).any():
         for turn in range(1, 4):
-            out += shape((turn * length - distance) * spread, spread) + shape((turn * length + distance) * spread, spread)
+            out += shape((turn * length - distance) * spread, spread) + shape(
+                (turn * length + distance) * spread, spread
+            )
     return out
 
 
 def cell_error(transform, width, size, reflect=False):
-    r"""Bound on the error of the sums, read linearly between nodes: (M, 2, G), by deposit and by reading, each at most h^2/8 |phi''|.
+    r"""Bound on the error of the sums, read linearly between nodes: (M, 2, G), by deposit and by
+    reading, each at most h^2/8 |phi''|.
 
-    With h = 1 / width, it is the sum over points of (h^2 / 4) sup |v^2 - 1| exp(-v^2 / 2) over |v - u| <= 3 h, u the distance in widths.
+    With h = 1 / width, it is the sum over points of (h^2 / 4) sup |v^2 - 1| exp(-v^2 / 2) over |v -
+    u| <= 3 h, u the distance in widths.
     """
     length = 2 * (size - 1) if reflect else _padded(size)
     bound = _convolve(transform, _kernel(width, length, reflect, _curvature), length, size)
@@ -98,16 +110,22 @@ def cell_error(transform, width, size, reflect=False):
 
 
 def _curvature(u, spread):
-    """The largest |v^2 - 1| exp(-v^2 / 2) within three steps of u: at an end, at 0 or at sqrt(3)."""
+    """The largest |v^2 - 1| exp(-v^2 / 2) within three steps of u: at an end, at 0 or at
+    sqrt(3).
+    """
     near, far = np.maximum(u - 3.0 * spread, 0.0), u + 3.0 * spread
     ends = [np.abs(v * v - 1.0) * np.exp(-0.5 * v * v) for v in (near, far)]
     out = np.maximum(*ends)
-    out = np.where((near <= np.sqrt(3.0)) & (far >= np.sqrt(3.0)), np.maximum(out, 2.0 * np.exp(-1.5)), out)
+    out = np.where(
+        (near <= np.sqrt(3.0)) & (far >= np.sqrt(3.0)), np.maximum(out, 2.0 * np.exp(-1.5)), out
+    )
     return np.where(near <= 0.0, 1.0, out)
 
 
 def direct_log_sums(at, score, weight, bandwidth):
-    """Log of the kernel sum at each point of ``at``, point by point: no grid, no underflow; -inf where there are no scores."""
+    """Log of the kernel sum at each point of ``at``, point by point: no grid, no underflow; -inf
+    where there are no scores.
+    """
     if len(score) == 0:
         return np.full(len(at), -np.inf)
     log_weight = np.log(weight)
@@ -121,7 +139,9 @@ def direct_log_sums(at, score, weight, bandwidth):
 
 
 def fill_gaps(sums, mass, width, reflect=False):
-    """Where a sum drowns in rounding (far from all points), put the direct sums in its place, scaled to the noise floor. In place."""
+    """Where a sum drowns in rounding (far from all points), put the direct sums in its place,
+    scaled to the noise floor. In place.
+    """
     floor = NOISE * mass.sum(axis=(1, 2))
     for m in np.flatnonzero((sums.sum(axis=1) < floor[:, None]).any(axis=1)):
         gap = np.flatnonzero(sums[m].sum(axis=0) < floor[m])
@@ -147,13 +167,19 @@ FLAT = 1e-6
 
 
 def silverman_width(mass):
-    """Silverman's 0.9 min(sd, IQR / 1.34) n^(-1/5) of the points of each group, in steps of the grid, (M,)."""
+    """Silverman's 0.9 min(sd, IQR / 1.34) n^(-1/5) of the points of each group, in steps of the
+    grid, (M,).
+    """
     total = mass.sum(axis=1)
     n = total.sum(axis=1)
     node = np.arange(total.shape[1])
     mean = total @ node / n
-    spread = np.sqrt(np.einsum("mg,mg->m", total, (node - mean[:, None]) ** 2) / np.maximum(n - 1.0, 1.0))
-    quartiles = np.array([np.interp([0.25, 0.75], c / c[-1], node) for c in np.cumsum(total, axis=1)])
+    spread = np.sqrt(
+        np.einsum("mg,mg->m", total, (node - mean[:, None]) ** 2) / np.maximum(n - 1.0, 1.0)
+    )
+    quartiles = np.array(
+        [np.interp([0.25, 0.75], c / c[-1], node) for c in np.cumsum(total, axis=1)]
+    )
     middle = (quartiles[:, 1] - quartiles[:, 0]) / 1.34
     return 0.9 * np.where(middle > 0.0, np.minimum(spread, middle), spread) * n**-0.2
 
@@ -180,7 +206,8 @@ def sign_changes(curve):
 def first_calm_width(mass, transform, allowed, prior, rate, reflect=False):
     """The first width of the ladder whose curve changes sign at most ``allowed`` times.
 
-    Returns (width (M,), found (M,) bool, tried: for each group a list of (width, sign changes)). The last rung where none is calm.
+    Returns (width (M,), found (M,) bool, tried: for each group a list of (width, sign changes)).
+    The last rung where none is calm.
     """
     size = mass.shape[-1]
     width = first_width(mass)
@@ -221,7 +248,9 @@ def least_loss_width(mass, transform, prior, rate, reflect=False):
 
 
 def _left_out_loss(sums, mass, prior, rate):
-    """Sum over points of the log loss of the curve without one copy of that point; probabilities kept half a point from 0 and 1."""
+    """Sum over points of the log loss of the curve without one copy of that point; probabilities
+    kept half a point from 0 and 1.
+    """
     floor = 0.5 / (mass.sum(axis=(1, 2)) + 1.0)[:, None]
     total = np.zeros(len(mass))
     for kind in (0, 1):
@@ -229,6 +258,10 @@ def _left_out_loss(sums, mass, prior, rate):
         other = sums[:, 1 - kind]
         share = rate if kind == 1 else 1.0 - rate
         rest = own + other + prior
-        p = np.where(rest > 0.0, (own + prior * share[:, None]) / np.where(rest > 0.0, rest, 1.0), share[:, None])
+        p = np.where(
+            rest > 0.0,
+            (own + prior * share[:, None]) / np.where(rest > 0.0, rest, 1.0),
+            share[:, None],
+        )
         total -= (mass[:, kind] * np.log(np.clip(p, floor, 1.0 - floor))).sum(axis=1)
     return total

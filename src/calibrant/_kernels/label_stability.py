@@ -1,9 +1,12 @@
-"""How often the predicted label survives independent noise on every logit, exactly: quadrature over the noise of the predicted class.
+"""How often the predicted label survives independent noise on every logit, exactly: quadrature over
+the noise of the predicted class.
 
-With gaps g_k = L_label - L_k in units of the noise width, the label is kept with probability ``E_z[prod_k F(g_k + z)]``, F the
-distribution function of the noise. The sum of log F over the classes is had by spreading the gaps of a row over a grid of knots
-once (cubic weights: a function interpolated on the knots is then a small matrix product), so cost hardly grows with the classes.
-Gaps are positive where the label is the largest logit; negative ones (a label that another input gave) work too.
+With gaps g_k = L_label - L_k in units of the noise width, the label is kept with probability
+``E_z[prod_k F(g_k + z)]``, F the distribution function of the noise. The sum of log F over the
+classes is had by spreading the gaps of a row over a grid of knots once (cubic weights: a function
+interpolated on the knots is then a small matrix product), so cost hardly grows with the classes.
+Gaps are positive where the label is the largest logit; negative ones (a label that another input
+gave) work too.
 """
 
 from functools import cache
@@ -15,29 +18,42 @@ from calibrant._kernels.fixed_order import multiply_rows
 
 __all__ = ["runner_up_gap", "sampled_stability", "spread_sums", "stability", "standard_noise"]
 
-REACH = {"gaussian": 10.0, "uniform": 1.0}  # gaps beyond it, in noise widths, change the probability by less than 1e-12 a class
-# Up to here the products are taken as they are, without a grid; more where a label is behind, whose grid is twice as long.
+REACH = {
+    "gaussian": 10.0,
+    "uniform": 1.0,
+}  # gaps beyond it, in noise widths, change the probability by less than 1e-12 a class
+# Up to here the products are taken as they are, without a grid; more where a label is behind, whose
+# grid is twice as long.
 FEW_CLASSES = {"gaussian": 6, "gaussian behind": 16, "uniform": 32}
 # Up to here a row's knots are few enough for a sparse product.
 SPARSE_CLASSES = 32
-# Good to 1e-7 for Gaussian noise at 1,000 classes; for uniform to 1e-6, unless many gaps crowd into less than one cell (then 4e-5).
+# Good to 1e-7 for Gaussian noise at 1,000 classes; for uniform to 1e-6, unless many gaps crowd into
+# less than one cell (then 4e-5).
 FINE_CELLS = {"gaussian": 320, "uniform": 256}
-WIDE_KNOTS = 24.0  # knots per e-fold of the gap on the grid that serves all scales of a search: good to 1e-3
-NEAREST = 4  # classes kept out of the grid where the log of a uniform's distribution function is singular
+WIDE_KNOTS = (
+    24.0  # knots per e-fold of the gap on the grid that serves all scales of a search: good to 1e-3
+)
+NEAREST = (
+    4  # classes kept out of the grid where the log of a uniform's distribution function is singular
+)
 BLOCK_SIZE = 2**18
-# Lagrange weights of the knots -1, 0, 1, 2 as polynomials in the place f in [0, 1) of the cell: row = knot, column = power of f.
+# Lagrange weights of the knots -1, 0, 1, 2 as polynomials in the place f in [0, 1) of the cell: row
+# = knot, column = power of f.
 CUBIC = np.array([[0, -2, 3, -1], [6, -3, -6, 3], [0, 6, 3, -3], [0, -1, 0, 1]]) / 6.0
 
 
 def stability(logits, predicted, scale, noise):
-    """Probability that ``predicted`` stays the argmax of logits + noise of width ``scale``: (n, K), (n,) -> (n,)."""
+    """Probability that ``predicted`` stays the argmax of logits + noise of width ``scale``: (n,
+    K), (n,) -> (n,).
+    """
     out = np.empty(len(logits))
     exact = {"gaussian": _gaussian, "uniform": _uniform}[noise]
     for rows in _row_blocks(logits.shape, 2 * FINE_CELLS[noise]):
         gaps = _gaps(logits[rows], predicted[rows])
         with np.errstate(over="ignore"):
             gaps /= scale
-        # The grid of a label that is behind reaches farther: each row has its own, whatever the rows beside it.
+        # The grid of a label that is behind reaches farther: each row has its own, whatever the
+        # rows beside it.
         behind, own = gaps.min(axis=1) < 0.0, out[rows]
         for kind in (behind, ~behind):
             if kind.any():
@@ -46,7 +62,9 @@ def stability(logits, predicted, scale, noise):
 
 
 def spread_sums(logits, predicted, correct, weight, scales, noise):
-    """Weighted sums of 1, c, s, s*s and c*s over the rows for the stability s at each of many scales, (S, 5); s good to 1e-3."""
+    """Weighted sums of 1, c, s, s*s and c*s over the rows for the stability s at each of many
+    scales, (S, 5); s good to 1e-3.
+    """
     smallest, largest = min(scales), max(scales) * REACH[noise]
     base = smallest * (8.0 if noise == "gaussian" else 1.0)
     high = int(np.ceil(WIDE_KNOTS * np.arcsinh(largest / base)))
@@ -71,7 +89,9 @@ def spread_sums(logits, predicted, correct, weight, scales, noise):
 
 
 def standard_noise(noise, n_draws, n_classes, seed):
-    """``n_draws`` noise vectors of width 1, (n_draws, K); the mean is 0, since shifting all logits alike changes no argmax."""
+    """``n_draws`` noise vectors of width 1, (n_draws, K); the mean is 0, since shifting all
+    logits alike changes no argmax.
+    """
     rng = np.random.default_rng(seed)
     if noise == "gaussian":
         return rng.standard_normal((n_draws, n_classes))
@@ -79,7 +99,9 @@ def standard_noise(noise, n_draws, n_classes, seed):
 
 
 def sampled_stability(logits, predicted, noise):
-    """Share of the noise vectors (M, K) for which ``predicted`` stays the argmax: (n, K), (n,) -> (n,)."""
+    """Share of the noise vectors (M, K) for which ``predicted`` stays the argmax: (n, K), (n,)
+    -> (n,).
+    """
     out = np.empty(len(logits))
     size = max(1, 2**15 // logits.shape[1])
     for start in range(0, len(logits), size):
@@ -118,7 +140,9 @@ def _gaps(logits, predicted):
 
 
 def _spread(place, low, high):
-    """Places (n, K) on knots low..high spread with cubic weights: (n, high - low + 4) for the knots low - 1 .. high + 2."""
+    """Places (n, K) on knots low..high spread with cubic weights: (n, high - low + 4) for the
+    knots low - 1 .. high + 2.
+    """
     n, cells = len(place), high - low + 1
     place = np.clip(place, low, high)
     place -= low
@@ -140,7 +164,9 @@ def _spread(place, low, high):
 
 
 def _sparse_spread(place, low, high):
-    """The same as a sparse matrix, which is quicker where few classes leave most knots without one."""
+    """The same as a sparse matrix, which is quicker where few classes leave most knots without
+    one.
+    """
     n, n_classes = place.shape
     place = np.clip(place, low, high) - low
     cell = place.astype(np.int32)
@@ -148,11 +174,15 @@ def _sparse_spread(place, low, high):
     powers = np.stack([np.ones_like(place), place, place * place, place**3], axis=-1)
     knots = cell[:, :, None] + np.arange(4, dtype=np.int32)
     starts = 4 * n_classes * np.arange(n + 1, dtype=np.int32)
-    return sparse.csr_array(((powers @ CUBIC.T).ravel(), knots.ravel(), starts), shape=(n, high - low + 4))
+    return sparse.csr_array(
+        ((powers @ CUBIC.T).ravel(), knots.ravel(), starts), shape=(n, high - low + 4)
+    )
 
 
 def _table(knots, noise, order):
-    """Log of the noise's distribution function at knot + node (knots, nodes), and the weights of the nodes; ``order`` 2 is the search's."""
+    """Log of the noise's distribution function at knot + node (knots, nodes), and the weights of
+    the nodes; ``order`` 2 is the search's.
+    """
     if noise == "gaussian":
         # Twice the step is good to 3e-6 up to a thousand classes.
         nodes, weights = _normal_rule(0.5 if order == 2 else 0.25)
@@ -191,7 +221,11 @@ def _gaussian(gaps):
     values, weights = _fine_table("gaussian", low := -high if behind else 0)
     gaps *= per_width
     few = gaps.shape[1] <= SPARSE_CLASSES
-    sums = _sparse_spread(gaps, low, high) @ values if few else multiply_rows(_spread(gaps, low, high), values)
+    sums = (
+        _sparse_spread(gaps, low, high) @ values
+        if few
+        else multiply_rows(_spread(gaps, low, high), values)
+    )
     return multiply_rows(np.exp(sums, out=sums), weights)
 
 
@@ -202,7 +236,8 @@ def _uniform(gaps):
     low = -high if gaps.min() < 0.0 else 0
     (upper, upper_weights), (lower, lower_weights, nodes) = _fine_table("uniform", low)
     whole = _spread(gaps * high, low, high)
-    # Below one half, log(u + gap) is singular at small gaps: the nearest classes are multiplied in as they are.
+    # Below one half, log(u + gap) is singular at small gaps: the nearest classes are multiplied in
+    # as they are.
     near = np.sort(np.partition(gaps, NEAREST, axis=1)[:, :NEAREST], axis=1)
     near[near >= 0.25] = np.inf
     rest = whole - _spread(near * high, low, high)
@@ -215,10 +250,14 @@ def _uniform(gaps):
 
 
 def _uniform_few(gaps):
-    """Polynomials between the breakpoints 1 - gap, integrated exactly by Gauss-Legendre; zero below -gap."""
+    """Polynomials between the breakpoints 1 - gap, integrated exactly by Gauss-Legendre; zero
+    below -gap.
+    """
     n, n_classes = gaps.shape
     start = np.clip(-gaps.min(axis=1, keepdims=True), 0.0, 1.0)
-    corners = np.sort(np.clip(1.0 - gaps, start, 1.0), axis=1)  # the label's own infinite gap gives the lower end
+    corners = np.sort(
+        np.clip(1.0 - gaps, start, 1.0), axis=1
+    )  # the label's own infinite gap gives the lower end
     corners = np.concatenate([corners, np.ones((n, 1))], axis=1)
     nodes, weights = _legendre(corners[:, :-1], corners[:, 1:], n_classes // 2 + 1)
     product = np.ones_like(nodes)

@@ -1,8 +1,10 @@
-"""Bias and factor of normal scores, z = a(x) + exp(g(x)) e, with e normal or Student, each as smooth as the data ask for.
+"""Bias and factor of normal scores, z = a(x) + exp(g(x)) e, with e normal or Student, each as
+smooth as the data ask for.
 
-Both are found by Fisher scoring: the loss of a row is replaced by the parabola that has its slope and its expected curvature, and
-the mean over many priors is taken of the function that these parabolas ask for. The loss is the log loss, or the CRPS in units in which
-a wrong factor costs what it costs in the log loss.
+Both are found by Fisher scoring: the loss of a row is replaced by the parabola that has its slope
+and its expected curvature, and the mean over many priors is taken of the function that these
+parabolas ask for. The loss is the log loss, or the CRPS in units in which a wrong factor costs what
+it costs in the log loss.
 """
 
 from dataclasses import dataclass
@@ -14,14 +16,26 @@ from scipy.optimize import isotonic_regression
 
 from calibrant._kernels.normal_scores import DEGREES, TABLE, student_values
 
-__all__ = ["Found", "Grid", "Parts", "Rows", "Smoothed", "constant_only", "first_factor", "fit_parts", "make_grid", "posterior"]
+__all__ = [
+    "Found",
+    "Grid",
+    "Parts",
+    "Rows",
+    "Smoothed",
+    "constant_only",
+    "first_factor",
+    "fit_parts",
+    "make_grid",
+    "posterior",
+]
 
 POINTS = 16
 #: The grid ends this many standard deviations from the centre, or at the outermost rows.
 REACH = 2.5
 #: Eigenvectors of a prior covariance that are kept: the next has less than 1e-5 of the first's.
 RANK = 9
-#: Standard deviations of the constant, and amplitudes and lengths (in standard deviations of the input) of the process.
+#: Standard deviations of the constant, and amplitudes and lengths (in standard deviations of the
+#: input) of the process.
 CONSTANTS = (0.0, 0.1, 0.4, 2.0)
 PROCESSES = ((0.0, 1.0), (0.1, 1.0), (0.1, 3.0), (0.3, 1.0), (0.3, 3.0), (1.0, 1.0), (1.0, 3.0))
 #: Prior weight of no constant among the constants, and of no process among the processes.
@@ -30,7 +44,9 @@ NONE = 0.5
 
 @dataclass(frozen=True)
 class Grid:
-    """Where each row lies: ``share`` of it at the point ``low + 1``, the rest at ``low``; ``points`` are in the units of the input."""
+    """Where each row lies: ``share`` of it at the point ``low + 1``, the rest at ``low``;
+    ``points`` are in the units of the input.
+    """
 
     points: np.ndarray
     low: np.ndarray
@@ -39,20 +55,28 @@ class Grid:
 
     def at_rows(self, values):
         """(n,) the function with these values at the points, at the rows."""
-        return values[self.low] + self.share * (values[np.minimum(self.low + 1, len(values) - 1)] - values[self.low])
+        return values[self.low] + self.share * (
+            values[np.minimum(self.low + 1, len(values) - 1)] - values[self.low]
+        )
 
     def variance_at_rows(self, covariance):
         """(n,) the variance at the rows of a function with this covariance at the points."""
         high, left = np.minimum(self.low + 1, len(self.points) - 1), 1.0 - self.share
         own = np.diag(covariance)
-        return left * left * own[self.low] + 2.0 * left * self.share * covariance[self.low, high] + self.share * self.share * own[high]
+        return (
+            left * left * own[self.low]
+            + 2.0 * left * self.share * covariance[self.low, high]
+            + self.share * self.share * own[high]
+        )
 
     def gram(self, weight):
         """(M, M) sum over rows of weight times the products of their shares."""
         m, high = len(self.points), np.minimum(self.low + 1, len(self.points) - 1)
         out = np.zeros((m, m))
         left = 1.0 - self.share
-        out.flat[:: m + 1] = np.bincount(self.low, weight * left * left, m) + np.bincount(high, weight * self.share * self.share, m)
+        out.flat[:: m + 1] = np.bincount(self.low, weight * left * left, m) + np.bincount(
+            high, weight * self.share * self.share, m
+        )
         between = np.bincount(self.low, weight * left * self.share, m)
         for i, j in ((np.arange(m - 1), np.arange(1, m)), (np.arange(1, m), np.arange(m - 1))):
             out[i, j] += between[: m - 1]
@@ -61,13 +85,16 @@ class Grid:
     def sums(self, values):
         """(M,) sum over rows of their values times their shares."""
         m = len(self.points)
-        return np.bincount(self.low, values * (1.0 - self.share), m) + np.bincount(np.minimum(self.low + 1, m - 1), values * self.share, m)
+        return np.bincount(self.low, values * (1.0 - self.share), m) + np.bincount(
+            np.minimum(self.low + 1, m - 1), values * self.share, m
+        )
 
 
 def make_grid(x, weight, least_spread=0.0):
     """The grid of an input (n,); a single point where the input is one number.
 
-    Lengths are in units of the input's spread, or of ``least_spread`` where that is more: smaller differences are then hardly told apart.
+    Lengths are in units of the input's spread, or of ``least_spread`` where that is more: smaller
+    differences are then hardly told apart.
     """
     centre = np.average(x, weights=weight)
     spread = np.sqrt(np.average(np.square(x - centre), weights=weight))
@@ -82,7 +109,9 @@ def make_grid(x, weight, least_spread=0.0):
 
 @cache
 def _roots(m, size, smooth, shrunk):
-    """(J, M, R) roots of the prior covariances, which are each its root times its transpose, and (J,) log prior weights."""
+    """(J, M, R) roots of the prior covariances, which are each its root times its transpose, and
+    (J,) log prior weights.
+    """
     constants = CONSTANTS if shrunk else CONSTANTS[-1:]
     processes = PROCESSES if smooth and m > 1 else PROCESSES[:1]
     place = np.linspace(0.0, size, m)
@@ -90,7 +119,9 @@ def _roots(m, size, smooth, shrunk):
     roots, logs = [], []
     for c in constants:
         for amplitude, length in processes:
-            values, vectors = np.linalg.eigh(c * c + amplitude**2 * np.exp(-0.5 * (gap / length) ** 2))
+            values, vectors = np.linalg.eigh(
+                c * c + amplitude**2 * np.exp(-0.5 * (gap / length) ** 2)
+            )
             roots.append((vectors * np.sqrt(np.maximum(values, 0.0)))[:, -RANK:])
             logs.append(np.log(_prior(c, constants) * _prior(amplitude, processes)))
     return np.array(roots), np.array(logs)
@@ -105,7 +136,9 @@ def _prior(size, among):
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Values (M,) of a function at its grid points with their covariance (M, M), and the log of the evidence in all."""
+    """Values (M,) of a function at its grid points with their covariance (M, M), and the log of
+    the evidence in all.
+    """
 
     values: np.ndarray
     covariance: np.ndarray
@@ -115,8 +148,8 @@ class Smoothed:
 def posterior(grid, weight, pull, *, smooth=True, shrunk=True):
     """The function: mean and covariance over all priors, each weighed by its evidence.
 
-    ``weight`` (n,) is the curvature of each row's loss in the function at that row, and ``pull`` (n,) the weight times the value that the
-    row asks for.
+    ``weight`` (n,) is the curvature of each row's loss in the function at that row, and ``pull``
+    (n,) the weight times the value that the row asks for.
     """
     A, b = grid.gram(weight), grid.sums(pull)
     roots, prior = _roots(len(grid.points), round(grid.size, 6), smooth, shrunk)
@@ -144,14 +177,20 @@ def constant_only(grid, weight, pull):
     """The constant that the rows ask for, without a prior."""
     total, m = weight.sum(), len(grid.points)
     value = pull.sum() / total if total > 0.0 else 0.0
-    return Smoothed(np.full(m, value), np.full((m, m), 1.0 / total if total > 0.0 else 0.0), 0.5 * value * pull.sum())
+    return Smoothed(
+        np.full(m, value),
+        np.full((m, m), 1.0 / total if total > 0.0 else 0.0),
+        0.5 * value * pull.sum(),
+    )
 
 
 MAX_STEPS, TOLERANCE = 80, 1e-3
-#: The log factor stays above where it began less this: rows without any error have no end. Of 7, 5, 4 and 3 the first that keeps the CRPS
-#: below doing nothing's where two fifths of the outcomes are one number that the mean meets (a test): at 7 it was up to 23 times that.
+#: The log factor stays above where it began less this: rows without any error have no end. Of 7, 5,
+#: 4 and 3 the first that keeps the CRPS below doing nothing's where two fifths of the outcomes are
+#: one number that the mean meets (a test): at 7 it was up to 23 times that.
 FARTHEST = 3.0
-#: The log factor moves by this much in a step, at most; degrees of freedom are looked for in these steps.
+#: The log factor moves by this much in a step, at most; degrees of freedom are looked for in these
+#: steps.
 LONGEST, LOOKS = 1.0, (0, 2, 5)
 #: Steps with which the factor follows from one number of degrees to the next.
 STEPS_OF_DEGREES = 3
@@ -161,7 +200,9 @@ NORMAL_FIRST = 2.0
 
 @dataclass(frozen=True)
 class Parts:
-    """What is fitted: ``location`` is None, "constant" or "smooth", ``scale`` these or "increasing"."""
+    """What is fitted: ``location`` is None, "constant" or "smooth", ``scale`` these or
+    "increasing".
+    """
 
     location: str | None
     scale: str | None
@@ -172,10 +213,11 @@ class Parts:
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known of n rows: normal scores; weights; the grids of both inputs, and what a shift is in normal scores, either way.
+    """What is known of n rows: normal scores; weights; the grids of both inputs, and what a shift
+    is in normal scores, either way.
 
-    ``units``: arrays (n,), of a shift in units of the outcome and of one in units of the std; the one of more evidence is taken.
-    ``width`` (n,) is what a row's CRPS is in.
+    ``units``: arrays (n,), of a shift in units of the outcome and of one in units of the std; the
+    one of more evidence is taken. ``width`` (n,) is what a row's CRPS is in.
     """
 
     score: np.ndarray
@@ -192,7 +234,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class Found:
-    """Values of both functions at their grid points, which unit the first is in, degrees of freedom, and how it ended."""
+    """Values of both functions at their grid points, which unit the first is in, degrees of
+    freedom, and how it ended.
+    """
 
     location: np.ndarray
     scale: np.ndarray
@@ -204,26 +248,42 @@ class Found:
 def fit_parts(rows, parts):
     """The parts of most evidence."""
     weight, m = rows.weight, len(rows.places.points)
-    location, scale = (0, Smoothed(np.zeros(m), np.zeros((m, m)), 0.0)), np.zeros(len(rows.scales.points))
+    location, scale = (
+        (0, Smoothed(np.zeros(m), np.zeros((m, m)), 0.0)),
+        np.zeros(len(rows.scales.points)),
+    )
     degrees, status, least = np.inf, "max steps", -np.inf
     share = weight
     if parts.objective == "crps":
-        # No row counts as more than itself: the few largest std would decide everything where they are.
-        share = weight * np.minimum(rows.width * ((weight @ rows.width) / (weight @ np.square(rows.width))), 1.0)
+        # No row counts as more than itself: the few largest std would decide everything where they
+        # are.
+        share = weight * np.minimum(
+            rows.width * ((weight @ rows.width) / (weight @ np.square(rows.width))), 1.0
+        )
     if parts.scale is not None:
         scale += first_factor(rows.score, weight, parts.student)
         least = scale[0] - FARTHEST
     for step in range(MAX_STEPS):
         before, g = rows.shift(*location), rows.scales.at_rows(scale)
         if parts.student and step in LOOKS:
-            degrees, change = _degrees((rows.score - before) * np.exp(-g), weight, parts.scale is not None)
+            degrees, change = _degrees(
+                (rows.score - before) * np.exp(-g), weight, parts.scale is not None
+            )
             scale = scale + change
         if parts.location is not None:
-            location = _moved_location(rows, parts, share, location, scale, degrees, look=step in LOOKS)
+            location = _moved_location(
+                rows, parts, share, location, scale, degrees, look=step in LOOKS
+            )
         if parts.scale is not None:
             scale = np.maximum(_moved_scale(rows, parts, share, location, scale, degrees), least)
         now = rows.scales.at_rows(scale)
-        if max(np.abs(now - g).max(), np.abs((rows.shift(*location) - before) * np.exp(-now)).max()) < TOLERANCE and step >= LOOKS[-1]:
+        if (
+            max(
+                np.abs(now - g).max(), np.abs((rows.shift(*location) - before) * np.exp(-now)).max()
+            )
+            < TOLERANCE
+            and step >= LOOKS[-1]
+        ):
             status = "converged"
             break
     return Found(location[1].values, scale, location[0], degrees, status)
@@ -238,20 +298,36 @@ def _moved_location(rows, parts, share, location, scale, degrees, look):
     for unit in range(len(rows.units)) if look else location[:1]:
         per = share * rows.units[unit] * inverse
         asked = per * (pull + curve * now * inverse)
-        found.append((unit, _solve(rows.places, curve * per * rows.units[unit] * inverse, asked, parts, parts.location)))
+        found.append(
+            (
+                unit,
+                _solve(
+                    rows.places,
+                    curve * per * rows.units[unit] * inverse,
+                    asked,
+                    parts,
+                    parts.location,
+                ),
+            )
+        )
     return max(found, key=lambda one: one[1].evidence)
 
 
 def _moved_scale(rows, parts, share, location, scale, degrees):
     """The log factor after a step.
 
-    What is not known of the bias counts as error: a bias that runs through a lone row would otherwise leave it without any.
+    What is not known of the bias counts as error: a bias that runs through a lone row would
+    otherwise leave it without any.
     """
     now = rows.scales.at_rows(scale)
     error = (rows.score - rows.shift(*location)) * np.exp(-now)
-    unknown = np.square(rows.units[location[0]] * np.exp(-now)) * rows.places.variance_at_rows(location[1].covariance)
+    unknown = np.square(rows.units[location[0]] * np.exp(-now)) * rows.places.variance_at_rows(
+        location[1].covariance
+    )
     pull, curve = _scale_pull(np.sqrt(error * error + unknown), degrees, parts.objective)
-    new = _solve(rows.scales, share * curve, share * (pull + curve * now), parts, parts.scale).values
+    new = _solve(
+        rows.scales, share * curve, share * (pull + curve * now), parts, parts.scale
+    ).values
     new = scale + np.clip(new - scale, -LONGEST, LONGEST)
     if parts.scale == "increasing":
         mass = np.maximum(rows.scales.sums(share), 1e-9 * share.sum())
@@ -266,7 +342,9 @@ def _solve(grid, weight, pull, parts, kind):
 
 
 def first_factor(score, weight, robust):
-    """Log of the root mean square; where Student tails are looked for, that of the median size, which no outlier moves."""
+    """Log of the root mean square; where Student tails are looked for, that of the median size,
+    which no outlier moves.
+    """
     size = np.abs(score)
     largest = size.max()
     if largest == 0.0:
@@ -278,32 +356,47 @@ def first_factor(score, weight, robust):
         # Where half of the rows have no error to speak of their median says nothing.
         if middle > 1e-6 * most:
             return float(np.log(middle / special.ndtri(0.75)))
-    return float(np.log(largest) + 0.5 * np.log(np.average(np.square(size / largest), weights=weight)))
+    return float(
+        np.log(largest) + 0.5 * np.log(np.average(np.square(size / largest), weights=weight))
+    )
 
 
 def _degrees(e, weight, free):
-    """(degrees of freedom, change of the log factor) of least log loss, with the factor free or fixed."""
+    """(degrees of freedom, change of the log factor) of least log loss, with the factor free or
+    fixed.
+    """
     total, square = weight.sum(), e * e
     share = weight / total
     change = 0.5 * float(np.log(max(share @ square, np.finfo(np.float64).tiny))) if free else 0.0
-    least = total * (0.5 * np.exp(-2.0 * change) * (share @ square) + 0.5 * np.log(2.0 * np.pi) + change)
+    least = total * (
+        0.5 * np.exp(-2.0 * change) * (share @ square) + 0.5 * np.log(2.0 * np.pi) + change
+    )
     chosen, change = (np.inf, change), 0.0
     for degrees in DEGREES[1:]:
         for _ in range(STEPS_OF_DEGREES if free else 0):
             ratio = share @ (square / (degrees * np.exp(2.0 * change) + square))
             change += ((degrees + 1.0) * ratio - 1.0) * (degrees + 3.0) / (2.0 * degrees)
-        norm = special.gammaln(0.5 * degrees) - special.gammaln(0.5 * degrees + 0.5) + 0.5 * np.log(degrees * np.pi)
-        loss = norm + 0.5 * (degrees + 1.0) * (share @ np.log1p(square / (degrees * np.exp(2.0 * change)))) + change
+        norm = (
+            special.gammaln(0.5 * degrees)
+            - special.gammaln(0.5 * degrees + 0.5)
+            + 0.5 * np.log(degrees * np.pi)
+        )
+        loss = (
+            norm
+            + 0.5 * (degrees + 1.0) * (share @ np.log1p(square / (degrees * np.exp(2.0 * change))))
+            + change
+        )
         if total * loss + NORMAL_FIRST < least:
             least, chosen = total * loss + NORMAL_FIRST, (degrees, change)
     return chosen
 
 
 def _location_pull(e, degrees, objective):
-    """(pull, curvature) per unit of e: minus the slope of the loss in a shift, and its expected second derivative.
+    """(pull, curvature) per unit of e: minus the slope of the loss in a shift, and its expected
+    second derivative.
 
-    Losses other than the log loss are taken in the unit in which the variance of the slope is the curvature, as it is for that: evidence is
-    then what it is called.
+    Losses other than the log loss are taken in the unit in which the variance of the slope is the
+    curvature, as it is for that: evidence is then what it is called.
     """
     if objective == "crps":
         curve = 2.0 * _constants(degrees)[1]
@@ -332,14 +425,25 @@ def _scale_slope(e, degrees):
 
 @cache
 def _constants(degrees):
-    """Of the distribution under itself: mean CRPS, mean density, curvature of the CRPS in the log factor, variance of its slope."""
+    """Of the distribution under itself: mean CRPS, mean density, curvature of the CRPS in the
+    log factor, variance of its slope.
+    """
     e = student_values(degrees)
     mass = np.exp(-0.5 * TABLE * TABLE)
     mass /= mass.sum()
-    shape = 2.0 * _density(e, degrees) * (1.0 if np.isinf(degrees) else (degrees + e * e) / (degrees - 1.0))
+    shape = (
+        2.0
+        * _density(e, degrees)
+        * (1.0 if np.isinf(degrees) else (degrees + e * e) / (degrees - 1.0))
+    )
     mean = mass @ shape
     # d/dg of the slope: minus e times its own derivative, which is 2 e f(e) with a minus.
-    return mean, mass @ _density(e, degrees), mass @ (2.0 * e * e * _density(e, degrees)), mass @ np.square(shape - mean)
+    return (
+        mean,
+        mass @ _density(e, degrees),
+        mass @ (2.0 * e * e * _density(e, degrees)),
+        mass @ np.square(shape - mean),
+    )
 
 
 def _cdf(e, degrees):
@@ -349,5 +453,9 @@ def _cdf(e, degrees):
 def _density(e, degrees):
     if np.isinf(degrees):
         return np.exp(-0.5 * e * e) / np.sqrt(2.0 * np.pi)
-    norm = special.gammaln(0.5 * degrees + 0.5) - special.gammaln(0.5 * degrees) - 0.5 * np.log(degrees * np.pi)
+    norm = (
+        special.gammaln(0.5 * degrees + 0.5)
+        - special.gammaln(0.5 * degrees)
+        - 0.5 * np.log(degrees * np.pi)
+    )
     return np.exp(norm - 0.5 * (degrees + 1.0) * np.log1p(e * e / degrees))

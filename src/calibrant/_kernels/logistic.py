@@ -1,4 +1,6 @@
-"""Binary logistic regression with a handful of coefficients, recalibration by it, and limits of its coefficients."""
+"""Binary logistic regression with a handful of coefficients, recalibration by it, and limits of
+its coefficients.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +28,8 @@ __all__ = [
 ]
 
 BLOCK_ROWS = 16_384
-#: The largest double below 1: no fitted probability is exactly 0 or 1, so that the log loss of any test set is finite.
+#: The largest double below 1: no fitted probability is exactly 0 or 1, so that the log loss of any
+#: test set is finite.
 BELOW_ONE = 1.0 - 2.0**-53
 
 
@@ -37,14 +40,18 @@ def sigmoid(z: Any) -> np.ndarray:
 
 
 def smoothed_targets(correct, weight):
-    """Platt's targets: (N1 + 1) / (N1 + 2) for the right rows and 1 / (N0 + 2) for the wrong ones, N their total weights."""
+    """Platt's targets: (N1 + 1) / (N1 + 2) for the right rows and 1 / (N0 + 2) for the wrong
+    ones, N their total weights.
+    """
     right = float(weight @ correct)
     wrong = float(weight.sum()) - right
     return np.where(correct > 0.0, (right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0))
 
 
 def logistic_derivatives(coefficients, design, target, weight):
-    """(loss, gradient (d,), Hessian (d, d)) of sum w [log(1 + exp(z)) - target z], z = design @ coefficients."""
+    """(loss, gradient (d,), Hessian (d, d)) of sum w [log(1 + exp(z)) - target z], z = design @
+    coefficients.
+    """
     d = design.shape[1]
     loss, gradient, hessian = 0.0, np.zeros(d), np.zeros((d, d))
     for start in range(0, len(design), BLOCK_ROWS):
@@ -72,7 +79,8 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
 
     Returns
     -------
-    coefficients (d,), status ("converged", "max steps" or "stalled"). Directions in which the loss is flat keep their start.
+    coefficients (d,), status ("converged", "max steps" or "stalled"). Directions in which the loss
+    is flat keep their start.
     """
     d = design.shape[1]
     ridge = np.zeros(d) if ridge is None else ridge
@@ -81,16 +89,21 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
 
     def objective(theta):
         loss, gradient, hessian = logistic_derivatives(theta, design, target, weight)
-        return (loss + 0.5 * ridge @ theta**2) / total, (gradient + ridge * theta) / total, (hessian + np.diag(ridge)) / total
+        return (
+            (loss + 0.5 * ridge @ theta**2) / total,
+            (gradient + ridge * theta) / total,
+            (hessian + np.diag(ridge)) / total,
+        )
 
     return projected_newton(objective, starts, bounded, loose=loose)
 
 
 def fit_sigmoid(columns, target, weight, *, identity, intercept=True, memory=None):
-    """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard units.
+    """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard
+    units.
 
-    ``identity`` holds the slopes that leave a calibrated score alone: a start, and the answer for a column without spread.
-    Returns (list of floats, status).
+    ``identity`` holds the slopes that leave a calibrated score alone: a start, and the answer for a
+    column without spread. Returns (list of floats, status).
     """
     total, slopes = weight.sum(), columns.shape[1]
     identity = np.asarray(identity)
@@ -110,23 +123,34 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True, memory=Non
     near = memory is not None and "end" in memory and not flat.any()
     if near:
         slope = memory["end"][:slopes]
-        starts = [np.append(slope * spread, [memory["end"][-1] + slope @ centre] if intercept else [])]
-    theta, status = fit_logistic(z, target, weight, starts, nonnegative=np.arange(z.shape[1]) < slopes, loose=near)
+        starts = [
+            np.append(slope * spread, [memory["end"][-1] + slope @ centre] if intercept else [])
+        ]
+    theta, status = fit_logistic(
+        z, target, weight, starts, nonnegative=np.arange(z.shape[1]) < slopes, loose=near
+    )
     slope = theta[:slopes] / spread
     if memory is not None and not near:
         memory["end"] = np.append(slope, theta[-1] - slope @ centre)
-    return [float(v) for v in slope] + ([float(theta[-1] - slope @ centre)] if intercept else []), status
+    return [float(v) for v in slope] + (
+        [float(theta[-1] - slope @ centre)] if intercept else []
+    ), status
 
 
-#: A likelihood of less curvature than this for each row of the rarer outcome has no maximum that rounding leaves in place.
+#: A likelihood of less curvature than this for each row of the rarer outcome has no maximum that
+#: rounding leaves in place.
 FLAT = 1e-6
 
 
 def slope_and_intercept(score, hit, weight):
-    """((slope, intercept), their (2, 2) covariance), or None where no finite maximum of the likelihood exists."""
+    """((slope, intercept), their (2, 2) covariance), or None where no finite maximum of the
+    likelihood exists.
+    """
     odds = log_odds(score)
     right, wrong = odds[hit > 0.0], odds[hit < 1.0]
-    if not (len(right) and len(wrong)) or max(right.min(), wrong.min()) >= min(right.max(), wrong.max()):
+    if not (len(right) and len(wrong)) or max(right.min(), wrong.min()) >= min(
+        right.max(), wrong.max()
+    ):
         return None
     centre, n = weight @ odds / weight.sum(), weight.sum()
     spread = np.sqrt(weight @ (odds - centre) ** 2 / n)
@@ -135,9 +159,12 @@ def slope_and_intercept(score, hit, weight):
     if status == "max steps":
         return None
     for _ in range(3):
-        # The fit ends once the loss stands still, at half the digits; plain Newton steps from there give the rest.
+        # The fit ends once the loss stands still, at half the digits; plain Newton steps from there
+        # give the rest.
         p = sigmoid(design @ theta)
-        theta = theta + np.linalg.solve((design * (weight * p * (1.0 - p))[:, None]).T @ design, design.T @ (weight * (hit - p)))
+        theta = theta + np.linalg.solve(
+            (design * (weight * p * (1.0 - p))[:, None]).T @ design, design.T @ (weight * (hit - p))
+        )
     p = sigmoid(design @ theta)
     bread = np.linalg.inv((design * (weight * p * (1.0 - p))[:, None]).T @ design)
     meat = (design * (weight * (hit - p) ** 2)[:, None]).T @ design
@@ -145,10 +172,14 @@ def slope_and_intercept(score, hit, weight):
     return back @ theta, back @ bread @ meat @ bread @ back.T * n / max(n - 1.0, 1.0)
 
 
-def intercept_at_unit_slope(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
-    """(intercept, variance) of the logistic fit whose slope is held at 1, or None where the likelihood has no one maximum.
+def intercept_at_unit_slope(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray
+) -> tuple[float, float] | None:
+    """(intercept, variance) of the logistic fit whose slope is held at 1, or None where the
+    likelihood has no one maximum.
 
-    That is where all outcomes are alike, and where every score is as good as 0 or 1, so that a shift changes no probability.
+    That is where all outcomes are alike, and where every score is as good as 0 or 1, so that a
+    shift changes no probability.
     """
     odds = log_odds(score)
     hits, n = weight @ hit, weight.sum()
@@ -162,7 +193,8 @@ def intercept_at_unit_slope(score: np.ndarray, hit: np.ndarray, weight: np.ndarr
     return value, weight @ (hit - p) ** 2 / (weight @ (p * (1.0 - p))) ** 2 * n / max(n - 1.0, 1.0)
 
 
-#: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought, in standard errors.
+#: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought,
+#: in standard errors.
 STEPS, FARTHEST = 100, 2.0**40
 #: The nearest that one may be, in the same.
 NEAREST = 0.05
@@ -170,11 +202,20 @@ NEAREST = 0.05
 MANY = 1000.0
 
 
-def shift_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, value: float, variance: float, level: float) -> tuple[float, float]:
-    """(low, high) of the shift of the log-odds of which ``value`` is the estimate and ``variance`` its sandwich variance.
+def shift_limits(
+    odds: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    value: float,
+    variance: float,
+    level: float,
+) -> tuple[float, float]:
+    """(low, high) of the shift of the log-odds of which ``value`` is the estimate and ``variance``
+    its sandwich variance.
 
-    The sum of the hits is sufficient and a whole number. Where the odds leave fewer than ten rows' worth of doubt its tail takes in the
-    number seen, as Clopper and Pearson's interval of a rate does; else half of it.
+    The sum of the hits is sufficient and a whole number. Where the odds leave fewer than ten rows'
+    worth of doubt its tail takes in the number seen, as Clopper and Pearson's interval of a rate
+    does; else half of it.
     """
     if plenty(hit, weight):
         return normal_interval(value, variance, level)
@@ -185,16 +226,28 @@ def shift_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, value: f
     def roots(shift: float) -> tuple[float, float]:
         r = np.sqrt(max(2.0 * (best - _log_likelihood(odds + shift, hit, weight)), 1e-12))
         t = abs(shift - value)
-        return r, (-np.expm1(-t) if few else 2.0 * np.sinh(min(0.5 * t, 300.0))) * np.sqrt(information)
+        return r, (-np.expm1(-t) if few else 2.0 * np.sinh(min(0.5 * t, 300.0))) * np.sqrt(
+            information
+        )
 
     dispersion = variance * information
-    return _ends(roots, value, 1.0 / np.sqrt(information), max(dispersion, 1.0) if few else dispersion, level)
+    return _ends(
+        roots, value, 1.0 / np.sqrt(information), max(dispersion, 1.0) if few else dispersion, level
+    )
 
 
 def profile_limits(
-    design: np.ndarray, hit: np.ndarray, weight: np.ndarray, theta: np.ndarray, covariance: np.ndarray, place: int, level: float
+    design: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    theta: np.ndarray,
+    covariance: np.ndarray,
+    place: int,
+    level: float,
 ) -> tuple[float, float]:
-    """(low, high) of coefficient ``place`` of two, ``theta`` the estimates on ``design`` (n, 2), ``covariance`` their sandwich variance."""
+    """(low, high) of coefficient ``place`` of two, ``theta`` the estimates on ``design`` (n, 2),
+    ``covariance`` their sandwich variance.
+    """
     if plenty(hit, weight):
         return normal_interval(float(theta[place]), covariance[place, place], level)
     own, other = design[:, place], design[:, 1 - place]
@@ -207,18 +260,31 @@ def profile_limits(
     start, slope = float(theta[1 - place]), information[0, 1] / information[1 - place, 1 - place]
 
     def roots(value: float) -> tuple[float, float]:
-        rest, curvature = _restricted(own * value, other, hit, weight, start - (value - theta[place]) * slope)
-        r = np.sqrt(max(2.0 * (best - _log_likelihood(own * value + other * rest, hit, weight)), 1e-12))
+        rest, curvature = _restricted(
+            own * value, other, hit, weight, start - (value - theta[place]) * slope
+        )
+        r = np.sqrt(
+            max(2.0 * (best - _log_likelihood(own * value + other * rest, hit, weight)), 1e-12)
+        )
         return r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300))
 
-    return _ends(roots, float(theta[place]), np.sqrt(spread), max(covariance[place, place] / spread, 1.0), level)
+    return _ends(
+        roots,
+        float(theta[place]),
+        np.sqrt(spread),
+        max(covariance[place, place] / spread, 1.0),
+        level,
+    )
 
 
-def separated_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, level: float) -> tuple[float, float]:
-    """(low, high) of a slope whose likelihood has no maximum, as every hit has odds of at least, or at most, those of every miss.
+def separated_limits(
+    odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, level: float
+) -> tuple[float, float]:
+    """(low, high) of a slope whose likelihood has no maximum, as every hit has odds of at least, or
+    at most, those of every miss.
 
-    One end is infinite; at the other the root of the likelihood ratio to its supremum is the normal quantile. (nan, nan) where the
-    outcomes or the odds are all alike.
+    One end is infinite; at the other the root of the likelihood ratio to its supremum is the normal
+    quantile. (nan, nan) where the outcomes or the odds are all alike.
     """
     ones, z = np.ones(len(odds)), normal_quantile(level)
     if not (0.0 < weight @ hit < weight.sum() and np.ptp(odds) > 0.0):
@@ -227,7 +293,9 @@ def separated_limits(odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, leve
     side = 1.0 if happened.min() >= not_.max() else -1.0
 
     def best(slope: float) -> float:
-        rest, _ = _restricted(side * slope * odds, ones, hit, weight, -side * slope * float(odds.mean()))
+        rest, _ = _restricted(
+            side * slope * odds, ones, hit, weight, -side * slope * float(odds.mean())
+        )
         return _log_likelihood(side * slope * odds + rest, hit, weight)
 
     far, unit = 1.0, 1.0 / float(odds.std())
@@ -251,27 +319,40 @@ def plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
 
 
 def _ends(
-    roots: Callable[[float], tuple[float, float]], value: float, unit: float, dispersion: float, level: float
-) -> tuple[float, float]:  # fmt: skip
-    """Where the root is the normal quantile on either side; the distances are stretched to the variance that the rows show."""
+    roots: Callable[[float], tuple[float, float]],
+    value: float,
+    unit: float,
+    dispersion: float,
+    level: float,
+) -> tuple[float, float]:
+    """Where the root is the normal quantile on either side; the distances are stretched to the
+    variance that the rows show.
+    """
     z, ends = normal_quantile(level), []
     for side in (-1.0, 1.0):
         within = partial(_excess, roots, value, side, z, _modified)
         if within(NEAREST * unit) >= 0.0:
-            # So skewed that the correction, of third order, is worth more than the root: the root alone.
+            # So skewed that the correction, of third order, is worth more than the root: the root
+            # alone.
             within = partial(_excess, roots, value, side, z, _plain)
         far = unit
         while far < FARTHEST * unit and within(far) < 0.0:
             far *= 2.0
-        found = brentq(within, NEAREST * unit, far, xtol=1e-9 * unit) if within(far) >= 0.0 else np.inf
+        found = (
+            brentq(within, NEAREST * unit, far, xtol=1e-9 * unit) if within(far) >= 0.0 else np.inf
+        )
         ends.append(value + side * found * np.sqrt(dispersion))
     return float(ends[0]), float(ends[1])
 
 
 def _excess(
-    roots: Callable[[float], tuple[float, float]], value: float, side: float, z: float, of_roots: Callable[[float, float], float],
+    roots: Callable[[float], tuple[float, float]],
+    value: float,
+    side: float,
+    z: float,
+    of_roots: Callable[[float, float], float],
     away: float,
-) -> float:  # fmt: skip
+) -> float:
     return of_roots(*roots(value + side * away)) - z
 
 
@@ -287,18 +368,26 @@ def _log_likelihood(z: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float
     return float(weight @ (hit * z - np.logaddexp(0.0, z)))
 
 
-def _restricted(offset: np.ndarray, column: np.ndarray, hit: np.ndarray, weight: np.ndarray, start: float) -> tuple[float, float]:
-    """(coefficient of the column beside the offset, curvature of the likelihood there): Newton's steps, halved inside a bracket."""
+def _restricted(
+    offset: np.ndarray, column: np.ndarray, hit: np.ndarray, weight: np.ndarray, start: float
+) -> tuple[float, float]:
+    """(coefficient of the column beside the offset, curvature of the likelihood there): Newton's
+    steps, halved inside a bracket.
+    """
     low, high, at = -np.inf, np.inf, start
     for _ in range(STEPS):
         p = sigmoid(offset + at * column)
-        gradient, curvature = float((weight * (hit - p)) @ column), float((weight * p * (1.0 - p)) @ (column * column))
+        gradient, curvature = (
+            float((weight * (hit - p)) @ column),
+            float((weight * p * (1.0 - p)) @ (column * column)),
+        )
         low, high = (at, high) if gradient > 0.0 else (low, at)
         step = gradient / curvature if curvature > 0.0 else np.copysign(1.0 + abs(at), gradient)
         to = at + float(np.clip(step, -5.0 - abs(at), 5.0 + abs(at)))
         if abs(to - at) <= 1e-9 * (1.0 + abs(at)):
             return to, curvature
-        # An end of the bracket has been looked at: from it the next step could lead back here, and so on.
+        # An end of the bracket has been looked at: from it the next step could lead back here, and
+        # so on.
         if not low < to < high:
             to = 0.5 * (low + high)
         at = to

@@ -1,10 +1,13 @@
-r"""Ridge-penalised multinomial log loss of scaled log-probabilities, with gradient and Hessian, for :func:`newton.minimise`.
+r"""Ridge-penalised multinomial log loss of scaled log-probabilities, with gradient and Hessian, for
+:func:`newton.minimise`.
 
-.. math:: f(\theta) = \frac{1}{W} \sum_i w_i \left(\log \sum_k e^{u_{ik}} - u_{i y_i}\right) + \sum_j \rho_j (\theta_j - c_j)^2
+.. math:: f(\theta) = \frac{1}{W} \sum_i w_i \left(\log \sum_k e^{u_{ik}} - u_{i y_i}\right) +
+    \sum_j \rho_j (\theta_j - c_j)^2
 
-with u = a * z + b (vector, theta = [a; b] of shape (2, K)) or u = A z + b (matrix, theta = [A | b] of shape (K, K + 1)).
-Values and gradients are float64, but for z in float32, where sums over a block are too. For many parameters the Hessian is only multiplied
-with, in float32: it steers the steps and has no part in where they end.
+with u = a * z + b (vector, theta = [a; b] of shape (2, K)) or u = A z + b (matrix, theta = [A | b]
+of shape (K, K + 1)). Values and gradients are float64, but for z in float32, where sums over a
+block are too. For many parameters the Hessian is only multiplied with, in float32: it steers the
+steps and has no part in where they end.
 """
 
 import numpy as np
@@ -15,11 +18,20 @@ from calibrant._kernels.newton import LazySolver, cholesky_solver, preconditione
 from calibrant._kernels.softmax import by_class
 from calibrant._kernels.threads import map_blocks, row_blocks
 
-__all__ = ["DENSE_MATRIX", "class_inverses", "matrix_logits", "matrix_objective", "vector_logits", "vector_objective"]
+__all__ = [
+    "DENSE_MATRIX",
+    "class_inverses",
+    "matrix_logits",
+    "matrix_objective",
+    "vector_logits",
+    "vector_objective",
+]
 
 
 def class_inverses(X, P, weight, double_ridge):
-    """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where the class is in play."""
+    """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where
+    the class is in play.
+    """
     spread = P * (1.0 - P) * weight[:, None]
     total = spread.sum(axis=0)
     blocks = np.empty((P.shape[1], X.shape[1], X.shape[1]), dtype=np.float32)
@@ -41,7 +53,8 @@ def class_inverses(X, P, weight, double_ridge):
     return blocks
 
 
-#: Up to so many parameters the Hessian is formed: each family's own balance of products against factors.
+#: Up to so many parameters the Hessian is formed: each family's own balance of products against
+#: factors.
 DENSE_VECTOR = 128
 DENSE_MATRIX = 400
 BLOCK_ENTRIES = 262_144
@@ -67,7 +80,10 @@ def matrix_logits(theta, z):
 def vector_objective(z, labels, weight, ridge, centre):
     """``evaluate(theta)`` for theta (2, K); ``ridge`` and ``centre`` broadcast to it."""
     weight = weight / weight.sum()
-    ridge, centre = np.broadcast_to(ridge, (2, z.shape[1])), np.broadcast_to(centre, (2, z.shape[1]))
+    ridge, centre = (
+        np.broadcast_to(ridge, (2, z.shape[1])),
+        np.broadcast_to(centre, (2, z.shape[1])),
+    )
     blocks = row_blocks(len(z), max(BLOCK_ENTRIES // z.shape[1], 1))
     z = by_class(z)
     P = np.empty_like(z, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
@@ -93,7 +109,9 @@ def vector_objective(z, labels, weight, ridge, centre):
 
 
 def matrix_objective(z, labels, weight, ridge, centre):
-    """``evaluate(theta)`` for theta (K, F + 1) of the shape of ``centre``, on features z (n, F); ``ridge`` broadcasts to it."""
+    """``evaluate(theta)`` for theta (K, F + 1) of the shape of ``centre``, on features z (n, F);
+    ``ridge`` broadcasts to it.
+    """
     weight = weight / weight.sum()
     shape = centre.shape
     n_classes = shape[0]
@@ -118,7 +136,13 @@ def matrix_objective(z, labels, weight, ridge, centre):
         value += float((ridge * (theta - centre) ** 2).sum())
         gradient += 2.0 * ridge * (theta - centre)
         if dense:
-            return value, gradient, LazySolver(lambda: cholesky_solver(_matrix_hessian(wide, P, weight, ridge, blocks)))
+            return (
+                value,
+                gradient,
+                LazySolver(
+                    lambda: cholesky_solver(_matrix_hessian(wide, P, weight, ridge, blocks))
+                ),
+            )
         return value, gradient, LazySolver(lambda: _matrix_products(single, P, weight, inverses))
 
     return evaluate
@@ -165,7 +189,12 @@ def _vector_hessian(z, P, weight, ridge, blocks):
     def block(rows):
         features = np.concatenate([P[rows] * z[rows], P[rows]], axis=1)
         weighted = features * weight[rows, None]
-        diagonals = np.stack([np.einsum("ij,ij->j", weighted[:, :n_classes], z[rows]), *weighted.sum(axis=0).reshape(2, n_classes)])
+        diagonals = np.stack(
+            [
+                np.einsum("ij,ij->j", weighted[:, :n_classes], z[rows]),
+                *weighted.sum(axis=0).reshape(2, n_classes),
+            ]
+        )
         return 0.0, np.vstack([features.T @ weighted, np.pad(diagonals, ((0, 0), (0, n_classes)))])
 
     _, sums = _total(map_blocks(block, blocks))
@@ -183,16 +212,25 @@ def _vector_products(z, P, weight, ridge, blocks):
     """Conjugate gradients on the (2, K) problem, preconditioned by each class's own 2 x 2 block."""
 
     def block(direction, rows):
-        change = _softmax_change(vector_logits(direction, z[rows]), P[rows], weight[rows, None].astype(z.dtype))
-        return 0.0, np.stack([np.einsum("ij,ij->j", change, z[rows]), change.sum(axis=0)]).astype(np.float64)
+        change = _softmax_change(
+            vector_logits(direction, z[rows]), P[rows], weight[rows, None].astype(z.dtype)
+        )
+        return 0.0, np.stack([np.einsum("ij,ij->j", change, z[rows]), change.sum(axis=0)]).astype(
+            np.float64
+        )
 
     def product(direction):
-        return _total(map_blocks(lambda rows: block(direction, rows), blocks))[1] + 2.0 * ridge * direction
+        return (
+            _total(map_blocks(lambda rows: block(direction, rows), blocks))[1]
+            + 2.0 * ridge * direction
+        )
 
     def curvatures(rows):
         own = P[rows] * (1.0 - P[rows]) * weight[rows, None].astype(P.dtype)
         own_z = own * z[rows]
-        return 0.0, np.stack([np.einsum("ij,ij->j", own_z, z[rows]), own_z.sum(axis=0), own.sum(axis=0)]).astype(np.float64)
+        return 0.0, np.stack(
+            [np.einsum("ij,ij->j", own_z, z[rows]), own_z.sum(axis=0), own.sum(axis=0)]
+        ).astype(np.float64)
 
     aa, ab, bb = _total(map_blocks(curvatures, blocks))[1]
     aa, bb = aa + 2.0 * ridge[0] + 1e-12, bb + 2.0 * ridge[1] + 1e-12
@@ -219,27 +257,37 @@ def _matrix_hessian(X, P, weight, ridge, blocks):
     def block(rows):
         x, p, w = X[:, rows], P[rows].T, weight[rows]
         # A product with its own transpose costs half as much.
-        products = ((p * np.sqrt(w))[:, None, :] * x[None, :, :]).reshape(n_classes * n_features, -1)
+        products = ((p * np.sqrt(w))[:, None, :] * x[None, :, :]).reshape(
+            n_classes * n_features, -1
+        )
         out = -(products @ products.T)
         for k in range(n_classes):
             own = slice(k * n_features, (k + 1) * n_features)
             out[own, own] += (x * (w * p[k])) @ x.T
         return 0.0, out
 
-    small = [piece for rows in blocks for piece in _pieces(rows, max(BLOCK_ENTRIES // (n_classes * n_features), 64))]
+    small = [
+        piece
+        for rows in blocks
+        for piece in _pieces(rows, max(BLOCK_ENTRIES // (n_classes * n_features), 64))
+    ]
     hessian = _total(map_blocks(block, small))[1]
     hessian[np.diag_indices(len(hessian))] += 2.0 * ridge.ravel()
     return hessian
 
 
 def _pieces(rows, size):
-    return [slice(rows.start + part.start, rows.start + part.stop) for part in row_blocks(rows.stop - rows.start, size)]
+    return [
+        slice(rows.start + part.start, rows.start + part.stop)
+        for part in row_blocks(rows.stop - rows.start, size)
+    ]
 
 
 def _matrix_products(single, P, weight, inverses):
     """Conjugate gradients on the (K, K + 1) problem in float32, preconditioned class by class.
 
-    Rows of hardly any curvature are left out: they change the steps by a thousandth, not where these end.
+    Rows of hardly any curvature are left out: they change the steps by a thousandth, not where
+    these end.
     """
     X, double_ridge = single
     curvature = weight * (1.0 - np.einsum("ij,ij->i", P, P))

@@ -1,4 +1,6 @@
-"""Newton's method for convex functions: of many unknowns, and of a handful some of which may not fall below a floor."""
+"""Newton's method for convex functions: of many unknowns, and of a handful some of which may not
+fall below a floor.
+"""
 
 import numpy as np
 from scipy import linalg
@@ -24,11 +26,14 @@ NEAR_RELATIVE = 0.1
 
 
 def minimise_near(evaluate, start, memory, tolerance=1e-8):
-    """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the first at its start.
+    """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the
+    first at its start.
 
-    It and the first end are left in the dict ``memory``: the others begin there. Steps are corrected by the changes of the gradient seen on
-    the way, by this search and those before it (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6,
-    which is a loss 1e-9 or so above the least. A solver may have an attribute ``near``: a light stand-in for itself, which holds no rows.
+    It and the first end are left in the dict ``memory``: the others begin there. Steps are
+    corrected by the changes of the gradient seen on the way, by this search and those before it
+    (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6, which
+    is a loss 1e-9 or so above the least. A solver may have an attribute ``near``: a light stand-in
+    for itself, which holds no rows.
     """
     first = not memory
     if first:
@@ -46,7 +51,9 @@ def minimise_near(evaluate, start, memory, tolerance=1e-8):
 
 
 def borrowed(memory):
-    """A copy of a memory, for searches of another kind that ends near by: they begin at its end until they have one of their own."""
+    """A copy of a memory, for searches of another kind that ends near by: they begin at its end
+    until they have one of their own.
+    """
     return {**memory, "pairs": list(memory["pairs"]), "borrowed": True}
 
 
@@ -59,7 +66,11 @@ def _follow(evaluate, memory, tolerance):
             break
         direction = -_corrected(gradient, pairs, solve)
         slope = float(np.vdot(gradient, direction))
-        moved = _line_search(evaluate, x, value, direction, slope, NEAR_TOLERANCE) if slope < 0.0 else None
+        moved = (
+            _line_search(evaluate, x, value, direction, slope, NEAR_TOLERANCE)
+            if slope < 0.0
+            else None
+        )
         if moved is None:
             break
         if float(np.vdot(moved[0] - x, moved[2] - gradient)) > 0.0:
@@ -70,7 +81,9 @@ def _follow(evaluate, memory, tolerance):
 
 
 def _corrected(r, pairs, solve):
-    """The inverse curvature times r: that of ``solve``, corrected by the (step, change of gradient) pairs, as L-BFGS has it."""
+    """The inverse curvature times r: that of ``solve``, corrected by the (step, change of
+    gradient) pairs, as L-BFGS has it.
+    """
     r, shares = r.copy(), []
     for step, change in reversed(pairs):
         shares.append(float(np.vdot(step, r)) / float(np.vdot(step, change)))
@@ -82,11 +95,12 @@ def _corrected(r, pairs, solve):
 
 
 def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
-    """Minimise a convex function by damped Newton steps until the largest entry of the gradient is within ``tolerance``.
+    """Minimise a convex function by damped Newton steps until the largest entry of the gradient is
+    within ``tolerance``.
 
-    ``evaluate(x)`` gives (value, gradient, solve): ``solve(r, relative)`` is the inverse Hessian at x times r, to a relative
-    residual. Returns (x, status, largest gradient entry), status "converged", "stalled" (rounding allows no further descent)
-    or "max steps".
+    ``evaluate(x)`` gives (value, gradient, solve): ``solve(r, relative)`` is the inverse Hessian at
+    x times r, to a relative residual. Returns (x, status, largest gradient entry), status
+    "converged", "stalled" (rounding allows no further descent) or "max steps".
     """
     x = start
     value, gradient, solve = evaluate(x)
@@ -96,7 +110,9 @@ def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
             return x, "converged", size
         # Near the end a little more work on the step spares the next one.
         relative = 0.3 * tolerance / size
-        direction = -solve(gradient, relative if relative > 1e-4 else min(0.1, max(np.sqrt(size), 1e-3)))
+        direction = -solve(
+            gradient, relative if relative > 1e-4 else min(0.1, max(np.sqrt(size), 1e-3))
+        )
         slope = float(np.vdot(gradient, direction))
         if not slope < 0.0:
             direction, slope = -gradient, -float(np.vdot(gradient, gradient))
@@ -109,7 +125,9 @@ def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
 
 
 def _line_search(evaluate, x, value, direction, slope, tolerance):
-    """The first of the steps 1, 1/2, 1/4, ... that descends enough (a rise within rounding counts, where little is left to gain)."""
+    """The first of the steps 1, 1/2, 1/4, ... that descends enough (a rise within rounding
+    counts, where little is left to gain).
+    """
     # Where so much of a gradient will do, the value may have been summed in float32.
     slack = (1e-14 if tolerance <= 1e-8 else 1e-8) * max(abs(value), 1e-3)
     step = 1.0
@@ -123,20 +141,28 @@ def _line_search(evaluate, x, value, direction, slope, tolerance):
 
 
 def cholesky_solver(hessian):
-    """``solve(r, relative)`` for a positive semi-definite matrix: a trace of the identity makes it definite."""
+    """``solve(r, relative)`` for a positive semi-definite matrix: a trace of the identity makes
+    it definite.
+    """
     scale = float(hessian.diagonal().max()) or 1.0
     jitter = 1e-13
     while True:
         try:
-            factor = linalg.cho_factor(hessian + jitter * scale * np.eye(len(hessian)), check_finite=False)
+            factor = linalg.cho_factor(
+                hessian + jitter * scale * np.eye(len(hessian)), check_finite=False
+            )
             break
         except linalg.LinAlgError:
             jitter *= 100.0
-    return lambda r, relative: linalg.cho_solve(factor, r.ravel(), check_finite=False).reshape(r.shape)
+    return lambda r, relative: linalg.cho_solve(factor, r.ravel(), check_finite=False).reshape(
+        r.shape
+    )
 
 
 def conjugate_gradient(product, precondition, r, relative, max_steps=250):
-    """Approximate solution of H x = r for positive semi-definite H given as a product, to a relative residual."""
+    """Approximate solution of H x = r for positive semi-definite H given as a product, to a
+    relative residual.
+    """
     x = np.zeros_like(r)
     residual = r.copy()
     z = precondition(residual)
@@ -177,7 +203,9 @@ class LazySolver:
 
 
 def preconditioned_solver(product, precondition):
-    """``solve(r, relative)`` by conjugate gradients, with the preconditioner alone to stand in for it near by."""
+    """``solve(r, relative)`` by conjugate gradients, with the preconditioner alone to stand in
+    for it near by.
+    """
 
     def solve(r, relative):
         return conjugate_gradient(product, precondition, r, relative)
@@ -187,19 +215,25 @@ def preconditioned_solver(product, precondition):
 
 
 MAX_STEPS = 100
-#: Descent left, relative to the value, at which the last step is made; the second for a fit that begins near its end.
+#: Descent left, relative to the value, at which the last step is made; the second for a fit that
+#: begins near its end.
 LEFT, LEFT_NEAR = 1e-13, 1e-8
 #: Pivots of a scaled Hessian's root, at least: its condition number is then below 1e10 or so.
 CLEAR_PIVOT = 1e-4
 
 
 def projected_newton(objective, starts, bounded, *, loose=False):
-    """(x, status) of least ``objective(x) -> (value, gradient, hessian)``; status "converged", "max steps" or "stalled".
+    """(x, status) of least ``objective(x) -> (value, gradient, hessian)``; status "converged", "max
+    steps" or "stalled".
 
-    ``starts`` is a list, of which the best is taken; ``bounded`` (d,) bool. Directions in which the function is flat keep their start.
-    A ``loose`` search begins near its end and makes the last step unseen: a Newton step from 1e-8 above the least leaves next to nothing.
+    ``starts`` is a list, of which the best is taken; ``bounded`` (d,) bool. Directions in which the
+    function is flat keep their start. A ``loose`` search begins near its end and makes the last
+    step unseen: a Newton step from 1e-8 above the least leaves next to nothing.
     """
-    begun = [(objective(np.asarray(start, dtype=np.float64)), np.asarray(start, dtype=np.float64)) for start in starts]
+    begun = [
+        (objective(np.asarray(start, dtype=np.float64)), np.asarray(start, dtype=np.float64))
+        for start in starts
+    ]
     (value, gradient, hessian), theta = min(begun, key=lambda pair: pair[0][0])
     for _ in range(MAX_STEPS):
         held = bounded & (theta <= 0.0) & (gradient > 0.0)
@@ -208,10 +242,13 @@ def projected_newton(objective, starts, bounded, *, loose=False):
             step[~held] = -_solve(hessian[np.ix_(~held, ~held)], gradient[~held])
         else:
             step = -_solve(hessian, gradient)
-        # Along a face the quadratic model is exact to second order: a small enough decrease ends the search with this step.
+        # Along a face the quadratic model is exact to second order: a small enough decrease ends
+        # the search with this step.
         if -gradient @ step <= (LEFT_NEAR if loose else LEFT) * (1.0 + abs(value)):
             end = np.where(bounded, np.maximum(theta + step, 0.0), theta + step)
-            return (end if loose else _nearer(objective, theta, end, gradient, bounded)), "converged"
+            return (
+                end if loose else _nearer(objective, theta, end, gradient, bounded)
+            ), "converged"
         found = _projected_search(objective, theta, step, value, gradient, bounded)
         if found is None:
             return theta, "stalled"
@@ -220,13 +257,22 @@ def projected_newton(objective, starts, bounded, *, loose=False):
 
 
 def _nearer(objective, theta, end, gradient, bounded):
-    """The end of a last step whose descent is lost in the rounding of the loss, if the gradient there is smaller."""
+    """The end of a last step whose descent is lost in the rounding of the loss, if the gradient
+    there is smaller.
+    """
     moved = ~(bounded & (end <= 0.0))
-    return end if np.abs(objective(end)[1][moved]).max(initial=0.0) < np.abs(gradient[moved]).max(initial=0.0) else theta
+    return (
+        end
+        if np.abs(objective(end)[1][moved]).max(initial=0.0)
+        < np.abs(gradient[moved]).max(initial=0.0)
+        else theta
+    )
 
 
 def _projected_search(objective, theta, step, value, gradient, bounded):
-    """The first of step, step / 2, ... whose projection lowers the objective enough, with the objective there; None when none does."""
+    """The first of step, step / 2, ... whose projection lowers the objective enough, with the
+    objective there; None when none does.
+    """
     size = 1.0
     for _ in range(60):
         trial = theta + size * step
@@ -245,7 +291,8 @@ def _solve(hessian, gradient):
     scale = np.sqrt(np.maximum(np.diag(hessian), 0.0))
     scale[scale == 0.0] = 1.0
     scaled = hessian / (scale[:, None] * scale)
-    # A factor whose pivots are well above rounding shows that no direction is flat, at a fraction of the cost of the eigenvalues.
+    # A factor whose pivots are well above rounding shows that no direction is flat, at a fraction
+    # of the cost of the eigenvalues.
     factor, solution, failed = dposv(scaled, gradient / scale)
     if not failed and factor.diagonal().min() > CLEAR_PIVOT:
         return solution / scale

@@ -1,4 +1,6 @@
-"""Distributions by normal scores: lines between knots, Student's, smooth changes of shape, the mean length of a vector."""
+"""Distributions by normal scores: lines between knots, Student's, smooth changes of shape, the
+mean length of a vector.
+"""
 
 from functools import cache
 
@@ -32,14 +34,21 @@ def _density(z):
 
 
 def central(score: np.ndarray) -> np.ndarray:
-    """The level of the central interval that just holds what has this normal score: 2 Phi(|z|) - 1."""
+    """The level of the central interval that just holds what has this normal score: 2 Phi(|z|) -
+    1.
+    """
     return special.erf(np.abs(score) / np.sqrt(2.0))
 
 
 def line_moments(knots, values, low_slope, high_slope):
-    """Mean and variance of g(Z), g through (knots, values) (values (..., K)) with the slopes given beyond the ends."""
+    """Mean and variance of g(Z), g through (knots, values) (values (..., K)) with the slopes
+    given beyond the ends.
+    """
     finite = np.concatenate([[-np.inf], knots, [np.inf]])
-    slope = np.concatenate([low_slope[..., None], np.diff(values, axis=-1) / np.diff(knots), high_slope[..., None]], axis=-1)
+    slope = np.concatenate(
+        [low_slope[..., None], np.diff(values, axis=-1) / np.diff(knots), high_slope[..., None]],
+        axis=-1,
+    )
     at = np.append(knots[0], knots)
     start = np.concatenate([values[..., :1], values], axis=-1)
     mass = np.diff(special.ndtr(finite))
@@ -52,26 +61,40 @@ def line_moments(knots, values, low_slope, high_slope):
     second = mass - np.diff(product)
     mean = ((start - slope * at) * mass + slope * first).sum(axis=-1)
     centred = start - slope * at - mean[..., None]
-    variance = (centred * centred * mass + 2.0 * centred * slope * first + slope * slope * second).sum(axis=-1)
+    variance = (
+        centred * centred * mass + 2.0 * centred * slope * first + slope * slope * second
+    ).sum(axis=-1)
     return mean, np.maximum(variance, 0.0)
 
 
 def tail_slopes(knots, values):
-    """Slopes from the middle knot to the first and to the last: steadier than those between the two outermost knots."""
+    """Slopes from the middle knot to the first and to the last: steadier than those between the
+    two outermost knots.
+    """
     middle = len(knots) // 2
     if len(knots) == 1:
         return np.ones(2)
     low = (values[middle] - values[0]) / (knots[middle] - knots[0]) if middle > 0 else np.nan
-    high = (values[-1] - values[middle]) / (knots[-1] - knots[middle]) if middle < len(knots) - 1 else low
+    high = (
+        (values[-1] - values[middle]) / (knots[-1] - knots[middle])
+        if middle < len(knots) - 1
+        else low
+    )
     return np.array([low, high])
 
 
 def interpolate(x, knots, values, slopes):
-    """g(x) for knots (K,) ascending, straight beyond the ends; any shape of x. Also the slope at x."""
+    """g(x) for knots (K,) ascending, straight beyond the ends; any shape of x. Also the slope at
+    x.
+    """
     x = np.asarray(x, dtype=np.float64)
     out = np.interp(x, knots, values)
     low, high = x < knots[0], x > knots[-1]
-    out = np.where(low, values[0] + slopes[0] * (x - knots[0]), np.where(high, values[-1] + slopes[1] * (x - knots[-1]), out))
+    out = np.where(
+        low,
+        values[0] + slopes[0] * (x - knots[0]),
+        np.where(high, values[-1] + slopes[1] * (x - knots[-1]), out),
+    )
     inner = np.diff(values) / np.diff(knots) if len(knots) > 1 else np.zeros(0)
     slope = np.concatenate([slopes[:1], inner, slopes[1:]])[np.searchsorted(knots, x, side="left")]
     return out, slope
@@ -83,7 +106,9 @@ def invert(y, knots, values, slopes):
 
 
 def empirical_scores(score, weight):
-    """(knots, values) of g with g(Z) distributed as the scores: distinct scores, at the middle of the mass each of them holds."""
+    """(knots, values) of g with g(Z) distributed as the scores: distinct scores, at the middle
+    of the mass each of them holds.
+    """
     values, inverse = np.unique(score, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)
     level = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
@@ -126,7 +151,8 @@ N_FEATURES = RANK + 2
 BEND, ROUND = 1.0, 0.5
 SIZES = (0.0, 0.05, 0.15, 0.4, 1.0)
 NONE = 0.5
-#: Rows are pooled in cells of this width; slopes are kept positive here as well, by so many rows in all.
+#: Rows are pooled in cells of this width; slopes are kept positive here as well, by so many rows in
+#: all.
 CELL, GUARD, GUARDS = 0.02, np.linspace(-6.0, 6.0, 61), 0.1
 
 
@@ -176,7 +202,9 @@ def fit_shape(t, weight, status="converged"):
         logdet = np.linalg.slogdet(hessian * size * size)[1]
         evidence.append(np.log((1.0 - NONE) / (len(SIZES) - 1)) - value - 0.5 * logdet)
     share = np.exp(np.array(evidence) - max(evidence))
-    return share @ np.array(found) / share.sum(), next((s for s in statuses if s != "converged"), "converged")
+    return share @ np.array(found) / share.sum(), next(
+        (s for s in statuses if s != "converged"), "converged"
+    )
 
 
 def _mode(t, mass, features, slopes, guard, size, start):
@@ -187,22 +215,38 @@ def _mode(t, mass, features, slopes, guard, size, start):
         if slope.min() <= 0.0 or kept.min() <= 0.0:
             return np.inf, np.zeros_like(c), None
         held = GUARDS / len(GUARD)
-        value = mass @ (0.5 * u * u - np.log(slope)) - held * np.log(kept).sum() + 0.5 * prior * c @ c
-        gradient = features.T @ (mass * u) - slopes.T @ (mass / slope) - held * guard.T @ (1.0 / kept) + prior * c
-        hessian = (features.T * mass) @ features + (slopes.T * (mass / slope**2)) @ slopes + held * (guard.T / kept**2) @ guard
+        value = (
+            mass @ (0.5 * u * u - np.log(slope)) - held * np.log(kept).sum() + 0.5 * prior * c @ c
+        )
+        gradient = (
+            features.T @ (mass * u)
+            - slopes.T @ (mass / slope)
+            - held * guard.T @ (1.0 / kept)
+            + prior * c
+        )
+        hessian = (
+            (features.T * mass) @ features
+            + (slopes.T * (mass / slope**2)) @ slopes
+            + held * (guard.T / kept**2) @ guard
+        )
         hessian.flat[:: len(c) + 1] += prior
         return value, gradient, hessian
 
     def evaluate(c):
         value, gradient, hessian = parts(c)
-        return (value, gradient, None) if hessian is None else (value / total, gradient / total, cholesky_solver(hessian / total))
+        return (
+            (value, gradient, None)
+            if hessian is None
+            else (value / total, gradient / total, cholesky_solver(hessian / total))
+        )
 
     c, status, _ = minimise(evaluate, start, tolerance=1e-8)
     value, _, hessian = parts(c)
     return c, status, value, hessian
 
 
-#: Step and reach of the trapezoid rule in log t: the integrand falls as exp(-|u| / 2) and is analytic in a strip about the axis.
+#: Step and reach of the trapezoid rule in log t: the integrand falls as exp(-|u| / 2) and is
+#: analytic in a strip about the axis.
 STEP, REACH = 0.25, 44.0
 #: Numbers in memory at a time.
 BLOCK = 2_000_000
@@ -218,7 +262,8 @@ def mean_norm(centre: np.ndarray, variance: np.ndarray) -> np.ndarray:
     size = (square + variance).sum(axis=1)
     safe = np.where(size > 0.0, size, 1.0)[:, None]
     u = np.arange(-REACH, REACH + 0.5 * STEP, STEP)
-    # Beyond the reach the integrand is E Q e^(u/2) on the left and e^(-u/2) on the right, of Q over its mean.
+    # Beyond the reach the integrand is E Q e^(u/2) on the left and e^(-u/2) on the right, of Q over
+    # its mean.
     tails = 2.0 * (np.exp(0.5 * (u[0] - 0.5 * STEP)) + np.exp(-0.5 * (u[-1] + 0.5 * STEP)))
     out = np.empty(len(centre))
     rows = max(1, BLOCK // (u.size * centre.shape[1]))
@@ -232,5 +277,7 @@ def mean_norm(centre: np.ndarray, variance: np.ndarray) -> np.ndarray:
 def _trapezoid(square, variance, u):
     t = np.exp(u)
     spread = variance[..., None] * t
-    log_laplace = -(0.5 * np.log1p(2.0 * spread) + square[..., None] * t / (1.0 + 2.0 * spread)).sum(axis=1)
+    log_laplace = -(
+        0.5 * np.log1p(2.0 * spread) + square[..., None] * t / (1.0 + 2.0 * spread)
+    ).sum(axis=1)
     return STEP * (-np.expm1(log_laplace) @ np.exp(-0.5 * u))

@@ -1,7 +1,8 @@
 """What chance alone does: the laws of the smallest of many p-values, and of how far a path goes.
 
 - Several checks as one test: the smallest of their p-values, by its own law under the null.
-- Tails of how far Brownian motion on [0, 1], its end free, goes: from 0, and from its lowest to its highest point.
+- Tails of how far Brownian motion on [0, 1], its end free, goes: from 0, and from its lowest to its
+  highest point.
 """
 
 import numpy as np
@@ -37,14 +38,19 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
     return own[0], float((smallest <= smallest[0]).mean())
 
 
-#: Below this both tails are 1 to more digits than float64 has, and the series need more terms than they have.
+#: Below this both tails are 1 to more digits than float64 has, and the series need more terms than
+#: they have.
 SMALL = 0.15
 
 
 def reach_tail(x):
     """P(sup |B| > x) = 4 sum_k (-1)^k Phi(-(2k + 1) x), k = 0, 1, ..."""
     k = np.arange(200)
-    return 1.0 if x < SMALL else float(min(4.0 * np.sum((-1.0) ** k * ndtr(-(2.0 * k + 1.0) * x)), 1.0))
+    return (
+        1.0
+        if x < SMALL
+        else float(min(4.0 * np.sum((-1.0) ** k * ndtr(-(2.0 * k + 1.0) * x)), 1.0))
+    )
 
 
 def range_tail(x):

@@ -26,7 +26,8 @@ __all__ = [
     "true_rates",
 ]
 
-#: Points of a law of the log-odds, and how many standard deviations they reach: the trapezoid rule is then exact to rounding.
+#: Points of a law of the log-odds, and how many standard deviations they reach: the trapezoid rule
+#: is then exact to rounding.
 POINTS, NORMAL_REACH, BETA_REACH = 20_001, 12.0, 30.0
 
 
@@ -48,13 +49,20 @@ def beta_law(a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_laws(prevalence: float, auroc: float) -> tuple[np.ndarray, np.ndarray]:
-    """The same of calibrated risks whose log-odds are normal with one variance among events and among the others."""
+    """The same of calibrated risks whose log-odds are normal with one variance among events and
+    among the others.
+    """
     variance = 2.0 * float(special.ndtri(auroc)) ** 2
     deviation = math.sqrt(variance)
 
     def law(mean: float):
-        (others, share), (events, _) = normal_law(mean, deviation), normal_law(mean + variance, deviation)
-        return np.concatenate([others, events]), np.concatenate([(1.0 - prevalence) * share, prevalence * share])
+        (others, share), (events, _) = (
+            normal_law(mean, deviation),
+            normal_law(mean + variance, deviation),
+        )
+        return np.concatenate([others, events]), np.concatenate(
+            [(1.0 - prevalence) * share, prevalence * share]
+        )
 
     def surplus(mean: float) -> float:
         odds, share = law(mean)
@@ -66,7 +74,9 @@ def class_laws(prevalence: float, auroc: float) -> tuple[np.ndarray, np.ndarray]
 def recalibration_information(
     odds: np.ndarray, share: np.ndarray, intercept: float = 0.0, slope: float = 1.0
 ) -> tuple[float, float, float]:
-    """(I_a, I_ab, I_b): Fisher's information of one row on intercept and slope of logit P(y = 1) = a + b odds."""
+    """(I_a, I_ab, I_b): Fisher's information of one row on intercept and slope of logit P(y = 1)
+    = a + b odds.
+    """
     p = sigmoid(intercept + slope * odds)
     held = share * p * (1.0 - p)
     return float(held.sum()), float(held @ odds), float(held @ odds**2)
@@ -79,7 +89,9 @@ def slope_rows(information: tuple[float, float, float], standard_error: float) -
 
 
 def offset_rows(information: tuple[float, float, float], standard_error: float) -> float:
-    """The same of the shift: alone, or beside a slope at the mean of the log-odds weighted by p (1 - p), where both are uncorrelated."""
+    """The same of the shift: alone, or beside a slope at the mean of the log-odds weighted by p
+    (1 - p), where both are uncorrelated.
+    """
     return 1.0 / (standard_error**2 * information[0])
 
 
@@ -102,16 +114,28 @@ def auroc_rows(auroc: float, prevalence: float, standard_error: float) -> float:
     return half + math.sqrt(half**2 + scale * (1.0 - pairs))
 
 
-def benefit_rows(sensitivity: float, specificity: float, prevalence: float, threshold: float, standard_error: float) -> float:
+def benefit_rows(
+    sensitivity: float,
+    specificity: float,
+    prevalence: float,
+    threshold: float,
+    standard_error: float,
+) -> float:
     """Rows at which the standardised net benefit has this standard error (Marsh et al.)."""
     w = (1.0 - prevalence) / prevalence * threshold / (1.0 - threshold)
-    variance = sensitivity * (1.0 - sensitivity) / prevalence + w**2 * specificity * (1.0 - specificity) / (1.0 - prevalence)
+    variance = sensitivity * (1.0 - sensitivity) / prevalence + w**2 * specificity * (
+        1.0 - specificity
+    ) / (1.0 - prevalence)
     variance += w**2 * (1.0 - specificity) ** 2 / (prevalence * (1.0 - prevalence))
     return variance / standard_error**2
 
 
-def true_rates(odds: np.ndarray, p: np.ndarray, share: np.ndarray, threshold: float) -> tuple[float, float]:
-    """(sensitivity, specificity) of acting on log-odds whose risk is at least the threshold, where events have probability p."""
+def true_rates(
+    odds: np.ndarray, p: np.ndarray, share: np.ndarray, threshold: float
+) -> tuple[float, float]:
+    """(sensitivity, specificity) of acting on log-odds whose risk is at least the threshold,
+    where events have probability p.
+    """
     acted: Any = odds >= special.logit(threshold)
     events, others = share * p, share * (1.0 - p)
     return float(events[acted].sum() / events.sum()), float(others[~acted].sum() / others.sum())
@@ -132,7 +156,8 @@ def detectable_shift(
 ) -> float:
     r"""How far off risks (n,) may be and yet be missed by a test, in 1 - ``power`` of such samples.
 
-    .. math:: \sum w s (q_b - p) = z_a \sqrt{\sum w s^2 p (1 - p)} + z_c \sqrt{\sum w s^2 q_b (1 - q_b)}
+    .. math:: \sum w s (q_b - p) = z_a \sqrt{\sum w s^2 p (1 - p)} + z_c \sqrt{\sum w s^2 q_b (1 -
+        q_b)}
 
     is solved for the shift b of the log-odds along s (``toward``; 1 is an offset, log-odds about
     their mean a slope), to either side; a is 1 - (1 - ``level``) / (2 ``tests``), and c the power.

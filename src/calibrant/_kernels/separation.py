@@ -1,4 +1,6 @@
-"""Exact searches for the separation of points: pairs, true radii, and bounds that leave most rows out."""
+"""Exact searches for the separation of points: pairs, true radii, and bounds that leave most
+rows out.
+"""
 
 import numpy as np
 from scipy.optimize import nnls
@@ -30,14 +32,17 @@ FIRST_BLOCK, LARGEST_BLOCK = 32, 256
 FIRST_FULL = 8
 #: Rows read at once, however many may matter.
 READ = 2_048
-#: A squared distance between two points this small beside their distances from the query is computed from their difference.
+#: A squared distance between two points this small beside their distances from the query is
+#: computed from their difference.
 CLOSE = 1e-6
 #: Room for the rounding of square roots and products in float64.
 ROOM = 1.0 + 1e-9
 
 
 def nearest_of(query, low, points, k=1):
-    """(positions, differences from the query, squared distances) of the k points of lowest bound, the truly nearest among them first."""
+    """(positions, differences from the query, squared distances) of the k points of lowest
+    bound, the truly nearest among them first.
+    """
     low = low.copy()
     found = []
     for _ in range(k):
@@ -70,7 +75,9 @@ def _read(rows, query, points):
 
 
 def bisectors(zp, dp, zc, dc, duplicate):
-    """(a, b) of N for differences from the query zp (a, d) and zc (b, d) and their squares; ``duplicate`` where p and c are one point."""
+    """(a, b) of N for differences from the query zp (a, d) and zc (b, d) and their squares;
+    ``duplicate`` where p and c are one point.
+    """
     gap = dp[:, None] + dc - 2.0 * (zp @ zc.T)
     scale = dp[:, None] + dc
     for i, j in zip(*np.nonzero(gap <= CLOSE * scale), strict=True):
@@ -82,22 +89,33 @@ def bisectors(zp, dp, zc, dc, duplicate):
 
 
 def largest_bisector(query, p, zp, dp, low_c, points, duplicate):
-    """Max over c of N(p, c) for one p: only c no farther than p can give it, and those first whose upper bound is highest."""
+    """Max over c of N(p, c) for one p: only c no farther than p can give it, and those first
+    whose upper bound is highest.
+    """
     rows = np.flatnonzero(low_c <= dp * ROOM)
     gap, room = points.squares_between(rows, np.array([p]))
     least = (gap - room)[:, 0]
-    high = np.where(least > 0.0, (dp * ROOM - low_c[rows]) / (2.0 * np.sqrt(np.where(least > 0.0, least, 1.0))), np.inf)
+    high = np.where(
+        least > 0.0,
+        (dp * ROOM - low_c[rows]) / (2.0 * np.sqrt(np.where(least > 0.0, least, 1.0))),
+        np.inf,
+    )
     order = np.argsort(-high, kind="stable")
     best, at, size = -np.inf, 0, FIRST_FULL
     while at < len(rows) and high[order[at]] > best:
         zc = points.wide_rows(rows[order[at : at + size]]) - query
-        best = max(best, bisectors(zp[None], np.array([dp]), zc, np.einsum("ij,ij->i", zc, zc), duplicate).max())
+        best = max(
+            best,
+            bisectors(zp[None], np.array([dp]), zc, np.einsum("ij,ij->i", zc, zc), duplicate).max(),
+        )
         at, size = at + size, 2 * size
     return best
 
 
 def lower_maximum(low_p, dc, gap, room):
-    """(a,) lower bounds of max over c of N(p, c), from a few c; minus infinity where none of them is nearer than p for certain."""
+    """(a,) lower bounds of max over c of N(p, c), from a few c; minus infinity where none of
+    them is nearer than p for certain.
+    """
     nearer = low_p[:, None] - dc * ROOM
     return np.where(nearer > 0.0, nearer / (2.0 * np.sqrt(gap + room)), -np.inf).max(axis=1)
 
@@ -119,7 +137,10 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
             if bound[i] >= best:
                 break
             zp = points.wide_rows(some[i : i + 1])[0] - query
-            value, full = largest_bisector(query, some[i], zp, zp @ zp, low_c, points, duplicate), full + 1
+            value, full = (
+                largest_bisector(query, some[i], zp, zp @ zp, low_c, points, duplicate),
+                full + 1,
+            )
             if value < best:
                 best, found = value, int(some[i])
         at, scanned, size = at + size, scanned + len(some), min(2 * size, LARGEST_BLOCK)
@@ -132,7 +153,12 @@ def max_min(query, low_p, low_c, points, duplicate):
     """Max over c of min over p of N(p, c)."""
     _, zn, dn = nearest_of(query, low_p, points, NEAR)
     rows, best = np.flatnonzero(low_c <= dn[0] * ROOM), -np.inf
-    bound = np.concatenate([bisectors(zn, dn, zc, dc, duplicate).min(axis=0) for _, zc, dc in _read(rows, query, points)])
+    bound = np.concatenate(
+        [
+            bisectors(zn, dn, zc, dc, duplicate).min(axis=0)
+            for _, zc, dc in _read(rows, query, points)
+        ]
+    )
     for i in np.argsort(-bound, kind="stable"):
         if bound[i] <= best:
             break
@@ -146,14 +172,18 @@ def max_min(query, low_p, low_c, points, duplicate):
 
 
 START = 32
-#: Points looked at together, first by bounds and then in float64; violated bisectors added together.
+#: Points looked at together, first by bounds and then in float64; violated bisectors added
+#: together.
 BLOCK, FEW, ADDED = 2_048, 64, 4
-#: A point is in the cell if it is no nearer to any c than to p by this share of the squared distances.
+#: A point is in the cell if it is no nearer to any c than to p by this share of the squared
+#: distances.
 TOLERANCE = 1e-10
 
 
 def distance_to_polyhedron(normals, offsets):
-    """The shortest z with normals @ z >= offsets, (d,), by non-negative least squares (Lawson and Hanson's least distance programming)."""
+    """The shortest z with normals @ z >= offsets, (d,), by non-negative least squares (Lawson
+    and Hanson's least distance programming).
+    """
     if offsets.max(initial=0.0) <= 0.0:
         return np.zeros(normals.shape[1])
     lengths = np.linalg.norm(normals, axis=1)
@@ -179,7 +209,8 @@ def _violation(z, normals, offsets):
 
 
 def _cell_distance(query, p, dp, low_c, points, near, below):
-    """Distance from the query to the cell of p (its difference from the query), or infinity once it is found not to be below ``below``.
+    """Distance from the query to the cell of p (its difference from the query), or infinity once it
+    is found not to be below ``below``.
 
     ``near`` is (positions, differences, squares) of the c to begin with.
     """
@@ -200,7 +231,9 @@ def _cell_distance(query, p, dp, low_c, points, near, below):
 
 
 def _nearer(query, z, own, room, maybe, points):
-    """(positions, differences from the query, squares) of a few of the points at ``maybe`` nearer to query + z than ``own``, squared."""
+    """(positions, differences from the query, squares) of a few of the points at ``maybe``
+    nearer to query + z than ``own``, squared.
+    """
     low = points.lower_squares((query + z)[None], maybe)[0]
     order = np.flatnonzero(low < own)
     order = maybe[order[low[order].argsort(kind="stable")]]
@@ -219,8 +252,8 @@ def _nearer(query, z, own, room, maybe, points):
 def zone_radius(query, low_p, low_c, points, duplicate):
     """Least distance from the query to the cell of any p among the c.
 
-    With ``duplicate`` of minus infinity the boundary of a cell belongs to it, so that a p with a twin among the c still has one; with plus
-    infinity such a p has none.
+    With ``duplicate`` of minus infinity the boundary of a cell belongs to it, so that a p with a
+    twin among the c still has one; with plus infinity such a p has none.
     """
     near = nearest_of(query, low_c, points, START)
     dc = near[2]
@@ -231,7 +264,9 @@ def zone_radius(query, low_p, low_c, points, duplicate):
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * best) ** 2 * ROOM)
     rows = rows[rows != first]
     blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
-    bounds = [lower_maximum(low_p[some], dc, *points.squares_between(some, near[0])) for some in blocks]
+    bounds = [
+        lower_maximum(low_p[some], dc, *points.squares_between(some, near[0])) for some in blocks
+    ]
     bound = np.concatenate([np.empty(0), *bounds])
     for i in np.argsort(bound, kind="stable"):
         if bound[i] >= best:
@@ -250,9 +285,11 @@ def _one(query, row, points):
 
 
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
-#: At least this share of |q|^2 + |p|^2 is left to rounding: float64 puts the product of two norms left no farther off, to 10^6 features.
+#: At least this share of |q|^2 + |p|^2 is left to rounding: float64 puts the product of two norms
+#: left no farther off, to 10^6 features.
 ROUNDING = 3e-5
-#: Coordinates of queries farther than this are past what single precision squares, and all points are as far from them.
+#: Coordinates of queries farther than this are past what single precision squares, and all points
+#: are as far from them.
 FAR = 2.0**60
 SAMPLE_ROWS = 4_096
 #: And no more numbers than this (128 MiB), however wide the rows, but for a few hundred rows.
@@ -270,7 +307,8 @@ def _sample(rows_at, n_rows, centre):
 
 
 def leading_directions(rows_at, n_rows, centre, n_directions):
-    """(d, k) orthonormal columns near the leading principal axes, or None where there are no more features than that.
+    """(d, k) orthonormal columns near the leading principal axes, or None where there are no more
+    features than that.
 
     Any orthonormal columns give valid bounds; leading axes give sharp ones.
     """
@@ -281,7 +319,9 @@ def leading_directions(rows_at, n_rows, centre, n_directions):
 
 
 def _leading(sample, k):
-    """(d, k) orthonormal columns near the leading principal axes of a centred sample, by power iteration."""
+    """(d, k) orthonormal columns near the leading principal axes of a centred sample, by power
+    iteration.
+    """
     basis = np.random.default_rng(0).standard_normal((sample.shape[1], k))
     for _ in range(POWER_STEPS):
         basis = np.linalg.qr(sample.T @ (sample @ basis))[0]
@@ -289,7 +329,9 @@ def _leading(sample, k):
 
 
 def projected(rows, centre, basis, scale):
-    """(n, k + 1) coordinates along the basis and the norm of what is left, in units of ``scale``."""
+    """(n, k + 1) coordinates along the basis and the norm of what is left, in units of
+    ``scale``.
+    """
     centred = (rows - centre) / scale
     if basis is None:
         return centred
@@ -299,13 +341,19 @@ def projected(rows, centre, basis, scale):
 
 
 def row_table(coordinates):
-    """(n, k + 2) float32 of points, whose coordinates are at most 1: -2 t and |t|^2, the latter less what rounding may add."""
+    """(n, k + 2) float32 of points, whose coordinates are at most 1: -2 t and |t|^2, the latter
+    less what rounding may add.
+    """
     square = np.einsum("ij,ij->i", coordinates, coordinates)
-    return np.column_stack([-2.0 * coordinates, (1.0 - _share(coordinates)) * square]).astype(np.float32)
+    return np.column_stack([-2.0 * coordinates, (1.0 - _share(coordinates)) * square]).astype(
+        np.float32
+    )
 
 
 def query_table(coordinates):
-    """(m, k + 2) float32 of queries and (m,) float64 to add: the product with a point's row plus this is at most the squared distance."""
+    """(m, k + 2) float32 of queries and (m,) float64 to add: the product with a point's row plus
+    this is at most the squared distance.
+    """
     square = np.einsum("ij,ij->i", coordinates, coordinates)
     far = ~(square < FAR**2)
     if far.any():
@@ -317,12 +365,15 @@ def query_table(coordinates):
 
 
 def _share(coordinates):
-    """Share of |q|^2 + |p|^2 that rounding of float32 products cannot exceed, by the worst-case bound of a dot product."""
+    """Share of |q|^2 + |p|^2 that rounding of float32 products cannot exceed, by the worst-case
+    bound of a dot product.
+    """
     return max(ROUNDING, (coordinates.shape[1] + 8) * float(SINGLE.eps))
 
 
 def feature_groups(rows_at, n_rows, centre, n_groups):
-    """(d, g) of -1, 0 and 1: each feature in one group, with the sign that makes the group vary together.
+    """(d, g) of -1, 0 and 1: each feature in one group, with the sign that makes the group vary
+    together.
 
     Between two rows |sum_j s_j (a_j - b_j)| over a group is at most the group's part of the L1
     distance; groups of features that rise and fall together keep most of it.
@@ -334,14 +385,20 @@ def feature_groups(rows_at, n_rows, centre, n_groups):
     basis = _leading(sample, min(16, n_features))
     loading = basis * np.linalg.norm(sample @ basis, axis=0)
     sign = np.where(loading[np.arange(n_features), np.abs(loading).argmax(axis=1)] < 0.0, -1.0, 1.0)
-    group = _clustered(loading * sign[:, None], n_groups) if loading.any() else np.arange(n_features) % n_groups
+    group = (
+        _clustered(loading * sign[:, None], n_groups)
+        if loading.any()
+        else np.arange(n_features) % n_groups
+    )
     out = np.zeros((n_features, n_groups))
     out[np.arange(n_features), group] = sign
     return out[:, np.abs(out).any(axis=0)]
 
 
 def _clustered(points, n_clusters):
-    """(n,) cluster of each point after some steps of k-means from evenly spaced points; a cluster may be left empty."""
+    """(n,) cluster of each point after some steps of k-means from evenly spaced points; a
+    cluster may be left empty.
+    """
     centres = points[np.linspace(0, len(points) - 1, n_clusters).astype(int)]
     for _ in range(CLUSTER_STEPS):
         cluster = ((centres**2).sum(axis=1) - 2.0 * (points @ centres.T)).argmin(axis=1)
@@ -353,22 +410,28 @@ def _clustered(points, n_clusters):
 
 
 def group_sums(rows, groups):
-    """(n, g) signed sums of the features of each group of centred rows; the rows themselves where every feature is its own group."""
+    """(n, g) signed sums of the features of each group of centred rows; the rows themselves
+    where every feature is its own group.
+    """
     return rows if groups is None else rows @ groups
 
 
 def sums_room(n_features):
-    """Share of |q|_1 + |p|_1 by which the L1 distance of float64 group sums of q and p may exceed their computed L1 distance.
+    """Share of |q|_1 + |p|_1 by which the L1 distance of float64 group sums of q and p may exceed
+    their computed L1 distance.
 
-    With u half the spacing of floats at 1 and g <= d groups: each sum is off by (d + 1) u of its terms' magnitudes, the sum over groups by
-    (g + 1) u of its value, the distance itself by (d + 1) u: (3 d + 3) u together, where the distance is no more than |q|_1 + |p|_1.
-    This is a third more, for terms of higher order.
+    With u half the spacing of floats at 1 and g <= d groups: each sum is off by (d + 1) u of its
+    terms' magnitudes, the sum over groups by (g + 1) u of its value, the distance itself by (d + 1)
+    u: (3 d + 3) u together, where the distance is no more than |q|_1 + |p|_1. This is a third more,
+    for terms of higher order.
     """
     return (2 * n_features + 8) * float(DOUBLE.eps)
 
 
 def telling_features(rows_at, n_rows, centre, n_columns):
-    """(g,) the features that together see most of the L-infinity distance between rows far apart in order, found one after another."""
+    """(g,) the features that together see most of the L-infinity distance between rows far apart
+    in order, found one after another.
+    """
     n_features = len(centre)
     if n_features <= n_columns:
         return np.arange(n_features)

@@ -5,11 +5,21 @@ from scipy import fft
 
 from calibrant._kernels import bins
 
-__all__ = ["deposit", "gaussian_smoother", "loess_matrix", "pooled_scores", "score_grid", "triweight_smooth", "weighted_quantile"]
+__all__ = [
+    "deposit",
+    "gaussian_smoother",
+    "loess_matrix",
+    "pooled_scores",
+    "score_grid",
+    "triweight_smooth",
+    "weighted_quantile",
+]
 
 
 def deposit(score, values, cells):
-    """Sum of the values at each of the cell centres (j + 1/2) / cells, each value shared between the two nearest, (cells,)."""
+    """Sum of the values at each of the cell centres (j + 1/2) / cells, each value shared between
+    the two nearest, (cells,).
+    """
     place = np.clip(score * cells - 0.5, 0.0, cells - 1.0)
     left = np.minimum(place.astype(np.intp), cells - 2)
     share = place - left
@@ -19,7 +29,9 @@ def deposit(score, values, cells):
 
 
 def gaussian_smoother(masses):
-    """A function of sigma that gives the masses smoothed by a reflected Gaussian of that width (in the cosine basis: exact on the grid)."""
+    """A function of sigma that gives the masses smoothed by a reflected Gaussian of that width
+    (in the cosine basis: exact on the grid).
+    """
     coefficients = fft.dct(masses, type=2)
     frequency = np.pi * np.arange(len(masses))
 
@@ -30,7 +42,9 @@ def gaussian_smoother(masses):
 
 
 def triweight_smooth(masses, bandwidth):
-    """The masses (..., cells) smoothed by a reflected kernel (1 - u^2)^3, u = distance / bandwidth, along the last axis."""
+    """The masses (..., cells) smoothed by a reflected kernel (1 - u^2)^3, u = distance /
+    bandwidth, along the last axis.
+    """
     cells = masses.shape[-1]
     both = np.concatenate([masses, masses[..., ::-1]], axis=-1)
     lag = np.minimum(np.arange(2 * cells), 2 * cells - np.arange(2 * cells)) / cells
@@ -40,36 +54,51 @@ def triweight_smooth(masses, bandwidth):
 
 MANY_SCORES = 5000
 BLOCK_POINTS = 64
-#: What is left of a column once the lower powers are taken out of it, as a share of its square: below this it is rounding.
+#: What is left of a column once the lower powers are taken out of it, as a share of its square:
+#: below this it is rounding.
 ROUNDING = 1e-22
 
 
-def pooled_scores(score: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct scores x ascending, their mass, index of each row in x); of more than 5,000, the means of 5,000 groups at most.
+def pooled_scores(
+    score: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(distinct scores x ascending, their mass, index of each row in x); of more than 5,000, the
+    means of 5,000 groups at most.
 
-    The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that few rows of a tail are not made one.
+    The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that few
+    rows of a tail are not made one.
     """
     unique, index = np.unique(score, return_inverse=True)
     if len(unique) > MANY_SCORES:
         parts = MANY_SCORES // 2
-        cells = np.minimum(((score - unique[0]) * (parts / (unique[-1] - unique[0]))).astype(np.intp), parts - 1)
-        _, index = np.unique(bins.equal_mass_groups(score, parts, weight) + cells, return_inverse=True)
+        cells = np.minimum(
+            ((score - unique[0]) * (parts / (unique[-1] - unique[0]))).astype(np.intp), parts - 1
+        )
+        _, index = np.unique(
+            bins.equal_mass_groups(score, parts, weight) + cells, return_inverse=True
+        )
     mass, total = bins.grouped_sums(index, index.max() + 1, [score], weight).T
     return total / mass, mass, index
 
 
 def score_grid(x: np.ndarray, mass: np.ndarray, n_points: int) -> np.ndarray:
-    """Ascending points from the lowest score to the highest: half at equal steps, half at quantiles."""
+    """Ascending points from the lowest score to the highest: half at equal steps, half at
+    quantiles.
+    """
     share = np.linspace(0.0, 1.0, n_points - n_points // 2)
     place = np.searchsorted(np.cumsum(mass), share * mass.sum() * (1.0 - 1e-12))
     return np.unique(np.concatenate([np.linspace(x[0], x[-1], n_points // 2), x[place], x[-1:]]))
 
 
 def loess_matrix(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float) -> np.ndarray:
-    """(grid, m) weights of a local quadratic fit with tricube weights over the nearest ``span`` of the mass; x ascending, distinct."""
+    """(grid, m) weights of a local quadratic fit with tricube weights over the nearest ``span``
+    of the mass; x ascending, distinct.
+    """
     width = _widths(x, mass, grid, span)
     starts = range(0, len(grid), BLOCK_POINTS)
-    return np.concatenate([_rows(x, mass, *(a[k : k + BLOCK_POINTS, None] for a in (grid, width))) for k in starts])
+    return np.concatenate(
+        [_rows(x, mass, *(a[k : k + BLOCK_POINTS, None] for a in (grid, width))) for k in starts]
+    )
 
 
 def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
@@ -77,7 +106,8 @@ def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
     upto = np.cumsum(mass)
     # Whole rows, rounded down; weights that add up to less than one are shares.
     need = np.floor(span * upto[-1] + 1e-5) or span * upto[-1]
-    # The nearest rows lie in one of the shortest runs of scores that hold enough: the last begun by then or the first ended after.
+    # The nearest rows lie in one of the shortest runs of scores that hold enough: the last begun by
+    # then or the first ended after.
     last = np.searchsorted(upto, (upto - mass + need) * (1.0 - 1e-12))
     first = x[last < len(x)]
     last = x[last[last < len(x)]]
@@ -90,7 +120,9 @@ def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
 
 
 def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray):
-    """Rows of the matrix by polynomials orthogonal under the kernel, which keep their digits where nearly all scores are one."""
+    """Rows of the matrix by polynomials orthogonal under the kernel, which keep their digits
+    where nearly all scores are one.
+    """
     u = (x - grid) / width
     kernel = mass * np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3
 
@@ -116,4 +148,6 @@ def weighted_quantile(values: np.ndarray, mass: np.ndarray, q: float) -> float:
     """The smallest value with at least the share q of the mass at or below it."""
     order = np.argsort(values)
     total = np.cumsum(mass[order])
-    return float(values[order][min(np.searchsorted(total, q * total[-1] * (1.0 - 1e-12)), len(values) - 1)])
+    return float(
+        values[order][min(np.searchsorted(total, q * total[-1] * (1.0 - 1e-12)), len(values) - 1)]
+    )

@@ -24,28 +24,39 @@ __all__ = [
 ]
 
 ZERO_FLOOR = 1e-12
-#: Logits that far below the largest of their row: softmax gives exactly 0 at any temperature up to 1e9, and squares stay finite.
+#: Logits that far below the largest of their row: softmax gives exactly 0 at any temperature up to
+#: 1e9, and squares stay finite.
 DEEPEST_LOGIT = 1e15
-#: Up to so many classes, sums and maxima over them are several times quicker on arrays laid out class by class.
+#: Up to so many classes, sums and maxima over them are several times quicker on arrays laid out
+#: class by class.
 FEW_CLASSES = 32
-#: From here on float32 logits are worked on in float32: the rounding of so many entries averages out.
+#: From here on float32 logits are worked on in float32: the rounding of so many entries averages
+#: out.
 SINGLE_ENTRIES = 2_000_000
 BLOCK_ENTRIES = 65_536
 
 
 def by_class(values):
     """The array (n, K), laid out class by class where the classes are few and the rows many."""
-    return np.asfortranarray(values) if values.ndim == 2 and values.shape[1] <= min(FEW_CLASSES, len(values) // 8) else values
+    return (
+        np.asfortranarray(values)
+        if values.ndim == 2 and values.shape[1] <= min(FEW_CLASSES, len(values) // 8)
+        else values
+    )
 
 
 def bounded_logits(logits):
-    """The logits (n, K), with rows that reach beyond 1e15 shifted to a largest of 0 and floored at -1e15; their softmax is the same.
+    """The logits (n, K), with rows that reach beyond 1e15 shifted to a largest of 0 and floored at
+    -1e15; their softmax is the same.
 
-    Masks of the lowest float and other extremes then overflow in no difference, product or square. Rows that are not finite stay.
+    Masks of the lowest float and other extremes then overflow in no difference, product or square.
+    Rows that are not finite stay.
     """
     if not max(logits.max(), -logits.min()) > DEEPEST_LOGIT:
         return logits
-    rows = np.flatnonzero((np.abs(logits) > DEEPEST_LOGIT).any(axis=1) & np.isfinite(logits).all(axis=1))
+    rows = np.flatnonzero(
+        (np.abs(logits) > DEEPEST_LOGIT).any(axis=1) & np.isfinite(logits).all(axis=1)
+    )
     far = logits[rows].astype(np.float64)
     with np.errstate(over="ignore"):
         far -= far.max(axis=1, keepdims=True)
@@ -73,11 +84,15 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 def working_dtype(logits):
     """float32 for many float32 logits, else float64."""
-    return np.float32 if logits.dtype == np.float32 and logits.size >= SINGLE_ENTRIES else np.float64
+    return (
+        np.float32 if logits.dtype == np.float32 and logits.size >= SINGLE_ENTRIES else np.float64
+    )
 
 
 def log_softmax_mixed(logits, share, beta=1.0):
-    """Log of (1 - share) softmax(beta logits) + share / K, (n, K) -> (n, K): no entry is below log(share / K)."""
+    """Log of (1 - share) softmax(beta logits) + share / K, (n, K) -> (n, K): no entry is below
+    log(share / K).
+    """
     if logits.size < SINGLE_ENTRIES:
         return _mixed(by_class(logits * beta), share)
     # In blocks that stay in the cache: passes over so many entries wait for the memory.
@@ -108,8 +123,9 @@ def normalise_rows(P):
 def log_probabilities(P: np.ndarray) -> np.ndarray:
     """Log of (n, K) rows that sum to 1, finite everywhere and keeping the order within a row.
 
-    An exact zero is read as 1e-12, or as the row's smallest positive entry where that is smaller still. The
-    top entry is taken as -log1p(rest / top), which keeps the relative precision of log p near p = 1.
+    An exact zero is read as 1e-12, or as the row's smallest positive entry where that is smaller
+    still. The top entry is taken as -log1p(rest / top), which keeps the relative precision of log p
+    near p = 1.
     """
     rows = np.arange(len(P))
     top = P.argmax(axis=1)
@@ -136,7 +152,9 @@ def log_odds(p: Any) -> Any:
 
 
 def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> np.ndarray:
-    """Rows with ``confidence`` at ``predicted`` and the rest shared in proportion to P (equally if that is 0)."""
+    """Rows with ``confidence`` at ``predicted`` and the rest shared in proportion to P (equally
+    if that is 0).
+    """
     rows = np.arange(len(P))
     rest = P.copy()
     rest[rows, predicted] = 0.0
@@ -152,15 +170,22 @@ def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> 
 def inner_limits(score, total_weight, power=2.0):
     """(lowest score, smallest gap from 1) to use in logarithms, two floats.
 
-    A score within 1e-12 of 0 or 1 says "beyond what this model can resolve", not how far: a vote of all trees, a rounded
-    softmax. It is read as half the smallest score (or gap) seen otherwise, and not below 1 / (2 n^power), so that neither it nor a
-    stray neighbour has leverage of its own. Without such scores the limits are 1e-12.
+    A score within 1e-12 of 0 or 1 says "beyond what this model can resolve", not how far: a vote of
+    all trees, a rounded softmax. It is read as half the smallest score (or gap) seen otherwise, and
+    not below 1 / (2 n^power), so that neither it nor a stray neighbour has leverage of its own.
+    Without such scores the limits are 1e-12.
     """
     low = score[score > 1.5 * ZERO_FLOOR].min(initial=1.0)
     gap = 1.0 - score[score < 1.0 - 1.5 * ZERO_FLOOR].max(initial=0.0)
     resolution = min(0.5 / total_weight**power, 0.25)
-    low = max(0.5 * low, resolution) if score.min() <= 1.5 * ZERO_FLOOR and low < 1.0 else ZERO_FLOOR
-    gap = max(0.5 * gap, resolution) if score.max() >= 1.0 - 1.5 * ZERO_FLOOR and gap < 1.0 else ZERO_FLOOR
+    low = (
+        max(0.5 * low, resolution) if score.min() <= 1.5 * ZERO_FLOOR and low < 1.0 else ZERO_FLOOR
+    )
+    gap = (
+        max(0.5 * gap, resolution)
+        if score.max() >= 1.0 - 1.5 * ZERO_FLOOR and gap < 1.0
+        else ZERO_FLOOR
+    )
     return max(float(low), ZERO_FLOOR), max(float(gap), ZERO_FLOOR)
 
 

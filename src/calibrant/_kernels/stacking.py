@@ -8,10 +8,11 @@ __all__ = ["exponential_weights", "fit_monotone_additive", "stacking_weights"]
 
 
 def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n_draws=100):
-    """Weights (J,) proportional to prior * exp(-rate * total loss), averaged over draws of the Bayesian bootstrap of the rows.
+    """Weights (J,) proportional to prior * exp(-rate * total loss), averaged over draws of the
+    Bayesian bootstrap of the rows.
 
-    ``losses`` is (J, n), ``prior`` (J,) positive (None: equal). A row of weight w counts as w rows, whose shares of the bootstrap's
-    Dirichlet law are one gamma(w).
+    ``losses`` is (J, n), ``prior`` (J,) positive (None: equal). A row of weight w counts as w rows,
+    whose shares of the bootstrap's Dirichlet law are one gamma(w).
     """
     rng, total = np.random.default_rng(random_state), row_weight.sum()
     weights = np.zeros(len(losses))
@@ -25,16 +26,26 @@ def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n
 
 
 def stacking_weights(own, gram, row_weight):
-    """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex problem.
+    """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex
+    problem.
 
-    ``own`` is (J, n), the probability that each gives to the true class. The score is the log loss where ``gram`` is None; else the Brier
-    score, and ``gram`` (J, J) holds the weighted means over rows of sum_k P_ik P_jk.
+    ``own`` is (J, n), the probability that each gives to the true class. The score is the log loss
+    where ``gram`` is None; else the Brier score, and ``gram`` (J, J) holds the weighted means over
+    rows of sum_k P_ik P_jk.
     """
     share, J = row_weight / row_weight.sum(), len(own)
     loss = _log_loss(own, share) if gram is None else _brier(gram, own @ share)
     one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
     options = {"maxiter": 100, "ftol": 1e-9}
-    result = minimize(loss, np.full(J, 1.0 / J), jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * J, constraints=one, options=options)
+    result = minimize(
+        loss,
+        np.full(J, 1.0 / J),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * J,
+        constraints=one,
+        options=options,
+    )
     weights = np.clip(result.x, 0.0, None)
     return weights / weights.sum()
 
@@ -67,7 +78,12 @@ def fit_monotone_additive(design, group, n_groups, target, weight, ridge, group_
     """
     d = design.shape[1]
     order = np.argsort(group, kind="stable")
-    rows = np.column_stack([design[order], np.ones(len(order))]), group[order], target[order], weight[order]
+    rows = (
+        np.column_stack([design[order], np.ones(len(order))]),
+        group[order],
+        target[order],
+        weight[order],
+    )
     theta = np.zeros(d + 1 + n_groups)
     penalty = np.concatenate([ridge, [0.0], np.full(n_groups, group_ridge)])
     status = "max steps"
@@ -94,11 +110,16 @@ def _scores(theta, X, group):
 def _loss(theta, rows, penalty):
     X, group, target, weight = rows
     z = _scores(theta, X, group)
-    return float(weight @ (np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))) - target * z) + 0.5 * penalty @ theta**2)
+    return float(
+        weight @ (np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))) - target * z)
+        + 0.5 * penalty @ theta**2
+    )
 
 
 def _descend(theta, step, value, decrease, rows, penalty):
-    """The first of the steps 1, 1/2, 1/4, ... that descends enough, with the loss there; None when rounding allows none."""
+    """The first of the steps 1, 1/2, 1/4, ... that descends enough, with the loss there; None
+    when rounding allows none.
+    """
     size = 1.0
     for _ in range(40):
         trial = theta + size * step
@@ -119,14 +140,19 @@ def _quadratic_model(theta, rows, penalty):
     residual = weight * (np.where(z >= 0.0, 1.0, e) / (1.0 + e) - target)
     curvature = weight * e / (1.0 + e) ** 2
     bent = X * curvature[:, None]
-    gradient = np.concatenate([residual @ X, np.bincount(group, residual, n_groups)]) + penalty * theta
+    gradient = (
+        np.concatenate([residual @ X, np.bincount(group, residual, n_groups)]) + penalty * theta
+    )
     own = np.bincount(group, curvature, n_groups) + penalty[p:]
     cross = np.zeros((n_groups, p))
     present, first = np.unique(group, return_index=True)
     cross[present] = np.add.reduceat(bent, first, axis=0)
     top = np.diag(penalty[:p]) + X.T @ bent
     # The model in t = the new theta: half t' H t - pull' t.
-    pull = np.concatenate([top @ theta[:p] + theta[p:] @ cross, cross @ theta[:p] + own * theta[p:]]) - gradient
+    pull = (
+        np.concatenate([top @ theta[:p] + theta[p:] @ cross, cross @ theta[:p] + own * theta[p:]])
+        - gradient
+    )
     shared = top - cross.T @ (cross / own[:, None])
     solved = _bounded_minimum(shared, pull[:p] - cross.T @ (pull[p:] / own))
     return gradient, np.concatenate([solved, (pull[p:] - cross @ solved) / own])
@@ -135,7 +161,8 @@ def _quadratic_model(theta, rows, penalty):
 def _bounded_minimum(hessian, pull):
     """The minimum of half t' H t - pull' t over t at least 0, the last entry free."""
     last, edge = hessian[-1, -1], hessian[:-1, -1]
-    # A trace keeps the level defined where every row is certain, and the factor where columns repeat each other.
+    # A trace keeps the level defined where every row is certain, and the factor where columns
+    # repeat each other.
     last = last + 1e-12 * (1.0 + last)
     inner = hessian[:-1, :-1] - np.outer(edge, edge) / last
     inner[np.diag_indices_from(inner)] += 1e-12 * inner.diagonal().max(initial=1.0)

@@ -1,4 +1,6 @@
-"""p-values of many tests at once from the largest of their statistics under the null (Westfall and Young), draws coming in blocks."""
+"""p-values of many tests at once from the largest of their statistics under the null (Westfall
+and Young), draws coming in blocks.
+"""
 
 from collections.abc import Iterable
 
@@ -7,34 +9,50 @@ import numpy as np
 __all__ = ["share_adjusted", "step_down"]
 
 
-def step_down(observed: np.ndarray, blocks: Iterable[np.ndarray], of_share: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def step_down(
+    observed: np.ndarray, blocks: Iterable[np.ndarray], of_share: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Return adjusted p-values (T,), and the largest statistic of each draw (B,).
 
-    The j-th largest statistic is compared with the largest of those not above it, so a test that fails helps those after it; no p-value
-    is below one before it. ``blocks`` are (T, b), of the same tests under the null. As large but for rounding is as large. ``of_share``
-    adjusts for the share of false finds instead; see ``share_adjusted``.
+    The j-th largest statistic is compared with the largest of those not above it, so a test that
+    fails helps those after it; no p-value is below one before it. ``blocks`` are (T, b), of the
+    same tests under the null. As large but for rounding is as large. ``of_share`` adjusts for the
+    share of false finds instead; see ``share_adjusted``.
     """
     order = np.argsort(-observed, kind="stable")
     bar = observed[order] * (1.0 - 1e-10)
-    reached, draws, maxima, above = np.zeros(len(observed)), 0, list[np.ndarray](), list[np.ndarray]()
+    reached, draws, maxima, above = (
+        np.zeros(len(observed)),
+        0,
+        list[np.ndarray](),
+        list[np.ndarray](),
+    )
     for block in blocks:
         below = np.maximum.accumulate(block[order][::-1], axis=0)[::-1]
         reached += (below >= bar[:, None]).sum(axis=1)
         draws += block.shape[1]
         maxima.append(below[0])
         if of_share:
-            above.append(np.stack([len(bar) - np.searchsorted(np.sort(one), bar) for one in block.T], axis=1))
-    adjusted, in_order = np.empty(len(observed)), np.maximum.accumulate((1.0 + reached) / (1.0 + draws))
+            above.append(
+                np.stack([len(bar) - np.searchsorted(np.sort(one), bar) for one in block.T], axis=1)
+            )
+    adjusted, in_order = (
+        np.empty(len(observed)),
+        np.maximum.accumulate((1.0 + reached) / (1.0 + draws)),
+    )
     adjusted[order] = share_adjusted(in_order, np.concatenate(above, axis=1)) if above else in_order
     return adjusted, np.concatenate(maxima) if maxima else np.empty(0)
 
 
 def share_adjusted(each: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Adjust step-down p-values for the expected share of false ones among those found, instead of for any.
+    """Adjust step-down p-values for the expected share of false ones among those found, instead of
+    for any.
 
-    At level a, the r tests that step-down finds are found, and those from the statistic c on at which the null's draws expect twice the
-    share of false ones at most: 2 E[N(c) / (N(c) + r)] <= a, where N(c) counts a draw's statistics of c or more. The share is at most
-    a / 2 while all r are true finds and N is independent of r; step-down is wrong about any of the r with a probability of a.
+    At level a, the r tests that step-down finds are found, and those from the statistic c on at
+    which the null's draws expect twice the share of false ones at most: 2 E[N(c) / (N(c) + r)] <=
+    a, where N(c) counts a draw's statistics of c or more. The share is at most a / 2 while all r
+    are true finds and N is independent of r; step-down is wrong about any of the r with a
+    probability of a.
 
     Parameters
     ----------
@@ -44,12 +62,20 @@ def share_adjusted(each: np.ndarray, above: np.ndarray) -> np.ndarray:
     low, high = np.zeros(len(each), np.intp), np.full(len(each), len(each) - 1)
 
     def expected(found: np.ndarray) -> np.ndarray:
-        return 2.0 * (1.0 + (above / (above + found[:, None] + 1.0)).sum(axis=1)) / (1.0 + above.shape[1])
+        return (
+            2.0
+            * (1.0 + (above / (above + found[:, None] + 1.0)).sum(axis=1))
+            / (1.0 + above.shape[1])
+        )
 
-    # With more tests found the level rises and the share falls: the least of the larger is where they cross.
+    # With more tests found the level rises and the share falls: the least of the larger is where
+    # they cross.
     while (low < high).any():
         middle = (low + high) // 2
         enough = each[middle] >= expected(middle)
-        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
+        low, high = (
+            np.where(enough, low, np.minimum(middle + 1, high)),
+            np.where(enough, middle, high),
+        )
     crossing = [np.maximum(each[place], expected(place)) for place in (low, np.maximum(low - 1, 0))]
     return np.minimum(each, np.minimum(*crossing))

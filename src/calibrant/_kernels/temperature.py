@@ -1,4 +1,6 @@
-"""Log loss under temperatures and awards with derivatives, of all classes or of the top label, and its exact minimisation."""
+"""Log loss under temperatures and awards with derivatives, of all classes or of the top label,
+and its exact minimisation.
+"""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -27,9 +29,9 @@ __all__ = [
 def increasing_root(function, low, high, start, tolerance=1e-12, max_steps=200):
     """Root of an increasing ``function(x) -> (value, slope)`` on [low, high], low > 0.
 
-    Newton steps kept inside a bracket that shrinks at every step; a step that leaves it becomes a bisection in log x.
-    Returns (x, status), status one of "converged", "at lower bound", "at upper bound", "flat" (value and slope are 0
-    at the start: nothing to learn, x = start), "max steps".
+    Newton steps kept inside a bracket that shrinks at every step; a step that leaves it becomes a
+    bisection in log x. Returns (x, status), status one of "converged", "at lower bound", "at upper
+    bound", "flat" (value and slope are 0 at the start: nothing to learn, x = start), "max steps".
     """
     x = float(start)
     value, slope = function(x)
@@ -48,9 +50,14 @@ def increasing_root(function, low, high, start, tolerance=1e-12, max_steps=200):
         if x <= low and value > 0.0:
             return low, "at lower bound"
         step = x - value / slope if slope > 0.0 else np.inf
-        # Before the bracket is asked: rounding puts a last step on its edge, and halving a wide bracket would go on for long.
+        # Before the bracket is asked: rounding puts a last step on its edge, and halving a wide
+        # bracket would go on for long.
         if not lower < step < upper and not abs(step - x) <= tolerance * x:
-            step = np.sqrt(lower * upper) if seen_negative and seen_positive else _widen(x, value, low, high)
+            step = (
+                np.sqrt(lower * upper)
+                if seen_negative and seen_positive
+                else _widen(x, value, low, high)
+            )
         if abs(step - x) <= tolerance * x:
             return float(step), "converged"
         x = float(step)
@@ -65,13 +72,15 @@ def _widen(x, value, low, high):
 
 BLOCK_ENTRIES = 65_536
 COARSE_STRIDE = 16
-#: Logits of a row that differ by no more than so many units in the last place are equal but for rounding.
+#: Logits of a row that differ by no more than so many units in the last place are equal but for
+#: rounding.
 FLAT_ULPS = 4
 FACTORIALS = np.array([1.0, 1.0, 2.0, 6.0, 24.0])
 
 
 def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
-    """(beta in [low, high] of least mean log loss, status); status as of :func:`roots.increasing_root`, or "separable".
+    """(beta in [low, high] of least mean log loss, status); status as of
+    :func:`roots.increasing_root`, or "separable".
 
     ``start`` is the end of a search on nearly the same rows.
     "flat" is also where logits of a row differ by rounding alone.
@@ -81,11 +90,17 @@ def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
     if _is_flat(logits):
         return 1.0, "flat"
     if is_separable(logits, labels):
-        # Smoothed targets add a constant to the gradient: epsilon * (own logit - mean logit), averaged.
+        # Smoothed targets add a constant to the gradient: epsilon * (own logit - mean logit),
+        # averaged.
         own = logits[np.arange(len(logits)), labels]
-        pull = float(weight @ (own - logits.mean(axis=1, dtype=np.float64))) / weight.sum() / (weight.sum() + 1.0)
+        pull = (
+            float(weight @ (own - logits.mean(axis=1, dtype=np.float64)))
+            / weight.sum()
+            / (weight.sum() + 1.0)
+        )
     single = working_dtype(logits) == np.float32
-    # Rounding in float32 hides steps below about 1e-8; Newton squares the last step's error, so it may stop well above that.
+    # Rounding in float32 hides steps below about 1e-8; Newton squares the last step's error, so it
+    # may stop well above that.
     tolerance = 1e-6 if single else 1e-12
     if start is None and logits.size >= SINGLE_ENTRIES:
         part = slice(None, None, COARSE_STRIDE)
@@ -103,11 +118,15 @@ def _root(logits, labels, weight, pull, low, high, start, tolerance):
 
 
 def nll_derivatives(beta, logits, labels, weight):
-    """(mean NLL, d/dbeta, d2/dbeta2) of softmax(beta * logits), weighted; sums over rows in float64."""
+    """(mean NLL, d/dbeta, d2/dbeta2) of softmax(beta * logits), weighted; sums over rows in
+    float64.
+    """
     dtype = working_dtype(logits)
     blocks = row_blocks(len(logits), max(BLOCK_ENTRIES // logits.shape[1], 1))
     totals = np.zeros(3)
-    for part in map_blocks(lambda rows: _block(beta, logits[rows], labels[rows], weight[rows], dtype), blocks):
+    for part in map_blocks(
+        lambda rows: _block(beta, logits[rows], labels[rows], weight[rows], dtype), blocks
+    ):
         totals += part
     return tuple(totals / weight.sum())
 
@@ -122,29 +141,39 @@ def _block(beta, logits, labels, weight, dtype):
     first = e.sum(axis=1, dtype=np.float64) / total
     e *= z
     second = e.sum(axis=1, dtype=np.float64) / total
-    return np.array([
-        weight @ (np.log(total) - beta * own),
-        weight @ (first - own),
-        weight @ np.maximum(second - first * first, 0.0),
-    ])  # fmt: skip
+    return np.array(
+        [
+            weight @ (np.log(total) - beta * own),
+            weight @ (first - own),
+            weight @ np.maximum(second - first * first, 0.0),
+        ]
+    )
 
 
 def _is_flat(logits):
     if len(logits) > 1000 and not _is_flat(logits[:1000]):
         return False
     largest = logits.max(axis=1)
-    return bool((largest - logits.min(axis=1) <= FLAT_ULPS * np.spacing(np.maximum(np.abs(largest), 1))).all())
+    return bool(
+        (
+            largest - logits.min(axis=1) <= FLAT_ULPS * np.spacing(np.maximum(np.abs(largest), 1))
+        ).all()
+    )
 
 
 def is_separable(logits, labels):
-    """Whether every row's label has its largest logit, so that the log loss has no finite optimum in the temperature."""
+    """Whether every row's label has its largest logit, so that the log loss has no finite
+    optimum in the temperature.
+    """
     if len(labels) > 1000 and not is_separable(logits[:1000], labels[:1000]):
         return False
     return bool((logits[np.arange(len(labels)), labels] >= logits.max(axis=1)).all())
 
 
 def tilts(beta, logits, labels):
-    """(n, 5): each row's loss at softmax(beta * logits) and its first four derivatives in beta, cumulants of the logits."""
+    """(n, 5): each row's loss at softmax(beta * logits) and its first four derivatives in beta,
+    cumulants of the logits.
+    """
     logits, dtype = by_class(logits), working_dtype(logits)
     out = np.empty((len(logits), 5))
 
@@ -162,19 +191,25 @@ def tilts(beta, logits, labels):
             e *= z
             moments.append(e.sum(axis=1) / total)
         second, third, fourth = moments
-        out[rows] = np.column_stack([np.log(total) - beta * own, mean - own, second, third, fourth - 3.0 * second**2])
+        out[rows] = np.column_stack(
+            [np.log(total) - beta * own, mean - own, second, third, fourth - 3.0 * second**2]
+        )
 
     map_blocks(block, row_blocks(len(logits), max(BLOCK_ENTRIES // logits.shape[1], 1)))
     return out
 
 
 def tilted_losses(tilts, change):
-    """(n,) losses where beta is so much larger than where the ``tilts`` were taken: their Taylor series."""
+    """(n,) losses where beta is so much larger than where the ``tilts`` were taken: their Taylor
+    series.
+    """
     return tilts @ (change ** np.arange(5) / FACTORIALS)
 
 
 def tilted_root(tilts, weight, widest):
-    """The change of beta at which the weighted losses are least, by their Taylor series; None where it is more than ``widest``."""
+    """The change of beta at which the weighted losses are least, by their Taylor series; None
+    where it is more than ``widest``.
+    """
     slope = weight @ tilts[:, 1:] / FACTORIALS[:4]
     change = 0.0
     for _ in range(8):
@@ -219,8 +254,12 @@ def log_rest(others, beta):
     return u, slope
 
 
-def _profile(t, others, correct, weight, temperature_of, n_temperatures, award_of, n_awards, ridge, centre):
-    """(loss, d loss / dt, awards) at t = ln beta, the first two for each temperature, the awards at their best for this t."""
+def _profile(
+    t, others, correct, weight, temperature_of, n_temperatures, award_of, n_awards, ridge, centre
+):
+    """(loss, d loss / dt, awards) at t = ln beta, the first two for each temperature, the awards
+    at their best for this t.
+    """
     beta = np.exp(t)[temperature_of]
     u, slope = log_rest(others, beta)
     award = np.zeros(n_awards)
@@ -231,13 +270,19 @@ def _profile(t, others, correct, weight, temperature_of, n_temperatures, award_o
     loss = weight * (np.logaddexp(0.0, -margin) + (1.0 - correct) * margin)
     pull = weight * (expit(margin) - correct) * -slope * beta
     value = np.bincount(temperature_of, weights=loss, minlength=n_temperatures)
-    value += ridge * ((award**2 if n_awards == n_temperatures else (award**2).sum()) + (t - centre) ** 2)
-    gradient = np.bincount(temperature_of, weights=pull, minlength=n_temperatures) + 2.0 * ridge * (t - centre)
+    value += ridge * (
+        (award**2 if n_awards == n_temperatures else (award**2).sum()) + (t - centre) ** 2
+    )
+    gradient = np.bincount(temperature_of, weights=pull, minlength=n_temperatures) + 2.0 * ridge * (
+        t - centre
+    )
     return value, gradient, award
 
 
 def _awards(u, correct, weight, group, n_groups, ridge, tolerance=1e-12, max_steps=100):
-    """The award of each group, the root of an increasing function: Newton's steps inside a bracket that shrinks."""
+    """The award of each group, the root of an increasing function: Newton's steps inside a
+    bracket that shrinks.
+    """
     low, high = np.zeros(n_groups), np.zeros(n_groups)
     np.minimum.at(low, group, u - AWARD_ROOM)
     np.maximum.at(high, group, u + AWARD_ROOM)
@@ -245,10 +290,16 @@ def _awards(u, correct, weight, group, n_groups, ridge, tolerance=1e-12, max_ste
     right = np.bincount(group, weights=weight * correct, minlength=n_groups)
     for _ in range(max_steps):
         p = expit(award[group] - u)
-        value = np.bincount(group, weights=weight * p, minlength=n_groups) - right + 2.0 * ridge * award
-        curvature = np.bincount(group, weights=weight * p * (1.0 - p), minlength=n_groups) + 2.0 * ridge
+        value = (
+            np.bincount(group, weights=weight * p, minlength=n_groups) - right + 2.0 * ridge * award
+        )
+        curvature = (
+            np.bincount(group, weights=weight * p * (1.0 - p), minlength=n_groups) + 2.0 * ridge
+        )
         low, high = np.where(value < 0.0, award, low), np.where(value > 0.0, award, high)
-        step = award - np.divide(value, curvature, out=np.full(n_groups, np.inf), where=curvature > 0.0)
+        step = award - np.divide(
+            value, curvature, out=np.full(n_groups, np.inf), where=curvature > 0.0
+        )
         step = np.where((step > low) & (step < high), step, 0.5 * (low + high))
         step = np.where(value == 0.0, award, step)
         moved = np.abs(step - award)
@@ -258,12 +309,35 @@ def _awards(u, correct, weight, group, n_groups, ridge, tolerance=1e-12, max_ste
     return award
 
 
-def fit_top_label(others, correct, weight, temperature_of, n_temperatures, *, award_of=None, n_awards=0, ridge=0.0, centre=0.0):
-    """Least top-label loss plus ridge (sum of award^2 + (ln beta - centre)^2), the loss summed over rows.
+def fit_top_label(
+    others,
+    correct,
+    weight,
+    temperature_of,
+    n_temperatures,
+    *,
+    award_of=None,
+    n_awards=0,
+    ridge=0.0,
+    centre=0.0,
+):
+    """Least top-label loss plus ridge (sum of award^2 + (ln beta - centre)^2), the loss summed over
+    rows.
 
-    Returns (beta (n_temperatures,), award (n_awards,), at_bound (n_temperatures,) bool). ``correct`` may hold targets between 0 and 1.
+    Returns (beta (n_temperatures,), award (n_awards,), at_bound (n_temperatures,) bool).
+    ``correct`` may hold targets between 0 and 1.
     """
-    given = (others, correct, weight, temperature_of, n_temperatures, award_of, n_awards, ridge, centre)
+    given = (
+        others,
+        correct,
+        weight,
+        temperature_of,
+        n_temperatures,
+        award_of,
+        n_awards,
+        ridge,
+        centre,
+    )
     grid = np.linspace(*LOG_BETA_BOUNDS, GRID)
     table = [_profile(np.full(n_temperatures, t), *given)[:2] for t in grid]
     values, slopes = (np.stack(column) for column in zip(*table, strict=True))
@@ -279,7 +353,8 @@ def fit_top_label(others, correct, weight, temperature_of, n_temperatures, *, aw
 
 
 def _roots(gradient, low, high, tolerance=1e-11, max_steps=80):
-    """Where each gradient turns from negative to positive in [low, high]: regula falsi (Illinois), every fourth step a halving.
+    """Where each gradient turns from negative to positive in [low, high]: regula falsi (Illinois),
+    every fourth step a halving.
 
     The end itself where the gradient does not change sign.
     """
@@ -291,10 +366,15 @@ def _roots(gradient, low, high, tolerance=1e-11, max_steps=80):
         if not open_.any():
             break
         slope = np.where(right > left, right - left, 1.0)
-        new = np.where(open_, 0.5 * (low + high) if step % 4 == 3 else (low * right - high * left) / slope, t)
+        new = np.where(
+            open_, 0.5 * (low + high) if step % 4 == 3 else (low * right - high * left) / slope, t
+        )
         value = gradient(new)
         up, down = open_ & (value > 0.0), open_ & (value <= 0.0)
-        left, right = np.where(up & (side > 0), 0.5 * left, left), np.where(down & (side < 0), 0.5 * right, right)
+        left, right = (
+            np.where(up & (side > 0), 0.5 * left, left),
+            np.where(down & (side < 0), 0.5 * right, right),
+        )
         high, right = np.where(up, new, high), np.where(up, value, right)
         low, left = np.where(down, new, low), np.where(down, value, left)
         side = np.where(up, 1.0, -1.0)
@@ -303,8 +383,12 @@ def _roots(gradient, low, high, tolerance=1e-11, max_steps=80):
     return t
 
 
-def refine_brier(beta, award, others, correct, weight, temperature_of, *, award_of=None, ridge=0.0, centre=0.0):
-    """The minimum of sum w (correct - confidence)^2 plus the ridge that is nearest downhill from (beta, award); the same two."""
+def refine_brier(
+    beta, award, others, correct, weight, temperature_of, *, award_of=None, ridge=0.0, centre=0.0
+):
+    """The minimum of sum w (correct - confidence)^2 plus the ridge that is nearest downhill from
+    (beta, award); the same two.
+    """
     n = len(beta)
 
     def objective(x):
@@ -314,12 +398,23 @@ def refine_brier(beta, award, others, correct, weight, temperature_of, *, award_
         p = expit((a[award_of] if len(a) else 0.0) - u)
         pull = 2.0 * weight * (p - correct) * p * (1.0 - p)
         value = weight @ (p - correct) ** 2 + ridge * (a @ a + ((t - centre) ** 2).sum())
-        gradient = np.bincount(temperature_of, weights=-pull * slope * each, minlength=n) + 2.0 * ridge * (t - centre)
+        gradient = np.bincount(
+            temperature_of, weights=-pull * slope * each, minlength=n
+        ) + 2.0 * ridge * (t - centre)
         if len(a):
-            gradient = np.append(gradient, np.bincount(award_of, weights=pull, minlength=len(a)) + 2.0 * ridge * a)
+            gradient = np.append(
+                gradient, np.bincount(award_of, weights=pull, minlength=len(a)) + 2.0 * ridge * a
+            )
         return value, gradient
 
     start = np.concatenate([np.log(beta), award])
     bounds = [LOG_BETA_BOUNDS] * n + [(None, None)] * len(award)
-    out = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500, "ftol": 1e-14, "gtol": 1e-8})
+    out = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 500, "ftol": 1e-14, "gtol": 1e-8},
+    )
     return np.exp(out.x[:n]), out.x[n:]

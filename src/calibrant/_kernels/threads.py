@@ -1,6 +1,7 @@
 """A small thread pool for work on blocks of rows, and the one place that limits it.
 
-Blocks have a fixed size and their results come back in order, so sums over them do not depend on the number of threads.
+Blocks have a fixed size and their results come back in order, so sums over them do not depend on
+the number of threads.
 """
 
 import os
@@ -21,8 +22,9 @@ _state: dict = {"limit": None, "pool": None, "size": 0}
 def get_threads() -> int:
     """How many threads calibrant's own kernels may use.
 
-    The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number of cores available, at most 4. In a
-    browser's Python (Emscripten), where no thread can be started, always 1.
+    The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number
+    of cores available, at most 4. In a browser's Python (Emscripten), where no thread can be
+    started, always 1.
 
     Returns
     -------
@@ -44,14 +46,18 @@ def get_threads() -> int:
     told = os.environ.get("CALIBRANT_THREADS", "")
     if told.isdigit() and int(told) > 0:
         return int(told)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     return min(cores, MAX_DEFAULT_THREADS)
 
 
 def set_threads(n: int | None) -> None:
-    """Limit the threads of calibrant's own kernels; None goes back to CALIBRANT_THREADS or the default.
+    """Limit the threads of calibrant's own kernels; None goes back to CALIBRANT_THREADS or the
+    default.
 
-    Results do not depend on it. The BLAS library behind NumPy has threads of its own: limit those with OMP_NUM_THREADS or threadpoolctl.
+    Results do not depend on it. The BLAS library behind NumPy has threads of its own: limit those
+    with OMP_NUM_THREADS or threadpoolctl.
 
     Parameters
     ----------
@@ -75,13 +81,17 @@ def set_threads(n: int | None) -> None:
     >>> set_threads(None)
     """
     if n is not None and (isinstance(n, bool) or int(n) != n or n < 1):
-        raise ValueError(f"n must be a whole number of at least 1, or None; got {n!r}; pass set_threads(1) for no threads.")
+        raise ValueError(
+            f"n must be a whole number of at least 1, or None; got {n!r}; pass set_threads(1) for"
+            " no threads."
+        )
     _state["limit"] = None if n is None else int(n)
 
 
 @contextmanager
 def threads(n: int | None):
-    """Limit the threads of calibrant's own kernels inside a ``with`` block; see :func:`set_threads`.
+    """Limit the threads of calibrant's own kernels inside a ``with`` block; see
+    :func:`set_threads`.
 
     Parameters
     ----------
@@ -107,11 +117,16 @@ def threads(n: int | None):
 
 def row_blocks(n_rows, rows_per_block):
     """Slices of at most ``rows_per_block`` rows, in order."""
-    return [slice(start, min(start + rows_per_block, n_rows)) for start in range(0, n_rows, rows_per_block)]
+    return [
+        slice(start, min(start + rows_per_block, n_rows))
+        for start in range(0, n_rows, rows_per_block)
+    ]
 
 
 def map_blocks(function, blocks):
-    """``[function(block) for block in blocks]``, over the thread pool where there is more than one block and thread."""
+    """``[function(block) for block in blocks]``, over the thread pool where there is more than
+    one block and thread.
+    """
     n = min(get_threads(), len(blocks))
     if n <= 1:
         return [function(block) for block in blocks]
@@ -123,7 +138,9 @@ def map_blocks(function, blocks):
 
 
 def map_ahead(function, items):
-    """``map(function, items)`` in order, over the thread pool, with one item a thread in work: for items that come one by one."""
+    """``map(function, items)`` in order, over the thread pool, with one item a thread in work:
+    for items that come one by one.
+    """
     n = get_threads()
     if n <= 1:
         yield from map(function, items)
@@ -142,7 +159,10 @@ def _pool(n):
         if _state["pool"] is None or _state["size"] < n:
             if _state["pool"] is not None:
                 _state["pool"].shutdown(wait=False)
-            _state["pool"], _state["size"] = ThreadPoolExecutor(n, thread_name_prefix="calibrant"), n
+            _state["pool"], _state["size"] = (
+                ThreadPoolExecutor(n, thread_name_prefix="calibrant"),
+                n,
+            )
         return _state["pool"]
 
 

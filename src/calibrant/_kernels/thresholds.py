@@ -1,4 +1,6 @@
-"""What lies above each threshold of a risk: coverage, events, net benefit, and where a risk crosses a level."""
+"""What lies above each threshold of a risk: coverage, events, net benefit, and where a risk
+crosses a level.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, xlog1py, xlogy
 
-from calibrant._kernels.intervals import minus, multinomial_correlation, normal_quantile, rate_interval, sum_limits
+from calibrant._kernels.intervals import (
+    minus,
+    multinomial_correlation,
+    normal_quantile,
+    rate_interval,
+    sum_limits,
+)
 
 __all__ = [
     "crossing_interval",
@@ -26,8 +34,12 @@ __all__ = [
 ]
 
 
-def risk_coverage(confidence: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(confidence, covered weight, wrong weight) down to each distinct confidence, from the highest: three (m,) arrays."""
+def risk_coverage(
+    confidence: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(confidence, covered weight, wrong weight) down to each distinct confidence, from the
+    highest: three (m,) arrays.
+    """
     unique, sums = ranked(*np.unique(confidence, return_inverse=True))
     rows, covered, wrong = sums(correct, weight)
     return unique[rows], covered, wrong
@@ -36,14 +48,18 @@ def risk_coverage(confidence: np.ndarray, correct: np.ndarray, weight: np.ndarra
 def ranked(
     unique: np.ndarray, place: np.ndarray
 ) -> tuple[np.ndarray, Callable[[np.ndarray, np.ndarray], tuple[Any, np.ndarray, np.ndarray]]]:
-    """(distinct confidences, ``sums(correct, weight)``: which of them have weight, and their covered and wrong weight), highest first.
+    """(distinct confidences, ``sums(correct, weight)``: which of them have weight, and their
+    covered and wrong weight), highest first.
 
     Of the distinct confidences, ascending, and the place of each row among them.
     """
     inverse = len(unique) - 1 - place
 
     def sums(correct: np.ndarray, weight: np.ndarray):
-        mass, wrong = np.bincount(inverse, weights=weight), np.bincount(inverse, weights=weight * (1.0 - correct))
+        mass, wrong = (
+            np.bincount(inverse, weights=weight),
+            np.bincount(inverse, weights=weight * (1.0 - correct)),
+        )
         rows = slice(None) if mass.all() else np.flatnonzero(mass)
         return rows, np.cumsum(mass[rows]), np.cumsum(wrong[rows])
 
@@ -51,53 +67,88 @@ def ranked(
 
 
 def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:
-    """Integral of the risk over the coverage from 0 to 1; tied rows enter together, their errors spread evenly."""
+    """Integral of the risk over the coverage from 0 to 1; tied rows enter together, their errors
+    spread evenly.
+    """
     _, step, rate, rest, logs = _runs(covered, wrong)
     return float((rate * step).sum() + rest[1:] @ logs[1:]) / float(covered[-1])
 
 
 def _runs(covered, wrong):
-    """(weight before each run of ties, its own, its risk, what is left of a line at no weight, log of what it multiplies the weight by)."""
+    """(weight before each run of ties, its own, its risk, what is left of a line at no weight,
+    log of what it multiplies the weight by).
+    """
     before, wrong_before = np.append(0.0, covered[:-1]), np.append(0.0, wrong[:-1])
     step = covered - before
     rate = (wrong - wrong_before) / step
-    # Within a run the wrong weight is linear in the covered one: a line through (before, wrong_before), divided by the coverage.
-    return before, step, rate, wrong_before - rate * before, np.append(0.0, np.log(covered[1:] / before[1:]))
+    # Within a run the wrong weight is linear in the covered one: a line through (before,
+    # wrong_before), divided by the coverage.
+    return (
+        before,
+        step,
+        rate,
+        wrong_before - rate * before,
+        np.append(0.0, np.log(covered[1:] / before[1:])),
+    )
 
 
-def row_moves(place: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far each row moves the area (its derivative by the row's weight, times the total weight), and how far it would were it wrong.
+def row_moves(
+    place: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far each row moves the area (its derivative by the row's weight, times the total weight),
+    and how far it would were it wrong.
 
     ``place`` is that of each row among the distinct confidences, ascending.
     """
     wrong = 1.0 - correct
-    covered, lost = (np.bincount(place, weights=mass)[::-1].cumsum() for mass in (weight, weight * wrong))
+    covered, lost = (
+        np.bincount(place, weights=mass)[::-1].cumsum() for mass in (weight, weight * wrong)
+    )
     before, step, rate, rest, logs = _runs(covered, lost)
-    # What lies further down is moved through both ends of its run, the run itself through its lower end and its rate.
+    # What lies further down is moved through both ends of its run, the run itself through its lower
+    # end and its rate.
     ends = np.append(0.0, rest[1:] * (1.0 / covered[1:] - 1.0 / before[1:]) - rate[1:] * logs[1:])
-    any_row = ends[::-1].cumsum()[::-1] - ends + rest / covered + rate * before / step * logs - risk_coverage_area(covered, lost)
+    any_row = (
+        ends[::-1].cumsum()[::-1]
+        - ends
+        + rest / covered
+        + rate * before / step * logs
+        - risk_coverage_area(covered, lost)
+    )
     wrong_row = 1.0 - before / step * logs + np.log(covered[-1] / covered)
     any_row, wrong_row = any_row[::-1][place], wrong_row[::-1][place]
     return any_row + wrong * wrong_row, any_row + wrong_row
 
 
 def optimal_area(risk: float) -> float:
-    """The area of a confidence that ranks every right row above every wrong one, at this overall risk."""
+    """The area of a confidence that ranks every right row above every wrong one, at this overall
+    risk.
+    """
     right = 1.0 - risk
     return risk + (right * np.log(right) if right > 0.0 else 0.0)
 
 
 def threshold_counts(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, thresholds: Any, resolution: Any = 0.0, *, above: Any = False
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    thresholds: Any,
+    resolution: Any = 0.0,
+    *,
+    above: Any = False,
 ) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """(weight of events flagged, of others flagged, of all events, of all others): the first two of the shape of ``thresholds``.
+    """(weight of events flagged, of others flagged, of all events, of all others): the first two of
+    the shape of ``thresholds``.
 
-    Flagged is a score of at least the threshold; one below it by the share ``resolution`` of it counts as on it, as 0.7 of float32 is
-    below that of float64. With ``above`` only scores above the threshold are flagged.
+    Flagged is a score of at least the threshold; one below it by the share ``resolution`` of it
+    counts as on it, as 0.7 of float32 is below that of float64. With ``above`` only scores above
+    the threshold are flagged.
     """
     ranked, flagged, others = risk_coverage(score, hit, weight)
     flagged, others = np.append(0.0, flagged), np.append(0.0, others)
-    limits = np.asarray(thresholds, dtype=np.float64) * (1.0 + (resolution if above else -resolution))
+    limits = np.asarray(thresholds, dtype=np.float64) * (
+        1.0 + (resolution if above else -resolution)
+    )
     place = len(ranked) - np.searchsorted(ranked[::-1], limits, side="right" if above else "left")
     # Sums of weights that are no whole numbers are rounded, and a count is never below 0.
     events = np.maximum(flagged - others, 0.0)
@@ -107,21 +158,29 @@ def threshold_counts(
 def net_benefit(true_positives: Any, false_positives: Any, n: Any, threshold: Any) -> Any:
     """TP / n - FP / n * t / (1 - t), numbers or arrays; thresholds in [0, 1).
 
-    Shares stand in for counts with n = 1: sensitivity * prevalence and false positive rate * (1 - prevalence) for case-control data.
-    Acting on all is (events, the others, n, t), on none 0.
+    Shares stand in for counts with n = 1: sensitivity * prevalence and false positive rate * (1 -
+    prevalence) for case-control data. Acting on all is (events, the others, n, t), on none 0.
     """
     return (true_positives - false_positives * (threshold / (1.0 - threshold))) / n
 
 
 def net_benefit_interval(
-    true: Any, false: Any, events: Any, others: Any, threshold: Any, level: float, *, prevalence: float | None = None,
+    true: Any,
+    false: Any,
+    events: Any,
+    others: Any,
+    threshold: Any,
+    level: float,
+    *,
+    prevalence: float | None = None,
     standardised: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(value, low, high) arrays, from weights of events and of others flagged (T,) and in all.
 
-    Rows are drawn at random, or events and others each by themselves where a prevalence is given. The limits of the two shares (exact
-    where few rows count, Wilson's elsewhere) are joined, so that the interval has width where nobody, or everybody, is flagged.
-    ``standardised`` divides by the prevalence.
+    Rows are drawn at random, or events and others each by themselves where a prevalence is given.
+    The limits of the two shares (exact where few rows count, Wilson's elsewhere) are joined, so
+    that the interval has width where nobody, or everybody, is flagged. ``standardised`` divides by
+    the prevalence.
     """
     n, odds = events + others, threshold / (1.0 - threshold)
     if prevalence is not None:
@@ -131,13 +190,17 @@ def net_benefit_interval(
         value = net_benefit(gain[0], harm[0], 1.0, threshold)
         correlation = 0.0
     elif standardised:
-        # Given the number of events, which of them and how many others are flagged is independent; false / events is a share's odds.
+        # Given the number of events, which of them and how many others are flagged is independent;
+        # false / events is a share's odds.
         gain = _share(true, events, level)
         harm = [share / (1.0 - share) for share in _share(false, false + events, level)]
         value, correlation = net_benefit(true, false, events, threshold), 0.0
     else:
         gain, harm = _share(true, n, level), _share(false, n, level)
-        value, correlation = net_benefit(true, false, n, threshold), -multinomial_correlation(gain[0], harm[0])
+        value, correlation = (
+            net_benefit(true, false, n, threshold),
+            -multinomial_correlation(gain[0], harm[0]),
+        )
     low, high = sum_limits(gain, minus(harm, odds), correlation)
     return value, np.minimum(low, value), np.maximum(high, value)
 
@@ -148,21 +211,26 @@ def _share(part: np.ndarray, whole: Any, level: float):
 
 #: Places between the scores that are tested, at most.
 PLACES = 4000
-#: The ratio's limit law (Banerjee and Wellner 2001) has no quantile beyond that of the square of 0.79 times a normal variable.
+#: The ratio's limit law (Banerjee and Wellner 2001) has no quantile beyond that of the square of
+#: 0.79 times a normal variable.
 SHRUNK = 0.79
 #: The row that is counted beyond either end.
 UNSEEN = 0.5
 
 
-def crossing_interval(score: np.ndarray, hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> tuple[float, float]:
-    """(low, high): the score at which the risk first reaches ``risk`` is above ``low`` and at most ``high``.
+def crossing_interval(
+    score: np.ndarray, hits: np.ndarray, mass: np.ndarray, risk: float, level: float
+) -> tuple[float, float]:
+    """(low, high): the score at which the risk first reaches ``risk`` is above ``low`` and at most
+    ``high``.
 
-    ``score`` (m,) ascending, distinct; ``hits`` and ``mass`` (m,) the weights of the events and of all rows there. A place between two
-    scores is kept if risks that rise, at most ``risk`` below it and at least ``risk`` above it, are likely enough beside risks that
-    only rise. That needs no smoothness, and no choice of bins or bandwidth. For scores of few values the ratio is half 0, half
-    chi-squared, which asks for a wider interval than the continuous law at usual levels; the wider is taken.
-    The last few scores may happen to be all events, and the rates that only rise follow them: beyond
-    either end half a row is counted that goes the other way.
+    ``score`` (m,) ascending, distinct; ``hits`` and ``mass`` (m,) the weights of the events and of
+    all rows there. A place between two scores is kept if risks that rise, at most ``risk`` below it
+    and at least ``risk`` above it, are likely enough beside risks that only rise. That needs no
+    smoothness, and no choice of bins or bandwidth. For scores of few values the ratio is half 0,
+    half chi-squared, which asks for a wider interval than the continuous law at usual levels; the
+    wider is taken. The last few scores may happen to be all events, and the rates that only rise
+    follow them: beyond either end half a row is counted that goes the other way.
     """
     m = len(score)
     places = np.unique(np.linspace(0, m, min(m, PLACES) + 1).astype(np.intp))
@@ -186,7 +254,9 @@ def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np
 
 
 def _rising_likelihoods(hits, mass, most):
-    """Log-likelihood of the first j = 0..m entries under the best rates that rise and are at most ``most``, (m + 1,)."""
+    """Log-likelihood of the first j = 0..m entries under the best rates that rise and are at
+    most ``most``, (m + 1,).
+    """
     out, stack = [0.0], [(0.0, 0.0, 0.0)]
     for h, n in zip(hits.tolist(), mass.tolist(), strict=True):
         # Pooling adjacent violators from the left: what comes later never changes blocks that stay.
@@ -200,27 +270,36 @@ def _rising_likelihoods(hits, mass, most):
 
 
 def decision_loss(forecast, share, weight):
-    r"""sup over kinks m of sum_v w_v |share_v - m| 1{m between forecast_v and share_v} / max(m, 1 - m), over distinct forecasts, (m,).
+    r"""sup over kinks m of sum_v w_v |share_v - m| 1{m between forecast_v and share_v} / max(m, 1 -
+    m), over distinct forecasts, (m,).
 
-    Between neighbouring forecasts, shares and 1/2 the quotient is monotone in m, so it is largest at one of them.
+    Between neighbouring forecasts, shares and 1/2 the quotient is monotone in m, so it is largest
+    at one of them.
     """
     low, high = np.minimum(forecast, share), np.maximum(forecast, share)
     pull = np.sign(share - forecast) * weight
     kink = np.unique(np.concatenate([forecast, share, [0.5]]))
-    begun, ended = (_running(end, pull, share, kink, side) for end, side in ((low, "right"), (high, "left")))
+    begun, ended = (
+        _running(end, pull, share, kink, side) for end, side in ((low, "right"), (high, "left"))
+    )
     mass, hits = begun - ended
-    return max(float(((hits - kink * mass) / np.maximum(kink, 1.0 - kink)).max() / weight.sum()), 0.0)
+    return max(
+        float(((hits - kink * mass) / np.maximum(kink, 1.0 - kink)).max() / weight.sum()), 0.0
+    )
 
 
 def _running(end, pull, share, kink, side):
-    """Sums of (pull, pull * share) over those whose end is at most (``side="right"``), or below ("left"), each kink, (2, kinks)."""
+    """Sums of (pull, pull * share) over those whose end is at most (``side="right"``), or below
+    ("left"), each kink, (2, kinks).
+    """
     order = np.argsort(end)
     sums = np.zeros((2, len(end) + 1))
     np.cumsum([pull[order], (pull * share)[order]], axis=1, out=sums[:, 1:])
     return sums[:, np.searchsorted(end[order], kink, side=side)]
 
 
-#: Nearer to 0 or 1 than this nothing is drawn on a logit axis, nor on a logarithmic one unless the event itself is that rare.
+#: Nearer to 0 or 1 than this nothing is drawn on a logit axis, nor on a logarithmic one unless the
+#: event itself is that rare.
 NEAREST = 1e-5
 FAR_BELOW = 1e-3
 #: An event in fewer rows than this is rare, and a risk nearer to 0 or 1 than this near an end.
@@ -236,9 +315,11 @@ MANY = 7
 
 
 def probability_scale(score: np.ndarray, share: np.ndarray, weight: np.ndarray) -> str:
-    """The name of the scale for rows, or for bins: scores, shares of events (outcomes, of rows) and weights, (n,) each.
+    """The name of the scale for rows, or for bins: scores, shares of events (outcomes, of rows) and
+    weights, (n,) each.
 
-    Logit where at least half of the weight is near 0 or 1 and some of it near 1; else log where events are rare.
+    Logit where at least half of the weight is near 0 or 1 and some of it near 1; else log where
+    events are rare.
     """
     total = weight.sum()
     near_one = weight[score > 1.0 - RARE].sum() / total
@@ -248,11 +329,15 @@ def probability_scale(score: np.ndarray, share: np.ndarray, weight: np.ndarray) 
 
 
 def scale_ends(scale: str, score: np.ndarray, rate: float) -> tuple[float, float]:
-    """(low, high) of the axis: 0 and 1 where linear, else decades that hold the scores that are not much smaller than the event's rate."""
+    """(low, high) of the axis: 0 and 1 where linear, else decades that hold the scores that are
+    not much smaller than the event's rate.
+    """
     if scale == "linear":
         return 0.0, 1.0
     inner = score[(score > 0.0) & (score < 1.0)]
-    nearest = min(inner.min(initial=0.1), (1.0 - inner).min(initial=0.1) if scale == "logit" else 0.1)
+    nearest = min(
+        inner.min(initial=0.1), (1.0 - inner).min(initial=0.1) if scale == "logit" else 0.1
+    )
     floor = min(NEAREST, FAR_BELOW * rate) if scale == "log" and rate > 0.0 else NEAREST
     low = 10.0 ** np.floor(np.log10(max(nearest, floor)) + 1e-9)
     return low, (1.0 - low if scale == "logit" else 1.0)
@@ -263,11 +348,19 @@ def probability_ticks(scale: str, low: float, high: float) -> list[float]:
     ticks = [tick for tick in TICKS[scale] if low * (1.0 - 1e-9) <= tick <= high * (1.0 + 1e-9)]
     if len(ticks) <= MANY:
         return ticks
-    return [tick for tick in ticks if (f"{tick:e}".startswith("1.0") if scale == "log" else tick in SPARSE)]
+    return [
+        tick
+        for tick in ticks
+        if (f"{tick:e}".startswith("1.0") if scale == "log" else tick in SPARSE)
+    ]
 
 
 def probability_grid(scale: str, low: float, high: float, count: int) -> np.ndarray:
     """``count`` points from low to high, equally far apart on the scale."""
     if scale == "linear":
         return np.linspace(low, high, count)
-    return np.geomspace(low, high, count) if scale == "log" else expit(np.linspace(logit(low), logit(high), count))
+    return (
+        np.geomspace(low, high, count)
+        if scale == "log"
+        else expit(np.linspace(logit(low), logit(high), count))
+    )

@@ -24,7 +24,9 @@ class ClassRates:
     @classmethod
     def count(cls, record: Predictions) -> "ClassRates":
         """Of a record with labels."""
-        right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=record.n_classes)
+        right = np.bincount(
+            record.predicted, weights=record.weights * record.correct, minlength=record.n_classes
+        )
         total = np.bincount(record.predicted, weights=record.weights, minlength=record.n_classes)
         return cls(right, total - right)
 
@@ -35,29 +37,39 @@ class ClassRates:
 
     @property
     def shrunk(self) -> np.ndarray:
-        """(K,) the rate of right rows, (right + 1/2) / (n + 1); that of all rows for a class never predicted."""
+        """(K,) the rate of right rows, (right + 1/2) / (n + 1); that of all rows for a class
+        never predicted.
+        """
         total = self.right + self.wrong
         overall = (self.right.sum() + 0.5) / (total.sum() + 1.0)
         return np.where(total > 0.0, (self.right + 0.5) / (total + 1.0), overall)
 
     def warn(self, classes: np.ndarray) -> None:
-        """One SparseDataWarning that names the classes without enough rows; none when all have them."""
+        """One SparseDataWarning that names the classes without enough rows; none when all have
+        them.
+        """
         sparse = np.flatnonzero(~self.enough)
         if not len(sparse):
             return
-        named = [f"{classes[k]} ({self.right[k]:g} right, {self.wrong[k]:g} wrong)" for k in sparse[:6]]
+        named = [
+            f"{classes[k]} ({self.right[k]:g} right, {self.wrong[k]:g} wrong)" for k in sparse[:6]
+        ]
         more = f" and {len(sparse) - 6} more" if len(sparse) > 6 else ""
         warn(
-            f"{len(sparse)} of {len(classes)} predicted classes have fewer than {MIN_ROWS} right or {MIN_ROWS} wrong rows: "
-            f"{', '.join(named)}{more}; each gets its own rate, (right + 1/2) / (n + 1), as a constant confidence.",
+            f"{len(sparse)} of {len(classes)} predicted classes have fewer than {MIN_ROWS} right or"
+            f" {MIN_ROWS} wrong rows: {', '.join(named)}{more}; each gets its own rate, (right +"
+            " 1/2) / (n + 1), as a constant confidence.",
             SparseDataWarning,
         )
 
 
-def event_rows(record: Predictions, k: int, smooth: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def event_rows(
+    record: Predictions, k: int, smooth: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(scores, outcomes, weights or None) of class k.
 
-    In a choice that is still open, which fits many maps to them: sorted by score, and merged in cells for smooth maps.
+    In a choice that is still open, which fits many maps to them: sorted by score, and merged in
+    cells for smooth maps.
     """
     if record.memory is None or record.memory.get("exact"):
         return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight

@@ -1,6 +1,7 @@
 """scikit-learn's bases, with types.
 
-scikit-learn ships no types, and under a base of unknown type a checker lets every misspelt name pass.
+scikit-learn ships no types, and under a base of unknown type a checker lets every misspelt name
+pass.
 """
 
 import html
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
         """An object whose constructor's parameters are its attributes of the same names."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """The constructor's parameters, and with ``deep`` those of the parts, named ``part__parameter``."""
+            """The constructor's parameters, and with ``deep`` those of the parts, named
+            ``part__parameter``.
+            """
             ...
 
         def set_params(self, **params: Any) -> Self:
@@ -74,7 +77,14 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
 else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, TransformerMixin, clone
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        MetaEstimatorMixin,
+        RegressorMixin,
+        TransformerMixin,
+        clone,
+    )
     from sklearn.exceptions import NotFittedError
 
 

@@ -16,5 +16,6 @@ def import_extra(module: str, feature: str, extra: str) -> ModuleType:
         if error.name is not None and error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingDependencyError(
-            f"{feature} needs {module.split('.')[0]}, which is not installed; run: pip install 'calibrant[{extra}]'"
+            f"{feature} needs {module.split('.')[0]}, which is not installed; run: pip install"
+            f" 'calibrant[{extra}]'"
         ) from error

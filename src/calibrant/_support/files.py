@@ -12,44 +12,67 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # not on Windows: nothing is locked there, so nothing that was left is taken for dead
+except (
+    ImportError
+):  # not on Windows: nothing is locked there, so nothing that was left is taken for dead
     fcntl = None
 
 __all__ = ["replacing", "target"]
 
-KINDS = {stat.S_IFDIR: "a folder", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
 
 def target(path: Path, *, overwrite: bool = False) -> Path:
-    """The file that writing to ``path`` makes or replaces: behind a symbolic link what it points at, so that the link itself stays.
+    """The file that writing to ``path`` makes or replaces: behind a symbolic link what it points
+    at, so that the link itself stays.
 
     Raises
     ------
     FileExistsError
-        When ``path`` exists, be it as a link that points nowhere, and ``overwrite`` is False; and in any case when it is no regular file.
+        When ``path`` exists, be it as a link that points nowhere, and ``overwrite`` is False; and
+        in any case when it is no regular file.
     FileNotFoundError, NotADirectoryError
         When the folder to write in does not exist, or is none.
     """
     path = Path(path)
     if os.path.lexists(path) and not overwrite:
-        link = f" as a link to {os.readlink(path)}, which does not exist," if path.is_symlink() and not path.exists() else ""
-        raise FileExistsError(f"{path} exists{link} and is not overwritten; pass overwrite=True or another path.")
+        link = (
+            f" as a link to {os.readlink(path)}, which does not exist,"
+            if path.is_symlink() and not path.exists()
+            else ""
+        )
+        raise FileExistsError(
+            f"{path} exists{link} and is not overwritten; pass overwrite=True or another path."
+        )
     real = Path(os.path.realpath(path))
     kind = stat.S_IFMT(os.lstat(real).st_mode) if os.path.lexists(real) else stat.S_IFREG
     if kind != stat.S_IFREG:
-        raise FileExistsError(f"{path} is {KINDS.get(kind, 'a link in a circle')}, which is never replaced; write to a regular file.")
+        raise FileExistsError(
+            f"{path} is {KINDS.get(kind, 'a link in a circle')}, which is never replaced; write to"
+            " a regular file."
+        )
     if not real.parent.is_dir():
         if real.parent.exists():
             raise NotADirectoryError(f"{real.parent} is not a folder; choose another path.")
-        raise FileNotFoundError(f"the folder {real.parent} does not exist; make it first, or choose another path.")
+        raise FileNotFoundError(
+            f"the folder {real.parent} does not exist; make it first, or choose another path."
+        )
     return real
 
 
 @contextmanager
 def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
-    """A temporary path beside ``path`` that takes its place when the block ends well, and is removed when it does not.
+    """A temporary path beside ``path`` that takes its place when the block ends well, and is
+    removed when it does not.
 
-    What a killed run has left of the same file is removed first; a run that still writes holds a lock, and is left alone.
+    What a killed run has left of the same file is removed first; a run that still writes holds a
+    lock, and is left alone.
 
     Raises
     ------
@@ -75,12 +98,15 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
 
 
 def _prefix(real):
-    """Start of the names of our temporary files for this target: by its hash, as a name may be too long for more to be added."""
+    """Start of the names of our temporary files for this target: by its hash, as a name may be
+    too long for more to be added.
+    """
     return f".calibrant-{blake2s(os.fsencode(real.name), digest_size=8).hexdigest()}-"
 
 
 def _locked(real):
-    """A new temporary file, open and locked for as long as it is open, and its path; closed where there are no locks.
+    """A new temporary file, open and locked for as long as it is open, and its path; closed where
+    there are no locks.
 
     Windows, which has none of these, moves and removes no file that is open.
     """
@@ -88,7 +114,9 @@ def _locked(real):
         try:
             handle, name = tempfile.mkstemp(dir=real.parent, prefix=_prefix(real), suffix=".part")
         except OSError as error:
-            raise type(error)(f"{real.parent} cannot be written to ({error.strerror}); choose another path.") from None
+            raise type(error)(
+                f"{real.parent} cannot be written to ({error.strerror}); choose another path."
+            ) from None
         if fcntl is None:
             os.close(handle)
             return None, Path(name)
@@ -115,7 +143,11 @@ def _remove_left(real):
     """Remove temporary files of this target, and of no other, that nobody writes any more."""
     ours = re.compile(re.escape(_prefix(real)) + r"[a-z0-9_]{8}\.part")
     with suppress(OSError), os.scandir(real.parent) as entries:
-        for left in [entry for entry in entries if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)]:
+        for left in [
+            entry
+            for entry in entries
+            if ours.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+        ]:
             _remove_dead(left.path)
 
 

@@ -1,4 +1,6 @@
-"""Columns that say what groups rows are of, as numbers that are the same at every later look: levels learned once, numbers cut."""
+"""Columns that say what groups rows are of, as numbers that are the same at every later look:
+levels learned once, numbers cut.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
@@ -22,8 +24,8 @@ LEAST_ROWS = 30
 class GroupLevels(Saved):
     """The levels of columns of groups.
 
-    What a value is read as, and which columns of numbers are cut at quantiles, say ``calibrant.levels``. Missing is a level where it was
-    seen, the last one.
+    What a value is read as, and which columns of numbers are cut at quantiles, say
+    ``calibrant.levels``. Missing is a level where it was seen, the last one.
 
     Parameters
     ----------
@@ -32,7 +34,8 @@ class GroupLevels(Saved):
     n_bins : int
         How many parts numbers are cut in.
     whole : bool
-        Whether whole numbers may be levels; else they are cut as other numbers are, and all half-way between two of the values.
+        Whether whole numbers may be levels; else they are cut as other numbers are, and all
+        half-way between two of the values.
     argument : str
         What errors call the columns.
 
@@ -43,7 +46,15 @@ class GroupLevels(Saved):
     levels : list of the columns' levels, to be read.
     """
 
-    def __init__(self, groups: Any, weight: np.ndarray, n_bins: int = 10, *, whole: bool = True, argument: str = "groups") -> None:
+    def __init__(
+        self,
+        groups: Any,
+        weight: np.ndarray,
+        n_bins: int = 10,
+        *,
+        whole: bool = True,
+        argument: str = "groups",
+    ) -> None:
         self.argument: str = argument
         columns = self._columns(groups)
         self.named: bool = column_names(groups, argument) is not None
@@ -55,18 +66,24 @@ class GroupLevels(Saved):
             edges = None if values is None else _edges(values, weight, n_bins, whole)
             self.edges.append(edges)
             if values is None or edges is None:
-                self.levels.append([level_of(level) for level in coded(column, argument).names.tolist()])
+                self.levels.append(
+                    [level_of(level) for level in coded(column, argument).names.tolist()]
+                )
             else:
                 self.levels.append(_parts(edges) + ([None] if np.isnan(values).any() else []))
 
     def codes(self, groups: Any) -> np.ndarray:
-        """(n, c) positions of the rows' levels, -1 for those not learned; several rows of none that was learned warn."""
+        """(n, c) positions of the rows' levels, -1 for those not learned; several rows of none
+        that was learned warn.
+        """
         found = self._found(groups)
         self.warn_of_new(groups, [j for j, code in enumerate(found) if code.max(initial=-1) < 0])
         return np.column_stack(found)
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """How many rows, by column, have a level that was not learned; a missing value that was not learned is one."""
+        """How many rows, by column, have a level that was not learned; a missing value that was
+        not learned is one.
+        """
         counts = [int((code < 0).sum()) for code in self._found(groups)]
         return dict(zip(self.names, counts, strict=True))
 
@@ -78,7 +95,8 @@ class GroupLevels(Saved):
         """Warn of columns, by their positions, in which no row is of a level that was learned."""
         columns = self._columns(self._ordered(groups))
         for j in new:
-            # One new level is what happens; that all of several rows are new is a sign that values are written in another way.
+            # One new level is what happens; that all of several rows are new is a sign that values
+            # are written in another way.
             if len(columns[j][1]) > 1:
                 warn(self._nothing_known(j, columns[j][1]))
 
@@ -86,11 +104,16 @@ class GroupLevels(Saved):
         """The code of each column's rows."""
         columns = self._columns(self._ordered(groups))
         if len(columns) != len(self.names):
-            raise InputError(f"{self.argument} must have {len(self.names)} columns, as in the fit; got {len(columns)}; pass {self.names}.")
+            raise InputError(
+                f"{self.argument} must have {len(self.names)} columns, as in the fit; got"
+                f" {len(columns)}; pass {self.names}."
+            )
         return [self._code(j, column) for j, (_, column) in enumerate(columns)]
 
     def warn_of_outcome(self, groups: Any, outcome: np.ndarray) -> None:
-        """Warn of a column that is the outcome (n,) by other names, as one given by mistake is: a group is known before it."""
+        """Warn of a column that is the outcome (n,) by other names, as one given by mistake is:
+        a group is known before it.
+        """
         of_outcome, n_outcomes = distinct(outcome).index, len(np.unique(outcome))
         if len(outcome) < LEAST_ROWS or n_outcomes < 2:
             return
@@ -99,16 +122,20 @@ class GroupLevels(Saved):
             # One level for each outcome, and one outcome for each level.
             if len(found) == n_outcomes == len(np.unique(found.index * n_outcomes + of_outcome)):
                 warn(
-                    f"the column {self.names[j]} of {self.argument} tells the outcome of every row, {n_outcomes} levels for as many "
-                    "outcomes; if it is not known before the outcome, leave it out."
+                    f"the column {self.names[j]} of {self.argument} tells the outcome of every row,"
+                    f" {n_outcomes} levels for as many outcomes; if it is not known before the"
+                    " outcome, leave it out."
                 )
 
     def _nothing_known(self, j, column):
         """What to say of a column in which no row is of a level that was learned."""
-        new, known = (_few(levels) for levels in (coded(column, self.argument).names.tolist(), self.levels[j]))
+        new, known = (
+            _few(levels) for levels in (coded(column, self.argument).names.tolist(), self.levels[j])
+        )
         return (
-            f"none of the {len(column):,} rows has a level of the column {self.names[j]} of {self.argument} that was seen in the fit: it "
-            f"holds {new}, the fit saw {known}; so the column changes nothing; write its values as they were in the fit."
+            f"none of the {len(column):,} rows has a level of the column {self.names[j]} of"
+            f" {self.argument} that was seen in the fit: it holds {new}, the fit saw {known}; so"
+            " the column changes nothing; write its values as they were in the fit."
         )
 
     def text(self, column: int, code: int) -> str:
@@ -117,13 +144,19 @@ class GroupLevels(Saved):
         return "(missing)" if level is None else str(level)
 
     def known_rows(self, n: int, at: int) -> np.ndarray:
-        """(n, c) the same known row n times, to try a loaded object on: each column's level in place ``at``, or edge it is cut at."""
-        parts = [levels if edges is None else edges.tolist() or [None] for levels, edges in zip(self.levels, self.edges, strict=True)]
+        """(n, c) the same known row n times, to try a loaded object on: each column's level in
+        place ``at``, or edge it is cut at.
+        """
+        parts = [
+            levels if edges is None else edges.tolist() or [None]
+            for levels, edges in zip(self.levels, self.edges, strict=True)
+        ]
         return np.tile(np.array([values[at] for values in parts], dtype=object), (n, 1))
 
     def described(self) -> list[dict[str, Any]]:
-        """What another program needs to find the positions, for each column: "name", and "levels" in their order (None is missing), or
-        "edges" (the position is the number of edges below the value) with "missing", the position of a missing value or -1.
+        """What another program needs to find the positions, for each column: "name", and "levels"
+        in their order (None is missing), or "edges" (the position is the number of edges below the
+        value) with "missing", the position of a missing value or -1.
 
         Raises
         ------
@@ -132,21 +165,46 @@ class GroupLevels(Saved):
         """
         out: list[dict[str, Any]] = []
         for name, edges, levels in zip(self.names, self.edges, self.levels, strict=True):
-            odd = next((level for level in levels if not isinstance(level, str | int | float | bool | None)), None)
+            odd = next(
+                (
+                    level
+                    for level in levels
+                    if not isinstance(level, str | int | float | bool | None)
+                ),
+                None,
+            )
             if odd is not None:
-                raise InputError(f"levels of {name} must be texts, numbers or booleans to be exported; got {odd!r}; fit on its text.")
+                raise InputError(
+                    f"levels of {name} must be texts, numbers or booleans to be exported; got"
+                    f" {odd!r}; fit on its text."
+                )
             known = {"levels": levels} if edges is None else {"edges": edges.tolist()}
-            out.append({"name": name, **known, "missing": levels.index(None) if None in levels else -1})
+            out.append(
+                {"name": name, **known, "missing": levels.index(None) if None in levels else -1}
+            )
         return out
 
     def _columns(self, groups):
-        """The columns of groups; of labels that are all tuples, as crossings are named, their parts."""
+        """The columns of groups; of labels that are all tuples, as crossings are named, their
+        parts.
+        """
         columns = group_columns(groups, self.argument)
         if not columns:
-            raise InputError(f"{self.argument} must have a column or more; got none; leave it out where there is none.")
+            raise InputError(
+                f"{self.argument} must have a column or more; got none; leave it out where there is"
+                " none."
+            )
         first = columns[0][1]
-        if len(columns) == 1 and first.dtype.kind == "O" and len(first) and {type(label) for label in first.tolist()} == {tuple}:
-            return [(f"column {j + 1}", array_of(part)) for j, part in enumerate(zip(*_even(first.tolist()), strict=True))]
+        if (
+            len(columns) == 1
+            and first.dtype.kind == "O"
+            and len(first)
+            and {type(label) for label in first.tolist()} == {tuple}
+        ):
+            return [
+                (f"column {j + 1}", array_of(part))
+                for j, part in enumerate(zip(*_even(first.tolist()), strict=True))
+            ]
         return columns
 
     def _ordered(self, groups):
@@ -157,8 +215,15 @@ class GroupLevels(Saved):
         texts = [str(name) for name in names]
         missing = [name for name in self.names if name not in texts]
         if missing:
-            raise InputError(f"{self.argument} must have the columns {self.names}, as in the fit; {missing} are not there; got {texts}.")
-        return groups if texts == self.names else groups[[names[texts.index(name)] for name in self.names]]
+            raise InputError(
+                f"{self.argument} must have the columns {self.names}, as in the fit; {missing} are"
+                f" not there; got {texts}."
+            )
+        return (
+            groups
+            if texts == self.names
+            else groups[[names[texts.index(name)] for name in self.names]]
+        )
 
     def _code(self, j, column):
         edges, levels = self.edges[j], self.levels[j]
@@ -168,7 +233,10 @@ class GroupLevels(Saved):
         values = numbers_of(column)
         values = numbers_said(column) if values is None else values
         if values is None:
-            raise InputError(f"the column {self.names[j]} of {self.argument} held numbers in the fit; got other values; pass numbers.")
+            raise InputError(
+                f"the column {self.names[j]} of {self.argument} held numbers in the fit; got other"
+                " values; pass numbers."
+            )
         out = np.searchsorted(edges, values)
         out[np.isnan(values)] = len(levels) - 1 if levels[-1] is None else -1
         return out
@@ -179,7 +247,10 @@ def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
     known = [levels for levels in found if levels is not None]
     for other in known[1:]:
         if other.described() != known[0].described():
-            raise InputError("parts that learned different levels of groups cannot be said as one expression; export one of them.")
+            raise InputError(
+                "parts that learned different levels of groups cannot be said as one expression;"
+                " export one of them."
+            )
     return known[0] if known else None
 
 
@@ -187,7 +258,10 @@ def _even(rows):
     """Tuples, once they are of one length."""
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
-        raise InputError(f"groups must be tuples of one length; got lengths {sorted(lengths)}; give each row the same columns.")
+        raise InputError(
+            f"groups must be tuples of one length; got lengths {sorted(lengths)}; give each row the"
+            " same columns."
+        )
     return rows
 
 
@@ -202,7 +276,8 @@ def _edges(values, weight, n_bins, whole):
     at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
     edges = np.unique(values[at])
     edges = edges[edges < values[-1]]
-    # Finite, with infinite values apart from the others: half-way between them there is no number, and JSON and SQL have no word for one.
+    # Finite, with infinite values apart from the others: half-way between them there is no number,
+    # and JSON and SQL have no word for one.
     above, most = values[np.searchsorted(values, edges, side="right")], np.finfo(np.float64).max
     edges = np.maximum(edges, -most)
     # Half-way, so that a value which differs by its rounding stays in its part.
@@ -237,7 +312,9 @@ def crossings(levels: GroupLevels, codes: np.ndarray, depth: int) -> list[tuple[
             if np.prod([float(len(levels.levels[j])) for j in columns]) > MOST_CODES:
                 continue
             cells[columns] = len(np.unique(cell_codes(levels, codes, columns)))
-            if size == 1 or all(cells[columns] > cells.get(parent, 0) for parent in combinations(columns, size - 1)):
+            if size == 1 or all(
+                cells[columns] > cells.get(parent, 0) for parent in combinations(columns, size - 1)
+            ):
                 found.append(columns)
     return found
 
@@ -250,30 +327,41 @@ def cell_codes(levels: GroupLevels, codes: np.ndarray, columns: tuple[int, ...])
     return np.where((codes[:, list(columns)] < 0).any(axis=1), -1, out)
 
 
-#: Parts that numbers are cut in, those among groups (as ``GroupCalibrator`` cuts them), and the most levels that are told apart.
+#: Parts that numbers are cut in, those among groups (as ``GroupCalibrator`` cuts them), and the
+#: most levels that are told apart.
 PARTS, PARTS_OF_GROUPS, MOST_LEVELS = 64, 10, 255
 
 
 class ColumnCodes(Saved):
     """What trees ask of a row: columns of numbers cut at quantiles, and columns of levels.
 
-    Whole numbers in ``X`` are numbers, in ``groups`` they may be levels (``GroupLevels``). Numbers are cut in 64 parts, those of
-    ``groups`` in 10. The commonest 255 levels are told apart; the rarer share a code with those not seen. A missing value is a level of
-    its own where it was seen: of numbers, one beyond the largest.
+    Whole numbers in ``X`` are numbers, in ``groups`` they may be levels (``GroupLevels``). Numbers
+    are cut in 64 parts, those of ``groups`` in 10. The commonest 255 levels are told apart; the
+    rarer share a code with those not seen. A missing value is a level of its own where it was seen:
+    of numbers, one beyond the largest.
 
     Parameters
     ----------
     numbers : (n, m) float64 of what was said of the rows
     names : m names of them
-    tables : what else is known of the rows by the argument's name, "X" or "groups"; None for what is not
+    tables : what else is known of the rows by the argument's name, "X" or "groups"; None for what
+        is not
     weight : (n,)
     """
 
-    def __init__(self, numbers: np.ndarray, names: list[str], tables: dict[str, Any], weight: np.ndarray) -> None:
+    def __init__(
+        self, numbers: np.ndarray, names: list[str], tables: dict[str, Any], weight: np.ndarray
+    ) -> None:
         given = {name: _two_way(table, name) for name, table in tables.items() if table is not None}
         said = {"said": numbers} if numbers.shape[1] else {}
         self.tables: dict[str, GroupLevels] = {
-            name: GroupLevels(table, weight, PARTS_OF_GROUPS if name == "groups" else PARTS, whole=name == "groups", argument=name)
+            name: GroupLevels(
+                table,
+                weight,
+                PARTS_OF_GROUPS if name == "groups" else PARTS,
+                whole=name == "groups",
+                argument=name,
+            )
             for name, table in (said | given).items()
         }
         self.names: list[str] = []
@@ -283,7 +371,9 @@ class ColumnCodes(Saved):
         for name, table in (said | given).items():
             found = self.tables[name]
             self.names += names if name == "said" else found.names
-            self.ordered = np.append(self.ordered, [edges is not None for edges in found.edges]).astype(bool)
+            self.ordered = np.append(
+                self.ordered, [edges is not None for edges in found.edges]
+            ).astype(bool)
             for edges, code in zip(found.edges, found.codes(table).T, strict=True):
                 self.bytes.append(_bytes(edges is not None, np.bincount(code, weight)))
 
@@ -298,32 +388,53 @@ class ColumnCodes(Saved):
         for name, table in tables.items():
             if (table is None) == (name in self.tables):
                 was = "not given" if table is not None else "given"
-                raise InputError(f"{name} must be given where it was in the fit, and only there; it was {was} then; pass the same columns.")
-        held = said | {name: _two_way(table, name) for name, table in tables.items() if table is not None}
+                raise InputError(
+                    f"{name} must be given where it was in the fit, and only there; it was {was}"
+                    " then; pass the same columns."
+                )
+        held = said | {
+            name: _two_way(table, name) for name, table in tables.items() if table is not None
+        }
         found = [code for name, table in held.items() for code in self.tables[name].codes(table).T]
         if not found:
             return np.zeros((0, len(numbers)), dtype=np.uint8)
         return np.stack([table[code] for table, code in zip(self.bytes, found, strict=True)])
 
     def express(self, numbers: Sequence[Any], positions: Sequence[Any]) -> list[Any]:
-        """``codes`` of one row from expressions of what was said of it and of the positions of its levels of groups."""
+        """``codes`` of one row from expressions of what was said of it and of the positions of
+        its levels of groups.
+        """
         said = [] if not numbers else self.tables["said"].edges
-        cut = [x.step(np.asarray(edges), np.arange(len(edges) + 1.0), closed=False) for x, edges in zip(numbers, said, strict=True)]
+        cut = [
+            x.step(np.asarray(edges), np.arange(len(edges) + 1.0), closed=False)
+            for x, edges in zip(numbers, said, strict=True)
+        ]
         own = self.bytes[len(cut) :]
         # A position that no level has is not known.
         places = [
-            x.step(np.arange(len(table)), np.concatenate([[len(table) - 1.0], np.arange(len(table) - 1.0), [len(table) - 1.0]]))
+            x.step(
+                np.arange(len(table)),
+                np.concatenate(
+                    [[len(table) - 1.0], np.arange(len(table) - 1.0), [len(table) - 1.0]]
+                ),
+            )
             for x, table in zip(positions, own, strict=True)
         ]
-        return cut + [place.gather(table[:, None]) for place, table in zip(places, own, strict=True)]
+        return cut + [
+            place.gather(table[:, None]) for place, table in zip(places, own, strict=True)
+        ]
 
     def made_rows(self, n: int) -> dict[str, Any]:
         """Tables of n rows that are known, to try a loaded object on."""
-        return {name: found.known_rows(n, -1) for name, found in self.tables.items() if name != "said"}
+        return {
+            name: found.known_rows(n, -1) for name, found in self.tables.items() if name != "said"
+        }
 
 
 def _bytes(ordered, mass):
-    """Byte of each position among a column's levels of this mass; the last entry is for levels that were not seen."""
+    """Byte of each position among a column's levels of this mass; the last entry is for levels
+    that were not seen.
+    """
     n = len(mass)
     if ordered:
         # A missing number that no row of the fit had counts as one from the middle.
@@ -337,5 +448,8 @@ def _bytes(ordered, mass):
 def _two_way(table, name):
     """A table of rows and columns, or labels of one column."""
     if len(getattr(table, "shape", (0,))) > 2:
-        raise InputError(f"{name} must be a table of rows and columns; got shape {tuple(table.shape)}; flatten it, or pass what matters.")
+        raise InputError(
+            f"{name} must be a table of rows and columns; got shape {tuple(table.shape)}; flatten"
+            " it, or pass what matters."
+        )
     return table

@@ -8,13 +8,20 @@ from calibrant.errors import InputError
 
 __all__ = ["require_count", "require_matrix_size", "require_not_negative", "require_option"]
 
-#: Above it one step of a matrix fit takes minutes, and its penalty leaves next to nothing off the diagonal.
+#: Above it one step of a matrix fit takes minutes, and its penalty leaves next to nothing off the
+#: diagonal.
 MOST_MATRIX_CLASSES = 2_000
 
 
-def require_count(name: str, value: object, least: int = 1, *, most: int | None = None, usual: int | None = None) -> None:
-    """Raise InputError unless ``value`` is a whole number of at least ``least`` and, where that is said, at most ``most``."""
-    if isinstance(value, bool) or not (isinstance(value, Integral) and least <= int(value) and (most is None or int(value) <= most)):
+def require_count(
+    name: str, value: object, least: int = 1, *, most: int | None = None, usual: int | None = None
+) -> None:
+    """Raise InputError unless ``value`` is a whole number of at least ``least`` and, where that
+    is said, at most ``most``.
+    """
+    if isinstance(value, bool) or not (
+        isinstance(value, Integral) and least <= int(value) and (most is None or int(value) <= most)
+    ):
         rule = f"of at least {least}" if most is None else f"from {least} to {most:,}"
         hint = "" if usual is None else f"; {usual} is usual"
         raise InputError(f"{name} must be a whole number {rule}; got {value!r}{hint}.")
@@ -30,14 +37,21 @@ def require_option(name: str, value: object, options: Iterable[str]) -> None:
 
 def require_not_negative(name: str, value: bool | float | str) -> None:
     """Raise InputError unless ``value`` is a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value < 0:
-        raise InputError(f"{name} must be a finite number of at least 0; got {value!r}; use 0 for no penalty.")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not math.isfinite(value)
+        or value < 0
+    ):
+        raise InputError(
+            f"{name} must be a finite number of at least 0; got {value!r}; use 0 for no penalty."
+        )
 
 
 def require_matrix_size(method: str, n_classes: int) -> None:
     """Raise InputError where a full matrix over the classes would be too large to fit."""
     if n_classes > MOST_MATRIX_CLASSES:
         raise InputError(
-            f"{method} fits K * K numbers and takes at most {MOST_MATRIX_CLASSES:,} classes; got {n_classes:,}; "
-            "use StructuredVectorScaling, from which it hardly differs there."
+            f"{method} fits K * K numbers and takes at most {MOST_MATRIX_CLASSES:,} classes; got"
+            f" {n_classes:,}; use StructuredVectorScaling, from which it hardly differs there."
         )

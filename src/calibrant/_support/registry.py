@@ -1,4 +1,6 @@
-"""Which classes may be saved and loaded, by name: calibrant's own, and those that others register."""
+"""Which classes may be saved and loaded, by name: calibrant's own, and those that others
+register.
+"""
 
 import importlib
 from typing import TypeVar
@@ -15,15 +17,21 @@ _BY_KEY: dict[str, type] = {}
 FACES = ("calibrant", "calibrant.neighbors")
 #: Classes that are saved and that no stub offers.
 INSIDE = {
-    "CellScores": "calibrant.decisions.cells", "ConditionalScores": "calibrant.decisions.conditional_sets",
+    "CellScores": "calibrant.decisions.cells",
+    "ConditionalScores": "calibrant.decisions.conditional_sets",
     "FrameCheckpoint": "calibrant.frames.checkpoint",
-    "GroupState": "calibrant.frames.state", "RowSample": "calibrant.frames.sample", "ScoreCounts": "calibrant.decisions.cells",
-    "ScoreSketch": "calibrant.frames.sketch", "SetRule": "calibrant.decisions.set_rows",
-}  # fmt: skip
+    "GroupState": "calibrant.frames.state",
+    "RowSample": "calibrant.frames.sample",
+    "ScoreCounts": "calibrant.decisions.cells",
+    "ScoreSketch": "calibrant.frames.sketch",
+    "SetRule": "calibrant.decisions.set_rows",
+}
 
 
 def key_of(cls: type) -> str:
-    """The name under which instances are saved: the class's own for ours, "package:Class" for others."""
+    """The name under which instances are saved: the class's own for ours, "package:Class" for
+    others.
+    """
     package = cls.__module__.split(".")[0]
     return cls.__name__ if package == "calibrant" else f"{package}:{cls.__name__}"
 
@@ -35,7 +43,8 @@ def own(cls: type) -> None:
 
 
 def register(cls: Class) -> Class:
-    """Make a calibrator, map, signal or other part of your own savable, found by the contract suite and listed by the command line.
+    """Make a calibrator, map, signal or other part of your own savable, found by the contract suite
+    and listed by the command line.
 
     Parameters
     ----------
@@ -58,8 +67,9 @@ def register(cls: Class) -> Class:
 
     Notes
     -----
-    ``load`` imports nothing of others by itself, so that no file decides what code runs: import the package that registers the class before
-    its files are loaded. A package may name its module under the entry point group "calibrant"; the command line imports those.
+    ``load`` imports nothing of others by itself, so that no file decides what code runs: import the
+    package that registers the class before its files are loaded. A package may name its module
+    under the entry point group "calibrant"; the command line imports those.
 
     Examples
     --------
@@ -76,12 +86,18 @@ def register(cls: Class) -> Class:
     [[0.7, 0.3]]
     """
     if not (isinstance(cls, type) and hasattr(cls, "save") and hasattr(cls, "tags")):
-        raise InputError(f"register takes a subclass of Calibrator, Map, Signal or RegressionCalibrator; got {cls!r}.")
+        raise InputError(
+            "register takes a subclass of Calibrator, Map, Signal or RegressionCalibrator; got"
+            f" {cls!r}."
+        )
     key = key_of(cls)
     other = _BY_KEY.get(key, cls)
     # A cell or a module that is run again defines the same class anew.
     if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise InputError(f"{key} is registered already, for {other.__module__}.{other.__qualname__}; rename one of the two classes.")
+        raise InputError(
+            f"{key} is registered already, for {other.__module__}.{other.__qualname__}; rename one"
+            " of the two classes."
+        )
     _BY_KEY[key] = cls
     return cls
 
@@ -94,7 +110,9 @@ def registered(base: type) -> list[type]:
 def class_named(key: str) -> type | None:
     """The class saved under a key; of ours, imported if need be; None where there is none."""
     if key not in _BY_KEY:
-        where = INSIDE.get(key) or next((table[key] for table in map(exports, FACES) if key in table), None)
+        where = INSIDE.get(key) or next(
+            (table[key] for table in map(exports, FACES) if key in table), None
+        )
         if where is not None:
             importlib.import_module(where)
     return _BY_KEY.get(key)

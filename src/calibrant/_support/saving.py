@@ -1,9 +1,11 @@
 """Keeping fitted objects: one zip of npy arrays and a JSON manifest. Loading never executes code.
 
-The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is a JSON value, or a dict with
-one tag: ``{"array": name}``, ``{"tuple": [...]}``, ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or
-``{"class": name, "state": {...}}``. Only registered classes are made: calibrant's own, and those that were registered before.
-The digest, of the arrays and the object, finds what has changed since the file was written. A file of another format is refused.
+The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is
+a JSON value, or a dict with one tag: ``{"array": name}``, ``{"tuple": [...]}``,
+``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or ``{"class": name, "state": {...}}``. Only
+registered classes are made: calibrant's own, and those that were registered before. The digest, of
+the arrays and the object, finds what has changed since the file was written. A file of another
+format is refused.
 """
 
 import dataclasses
@@ -28,14 +30,16 @@ __all__ = ["FORMAT_VERSION", "MANIFEST", "CheckedArchive", "Saved", "load", "rea
 
 
 def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
-    """The array of a stream of ``size`` bytes, once its header asks for just the bytes that follow it: no memory is taken before.
+    """The array of a stream of ``size`` bytes, once its header asks for just the bytes that follow
+    it: no memory is taken before.
 
     Parameters
     ----------
     file : binary file that can be rewound
     size : int
     kinds : str, optional
-        Letters of the kinds of dtype that are taken; default all but objects, which only a pickle holds.
+        Letters of the kinds of dtype that are taken; default all but objects, which only a pickle
+        holds.
 
     Raises
     ------
@@ -43,7 +47,11 @@ def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
     """
     version = np.lib.format.read_magic(file)
     # Version 3 differs from 2 in the encoding of names alone.
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
     shape, _, dtype = header(file)
     asked, there = math.prod(shape) * dtype.itemsize, size - file.tell()
     if dtype.hasobject or (kinds is not None and dtype.kind not in kinds):
@@ -55,8 +63,8 @@ def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
 
 
 MANIFEST = "manifest.json"
-#: What a file may unpack to: this many bytes or this many times its size, whichever is more; of text, which takes far more memory once
-#: parsed than numbers do, less.
+#: What a file may unpack to: this many bytes or this many times its size, whichever is more; of
+#: text, which takes far more memory once parsed than numbers do, less.
 LARGEST, RATIO = 64 * 2**20, 100
 LARGEST_MANIFEST, MANIFEST_RATIO = 4 * 2**20, 50
 #: How we write them; other compressions may ask for any amount of memory.
@@ -66,9 +74,11 @@ KINDS = "fiubcUSmM"
 
 
 class CheckedArchive:
-    """The parts of a zip file, each read at most once (``found`` has those left), with the digest of the arrays read so far.
+    """The parts of a zip file, each read at most once (``found`` has those left), with the digest
+    of the arrays read so far.
 
-    Names must be distinct and the declared sizes within the limits, for which ``max_bytes`` stands where it is given.
+    Names must be distinct and the declared sizes within the limits, for which ``max_bytes`` stands
+    where it is given.
     """
 
     archive: Any
@@ -79,11 +89,18 @@ class CheckedArchive:
         size, infos = file.seek(0, io.SEEK_END), self.archive.infolist()
         self.found: dict[str, Any] = {info.filename: info for info in infos}
         if len(self.found) < len(infos):
-            raise SavedFileError("holds two parts of one name, which no calibrant writes; save the calibrator again.")
+            raise SavedFileError(
+                "holds two parts of one name, which no calibrant writes; save the calibrator again."
+            )
         odd = [info.filename for info in infos if info.compress_type not in COMPRESSIONS]
         if odd or sum(info.compress_size for info in infos) > size:
-            raise SavedFileError(f"declares parts that cannot be in its {size:,} bytes; it is damaged: save the calibrator again.")
-        _require(sum(info.file_size for info in infos), max(LARGEST, RATIO * size), max_bytes, "", size)
+            raise SavedFileError(
+                f"declares parts that cannot be in its {size:,} bytes; it is damaged: save the"
+                " calibrator again."
+            )
+        _require(
+            sum(info.file_size for info in infos), max(LARGEST, RATIO * size), max_bytes, "", size
+        )
 
     def manifest(self, max_bytes: int | None = None) -> bytes:
         """The text of the manifest, within its own limits."""
@@ -93,7 +110,9 @@ class CheckedArchive:
         return self._read(MANIFEST)
 
     def array(self, name: str) -> np.ndarray:
-        """An array by its name; its header must ask for the bytes that follow it, before memory is taken for them."""
+        """An array by its name; its header must ask for the bytes that follow it, before memory
+        is taken for them.
+        """
         data = self._read(f"{name}.npy")
         self.digest.update(data)
         return read_npy(io.BytesIO(data), len(data), KINDS)
@@ -102,10 +121,14 @@ class CheckedArchive:
         """As many bytes as declared, never more, once the checksum is right."""
         info = self.found.pop(name)
         with self.archive.open(info) as part:
-            # Asked for all, zipfile would unpack two gigabytes before it cut them to the declared size.
+            # Asked for all, zipfile would unpack two gigabytes before it cut them to the declared
+            # size.
             data = part.read(info.file_size)
         if len(data) < info.file_size:
-            raise SavedFileError(f"says that {name} has {info.file_size:,} bytes and holds {len(data):,}; save the calibrator again.")
+            raise SavedFileError(
+                f"says that {name} has {info.file_size:,} bytes and holds {len(data):,}; save the"
+                " calibrator again."
+            )
         return data
 
 
@@ -113,8 +136,8 @@ def _require(total, limit, max_bytes, what, size):
     limit = limit if max_bytes is None else max_bytes
     if total > limit:
         raise SavedFileError(
-            f"unpacks to {what}{total:,} bytes from {size:,}, more than the {limit:,} that are read unasked; "
-            f"if you trust the file, pass max_bytes={total} to load."
+            f"unpacks to {what}{total:,} bytes from {size:,}, more than the {limit:,} that are read"
+            f" unasked; if you trust the file, pass max_bytes={total} to load."
         )
 
 
@@ -147,13 +170,21 @@ def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     arrays: dict[str, np.ndarray] = {}
     node = _encode(obj, arrays, type(obj).__name__)
     digest = hashlib.sha256()
-    with replacing(path, overwrite=overwrite) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+    with (
+        replacing(path, overwrite=overwrite) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             digest.update(buffer.getbuffer())
             _write(archive, f"{name}.npy", buffer.getvalue())
-        manifest = {"format": "calibrant", "version": FORMAT_VERSION, "digest": _finished(digest, node), "object": node}
+        manifest = {
+            "format": "calibrant",
+            "version": FORMAT_VERSION,
+            "digest": _finished(digest, node),
+            "object": node,
+        }
         _write(archive, MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
     return Path(path)
 
@@ -171,8 +202,9 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     ----------
     path : str or Path
     max_bytes : int, optional
-        The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever is more (for the manifest 4 MiB or 50
-        times). Raise it for a large file of near-constant numbers that you trust.
+        The most bytes that the file may unpack to; default 64 MiB or 100 times its size, whichever
+        is more (for the manifest 4 MiB or 50 times). Raise it for a large file of near-constant
+        numbers that you trust.
 
     Returns
     -------
@@ -181,8 +213,9 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     Raises
     ------
     SavedFileError
-        When the file is damaged or changed, not calibrant's, or written by a newer format; when it unpacks to more than ``max_bytes``;
-        when what it holds cannot be used, which is tried on made-up rows.
+        When the file is damaged or changed, not calibrant's, or written by a newer format; when it
+        unpacks to more than ``max_bytes``; when what it holds cannot be used, which is tried on
+        made-up rows.
 
     See Also
     --------
@@ -203,10 +236,12 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
             return _tried(_read(file, max_bytes))
         except SavedFileError as error:
             raise SavedFileError(f"{path} {error}") from None
-        # Whatever else zipfile, zlib, json, NumPy or we stumble over: the file is not as it was written.
+        # Whatever else zipfile, zlib, json, NumPy or we stumble over: the file is not as it was
+        # written.
         except Exception as error:
             raise SavedFileError(
-                f"{path} is damaged or not a calibrant file ({type(error).__name__}: {error}); save the calibrator again."
+                f"{path} is damaged or not a calibrant file ({type(error).__name__}: {error}); save"
+                " the calibrator again."
             ) from error
 
 
@@ -216,9 +251,14 @@ def _read(file, max_bytes):
     _check_manifest(manifest)
     out = _decode_object(manifest["object"], archive)
     if manifest["digest"] != _finished(archive.digest, manifest["object"]):
-        raise SavedFileError("was changed after it was written: its digest is another; save the calibrator again.")
+        raise SavedFileError(
+            "was changed after it was written: its digest is another; save the calibrator again."
+        )
     if archive.found:
-        raise SavedFileError(f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the calibrator again.")
+        raise SavedFileError(
+            f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the"
+            " calibrator again."
+        )
     return out
 
 
@@ -233,11 +273,13 @@ def _tried(out):
             repr(out)
             getattr(out, "explain", str)()
     except (InputError, MissingDependencyError):
-        # It asks for other rows or for a library, in its own clear words; they come when it is used.
+        # It asks for other rows or for a library, in its own clear words; they come when it is
+        # used.
         pass
     except Exception as error:
         raise SavedFileError(
-            f"holds a {type(out).__name__} that cannot be used ({type(error).__name__}: {error}); save the calibrator again."
+            f"holds a {type(out).__name__} that cannot be used ({type(error).__name__}: {error});"
+            " save the calibrator again."
         ) from error
     return out
 
@@ -260,7 +302,10 @@ def _check_manifest(manifest):
     if type(version) is not int or version < 1:
         raise ValueError(f"its version is {version!r}")
     if version != FORMAT_VERSION:
-        raise SavedFileError(f"has format {version}; this calibrant reads format {FORMAT_VERSION}; use the calibrant that wrote it.")
+        raise SavedFileError(
+            f"has format {version}; this calibrant reads format {FORMAT_VERSION}; use the calibrant"
+            " that wrote it."
+        )
 
 
 def _encode(value, arrays, where) -> Any:
@@ -277,19 +322,28 @@ def _encode(value, arrays, where) -> Any:
     if isinstance(value, tuple):
         return {"tuple": [_encode(v, arrays, f"{where}[{i}]") for i, v in enumerate(value)]}
     if isinstance(value, dict):
-        return {"map": [[_encode(k, arrays, where), _encode(v, arrays, f"{where}[{k!r}]")] for k, v in value.items()]}
+        return {
+            "map": [
+                [_encode(k, arrays, where), _encode(v, arrays, f"{where}[{k!r}]")]
+                for k, v in value.items()
+            ]
+        }
     if type(value) is class_named(key_of(type(value))):
         state = {k: _encode(v, arrays, f"{where}.{k}") for k, v in vars(value).items()}
         return {"class": key_of(type(value)), "state": state}
     raise InputError(
-        f"{where} is a {type(value).__module__}.{type(value).__name__}, which cannot be saved without executing code on load; "
-        "register a class of your own with calibrant.register, save the parts that are calibrant's, or use joblib for the whole."
+        f"{where} is a {type(value).__module__}.{type(value).__name__}, which cannot be saved"
+        " without executing code on load; register a class of your own with calibrant.register,"
+        " save the parts that are calibrant's, or use joblib for the whole."
     )
 
 
 def _encode_array(array, arrays, where):
     if array.dtype.hasobject:
-        return {"objects": [_encode(v, arrays, where) for v in array.ravel().tolist()], "shape": list(array.shape)}
+        return {
+            "objects": [_encode(v, arrays, where) for v in array.ravel().tolist()],
+            "shape": list(array.shape),
+        }
     name = f"a{len(arrays)}"
     arrays[name] = array
     return {"array": name}
@@ -318,7 +372,10 @@ def _remedy(key):
     package, _, name = key.partition(":")
     if not name:
         return "which this calibrant does not have; upgrade calibrant"
-    return f"a class of the package {package!r} that is not registered here; import {package}, which registers it, and load again"
+    return (
+        f"a class of the package {package!r} that is not registered here; import {package}, which"
+        " registers it, and load again"
+    )
 
 
 def _decode_object(node, archive):
@@ -328,12 +385,17 @@ def _decode_object(node, archive):
     state = {k: _decode(v, archive) for k, v in node["state"].items()}
     odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
     if odd:
-        raise SavedFileError(f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file.")
+        raise SavedFileError(
+            f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file."
+        )
     out = object.__new__(cls)
     vars(out).update(state)
     stored = dataclasses.is_dataclass(cls) or hasattr(cls, "get_params")
     given = inspect.signature(cls).parameters.values() if stored else ()
     lacking = [p.name for p in given if p.default is p.empty and not hasattr(out, p.name)]
     if lacking:
-        raise SavedFileError(f"holds a {node['class']} without {lacking}, which calibrant writes; save the calibrator again.")
+        raise SavedFileError(
+            f"holds a {node['class']} without {lacking}, which calibrant writes; save the"
+            " calibrator again."
+        )
     return out

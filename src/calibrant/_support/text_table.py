@@ -19,12 +19,17 @@ def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str
     return [f"{shown:,} of {count:,} shown: {where}"] if count > shown else []
 
 
-def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int | None = None) -> list[str]:
-    """Lines of a table whose columns are as wide as their longest entry; below the first ``most`` rows it says how many there are.
+def text_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], most: int | None = None
+) -> list[str]:
+    """Lines of a table whose columns are as wide as their longest entry; below the first ``most``
+    rows it says how many there are.
 
     Examples
     --------
-    >>> print("\\n".join(text_table(("name", "n"), [("a", "10"), ("long", "2"), ("b", "3")], most=2)))
+    >>> print(
+    ...     "\\n".join(text_table(("name", "n"), [("a", "10"), ("long", "2"), ("b", "3")], most=2))
+    ... )
     name  n
     a     10
     long  2
@@ -33,4 +38,6 @@ def text_table(head: Sequence[str], rows: Sequence[Sequence[str]], most: int | N
     kept = rows if most is None else rows[:most]
     lines = [head, *kept]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines] + cut_note(len(kept), len(rows))
+    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines] + cut_note(
+        len(kept), len(rows)
+    )

@@ -1,4 +1,6 @@
-"""Using a loaded object once, on made-up rows, so that a state that cannot work is refused at load and not at predict."""
+"""Using a loaded object once, on made-up rows, so that a state that cannot work is refused at
+load and not at predict.
+"""
 
 from copy import copy
 from functools import singledispatch
@@ -16,7 +18,9 @@ MOST_DRAWS = 100
 
 @singledispatch
 def trial(fitted: Any) -> None:
-    """Use a fitted object once; raises where its state cannot work. The templates register theirs; other objects have none."""
+    """Use a fitted object once; raises where its state cannot work. The templates register
+    theirs; other objects have none.
+    """
 
 
 def with_few_draws(fitted: Any) -> Any:
@@ -30,7 +34,9 @@ def with_few_draws(fitted: Any) -> Any:
 
 
 def trial_rows(n_classes: int, inputs: str, slow: bool = False) -> np.ndarray:
-    """(m, K) probabilities (or logits): each class likely once, one row of equal ones, one certain."""
+    """(m, K) probabilities (or logits): each class likely once, one row of equal ones, one
+    certain.
+    """
     few = min(n_classes, 2 if slow else MOST_CLASSES)
     rows = np.full((few + 2, n_classes), 0.3 / n_classes)
     rows[np.arange(few), np.arange(few)] += 0.7
@@ -39,10 +45,14 @@ def trial_rows(n_classes: int, inputs: str, slow: bool = False) -> np.ndarray:
 
 
 def trial_options(fitted: Any, n: int) -> dict[str, np.ndarray]:
-    """``X`` for an object that uses features: (n, d) zeros where the points that it holds have d features; else it is left out."""
+    """``X`` for an object that uses features: (n, d) zeros where the points that it holds have d
+    features; else it is left out.
+    """
     if not fitted.tags.uses_features:
         return {}
-    held = [getattr(fitted, f"{name}_") for name in ("signal", "signals") if hasattr(fitted, name)] or fitted
+    held = [
+        getattr(fitted, f"{name}_") for name in ("signal", "signals") if hasattr(fitted, name)
+    ] or fitted
     signal = next((part for part in _parts(held) if hasattr(part, "index_")), None)
     if signal is None or signal.features is not None:
         return {}
@@ -59,8 +69,18 @@ def _parts(value):
         yield from _parts(vars(value))
 
 
-def require_valid(values: np.ndarray, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> None:
+def require_valid(
+    values: np.ndarray, shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf
+) -> None:
     """ValueError unless the values are finite numbers of this shape within the limits."""
     values = np.asarray(values)
-    if values.shape != shape or values.dtype.kind != "f" or not np.isfinite(values).all() or (values < low).any() or (values > high).any():
-        raise ValueError(f"it gives {values.dtype} of shape {values.shape} for {shape}, or numbers out of range")
+    if (
+        values.shape != shape
+        or values.dtype.kind != "f"
+        or not np.isfinite(values).all()
+        or (values < low).any()
+        or (values > high).any()
+    ):
+        raise ValueError(
+            f"it gives {values.dtype} of shape {values.shape} for {shape}, or numbers out of range"
+        )

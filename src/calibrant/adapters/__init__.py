@@ -1,4 +1,6 @@
-"""Small bridges to tools in which models are kept: each imports its tool where it is used, or needs none."""
+"""Small bridges to tools in which models are kept: each imports its tool where it is used, or
+needs none.
+"""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,6 @@
-"""Calibrators in MLflow: by calibrant's own file, which executes nothing, or inside a scikit-learn model by skops."""
+"""Calibrators in MLflow: by calibrant's own file, which executes nothing, or inside a
+scikit-learn model by skops.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,8 @@ def trusted_types(model: Any) -> list[str]:
 
     Returns
     -------
-    Names for ``mlflow.sklearn.log_model(model, skops_trusted_types=...)``. Of others' classes none: those stay for you to judge.
+    Names for ``mlflow.sklearn.log_model(model, skops_trusted_types=...)``. Of others' classes none:
+    those stay for you to judge.
 
     Raises
     ------
@@ -36,10 +39,15 @@ def trusted_types(model: Any) -> list[str]:
 
     Notes
     -----
-    Not for a calibrator alone: its own file keeps longer than a skops file, which is for the version that wrote it.
+    Not for a calibrator alone: its own file keeps longer than a skops file, which is for the
+    version that wrote it.
     """
     skops = import_extra("skops.io", "trusted_types", "mlflow")
-    return [name for name in skops.get_untrusted_types(data=skops.dumps(model)) if name.split(".")[0] == "calibrant"]
+    return [
+        name
+        for name in skops.get_untrusted_types(data=skops.dumps(model))
+        if name.split(".")[0] == "calibrant"
+    ]
 
 
 class MlflowCalibrator:
@@ -59,7 +67,9 @@ class MlflowCalibrator:
 
         calibrator.save("calibrator.calibrant")
         mlflow.pyfunc.log_model(
-            name="calibrator", data_path="calibrator.calibrant", loader_module="calibrant.adapters.mlflow_model",
+            name="calibrator",
+            data_path="calibrator.calibrant",
+            loader_module="calibrant.adapters.mlflow_model",
             pip_requirements=["calibrant"],
         )
 
@@ -70,8 +80,9 @@ class MlflowCalibrator:
         self.calibrator: Any = require_any_calibrator(load(path), "path")
         if self.calibrator.tags.uses_features or self.calibrator.tags.uses_groups:
             raise InputError(
-                f"path must hold a calibrator of predictions alone; {type(self.calibrator).__name__} asks for features or groups; "
-                "log the model that holds it with trusted_types(model)."
+                "path must hold a calibrator of predictions alone;"
+                f" {type(self.calibrator).__name__} asks for features or groups; log the model that"
+                " holds it with trusted_types(model)."
             )
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> np.ndarray:
@@ -79,7 +90,8 @@ class MlflowCalibrator:
 
         Parameters
         ----------
-        model_input : (n, K) or (n, 1) table or array of probabilities or logits; (n, 2), mean and std, for a regression calibrator
+        model_input : (n, K) or (n, 1) table or array of probabilities or logits; (n, 2), mean and
+            std, for a regression calibrator
         params : not used
 
         Raises
@@ -90,10 +102,14 @@ class MlflowCalibrator:
         values = np.asarray(model_input, dtype=np.float64)
         if self.calibrator.domain is REGRESSION:
             if values.ndim != 2 or values.shape[1] != 2:
-                raise InputError(f"model_input must have two columns, mean and std; got shape {values.shape}.")
+                raise InputError(
+                    f"model_input must have two columns, mean and std; got shape {values.shape}."
+                )
             forecast = self.calibrator.predict(values[:, 0], values[:, 1])
             return np.column_stack([forecast.mean, forecast.std])
-        return self.calibrator.predict_proba(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values)
+        return self.calibrator.predict_proba(
+            values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        )
 
 
 def _load_pyfunc(path: str) -> MlflowCalibrator:

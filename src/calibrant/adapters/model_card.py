@@ -9,7 +9,8 @@ __all__ = ["model_card"]
 
 
 def model_card(report: Report, *, model: str, dataset: str, task: str | None = None) -> str:
-    """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the tables as Markdown.
+    """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the
+    tables as Markdown.
 
     Parameters
     ----------
@@ -21,8 +22,9 @@ def model_card(report: Report, *, model: str, dataset: str, task: str | None = N
     Returns
     -------
     str
-        The text of a README.md, or of a section of one. The metadata has the metrics after calibration, or before it where nothing was
-        calibrated; what could not be measured is left out.
+        The text of a README.md, or of a section of one. The metadata has the metrics after
+        calibration, or before it where nothing was calibrated; what could not be measured is left
+        out.
 
     See Also
     --------
@@ -30,8 +32,9 @@ def model_card(report: Report, *, model: str, dataset: str, task: str | None = N
 
     Notes
     -----
-    Use it where a model is published. Not in place of a description of the data: a calibration holds for rows like those measured.
-    Format: Hugging Face's model card specification, key ``model-index``.
+    Use it where a model is published. Not in place of a description of the data: a calibration
+    holds for rows like those measured. Format: Hugging Face's model card specification, key
+    ``model-index``.
 
     Examples
     --------
@@ -43,10 +46,19 @@ def model_card(report: Report, *, model: str, dataset: str, task: str | None = N
     summary = report.to_dict()
     # A string of JSON is one of YAML.
     lines = [
-        "---", "model-index:", f"- name: {json.dumps(model)}", "  results:", "  - task:",
-        f"      type: {json.dumps(task or 'tabular-' + summary['task'])}", "    dataset:", f"      name: {json.dumps(dataset)}",
-        f"      type: {json.dumps(dataset)}", "    metrics:", *(line for row in summary["metrics"] for line in _metric(row)), "---",
-    ]  # fmt: skip
+        "---",
+        "model-index:",
+        f"- name: {json.dumps(model)}",
+        "  results:",
+        "  - task:",
+        f"      type: {json.dumps(task or 'tabular-' + summary['task'])}",
+        "    dataset:",
+        f"      name: {json.dumps(dataset)}",
+        f"      type: {json.dumps(dataset)}",
+        "    metrics:",
+        *(line for row in summary["metrics"] for line in _metric(row)),
+        "---",
+    ]
     return "\n".join(lines) + "\n\n" + report.to_markdown()
 
 
@@ -55,7 +67,14 @@ def _metric(row: dict[str, Any]) -> list[str]:
     if measured is None or measured["value"] is None:
         return []
     name = f"{row['name']} ({row['output']})" if row.get("output") else row["name"]
-    said = [f"    - type: {row['key']}", f"      name: {json.dumps(name)}", f"      value: {json.dumps(measured['value'])}"]
+    said = [
+        f"    - type: {row['key']}",
+        f"      name: {json.dumps(name)}",
+        f"      value: {json.dumps(measured['value'])}",
+    ]
     if measured["low"] is not None:
-        said.append(f"      args: {{low: {json.dumps(measured['low'])}, high: {json.dumps(measured['high'])}}}")
+        said.append(
+            f"      args: {{low: {json.dumps(measured['low'])}, high:"
+            f" {json.dumps(measured['high'])}}}"
+        )
     return said

@@ -1,1 +1,3 @@
-"""Audits: is a model calibrated in every group, those given and those found, with their number taken into account?"""
+"""Audits: is a model calibrated in every group, those given and those found, with their number
+taken into account?
+"""

@@ -31,56 +31,83 @@ DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 def audit(
-    y_true: Any, P: Any = None, groups: Any = None, *, std: ArrayLike | None = None, X: Any = None, target: Any = None,
-    level: float = 0.95, null: Literal["strong", "weak"] | None = None, found: Literal["tree", "boosting"] | None = None, depth: int = 2,
-    n_bins: int = 5, tolerance: float = 0.05, control: Literal["any", "share"] = "any", cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, weight_kind: WeightKind = "frequency", classes: ArrayLike | None = None,
-    inputs: Inputs = "probability", n_draws: int = 1000, random_state: int = 0,
-) -> Audit:  # fmt: skip
-    r"""Test whether a model is calibrated in every group, those given and those found, with their number taken into account.
+    y_true: Any,
+    P: Any = None,
+    groups: Any = None,
+    *,
+    std: ArrayLike | None = None,
+    X: Any = None,
+    target: Any = None,
+    level: float = 0.95,
+    null: Literal["strong", "weak"] | None = None,
+    found: Literal["tree", "boosting"] | None = None,
+    depth: int = 2,
+    n_bins: int = 5,
+    tolerance: float = 0.05,
+    control: Literal["any", "share"] = "any",
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    n_draws: int = 1000,
+    random_state: int = 0,
+) -> Audit:
+    r"""Test whether a model is calibrated in every group, those given and those found, with their
+    number taken into account.
 
     .. math:: T_g = \frac{|\sum_{i \in g} (y_i - p_i)|}{\sqrt{V_g}}, \qquad
         p_g = P\Big(\max_{h: T_h \le T_g} T^*_h \ge T_g\Big)
 
-    Strong null, :math:`y_i \sim p_i` of every row: outcomes are drawn from the probabilities, :math:`V_g = \sum p_i (1 - p_i)`. Weak null,
-    :math:`E[y - p \mid g] = 0`: the signs of the errors are turned, :math:`V_g = \sum (y_i - p_i)^2`.
+    Strong null, :math:`y_i \sim p_i` of every row: outcomes are drawn from the probabilities,
+    :math:`V_g = \sum p_i (1 - p_i)`. Weak null, :math:`E[y - p \mid g] = 0`: the signs of the
+    errors are turned, :math:`V_g = \sum (y_i - p_i)^2`.
 
     Parameters
     ----------
     y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation`` or ``ScoreSketch``
-        Of the last two, as :func:`calibrant.evaluate` and :func:`calibrant.frames.sketch` make them of a table of any size, the columns of
-        ``by`` are the groups.
-    P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one output
+        Of the last two, as :func:`calibrant.evaluate` and :func:`calibrant.frames.sketch` make them
+        of a table of any size, the columns of ``by`` are the groups.
+    P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one
+        output
     groups : frame, mapping or (n, c) array of columns, or (n,) labels, optional
-        Each column's levels are groups, so groups may overlap or lie in each other. Missing values are a level. Numbers that are not
-        whole, or of more than 20 different values, are cut into ``n_bins`` parts; whole numbers without the name of a column are labels.
+        Each column's levels are groups, so groups may overlap or lie in each other. Missing values
+        are a level. Numbers that are not whole, or of more than 20 different values, are cut into
+        ``n_bins`` parts; whole numbers without the name of a column are labels.
     std : (n,), for regression
     X : (n, d) features or frame, optional
         Where ``found`` looks for groups; default, in ``groups``.
     target : {"event", "answer", "classes"} or a class label, optional
-        Whose probability is audited: class 1's of two (the default there), the predicted label's (the default of more), every class's, or
-        one's. Forecasts are audited by the normal score of the outcome, whose mean should be 0 ("mean"), and by the central
-        interval that just holds it, 0.5 on average ("spread"): more where errors are larger than said.
+        Whose probability is audited: class 1's of two (the default there), the predicted label's
+        (the default of more), every class's, or one's. Forecasts are audited by the normal score of
+        the outcome, whose mean should be 0 ("mean"), and by the central interval that just holds
+        it, 0.5 on average ("spread"): more where errors are larger than said.
     level : float, default 0.95
-        That no group is called off by chance, and that all intervals of groups tested hold together.
+        That no group is called off by chance, and that all intervals of groups tested hold
+        together.
     null : {"strong", "weak"}, optional
-        Default: strong, and weak with ``cluster`` or for forecasts. The strong null asks more of the model and is exact at any sizes.
+        Default: strong, and weak with ``cluster`` or for forecasts. The strong null asks more of
+        the model and is exact at any sizes.
     found : {"tree", "boosting"}, optional
-        Groups found in the features as well: by a tree of depth 3 on the errors, or by boosting them. Half of the rows finds, the other
-        half tests, and they change places; so each test has half of the rows and a quarter of the error rate.
+        Groups found in the features as well: by a tree of depth 3 on the errors, or by boosting
+        them. Half of the rows finds, the other half tests, and they change places; so each test has
+        half of the rows and a quarter of the error rate.
     depth : int, default 2
         Up to how many columns are crossed.
     n_bins : int, default 5
     tolerance : float, default 0.05
-        A group "holds" where its interval is within this of 0. One that is neither off nor holds has too few rows to tell.
+        A group "holds" where its interval is within this of 0. One that is neither off nor holds
+        has too few rows to tell.
     control : {"any", "share"}, default "any"
-        What ``1 - level`` bounds: the chance that any group is called off falsely, or the expected share of such among those called off.
-        "share" calls off every group that "any" does, and more where many groups are off.
+        What ``1 - level`` bounds: the chance that any group is called off falsely, or the expected
+        share of such among those called off. "share" calls off every group that "any" does, and
+        more where many groups are off.
     cluster : (n,) labels of any kind, optional
         Which rows hang together; only the weak null knows of them.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
     n_draws : int, default 1000
@@ -90,7 +117,8 @@ def audit(
     Returns
     -------
     Audit
-        ``print`` it for one line; ``.groups`` worst first, ``.frame()``, ``.to_dict()``, ``.worst``, ``.multicalibration``.
+        ``print`` it for one line; ``.groups`` worst first, ``.frame()``, ``.to_dict()``,
+        ``.worst``, ``.multicalibration``.
 
     Raises
     ------
@@ -105,22 +133,28 @@ def audit(
 
     Notes
     -----
-    Audit on rows that the model and its calibrator have not seen. Under the weak null a group needs 30 events and 30 rows without; under
-    the strong null errors whose variance adds up to 5; others have "not enough data". Prediction sets and intervals are audited by whether
-    they held what came: ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group is beside the one that chance
-    explains; it is not tested by itself, but in the ``multicalibration`` error, the largest at any cut of any group. Of weighted rows the
-    halves of ``found`` depend on how rows are merged.
+    Audit on rows that the model and its calibrator have not seen. Under the weak null a group needs
+    30 events and 30 rows without; under the strong null errors whose variance adds up to 5; others
+    have "not enough data". Prediction sets and intervals are audited by whether they held what
+    came: ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group is beside the
+    one that chance explains; it is not tested by itself, but in the ``multicalibration`` error, the
+    largest at any cut of any group. Of weighted rows the halves of ``found`` depend on how rows are
+    merged.
 
-    With ``control="share"`` the :math:`r` groups that step-down finds are called off, and those from the statistic :math:`c` on at which
-    :math:`2 E[N_c / (N_c + r)] \le 1 - level`, where :math:`N_c` counts the statistics of a draw that reach :math:`c`. No proof covers
-    every way in which groups can overlap: the share is at most half of :math:`1 - level`, if false finds are independent of the r, plus
-    what step-down itself gets wrong. It was at most 3.6 % of the 5 % allowed on seven laws (true groups only, one group off among 200
-    near-copies of a true one, crossings, disjoint groups).
+    With ``control="share"`` the :math:`r` groups that step-down finds are called off, and those
+    from the statistic :math:`c` on at which :math:`2 E[N_c / (N_c + r)] \le 1 - level`, where
+    :math:`N_c` counts the statistics of a draw that reach :math:`c`. No proof covers every way in
+    which groups can overlap: the share is at most half of :math:`1 - level`, if false finds are
+    independent of the r, plus what step-down itself gets wrong. It was at most 3.6 % of the 5 %
+    allowed on seven laws (true groups only, one group off among 200 near-copies of a true one,
+    crossings, disjoint groups).
 
     References
     ----------
-    Westfall and Young, "Resampling-Based Multiple Testing", 1993. Hébert-Johnson, Kim, Reingold and Rothblum, "Multicalibration", ICML
-    2018. Yekutieli and Benjamini, "Resampling-based false discovery rate controlling multiple test procedures for correlated test
+    Westfall and Young, "Resampling-Based Multiple Testing", 1993. Hébert-Johnson, Kim, Reingold and
+    Rothblum, "Multicalibration", ICML
+    2018. Yekutieli and Benjamini, "Resampling-based false discovery rate controlling multiple test
+          procedures for correlated test
     statistics", Journal of Statistical Planning and Inference 82, 1999.
 
     Examples
@@ -130,7 +164,8 @@ def audit(
     >>> p, site = np.full(400, 0.3), np.repeat(["a", "b"], 200)
     >>> y = np.concatenate([np.arange(200) < 60, np.arange(200) < 100]).astype(int)
     >>> print(cb.audit(y, p, {"site": site}))
-    1 of 2 groups is miscalibrated; the worst is site b: predicted 30 %, observed 50 % (n = 200); 1 has too few rows to tell.
+    1 of 2 groups is miscalibrated; the worst is site b: predicted 30 %, observed 50 % (n = 200); 1
+    has too few rows to tell.
     """
     require_level(level)
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
@@ -142,20 +177,42 @@ def audit(
         require_option("found", found, ("tree", "boosting"))
     if isinstance(y_true, Evaluation | ScoreSketch):
         if P is not None or groups is not None or found is not None or cluster is not None:
-            raise InputError("sums are audited by their own columns; leave out P, groups, found and cluster, or pass rows.")
+            raise InputError(
+                "sums are audited by their own columns; leave out P, groups, found and cluster, or"
+                " pass rows."
+            )
         sample, columns, features, asked = _of_sums(y_true.state, n_bins)
     else:
         read = _read(y_true, P, std, target, cluster, sample_weight, weight_kind, classes, inputs)
         sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
     if null == "strong" and sample.cluster is not None:
-        raise InputError('null="strong" takes rows that are independent; got cluster; leave null out, or pass null="weak".')
+        raise InputError(
+            'null="strong" takes rows that are independent; got cluster; leave null out, or pass'
+            ' null="weak".'
+        )
     if null is None:
         null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
-    return audited(sample, columns, features, asked, level, null, found, depth, tolerance, control, n_draws, random_state)
+    return audited(
+        sample,
+        columns,
+        features,
+        asked,
+        level,
+        null,
+        found,
+        depth,
+        tolerance,
+        control,
+        n_draws,
+        random_state,
+    )
 
 
-def audit_record(record: Any, target: Any, columns: Any, *, level: float, n_draws: int, random_state: int) -> Audit | None:
-    """The audit of a record by columns as ``groups.label_columns`` gives them, or None where they are one group of all rows.
+def audit_record(
+    record: Any, target: Any, columns: Any, *, level: float, n_draws: int, random_state: int
+) -> Audit | None:
+    """The audit of a record by columns as ``groups.label_columns`` gives them, or None where they
+    are one group of all rows.
 
     ``target`` is as for ``audit``, or "forecast".
     """
@@ -163,46 +220,74 @@ def audit_record(record: Any, target: Any, columns: Any, *, level: float, n_draw
     if not len(family(cut, DEPTH)):
         return None
     null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
-    return audited(sample, cut, None, asked, level, null, None, DEPTH, TOLERANCE, "any", n_draws, random_state)
+    return audited(
+        sample, cut, None, asked, level, null, None, DEPTH, TOLERANCE, "any", n_draws, random_state
+    )
 
 
 def _read(
-    y_true: Any, P: Any, std: Any, target: Any, cluster: Any, sample_weight: Any, weight_kind: WeightKind, classes: Any, inputs: Any
+    y_true: Any,
+    P: Any,
+    std: Any,
+    target: Any,
+    cluster: Any,
+    sample_weight: Any,
+    weight_kind: WeightKind,
+    classes: Any,
+    inputs: Any,
 ) -> tuple[Any, Any]:
     """(record, target)"""
     if domain_of_input(P, std) is REGRESSION:
         if target is not None:
-            raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
+            raise InputError(
+                "target= is of predictions of classes; leave it out for forecasts of a number."
+            )
         record = read_forecast(P, std, y_true, sample_weight=sample_weight).one_output()
         return clustered(record, cluster, weight_kind), "forecast"
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return clustered(record, cluster, weight_kind), record.default_target if target is None else target
+    return clustered(record, cluster, weight_kind), (
+        record.default_target if target is None else target
+    )
 
 
 def _of_rows(
     record: Any, target: Any, groups: Any, X: Any, found: Any, n_bins: int
-) -> tuple[Sample, list[Column], Any, str]:  # fmt: skip
+) -> tuple[Sample, list[Column], Any, str]:
     labelled = [] if groups is None else label_columns(groups, record)
     return _of_labelled(record, target, labelled, X, found, n_bins)
 
 
 def _of_labelled(
-    record: Any, target: Any, labelled: list[tuple[str | None, np.ndarray]], X: Any, found: Any, n_bins: int
-) -> tuple[Sample, list[Column], Any, str]:  # fmt: skip
+    record: Any,
+    target: Any,
+    labelled: list[tuple[str | None, np.ndarray]],
+    X: Any,
+    found: Any,
+    n_bins: int,
+) -> tuple[Sample, list[Column], Any, str]:
     looked_in = labelled if X is None else label_columns(X, record, "X")
     if not labelled and (found is None or not looked_in):
-        raise InputError('groups must name the groups of the rows; got none; pass a frame of columns, or X= with found="tree".')
+        raise InputError(
+            "groups must name the groups of the rows; got none; pass a frame of columns, or X= with"
+            ' found="tree".'
+        )
     columns = columns_of(labelled, n_bins, record.weights)
     cell = numbered_by_content(cells(columns, len(record)), record.mark, record.weights)
     features = None if found is None else number_features(looked_in)
-    tie = np.zeros(len(record)) if features is None else row_codes(np.nan_to_num(features[1], nan=-1.5e300)).astype(np.float64)
+    tie = (
+        np.zeros(len(record))
+        if features is None
+        else row_codes(np.nan_to_num(features[1], nan=-1.5e300)).astype(np.float64)
+    )
     if target == "forecast":
         sample = of_forecasts(record, cell, tie)
     elif target == "classes":
         sample = of_classes(record, cell, tie)
     else:
         said, hit = record.pair(target)
-        sample = of_outcomes(said, hit, record.weights, cell, record.cluster, None if features is None else tie)
+        sample = of_outcomes(
+            said, hit, record.weights, cell, record.cluster, None if features is None else tie
+        )
     columns = [Column(one.name, one.levels, one.index[sample.rows]) for one in columns]
     features = None if features is None else (features[0], features[1][sample.rows])
     return sample, columns, features, str(target)
@@ -212,10 +297,15 @@ def _of_sums(state: GroupState, n_bins: int) -> tuple[Sample, list[Column], None
     """Units are the bins of the slices."""
     parts, sums, _ = state.by(_slice)
     if not state.settings["by"] or not parts:
-        raise InputError("the sums must be by groups; got some without by=; evaluate with by=[...].")
+        raise InputError(
+            "the sums must be by groups; got some without by=; evaluate with by=[...]."
+        )
     part, place = np.nonzero(sums[..., 0] > 0.0)
     n, total, hits = sums[part, place].T
-    labelled = [(str(name), array_of([key[j] for key in parts])[part]) for j, name in enumerate(state.settings["by"])]
+    labelled = [
+        (str(name), array_of([key[j] for key in parts])[part])
+        for j, name in enumerate(state.settings["by"])
+    ]
     columns = columns_of(labelled, n_bins, n)
     said = np.clip(total / n, 0.0, 1.0)
     cell = numbered_by_content(cells(columns, len(n)), said + hits / n, n)

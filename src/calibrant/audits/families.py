@@ -22,48 +22,91 @@ LEAST_FREEDOM = 0.5
 
 
 def audited(
-    sample: Sample, columns: Sequence[Column], features: Any, target: str, level: float, null: Any, found: Any, depth: int,
-    tolerance: float, control: Any, n_draws: int, random_state: int,
-) -> Audit:  # fmt: skip
-    """Test the groups given and those found, each family at its share of the error rate, and put what comes of it in order."""
+    sample: Sample,
+    columns: Sequence[Column],
+    features: Any,
+    target: str,
+    level: float,
+    null: Any,
+    found: Any,
+    depth: int,
+    tolerance: float,
+    control: Any,
+    n_draws: int,
+    random_state: int,
+) -> Audit:
+    """Test the groups given and those found, each family at its share of the error rate, and put
+    what comes of it in order.
+    """
     given = family(columns, depth)
     both = found is not None and len(given) > 0
-    looked: list[tuple[Sample, Family, int]] = [(sample, given, 2 if both else 1)] if len(given) else []
+    looked: list[tuple[Sample, Family, int]] = (
+        [(sample, given, 2 if both else 1)] if len(given) else []
+    )
     if found is not None:
         halves = found_groups(found, features[0], features[1], sample, random_state)
         looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
     if not looked:
-        raise InputError("groups must hold two levels or more, in one column at least; got one group of all rows; pass other columns.")
+        raise InputError(
+            "groups must hold two levels or more, in one column at least; got one group of all"
+            " rows; pass other columns."
+        )
     rows, multicalibration = list[GroupGap](), None
     for one, family_, share in looked:
         tested = tested_groups(one, family_, null, n_draws, random_state, control)
         alpha = (1.0 - level) / share
         critical = _critical(tested, alpha, null, one)
-        rows += gaps(one, family_, tested, np.minimum(share * tested.p_value, 1.0), critical, 1.0 - level, tolerance, one is not sample)
+        rows += gaps(
+            one,
+            family_,
+            tested,
+            np.minimum(share * tested.p_value, 1.0),
+            critical,
+            1.0 - level,
+            tolerance,
+            one is not sample,
+        )
         if one is sample and len(tested.maxima):
             multicalibration = _multicalibration(tested)
     whole = everyone(len(sample))
     tested = tested_groups(sample, whole, null, 1, random_state, "any")
     nothing = np.full(tested.p_value.shape, np.nan)
-    overall = gaps(sample, whole, tested, nothing, np.full(nothing.shape, normal_quantile(level)), 1.0 - level, tolerance, False)
-    return Audit(sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target)
+    overall = gaps(
+        sample,
+        whole,
+        tested,
+        nothing,
+        np.full(nothing.shape, normal_quantile(level)),
+        1.0 - level,
+        tolerance,
+        False,
+    )
+    return Audit(
+        sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target
+    )
 
 
 def _critical(tested: Tested, alpha: float, null: str, sample: Sample) -> np.ndarray:
-    """How many deviations the interval of each group and question reaches, (G, q), so that those of the groups tested hold together.
+    """How many deviations the interval of each group and question reaches, (G, q), so that those of
+    the groups tested hold together.
 
-    Where a group was tested, what the largest statistic is above with probability alpha, as p-values have it. The others are not in that
-    largest one: theirs are of independent tests, and by Student's t where their few rows, or clusters, say how they vary.
+    Where a group was tested, what the largest statistic is above with probability alpha, as
+    p-values have it. The others are not in that largest one: theirs are of independent tests, and
+    by Student's t where their few rows, or clusters, say how they vary.
     """
     each = alpha / max(int((tested.totals.n > 0.0).sum()), 1)
     # The deviations of the strong null are known, and are the least that count.
     known = null == "strong" and not isinstance(sample, ScoreSample)
-    freedom = np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)
+    freedom = (
+        np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)
+    )
     critical: np.ndarray = cast(Any, special).stdtrit(freedom, 1.0 - 0.5 * each)
     if len(tested.maxima) == 0:
         return critical
     place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
-    return np.where(tested.tested, np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1], critical)
+    return np.where(
+        tested.tested, np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1], critical
+    )
 
 
 def _multicalibration(tested: Tested) -> MulticalibrationError:

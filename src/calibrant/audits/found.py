@@ -1,4 +1,6 @@
-"""Groups that nobody named: found in the features of one half of the rows, to be tested on the other."""
+"""Groups that nobody named: found in the features of one half of the rows, to be tested on the
+other.
+"""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -18,8 +20,12 @@ MOST_LEVELS = 20
 DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
 
 
-def number_features(labelled: Sequence[tuple[str | None, np.ndarray]]) -> tuple[list[str], np.ndarray]:
-    """(names (d,), numbers (n, d)) of columns: numbers as they are, of names a column of 0 and 1 for each of the commonest levels."""
+def number_features(
+    labelled: Sequence[tuple[str | None, np.ndarray]],
+) -> tuple[list[str], np.ndarray]:
+    """(names (d,), numbers (n, d)) of columns: numbers as they are, of names a column of 0 and 1
+    for each of the commonest levels.
+    """
     names, columns = list[str](), list[np.ndarray]()
     for j, (name, labels) in enumerate(labelled):
         called = f"feature {j + 1}" if name is None else name
@@ -37,10 +43,12 @@ def number_features(labelled: Sequence[tuple[str | None, np.ndarray]]) -> tuple[
 
 def found_groups(
     kind: str, names: Sequence[str], features: np.ndarray, sample: Sample, random_state: int
-) -> list[tuple[np.ndarray, Family]]:  # fmt: skip
-    """For each half its units, and the groups of them that the errors of the other half suggest; clusters are not cut.
+) -> list[tuple[np.ndarray, Family]]:
+    """For each half its units, and the groups of them that the errors of the other half suggest;
+    clusters are not cut.
 
-    "tree": the nodes of a tree of depth 3 on the errors. "boosting": the fifths of the rows by the error that boosting expects of them.
+    "tree": the nodes of a tree of depth 3 on the errors. "boosting": the fifths of the rows by the
+    error that boosting expects of them.
     """
     units = np.arange(len(sample)) if sample.cluster is None else sample.cluster
     rng = np.random.default_rng(random_state)
@@ -52,19 +60,35 @@ def found_groups(
             continue
         off = (sample.came - sample.said)[other]
         make = _tree if kind == "tree" else _boosted
-        out.append((at, make(names, features[other], off, sample.weight[other], features[at], random_state)))
+        out.append(
+            (
+                at,
+                make(names, features[other], off, sample.weight[other], features[at], random_state),
+            )
+        )
     return out
 
 
-def _tree(names: Sequence[str], X: np.ndarray, off: np.ndarray, weight: np.ndarray, at: np.ndarray, seed: int) -> Family:
+def _tree(
+    names: Sequence[str],
+    X: np.ndarray,
+    off: np.ndarray,
+    weight: np.ndarray,
+    at: np.ndarray,
+    seed: int,
+) -> Family:
     from sklearn.tree import DecisionTreeRegressor  # pyright: ignore
 
-    model = cast(Any, DecisionTreeRegressor)(max_depth=DEPTH, min_samples_leaf=LEAST_ROWS, random_state=seed)
+    model = cast(Any, DecisionTreeRegressor)(
+        max_depth=DEPTH, min_samples_leaf=LEAST_ROWS, random_state=seed
+    )
     model.fit(X, off, sample_weight=weight)
     rules = _rules(model.tree_, names)
     # The root is all rows.
     row, node = model.decision_path(at).nonzero()
-    return Family([{"group": rule} for rule in rules[1:]], membership(node, row, (len(rules), len(at)))[1:])
+    return Family(
+        [{"group": rule} for rule in rules[1:]], membership(node, row, (len(rules), len(at)))[1:]
+    )
 
 
 def _rules(tree: Any, names: Sequence[str]) -> list[str]:
@@ -75,23 +99,44 @@ def _rules(tree: Any, names: Sequence[str]) -> list[str]:
         if left < 0:
             continue
         name, cut = names[tree.feature[node]], float(tree.threshold[node])
-        ways = (f"not {name}", name) if " is " in name else (f"{name} <= {cut:.4g}", f"{name} > {cut:.4g}")
+        ways = (
+            (f"not {name}", name)
+            if " is " in name
+            else (f"{name} <= {cut:.4g}", f"{name} > {cut:.4g}")
+        )
         for child, way in zip((left, right), ways, strict=True):
             rules[child] = f"{rules[node]} and {way}" if rules[node] else way
     return rules
 
 
-def _boosted(names: Sequence[str], X: np.ndarray, off: np.ndarray, weight: np.ndarray, at: np.ndarray, seed: int) -> Family:
+def _boosted(
+    names: Sequence[str],
+    X: np.ndarray,
+    off: np.ndarray,
+    weight: np.ndarray,
+    at: np.ndarray,
+    seed: int,
+) -> Family:
     from sklearn.ensemble import HistGradientBoostingRegressor  # pyright: ignore
 
     where, part_of = list[dict[str, str]](), list[np.ndarray]()
     for q in range(off.shape[1]):
-        model = cast(Any, HistGradientBoostingRegressor)(max_iter=100, learning_rate=0.05, max_leaf_nodes=8, random_state=seed)
+        model = cast(Any, HistGradientBoostingRegressor)(
+            max_iter=100, learning_rate=0.05, max_leaf_nodes=8, random_state=seed
+        )
         expected = model.fit(X, off[:, q], sample_weight=weight).predict(at)
         part = equal_mass_groups(expected, TAIL_PARTS)
         count = int(part.max()) + 1
         if count > 1:
             part_of.append(part + len(where))
-            where += [{"group": f"part {k + 1} of {count} by the error that boosting expects"} for k in range(count)]
+            where += [
+                {"group": f"part {k + 1} of {count} by the error that boosting expects"}
+                for k in range(count)
+            ]
     rows = np.tile(np.arange(len(at)), len(part_of))
-    return Family(where, membership(np.concatenate([*part_of, np.zeros(0, dtype=np.intp)]), rows, (len(where), len(at))))
+    return Family(
+        where,
+        membership(
+            np.concatenate([*part_of, np.zeros(0, dtype=np.intp)]), rows, (len(where), len(at))
+        ),
+    )

@@ -1,4 +1,6 @@
-"""Groups of rows from columns: their levels, and the crossings of several, as a matrix of who is in which."""
+"""Groups of rows from columns: their levels, and the crossings of several, as a matrix of who is
+in which.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +29,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Family:
-    """Groups that are looked at together: where each is, {column: level}, and a sparse (G, u) matrix of ones, who is in it."""
+    """Groups that are looked at together: where each is, {column: level}, and a sparse (G, u)
+    matrix of ones, who is in it.
+    """
 
     where: list[dict[str, str]]
     matrix: Any
@@ -36,17 +40,32 @@ class Family:
         return len(self.where)
 
 
-def columns_of(labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray) -> list[Column]:
-    """Columns (name or None, labels (n,)) as levels; numbers cut into ``n_bins`` parts of equal weight."""
+def columns_of(
+    labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray
+) -> list[Column]:
+    """Columns (name or None, labels (n,)) as levels; numbers cut into ``n_bins`` parts of equal
+    weight.
+    """
     return [_column(name, labels, n_bins, weight) for name, labels in labelled]
 
 
-def shown_groups(labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray) -> Groups:
-    """The combinations of the levels of columns as groups of a report, of numbers that are cut the parts that ``columns_of`` makes."""
+def shown_groups(
+    labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray
+) -> Groups:
+    """The combinations of the levels of columns as groups of a report, of numbers that are cut
+    the parts that ``columns_of`` makes.
+    """
     cut = [numbers_to_cut(labels, named=name is not None) is not None for name, labels in labelled]
-    columns = columns_of([one for one, numbers in zip(labelled, cut, strict=True) if numbers], n_bins, weight)
+    columns = columns_of(
+        [one for one, numbers in zip(labelled, cut, strict=True) if numbers], n_bins, weight
+    )
     parts = iter([Groups(array_of(one.levels), one.index) for one in columns])
-    return crossed([next(parts) if numbers else coded(labels) for (_, labels), numbers in zip(labelled, cut, strict=True)])
+    return crossed(
+        [
+            next(parts) if numbers else coded(labels)
+            for (_, labels), numbers in zip(labelled, cut, strict=True)
+        ]
+    )
 
 
 def cells(columns: Sequence[Column], n: int) -> np.ndarray:
@@ -72,7 +91,8 @@ def _column(called: str | None, labels: np.ndarray, n_bins: int, weight: np.ndar
 
 
 def family(columns: Sequence[Column], depth: int) -> Family:
-    """All levels and their crossings of up to ``depth`` columns; of groups that are the same rows, the one of fewer columns.
+    """All levels and their crossings of up to ``depth`` columns; of groups that are the same rows,
+    the one of fewer columns.
 
     A column of one level is all rows, no group.
     """
@@ -96,7 +116,9 @@ def family(columns: Sequence[Column], depth: int) -> Family:
             rows.append(place[index[kept]])
             members.append(kept)
     if not where:
-        return Family([], membership(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), (0, n)))
+        return Family(
+            [], membership(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), (0, n))
+        )
     row, member = np.concatenate(rows), np.concatenate(members)
     return Family(where, membership(row, member, (len(where), n)))
 
@@ -117,4 +139,6 @@ def _crossed(columns: Sequence[Column]) -> tuple[list[dict[str, str]], np.ndarra
 
 def everyone(n: int) -> Family:
     """All rows, as one group."""
-    return Family([{"group": "all rows"}], membership(np.zeros(n, dtype=np.intp), np.arange(n), (1, n)))
+    return Family(
+        [{"group": "all rows"}], membership(np.zeros(n, dtype=np.intp), np.arange(n), (1, n))
+    )

@@ -1,4 +1,6 @@
-"""The two nulls of an audit: what was said is true of every row (strong), or right on average in every group (weak)."""
+"""The two nulls of an audit: what was said is true of every row (strong), or right on average in
+every group (weak).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,11 +20,14 @@ from calibrant.audits.sample import Sample, ScoreSample
 
 __all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
 
-#: Of the sum in a group, for the strong null: below it a single event decides, and all others lose power.
+#: Of the sum in a group, for the strong null: below it a single event decides, and all others lose
+#: power.
 LEAST_VARIANCE = 5.0
-#: And as many without one (of other questions rows, or clusters), for the weak null, which rests on a normal limit.
+#: And as many without one (of other questions rows, or clusters), for the weak null, which rests on
+#: a normal limit.
 LEAST_EVENTS = 30.0
-#: Standard errors, of about one over the root of the rows, by which errors must vary more than the null says.
+#: Standard errors, of about one over the root of the rows, by which errors must vary more than the
+#: null says.
 CHANCE = 2.0
 #: Parts of equal weight that what was said is cut into, for calibration errors within groups.
 SCORE_PARTS = 16
@@ -38,11 +43,14 @@ class Tested:
     ----------
     totals : of all groups
     tested : (G, q) which could be tested.
-    statistic, spread : (G, q) size of the sum of errors in standard deviations; and the deviation that intervals are made of.
-    freedom : (G, q) degrees of freedom of the variance about a group's own mean: rows, or clusters, less one.
+    statistic, spread : (G, q) size of the sum of errors in standard deviations; and the deviation
+        that intervals are made of.
+    freedom : (G, q) degrees of freedom of the variance about a group's own mean: rows, or clusters,
+        less one.
     p_value : (G, q) adjusted for the number of tests, nan where not tested.
     maxima : (B,) largest statistic of each draw.
-    range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to high, of any group.
+    range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to
+        high, of any group.
     """
 
     totals: Totals
@@ -105,7 +113,8 @@ class Strong(_Null):
 
     @cached_property
     def deviation(self) -> np.ndarray:
-        """(G, q) what sums are measured by: the null's, or more where errors about a group's own mean vary more than risks right on
+        """(G, q) what sums are measured by: the null's, or more where errors about a group's own
+        mean vary more than risks right on
         average would, as where what was said of single rows is too sure."""
         # All rows show it sooner than those of one group do.
         whole = Strong(self.sample, everyone(len(self.sample)), self.place, self.n_parts)
@@ -132,11 +141,17 @@ class Strong(_Null):
     def drawn(self, tested: np.ndarray, rng: Generator, count: int) -> list[np.ndarray]:
         """For each question the sums of the groups tested, (their number x parts, count)."""
         off = self.sample.drawn(count, rng)
-        return [self._matrices[q][_parts_of(tested[:, q], self.n_parts)] @ off[:, q] for q in range(off.shape[1])]
+        return [
+            self._matrices[q][_parts_of(tested[:, q], self.n_parts)] @ off[:, q]
+            for q in range(off.shape[1])
+        ]
 
     @cached_property
     def _matrices(self) -> list[Any]:
-        return [parted(self.family, self.place[:, q], self.n_parts) for q in range(self.sample.said.shape[1])]
+        return [
+            parted(self.family, self.place[:, q], self.n_parts)
+            for q in range(self.sample.said.shape[1])
+        ]
 
     @property
     def size(self) -> int:
@@ -145,7 +160,9 @@ class Strong(_Null):
 
 
 class Weak(_Null):
-    """The signs of errors are turned, of rows or of whole clusters; sums are measured by the squares of what is turned."""
+    """The signs of errors are turned, of rows or of whole clusters; sums are measured by the
+    squares of what is turned.
+    """
 
     @cached_property
     def variance(self) -> np.ndarray:
@@ -170,7 +187,11 @@ class Weak(_Null):
     def enough(self) -> np.ndarray:
         """(G, q) where it can be tested."""
         of = self.totals
-        events = np.minimum(of.came, of.n - of.came) if not isinstance(self.sample, ScoreSample) else of.n
+        events = (
+            np.minimum(of.came, of.n - of.came)
+            if not isinstance(self.sample, ScoreSample)
+            else of.n
+        )
         if self.sample.cluster is not None:
             _, rows = _by_cluster(self.sample, self.family)
             events = np.minimum(events, row_sums(rows > 0)[:, None])
@@ -183,11 +204,17 @@ class Weak(_Null):
         else:
             mass = self._parts[1]
             whole = np.floor(mass)
-            turned = 2.0 * rng.binomial(whole.astype(np.int64), 0.5, (count, len(mass))).T - whole[:, None]
+            turned = (
+                2.0 * rng.binomial(whole.astype(np.int64), 0.5, (count, len(mass))).T
+                - whole[:, None]
+            )
             rest = np.sqrt(mass - whole)[:, None]
             if rest.any():
                 turned += rest * (2.0 * rng.integers(0, 2, turned.shape) - 1.0)
-        return [one[_parts_of(tested[:, q], self.n_parts)] @ turned for q, one in enumerate(self._matrices)]
+        return [
+            one[_parts_of(tested[:, q], self.n_parts)] @ turned
+            for q, one in enumerate(self._matrices)
+        ]
 
     @cached_property
     def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -203,7 +230,12 @@ class Weak(_Null):
                 out.append(scaled_columns(member, off[:, q]))
             else:
                 cluster = self.sample.cluster[unit]
-                to = membership(np.arange(len(unit)), cluster, (len(unit), int(cluster.max()) + 1), mass * off[:, q])
+                to = membership(
+                    np.arange(len(unit)),
+                    cluster,
+                    (len(unit), int(cluster.max()) + 1),
+                    mass * off[:, q],
+                )
                 out.append(member @ to)
         return out
 
@@ -216,9 +248,13 @@ class Weak(_Null):
 NULLS: dict[str, type[Strong] | type[Weak]] = {"strong": Strong, "weak": Weak}
 
 
-def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, random_state: int, control: str) -> Tested:
+def tested_groups(
+    sample: Sample, family: Family, null: str, n_draws: int, random_state: int, control: str
+) -> Tested:
     """Test all groups of a family for each question, with their number taken into account."""
-    place = np.column_stack([equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T])
+    place = np.column_stack(
+        [equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T]
+    )
     of = NULLS[null](sample, family, place, int(place.max()) + 1)
     totals, tested = of.totals, of.enough
     deviation, of_null = of.deviation, np.sqrt(of.variance)
@@ -227,14 +263,25 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
     observed, ranges = statistic[tested], [0.0 * np.empty(0)]
     p_value = np.full(tested.shape, np.nan)
     if not tested.any():
-        return Tested(totals, tested, statistic, of.spread, of.freedom, p_value, np.empty(0), (0.0, np.empty(0)))
+        return Tested(
+            totals,
+            tested,
+            statistic,
+            of.spread,
+            of.freedom,
+            p_value,
+            np.empty(0),
+            (0.0, np.empty(0)),
+        )
 
     def blocks() -> Iterator[np.ndarray]:
         rng = null_generator(random_state)
         step = max(min(DRAWN_AT_ONCE // max(of.size, int(tested.sum()) * of.n_parts), n_draws), 1)
         for start in range(0, n_draws, step):
             sums = of.drawn(tested, rng, min(step, n_draws - start))
-            found = [_statistics(one, of_null[tested[:, q], q], of.n_parts) for q, one in enumerate(sums)]
+            found = [
+                _statistics(one, of_null[tested[:, q], q], of.n_parts) for q, one in enumerate(sums)
+            ]
             ranges.append(np.max([one[1] for one in found], axis=0))
             out = np.empty((int(tested.sum()), sums[0].shape[1]))
             question = np.nonzero(tested)[1]
@@ -243,14 +290,22 @@ def tested_groups(sample: Sample, family: Family, null: str, n_draws: int, rando
             yield out
 
     p_value[tested], maxima = step_down(observed, blocks(), control == "share")
-    seen = [_statistics(totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts)[1] for q in
-            range(tested.shape[1])]  # fmt: skip
+    seen = [
+        _statistics(
+            totals.parts_off[tested[:, q], q].reshape(-1, 1), deviation[tested[:, q], q], of.n_parts
+        )[1]
+        for q in range(tested.shape[1])
+    ]
     range_ = float(np.max(seen)), np.concatenate(ranges)
     return Tested(totals, tested, statistic, of.spread, of.freedom, p_value, maxima, range_)
 
 
-def _statistics(sums: np.ndarray, deviation: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """From (G x parts, b) sums: (G, b) sizes of the sums in deviations, and (b,) the largest range of the running sums of any group."""
+def _statistics(
+    sums: np.ndarray, deviation: np.ndarray, n_parts: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """From (G x parts, b) sums: (G, b) sizes of the sums in deviations, and (b,) the largest
+    range of the running sums of any group.
+    """
     if len(deviation) == 0:
         nothing = np.zeros(int(sums.shape[1]))
         return np.empty((0, sums.shape[1])), nothing

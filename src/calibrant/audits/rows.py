@@ -15,12 +15,18 @@ __all__ = ["gaps", "shrunk_gaps", "sorted_gaps"]
 
 
 def shrunk_gaps(gap: np.ndarray, error: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """(G, q) gaps drawn towards 0 by as much as their errors explain: gap t^2 / (t^2 + error^2), t^2 of greatest likelihood by question."""
+    """(G, q) gaps drawn towards 0 by as much as their errors explain: gap t^2 / (t^2 + error^2),
+    t^2 of greatest likelihood by question.
+    """
     out = np.zeros(gap.shape)
     for q in range(gap.shape[1]):
         one, of = gap[used[:, q], q], error[used[:, q], q] ** 2
         if len(one):
-            out[:, q] = gap[:, q] * (share := _spread(one, of)) / np.maximum(share + error[:, q] ** 2, 1e-300)
+            out[:, q] = (
+                gap[:, q]
+                * (share := _spread(one, of))
+                / np.maximum(share + error[:, q] ** 2, 1e-300)
+            )
     return out
 
 
@@ -32,9 +38,18 @@ def _spread(gap: np.ndarray, of: np.ndarray) -> float:
 
 
 def gaps(
-    sample: Sample, family: Family, tested: Tested, p_value: np.ndarray, critical: np.ndarray, alpha: float, tolerance: float, found: bool,
-) -> list[GroupGap]:  # fmt: skip
-    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to ``critical`` (G, q) deviations."""
+    sample: Sample,
+    family: Family,
+    tested: Tested,
+    p_value: np.ndarray,
+    critical: np.ndarray,
+    alpha: float,
+    tolerance: float,
+    found: bool,
+) -> list[GroupGap]:
+    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to
+    ``critical`` (G, q) deviations.
+    """
     totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
     n = np.where(totals.n > 0.0, totals.n, np.nan)
     low, high = gap_limits(sample, totals, tested.spread, critical)
@@ -44,18 +59,32 @@ def gaps(
     off = p_value <= alpha
     holds = ~off & tested.tested & (np.maximum(np.abs(low), np.abs(high)) <= tolerance)
     columns = {
-        "n": totals.n, "events": None if of_scores else totals.came, "said": said, "came": came, "gap": said - came, "low": low,
-        "high": high, "ratio": ratio, "error": None if of_scores else np.abs(totals.parts_off).sum(axis=-1) / n,
-        "error_by_chance": None if of_scores else np.sqrt(2.0 / np.pi) * np.sqrt(totals.parts_variance).sum(axis=-1) / n,
-        "score_gap": None if of_scores else totals.score / n, "shrunk": shrunk_gaps(said - came, tested.spread / n, tested.tested),
+        "n": totals.n,
+        "events": None if of_scores else totals.came,
+        "said": said,
+        "came": came,
+        "gap": said - came,
+        "low": low,
+        "high": high,
+        "ratio": ratio,
+        "error": None if of_scores else np.abs(totals.parts_off).sum(axis=-1) / n,
+        "error_by_chance": None
+        if of_scores
+        else np.sqrt(2.0 / np.pi) * np.sqrt(totals.parts_variance).sum(axis=-1) / n,
+        "score_gap": None if of_scores else totals.score / n,
+        "shrunk": shrunk_gaps(said - came, tested.spread / n, tested.tested),
         "p_value": p_value,
-    }  # fmt: skip
+    }
     outcome = np.where(off, "off", np.where(holds, "holds", "not enough data"))
     out = list[GroupGap]()
     for g, where in enumerate(family.where):
         for q, question in enumerate(sample.questions):
-            numbers: dict[str, Any] = {name: _known(values, g, q) for name, values in columns.items()}
-            out.append(GroupGap(where, question, **numbers, outcome=outcome[g, q].item(), found=found))
+            numbers: dict[str, Any] = {
+                name: _known(values, g, q) for name, values in columns.items()
+            }
+            out.append(
+                GroupGap(where, question, **numbers, outcome=outcome[g, q].item(), found=found)
+            )
     return out
 
 
@@ -65,10 +94,18 @@ def _known(values: np.ndarray | None, g: int, q: int) -> float | None:
 
 
 def sorted_gaps(rows: Iterable[GroupGap]) -> list[GroupGap]:
-    """Those that are off first, by p-value and by how far their interval is from 0; then the rest, by the latter."""
+    """Those that are off first, by p-value and by how far their interval is from 0; then the
+    rest, by the latter.
+    """
 
     def key(one: GroupGap) -> tuple[Any, ...]:
         away = max(one.low, -one.high, 0.0)
-        return one.outcome != "off", one.p_value if one.outcome == "off" else 0.0, -away, -abs(one.shrunk), one.name
+        return (
+            one.outcome != "off",
+            one.p_value if one.outcome == "off" else 0.0,
+            -away,
+            -abs(one.shrunk),
+            one.name,
+        )
 
     return sorted(rows, key=key)

@@ -1,4 +1,6 @@
-"""What is audited: units of rows, what was said of them, what came, and how that varies where what was said is true."""
+"""What is audited: units of rows, what was said of them, what came, and how that varies where
+what was said is true.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -9,16 +11,26 @@ from numpy.random import Generator
 
 from calibrant._kernels.normal_scores import central
 
-__all__ = ["ClassSample", "OutcomeSample", "Sample", "ScoreSample", "of_classes", "of_forecasts", "of_outcomes"]
+__all__ = [
+    "ClassSample",
+    "OutcomeSample",
+    "Sample",
+    "ScoreSample",
+    "of_classes",
+    "of_forecasts",
+    "of_outcomes",
+]
 
 
 @dataclass(frozen=True)
 class Sample(ABC):
-    """Units, in an order of their own: rows that say and are the same are one, so repetition and row order change nothing.
+    """Units, in an order of their own: rows that say and are the same are one, so repetition and
+    row order change nothing.
 
     Attributes
     ----------
-    questions : what is asked of each group, q of them: nothing more (""), or a class, or "mean" and "spread" of a forecast.
+    questions : what is asked of each group, q of them: nothing more (""), or a class, or "mean" and
+        "spread" of a forecast.
     weight : (u,) rows that each unit stands for.
     said, came : (u, q) what was said, and the mean of what came.
     variance : (u, q) of what comes of one row, where what was said is true.
@@ -39,11 +51,18 @@ class Sample(ABC):
 
     def take(self, units: np.ndarray) -> Self:
         """Some of the units."""
-        cluster = None if self.cluster is None else np.unique(self.cluster[units], return_inverse=True)[1]
+        cluster = (
+            None if self.cluster is None else np.unique(self.cluster[units], return_inverse=True)[1]
+        )
         return replace(
-            self, weight=self.weight[units], said=self.said[units], came=self.came[units], variance=self.variance[units],
-            cluster=cluster, rows=self.rows[units],
-        )  # fmt: skip
+            self,
+            weight=self.weight[units],
+            said=self.said[units],
+            came=self.came[units],
+            variance=self.variance[units],
+            cluster=cluster,
+            rows=self.rows[units],
+        )
 
     @property
     def off(self) -> np.ndarray:
@@ -55,7 +74,9 @@ class Sample(ABC):
         """(u, q, count) draws of ``off`` where what was said is true."""
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows that came out alike, m parts of units: (unit of each, rows in each, how far each row came above what was said (m, q))."""
+        """Rows that came out alike, m parts of units: (unit of each, rows in each, how far each
+        row came above what was said (m, q)).
+        """
         return np.arange(len(self)), self.weight, self.came - self.said
 
 
@@ -63,7 +84,9 @@ class OutcomeSample(Sample):
     """Of something that happened or did not."""
 
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
-        """Binomial; the part of a row that a weight leaves over varies as much as its share of a row."""
+        """Binomial; the part of a row that a weight leaves over varies as much as its share of a
+        row.
+        """
         p = self.said[:, 0]
         whole = np.floor(self.weight)
         if (whole == 1.0).all():
@@ -101,10 +124,11 @@ class ClassSample(Sample):
 
 
 class ScoreSample(Sample):
-    """Of the normal score z of an outcome in its forecast, and of 2 Phi(|z|) - 1, the central interval that just holds the outcome.
+    """Of the normal score z of an outcome in its forecast, and of 2 Phi(|z|) - 1, the central
+    interval that just holds the outcome.
 
-    They are 0 and 1/2 on average where the forecast is true. The square of z in place of the latter has so long a tail that turning
-    signs says too much of groups below 500 rows.
+    They are 0 and 1/2 on average where the forecast is true. The square of z in place of the latter
+    has so long a tail that turning signs says too much of groups below 500 rows.
     """
 
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
@@ -114,12 +138,17 @@ class ScoreSample(Sample):
 
 
 def of_outcomes(
-    said: np.ndarray, hit: np.ndarray, weight: np.ndarray, cell: np.ndarray, cluster: np.ndarray | None = None,
+    said: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    cell: np.ndarray,
+    cluster: np.ndarray | None = None,
     tie: np.ndarray | None = None,
-) -> OutcomeSample:  # fmt: skip
+) -> OutcomeSample:
     """Of (n,) probabilities, shares that happened, weights and numbers of cells.
 
-    Rows of one cell, cluster and probability are one unit, but where ``tie`` (n,), a number of what else they hold, orders them.
+    Rows of one cell, cluster and probability are one unit, but where ``tie`` (n,), a number of what
+    else they hold, orders them.
     """
     keys = [said, cell, *([] if cluster is None else [cluster])]
     order = np.lexsort([*([] if tie is None else [tie]), hit, *keys])
@@ -132,7 +161,9 @@ def of_outcomes(
     rows = order[fresh]
     p = said[rows][:, None]
     came = np.clip(hits / mass, 0.0, 1.0)[:, None]
-    return OutcomeSample(("",), mass, p, came, p * (1.0 - p), None if cluster is None else cluster[rows], rows)
+    return OutcomeSample(
+        ("",), mass, p, came, p * (1.0 - p), None if cluster is None else cluster[rows], rows
+    )
 
 
 def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
@@ -141,7 +172,9 @@ def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
     P = record.probabilities[order]
     cluster = None if record.cluster is None else record.cluster[order]
     names = tuple(f"class {one}" for one in record.classes.tolist())
-    return ClassSample(names, record.weights[order], P, record.one_hot[order], P * (1.0 - P), cluster, order)
+    return ClassSample(
+        names, record.weights[order], P, record.one_hot[order], P * (1.0 - P), cluster, order
+    )
 
 
 def of_forecasts(record: Any, cell: np.ndarray, tie: np.ndarray) -> ScoreSample:
@@ -152,4 +185,6 @@ def of_forecasts(record: Any, cell: np.ndarray, tie: np.ndarray) -> ScoreSample:
     cluster = None if record.cluster is None else record.cluster[order]
     came = np.column_stack([one, central(one)])
     said, variance = np.column_stack([0.0 * ones, 0.5 * ones]), np.column_stack([ones, ones / 12.0])
-    return ScoreSample(("mean", "spread"), record.weights[order], said, came, variance, cluster, order)
+    return ScoreSample(
+        ("mean", "spread"), record.weights[order], said, came, variance, cluster, order
+    )

@@ -36,32 +36,64 @@ SEPARATOR = "|"
 
 
 def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray]:
-    """The column that a saved rule adds to the rows of a file, whose predictions are in the ``columns`` named."""
+    """The column that a saved rule adds to the rows of a file, whose predictions are in the
+    ``columns`` named.
+    """
     name, of_predictions, of_scores = RULES[type(rule)]
     if data.domain is REGRESSION:
-        raise InputError(f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides on classes.")
-    # A rule of scores takes any one column, as its threshold is in the units of the one that it was fitted on.
+        raise InputError(
+            f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides"
+            " on classes."
+        )
+    # A rule of scores takes any one column, as its threshold is in the units of the one that it was
+    # fitted on.
     scores = not hasattr(rule, "classes_")
     if scores and (columns.one is None or data.values.ndim > 1) and data.source.kind != "npy":
-        raise InputError(f"the saved {type(rule).__name__} was fitted on one column of scores; name it with --confidence, or --risk.")
+        raise InputError(
+            f"the saved {type(rule).__name__} was fitted on one column of scores; name it with"
+            " --confidence, or --risk."
+        )
     if not scores and data.inputs == "score":
-        raise InputError(f"the saved {type(rule).__name__} was fitted on predictions; name those with --probabilities.")
-    found = getattr(rule, of_scores)(data.values) if scores else getattr(rule, of_predictions)(arranged(data, rule)["P"])
+        raise InputError(
+            f"the saved {type(rule).__name__} was fitted on predictions; name those with"
+            " --probabilities."
+        )
+    found = (
+        getattr(rule, of_scores)(data.values)
+        if scores
+        else getattr(rule, of_predictions)(arranged(data, rule)["P"])
+    )
     if name == "set" and data.source.kind not in ("npy", "npz"):
-        texts = [SEPARATOR.join(str(label) for label in rule.classes_[row].tolist()) for row in found]
+        texts = [
+            SEPARATOR.join(str(label) for label in rule.classes_[row].tolist()) for row in found
+        ]
         found = np.array(texts, dtype=object)
     return {"values" if data.source.kind == "npy" else name: found}
 
 
 def apply_to_file(
-    calibrator: Path, file: Path, output: Path, levels: tuple[float, ...], suffix: str, columns: Columns, force: bool,
-) -> None:  # fmt: skip
+    calibrator: Path,
+    file: Path,
+    output: Path,
+    levels: tuple[float, ...],
+    suffix: str,
+    columns: Columns,
+    force: bool,
+) -> None:
     """Read, calibrate and write."""
     fitted = saved(calibrator, also=tuple(RULES))
     refuse_existing(output, force, calibrator, file)
     rule, count = isinstance(fitted, tuple(RULES)), large_rows(file)
     unseen = Counter[str]()
-    calibrated = partial(_calibrated, fitted=fitted, columns=columns, levels=levels, suffix=suffix, output=output, unseen=unseen)
+    calibrated = partial(
+        _calibrated,
+        fitted=fitted,
+        columns=columns,
+        levels=levels,
+        suffix=suffix,
+        output=output,
+        unseen=unseen,
+    )
     if count is None:
         source = open_source(file)
         made, renamed, rows, empty = calibrated(source)
@@ -69,13 +101,19 @@ def apply_to_file(
             source.write(temporary, made, renamed)
     else:
         say(f"{file} has {count:,} rows: it is read and written in parts.", err=True)
-        with replacing(output, overwrite=force) as temporary, progress("rows", count, amounts=True) as step:
+        with (
+            replacing(output, overwrite=force) as temporary,
+            progress("rows", count, amounts=True) as step,
+        ):
             rows, empty = _in_parts(file, temporary, calibrated, step)
     without = f"; {empty:,} rows without a prediction stay without" if empty else ""
     say(f"{rows:,} rows {'decided' if rule else 'calibrated'}{without}: {output}")
     for name, n in unseen.items():
         if n:
-            say(f"{n:,} of them have a level of {name} that the fit had not seen: {name} changes nothing for them.")
+            say(
+                f"{n:,} of them have a level of {name} that the fit had not seen: {name} changes"
+                " nothing for them."
+            )
 
 
 def _in_parts(file, temporary, calibrated, step):
@@ -87,7 +125,9 @@ def _in_parts(file, temporary, calibrated, step):
             try:
                 made, renamed, n, lost = calibrated(source)
             except InputError as error:
-                raise InputError(f"{error} (rows are counted from row {rows + empty:,})" if rows else str(error)) from None
+                raise InputError(
+                    f"{error} (rows are counted from row {rows + empty:,})" if rows else str(error)
+                ) from None
             append = append or stack.enter_context(source.appending(temporary))
             append(source, made, renamed)
             rows, empty = rows + n, empty + lost
@@ -96,32 +136,65 @@ def _in_parts(file, temporary, calibrated, step):
 
 
 def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
-    """(columns by name, which of the source's names they replace, number of rows, number of those without a prediction)."""
+    """(columns by name, which of the source's names they replace, number of rows, number of
+    those without a prediction).
+    """
     prefer, left = getattr(fitted, "inputs", None), None
     if columns.skip_missing:
-        left, columns = rows_left(source, columns, False, prefer), replace(columns, skip_missing=False)
+        left, columns = (
+            rows_left(source, columns, False, prefer),
+            replace(columns, skip_missing=False),
+        )
         if not left.any():
-            raise InputError(f"{source.path} must have a row with a prediction; all {len(left):,} lack one; name another column.")
-    data: Any = read_source(source if left is None else source.take(np.flatnonzero(left)), columns, labels=False, prefer=prefer)
+            raise InputError(
+                f"{source.path} must have a row with a prediction; all {len(left):,} lack one; name"
+                " another column."
+            )
+    data: Any = read_source(
+        source if left is None else source.take(np.flatnonzero(left)),
+        columns,
+        labels=False,
+        prefer=prefer,
+    )
     rule = isinstance(fitted, tuple(RULES))
     if not rule:
         fitting(fitted, data)
         groups = None if data.inputs == "score" else groups_used(fitted, data)
         unseen.update({} if groups is None else fitted.unseen_rows(groups))
     if KINDS.get(output.suffix.lower()) is not type(source):
-        raise click.UsageError(f"the output must be a .{source.kind} file, as FILE is, and not compressed; got {output.name}.")
+        raise click.UsageError(
+            f"the output must be a .{source.kind} file, as FILE is, and not compressed; got"
+            f" {output.name}."
+        )
     if rule:
-        made, renamed, replaced, count = rule_columns(fitted, data, columns), {}, [], len(data.values)
+        made, renamed, replaced, count = (
+            rule_columns(fitted, data, columns),
+            {},
+            [],
+            len(data.values),
+        )
     elif isinstance(data, ForecastFile):
-        made, renamed = calibrated_columns(data, fitted.predict_record(data.record(groups)), levels), {}
-        count, replaced = len(data.forecast), [name for names in data.names.values() for name in names]
+        made, renamed = (
+            calibrated_columns(data, fitted.predict_record(data.record(groups)), levels),
+            {},
+        )
+        count, replaced = (
+            len(data.forecast),
+            [name for names in data.names.values() for name in names],
+        )
     else:
         one = columns.one or columns.inputs
-        made, renamed, count = _of_risk(data, fitted, columns, groups) if one else _of_classes(data, fitted, groups)
+        made, renamed, count = (
+            _of_risk(data, fitted, columns, groups) if one else _of_classes(data, fitted, groups)
+        )
         replaced = data.names
     if left is not None:
         made = {name: _spread(values, left) for name, values in made.items()}
-    return *_added(made, renamed, replaced, source, suffix), count, 0 if left is None else int(np.sum(~left))
+    return (
+        *_added(made, renamed, replaced, source, suffix),
+        count,
+        0 if left is None else int(np.sum(~left)),
+    )
 
 
 def _spread(values, left):
@@ -132,30 +205,54 @@ def _spread(values, left):
 
 
 def _added(made, renamed, replaced, source, suffix):
-    """The same, with ``suffix`` behind the names that are not of columns replaced; none may be a name that the file has."""
-    new = {name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}" for name in made}
-    lost = [name for old, name in new.items() if old not in replaced and name in source.content and source.kind != "npy"]
+    """The same, with ``suffix`` behind the names that are not of columns replaced; none may be a
+    name that the file has.
+    """
+    new = {
+        name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}"
+        for name in made
+    }
+    lost = [
+        name
+        for old, name in new.items()
+        if old not in replaced and name in source.content and source.kind != "npy"
+    ]
     if lost:
         raise InputError(
             f"{source.path} has a column {lost[0]!r} already, which is not overwritten; "
             f"name the added columns otherwise, for example with --suffix {suffix}_calibrated."
         )
-    return {new[name]: values for name, values in made.items()}, {old: new[name] for old, name in renamed.items()}
+    return {new[name]: values for name, values in made.items()}, {
+        old: new[name] for old, name in renamed.items()
+    }
 
 
 def _of_risk(data, fitted, columns, groups):
-    """The same of one column, in place; where it holds something else it stays, and a column `risk` or `confidence` is added."""
-    risk = fitted.predict(data.values) if data.inputs == "score" else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
+    """The same of one column, in place; where it holds something else it stays, and a column
+    `risk` or `confidence` is added.
+    """
+    risk = (
+        fitted.predict(data.values)
+        if data.inputs == "score"
+        else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
+    )
     if data.source.kind == "npy":
         return {"values": risk}, {}, len(risk)
     added = "confidence" if columns.confidence else "risk"
-    return {data.names[0] if columns.inputs in (None, "probability") else added: risk}, {}, len(risk)
+    return (
+        {data.names[0] if columns.inputs in (None, "probability") else added: risk},
+        {},
+        len(risk),
+    )
 
 
 def _of_classes(data, fitted, groups):
     """Columns by name, which of the file's names they replace, and the number of rows."""
     values = arranged(data, fitted)["P"]
-    Q, confidence = fitted.predict_proba(values, groups=groups), fitted.predict_confidence(values, groups=groups)
+    Q, confidence = (
+        fitted.predict_proba(values, groups=groups),
+        fitted.predict_confidence(values, groups=groups),
+    )
     Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
     if data.source.kind == "npy":
         return {"values": Q}, {}, len(Q)

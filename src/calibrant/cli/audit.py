@@ -26,12 +26,41 @@ __all__ = ["audit"]
 
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
-@click.option("--groups", metavar="A,B", required=True, help="Columns of groups; their levels and crossings are audited.")
-@click.option("--target", metavar="TARGET", help="event, answer, classes, or a class's label (default: the event of two, else the answer).")
-@click.option("--depth", type=click.IntRange(1), default=2, show_default=True, help="Up to how many columns are crossed.")
-@click.option("--null", type=click.Choice(["strong", "weak"]), help="Every row's probability is true; or right on average in each group.")
-@click.option("--found", type=click.Choice(["tree", "boosting"]), help="Look for further groups in these columns.")
-@click.option("--tolerance", type=click.FloatRange(0.0), default=0.05, show_default=True, help="A gap that does not matter.")
+@click.option(
+    "--groups",
+    metavar="A,B",
+    required=True,
+    help="Columns of groups; their levels and crossings are audited.",
+)
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help="event, answer, classes, or a class's label (default: the event of two, else the answer).",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Up to how many columns are crossed.",
+)
+@click.option(
+    "--null",
+    type=click.Choice(["strong", "weak"]),
+    help="Every row's probability is true; or right on average in each group.",
+)
+@click.option(
+    "--found",
+    type=click.Choice(["tree", "boosting"]),
+    help="Look for further groups in these columns.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0.0),
+    default=0.05,
+    show_default=True,
+    help="A gap that does not matter.",
+)
 @gate_option('"group_gap>0.05" or "groups_off>0"')
 @cluster_option
 @weight_kind_option
@@ -40,14 +69,28 @@ __all__ = ["audit"]
 @column_options()
 @click.pass_context
 def audit(
-    ctx: Any, file: Path, groups: str, target: Any, depth: int, null: Any, found: Any, tolerance: float, gates: Any,
-    cluster: Any, weight_kind: Any, whole: bool, as_json: bool, columns: Columns,
-) -> None:  # fmt: skip
-    """Test whether the predictions in TABLE are calibrated in every group, with the number of groups taken into account.
+    ctx: Any,
+    file: Path,
+    groups: str,
+    target: Any,
+    depth: int,
+    null: Any,
+    found: Any,
+    tolerance: float,
+    gates: Any,
+    cluster: Any,
+    weight_kind: Any,
+    whole: bool,
+    as_json: bool,
+    columns: Columns,
+) -> None:
+    """Test whether the predictions in TABLE are calibrated in every group, with the number of
+    groups taken into account.
 
-    The chance that any group is falsely found to be miscalibrated is at most 5 %. A gap is the mean prediction less the observed rate. The
-    gate group_gap takes the largest gap of the groups that are miscalibrated, shrunk by what chance explains. The first 12 groups are
-    shown, the worst first.
+    The chance that any group is falsely found to be miscalibrated is at most 5 %. A gap is the mean
+    prediction less the observed rate. The gate group_gap takes the largest gap of the groups that
+    are miscalibrated, shrunk by what chance explains. The first 12 groups are shown, the worst
+    first.
 
     \b
     Examples:
@@ -63,9 +106,14 @@ def audit(
 
     data: Any = read_file(file, columns)
     if data.inputs == "score":
-        raise InputError("audit needs probabilities, and --inputs score says otherwise; turn them into risks with `calibrant fit` first.")
+        raise InputError(
+            "audit needs probabilities, and --inputs score says otherwise; turn them into risks"
+            " with `calibrant fit` first."
+        )
     if any(gate.when == "after" for gate in gates):
-        raise click.UsageError("audit looks at the predictions as they are; leave out after. in --fail-if.")
+        raise click.UsageError(
+            "audit looks at the predictions as they are; leave out after. in --fail-if."
+        )
     options: dict[str, Any] = {
         "groups": columns_of(data, groups, "--groups"),
         "sample_weight": data.weight,
@@ -75,11 +123,23 @@ def audit(
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
     if data.domain.name == TASKS[1]:
         if data.outputs is not None:
-            raise InputError(f"audit takes forecasts of one output; {data.path} has {len(data.outputs)}; name one with --mean and --std.")
+            raise InputError(
+                f"audit takes forecasts of one output; {data.path} has {len(data.outputs)}; name"
+                " one with --mean and --std."
+            )
         result = calibrant.audit(data.labels, data.forecast, **options)
     else:
-        asked = viewed(data, target) if target is not None or len(data.own_classes) == 2 else "answer"
-        result = calibrant.audit(data.labels, data.values, inputs=data.inputs, classes=data.classes, target=asked, **options)
+        asked = (
+            viewed(data, target) if target is not None or len(data.own_classes) == 2 else "answer"
+        )
+        result = calibrant.audit(
+            data.labels,
+            data.values,
+            inputs=data.inputs,
+            classes=data.classes,
+            target=asked,
+            **options,
+        )
     summary = result.to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
@@ -103,8 +163,18 @@ def _print(result: Any, whole: bool) -> None:
     made.add_column("Result")
     groups, note = first_of(result.groups, whole)
     for one in groups:
-        numbers = f"{one.n:,.0f}", f"{one.said:.3g}", f"{one.came:.3g}", f"{one.gap:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
-        made.add_row(as_text(one.name), *numbers, "–" if one.p_value is None else f"{one.p_value:.3g}", one.outcome)
+        numbers = (
+            f"{one.n:,.0f}",
+            f"{one.said:.3g}",
+            f"{one.came:.3g}",
+            f"{one.gap:+.3f} ({one.low:+.3f} to {one.high:+.3f})",
+        )
+        made.add_row(
+            as_text(one.name),
+            *numbers,
+            "–" if one.p_value is None else f"{one.p_value:.3g}",
+            one.outcome,
+        )
     console().print(made)
     if note:
         click.echo(note)

@@ -23,7 +23,17 @@ from calibrant.folds.model_outputs import is_fitted
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
-__all__ = ["arranged", "chosen", "fitting", "fold_progress", "groups_used", "of_scores", "reported", "require_inputs", "saved"]
+__all__ = [
+    "arranged",
+    "chosen",
+    "fitting",
+    "fold_progress",
+    "groups_used",
+    "of_scores",
+    "reported",
+    "require_inputs",
+    "saved",
+]
 
 N_SPLITS = 5
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
@@ -34,7 +44,8 @@ GIVEN.register(REGRESSION, lambda: lambda data, _: {"P": data.forecast, "outputs
 
 
 def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
-    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A method named beside it is wrong usage.
+    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A
+    method named beside it is wrong usage.
 
     ``also`` are classes of other objects that the file may hold.
     """
@@ -44,8 +55,13 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
         return None
     import_extensions()
     loaded = calibrant.load(path)
-    if not isinstance(loaded, (calibrant.Map, calibrant.Calibrator, calibrant.RegressionCalibrator, *also)):
-        raise InputError(f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by `calibrant fit`.")
+    if not isinstance(
+        loaded, (calibrant.Map, calibrant.Calibrator, calibrant.RegressionCalibrator, *also)
+    ):
+        raise InputError(
+            f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by"
+            " `calibrant fit`."
+        )
     return loaded
 
 
@@ -55,34 +71,49 @@ def fitting(calibrator: Any, data: PredictionFile) -> Any:
     scores, of_map = data.inputs == "score", isinstance(calibrator, calibrant.Map)
     if of_map and not scores:
         raise InputError(
-            f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on scores; name them with --risk and say "
-            "--inputs score."
+            f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on"
+            " scores; name them with --risk and say --inputs score."
         )
     if calibrator is not None and scores and not of_map:
         raise InputError(
-            f"{data.path} holds scores, as --inputs score says, and the saved {type(calibrator).__name__} was fitted on "
-            f"{WORDS.get(getattr(calibrator, 'inputs', None), words)}; say other --inputs, or fit one on scores."
+            f"{data.path} holds scores, as --inputs score says, and the saved"
+            f" {type(calibrator).__name__} was fitted on"
+            f" {WORDS.get(getattr(calibrator, 'inputs', None), words)}; say other --inputs, or fit"
+            " one on scores."
         )
     if calibrator is not None and not of_map and calibrator.domain is not data.domain:
         raise InputError(
-            f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate; say --task if that is not what it holds, "
-            f"or fit one with `calibrant fit {data.path.name}`."
+            f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate;"
+            " say --task if that is not what it holds, or fit one with `calibrant fit"
+            f" {data.path.name}`."
         )
     return calibrator
 
 
 def chosen(
-    method: str | None, loaded: Calibrator | None, data: PredictionFile, default: type[Any] | None = None, target: Any = None,
+    method: str | None,
+    loaded: Calibrator | None,
+    data: PredictionFile,
+    default: type[Any] | None = None,
+    target: Any = None,
     groups: Any = None,
-) -> Calibrator:  # fmt: skip
-    """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or that of its task."""
+) -> Calibrator:
+    """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or
+    that of its task.
+    """
     named, words = METHODS[data.domain], data.domain.predictions
     refuse_target(data, target)
     if groups is None and method in set(named(groups=True)) - set(named()):
-        raise click.UsageError(f"--method {method} needs --groups A,B, the columns of groups, of a command that has it: fit or report.")
+        raise click.UsageError(
+            f"--method {method} needs --groups A,B, the columns of groups, of a command that has"
+            " it: fit or report."
+        )
     if method is not None and method not in named(groups=True):
         known = ", ".join(named(groups=True))
-        raise click.UsageError(f"--method {method} is not for {words}, which {data.path.name} holds; choose from: {known}")
+        raise click.UsageError(
+            f"--method {method} is not for {words}, which {data.path.name} holds; choose from:"
+            f" {known}"
+        )
     fitting(loaded, data)
     if loaded is not None:
         return loaded
@@ -92,19 +123,25 @@ def chosen(
 
 
 def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
-    """The columns of groups that a fitted calibrator uses, by the names that they had in its fit; None where it uses none."""
+    """The columns of groups that a fitted calibrator uses, by the names that they had in its
+    fit; None where it uses none.
+    """
     if not calibrator.tags.uses_groups:
         return None
     if calibrator.group_names_ is None:
         raise InputError(
-            f"the saved {type(calibrator).__name__} uses groups whose columns had no names in its fit; fit it with `calibrant fit --groups "
-            "A,B`, or on a frame."
+            f"the saved {type(calibrator).__name__} uses groups whose columns had no names in its"
+            " fit; fit it with `calibrant fit --groups A,B`, or on a frame."
         )
     return columns_of(data, calibrator.group_names_)
 
 
-def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> tuple[Calibrator, Any] | None:
-    """(no calibrator, the rows measured with risks in place of scores), and a word of what was done; None where there are no scores."""
+def of_scores(
+    data: Any, method: str | None, loaded: Any, test: Any = None
+) -> tuple[Calibrator, Any] | None:
+    """(no calibrator, the rows measured with risks in place of scores), and a word of what was
+    done; None where there are no scores.
+    """
     if data.inputs != "score":
         return None
     measured, said = measured_scores(data, method, fitting(loaded, data), test)
@@ -113,19 +150,34 @@ def of_scores(data: Any, method: str | None, loaded: Any, test: Any = None) -> t
 
 
 def reported(
-    data: Any, calibrator: Any, *, test: Any = None, n_bins: int | None = None, said_of_test: str | None = None,
+    data: Any,
+    calibrator: Any,
+    *,
+    test: Any = None,
+    n_bins: int | None = None,
+    said_of_test: str | None = None,
     **options: Any,
-) -> "Report":  # fmt: skip
-    """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on the file."""
+) -> "Report":
+    """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on
+    the file.
+    """
     said = [word for word in (data.source.said, said_of_test) if word]
-    options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | ({} if n_bins is None else {"n_bins": n_bins})
+    options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | (
+        {} if n_bins is None else {"n_bins": n_bins}
+    )
     if options.get("groups") is None and is_fitted(calibrator):
         options["groups"] = groups_used(calibrator, data)
     found = calibrant.report(data.labels, **GIVEN[data.domain](data, calibrator), **options)
     if not said:
         return found
     made = found.to_dict()
-    return calibrant.Report({**made, "data": {**made["data"], "read": " ".join(said)}, "cautions": [*made["cautions"], *said]})
+    return calibrant.Report(
+        {
+            **made,
+            "data": {**made["data"], "read": " ".join(said)},
+            "cautions": [*made["cautions"], *said],
+        }
+    )
 
 
 def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
@@ -133,15 +185,20 @@ def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
     if not is_fitted(calibrator):
         return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
     require_inputs(data, calibrator)
-    return {"P": data.values[..., column_order(data, calibrator.classes_)], "inputs": data.inputs, "classes": calibrator.classes_}
+    return {
+        "P": data.values[..., column_order(data, calibrator.classes_)],
+        "inputs": data.inputs,
+        "classes": calibrator.classes_,
+    }
 
 
 def require_inputs(data: PredictionFile, calibrator: Calibrator) -> None:
     """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
     if data.inputs != calibrator.inputs:
         raise InputError(
-            f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds {WORDS[data.inputs]}; "
-            "name the right ones with --probabilities or --logits, or say what one column holds with --inputs."
+            f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds"
+            f" {WORDS[data.inputs]}; name the right ones with --probabilities or --logits, or say"
+            " what one column holds with --inputs."
         )
 
 

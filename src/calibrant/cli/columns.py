@@ -34,10 +34,16 @@ __all__ = [
 
 #: The usual names of arrays, and of the columns beside the predictions.
 ARRAYS: dict[Any, Any] = {
-    "probabilities": ("probabilities", "probs", "P"), "logits": ("logits",), "label": ("labels", "label", "y", "y_true", "target"),
-    "weight": ("sample_weight", "weight"), "classes": ("classes", "class_names"),
-}  # fmt: skip
-PATTERNS: dict[Any, Any] = {"probability": ("p_*", "prob_*", "probability_*"), "logit": ("logit_*",)}
+    "probabilities": ("probabilities", "probs", "P"),
+    "logits": ("logits",),
+    "label": ("labels", "label", "y", "y_true", "target"),
+    "weight": ("sample_weight", "weight"),
+    "classes": ("classes", "class_names"),
+}
+PATTERNS: dict[Any, Any] = {
+    "probability": ("p_*", "prob_*", "probability_*"),
+    "logit": ("logit_*",),
+}
 SINGLE = ("p", "risk", "probability", "prob", "score")
 
 
@@ -48,13 +54,17 @@ def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str,
     if prefer == "logit" and len(kinds) == 2:
         kinds.reverse()
     for kind in kinds:
-        names, classes = _named(source, given[kind], columns.one is None) if given[kind] is not None else _usual(source, kind)
+        names, classes = (
+            _named(source, given[kind], columns.one is None)
+            if given[kind] is not None
+            else _usual(source, kind)
+        )
         if names:
             return names, kind, classes
     raise InputError(
-        f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it has {source.described()}; "
-        'name yours with --risk, --probabilities "a,b,c" (or with a star for the class, "score_*") or --logits; '
-        "forecasts of a number with --mean and --std."
+        f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it"
+        f' has {source.described()}; name yours with --risk, --probabilities "a,b,c" (or with a'
+        ' star for the class, "score_*") or --logits; forecasts of a number with --mean and --std.'
     )
 
 
@@ -68,16 +78,22 @@ def _usual(source, kind):
 
 
 def _named(source, text, several):
-    """(names, classes) of the columns that are named; the name of a risk is taken letter by letter."""
+    """(names, classes) of the columns that are named; the name of a risk is taken letter by
+    letter.
+    """
     if "*" in text and several:
         names, classes = _matching(source, text)
         if not names:
-            raise InputError(f"{source.path} has no column like {text!r}; it has {source.described()}.")
+            raise InputError(
+                f"{source.path} has no column like {text!r}; it has {source.described()}."
+            )
         return names, classes
     names = [part.strip() for part in text.split(",")] if several else [text]
     missing = [name for name in names if name not in source.content]
     if missing:
-        raise InputError(f"{source.path} has no column {missing[0]!r}; it has {source.described()}.")
+        raise InputError(
+            f"{source.path} has no column {missing[0]!r}; it has {source.described()}."
+        )
     return names, names if len(names) > 1 else None
 
 
@@ -90,14 +106,24 @@ def _matching(source, pattern):
 def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
     """A column of numbers, (n,) float64."""
     if getattr(column, "dtype", np.dtype(object)).kind in "mM":
-        raise InputError(f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another column.")
+        raise InputError(
+            f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another"
+            " column."
+        )
     try:
         values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         values = None
     if values is None or _holds_text(column):
         listed = column if isinstance(column, list) else column.tolist()
-        bad = next((i for i, value in enumerate(listed) if not _is_missing(value) and not _is_number(value)), None)
+        bad = next(
+            (
+                i
+                for i, value in enumerate(listed)
+                if not _is_missing(value) and not _is_number(value)
+            ),
+            None,
+        )
         if bad is not None:
             said = f"row {bad} is {abridged(listed[bad])}; {_remedy(str(listed[bad]))}"
             raise InputError(f"{path}: column {name!r} must hold numbers; {said}.")
@@ -111,17 +137,26 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
     rows = np.flatnonzero(missing)
     if len(rows):
         remedy = "fill them in, or leave such rows out with --skip-missing"
-        raise InputError(f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)} such rows); {remedy}.")
+        raise InputError(
+            f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)}"
+            f" such rows); {remedy}."
+        )
 
 
 def missing_in(source: Any, name: str) -> np.ndarray:
     """(n,) which rows of an array or column hold nothing."""
     values = source.column(name)
     if source.kind == "csv":
-        return np.array([_is_missing(value) or value.strip().lower() == "nan" for value in values], dtype=bool)
+        return np.array(
+            [_is_missing(value) or value.strip().lower() == "nan" for value in values], dtype=bool
+        )
     if values.dtype.kind not in "fO":
         return np.isnat(values) if values.dtype.kind in "mM" else np.zeros(len(values), dtype=bool)
-    found = np.isnan(values) if values.dtype.kind == "f" else np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    found = (
+        np.isnan(values)
+        if values.dtype.kind == "f"
+        else np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    )
     return np.asarray(found.any(axis=tuple(range(1, found.ndim))))
 
 
@@ -136,7 +171,9 @@ def _is_number(value: Any) -> bool:
 
 def _holds_text(column: Any) -> bool:
     """Whether a text of the column is no number though Python reads it as one."""
-    texts = column if isinstance(column, list) else column.tolist() if column.dtype.kind in "OU" else []
+    texts = (
+        column if isinstance(column, list) else column.tolist() if column.dtype.kind in "OU" else []
+    )
     return any(isinstance(value, str) and "_" in value for value in texts)
 
 
@@ -150,18 +187,23 @@ def _remedy(text):
 
 
 def same_kind(labels: Any, classes: Sequence[str]) -> Any:
-    """Texts as whole numbers where all of them are, so that "0" in a header and 0 in a column are one class."""
+    """Texts as whole numbers where all of them are, so that "0" in a header and 0 in a column
+    are one class.
+    """
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
     plain = whole_numbers(texts)
     if plain == texts:
         return labels, classes
     n_labels = 0 if labels is None else len(labels)
-    return None if labels is None else plain[:n_labels], None if classes is None else plain[n_labels:]
+    return None if labels is None else plain[:n_labels], (
+        None if classes is None else plain[n_labels:]
+    )
 
 
 #: What --target asks of predictions of classes, apart from a class's label.
 QUESTIONS = ("event", "answer", "classes")
-#: By --inputs: the values there can be, which values are none of them, and the probability that they mean, where that is another number.
+#: By --inputs: the values there can be, which values are none of them, and the probability that
+#: they mean, where that is another number.
 UNITS: dict[str, tuple[str, Callable[..., Any], Callable[..., Any] | None]] = {
     "probability": ("probabilities in [0, 1]", lambda v: (v < 0.0) | (v > 1.0 + 1e-5), None),
     "percent": ("percentages, 0 to 100", lambda v: (v < 0.0) | (v > 100.0), lambda v: v / 100.0),
@@ -173,7 +215,9 @@ PARTNER = {a: b for pair in NO_AND_YES for a, b in (pair, pair[::-1])}
 
 
 def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.ndarray, str]:
-    """(values, "probability", "logit" or "score") of one column, by what ``inputs`` says it holds; what is none of that is refused."""
+    """(values, "probability", "logit" or "score") of one column, by what ``inputs`` says it
+    holds; what is none of that is refused.
+    """
     rule, off, meant = UNITS[inputs]
     if values.dtype.kind not in "fiu":
         return values, inputs  # the door says what it is
@@ -181,45 +225,76 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
     bad = np.flatnonzero(off(values))
     if len(bad):
         raise InputError(
-            f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.6g} ({len(bad)} such rows); "
-            f"say what it holds with --inputs {', '.join(one for one in UNITS if one != inputs)}."
+            f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.6g} ({len(bad)}"
+            " such rows); say what it holds with --inputs"
+            f" {', '.join(one for one in UNITS if one != inputs)}."
         )
-    return values if meant is None else meant(values.astype(np.float64)), inputs if inputs in ("logit", "score") else "probability"
+    return values if meant is None else meant(values.astype(np.float64)), (
+        inputs
+        if inputs
+        in (
+            "logit",
+            "score",
+        )
+        else "probability"
+    )
 
 
-def two_labels(labels: Sequence[Any], positive: str | None, path: Any) -> tuple[Any, list[Any] | None]:
-    """(labels, [other label, the event's]) of rows with one risk each; of several others all are "not EVENT". None: the door knows.
+def two_labels(
+    labels: Sequence[Any], positive: str | None, path: Any
+) -> tuple[Any, list[Any] | None]:
+    """(labels, [other label, the event's]) of rows with one risk each; of several others all are
+    "not EVENT". None: the door knows.
 
     Examples
     --------
-    >>> two_labels(["Yes", "Yes"], None, "f")[1], two_labels([0, 1], None, "f")[1], two_labels(["good", "bad"], "bad", "f")[1]
+    >>> (
+    ...     two_labels(["Yes", "Yes"], None, "f")[1],
+    ...     two_labels([0, 1], None, "f")[1],
+    ...     two_labels(["good", "bad"], "bad", "f")[1],
+    ... )
     (['No', 'Yes'], None, ['good', 'bad'])
     """
     listed = list(labels) if isinstance(labels, list) else np.asarray(labels).tolist()
     seen = list(dict.fromkeys(listed))
-    if any(map(is_missing, seen)) or any(isinstance(label, float) and not label.is_integer() for label in seen):
+    if any(map(is_missing, seen)) or any(
+        isinstance(label, float) and not label.is_integer() for label in seen
+    ):
         return labels, None
     own = _event_among(seen, positive, f"the labels of {path}")
     if positive is None and not any(isinstance(label, str) for label in seen):
         return labels, None
     event = next((label for label, is_it in zip(seen, own, strict=True) if is_it), None)
     others = [label for label, is_it in zip(seen, own, strict=True) if not is_it]
-    event = event if event is not None else positive if positive is not None else _partner(others[0])
+    event = (
+        event if event is not None else positive if positive is not None else _partner(others[0])
+    )
     if len(others) == 1:
         return labels, [others[0], event]
     other = f"not {event}" if positive is not None else _partner(event)
     if positive is not None:
-        warn(f"{path} has {len(others)} labels beside {event!r}, which all count as rows without the event: {few(others)}.")
-    return np.array([event if label == event else other for label in listed], dtype=object), [other, event]
+        warn(
+            f"{path} has {len(others)} labels beside {event!r}, which all count as rows without the"
+            f" event: {few(others)}."
+        )
+    return np.array([event if label == event else other for label in listed], dtype=object), [
+        other,
+        event,
+    ]
 
 
 def _event_among(names, positive, what):
-    """Which of the names is the event; one that is none of several is refused, and so are names that do not say it themselves."""
+    """Which of the names is the event; one that is none of several is refused, and so are names
+    that do not say it themselves.
+    """
     if positive is None:
         try:
             return event_places(names)
         except InputError:
-            raise InputError(f"{what} must say which is the event; name it with --positive LABEL; they are {few(names)}.") from None
+            raise InputError(
+                f"{what} must say which is the event; name it with --positive LABEL; they are"
+                f" {few(names)}."
+            ) from None
     own = event_places(names, positive)
     if not any(own) and len(names) > 1:
         raise InputError(f"--positive must be among {what}, {few(names)}; got {positive!r}.")
@@ -233,10 +308,14 @@ def _partner(label):
 
 
 def event_of(classes: Sequence[Any], positive: str | None, path: Any) -> Any:
-    """The label of the event among two classes of columns; None where neither they nor --positive say it."""
+    """The label of the event among two classes of columns; None where neither they nor
+    --positive say it.
+    """
     if positive is None and not _say_it(classes):
         return None
-    return list(classes)[_event_among(list(classes), positive, f"the classes of {path}").index(True)]
+    return list(classes)[
+        _event_among(list(classes), positive, f"the classes of {path}").index(True)
+    ]
 
 
 def _say_it(classes):
@@ -249,21 +328,26 @@ def _say_it(classes):
 def refuse_target(data: Any, target: str | None) -> None:
     """Refuse --target where nothing is asked of classes."""
     if target is not None and data.domain is REGRESSION:
-        raise click.UsageError(f"--target is for predictions of classes; {data.path.name} holds forecasts of a number; leave it out.")
+        raise click.UsageError(
+            f"--target is for predictions of classes; {data.path.name} holds forecasts of a number;"
+            " leave it out."
+        )
 
 
 def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
     """Refuse two classes of which neither is known to be the event."""
     raise InputError(
-        f"which of the classes {few(classes)} of {path} is the event must be said: --positive LABEL; "
-        "or ask how likely the model's own answer is right: --target answer."
+        f"which of the classes {few(classes)} of {path} is the event must be said: --positive"
+        " LABEL; or ask how likely the model's own answer is right: --target answer."
     )
 
 
 def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
-    """What --target asks of a file, "answer", "classes", "event", or the label of a class; None of forecasts.
+    """What --target asks of a file, "answer", "classes", "event", or the label of a class; None of
+    forecasts.
 
-    By default the event of two classes, and the classes of more; the answer where a calibrator speaks of it alone.
+    By default the event of two classes, and the classes of more; the answer where a calibrator
+    speaks of it alone.
     """
     if data.domain is REGRESSION:
         return None
@@ -274,7 +358,10 @@ def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
         if len(classes) > 2:
             if target is None:
                 return "classes"
-            raise click.UsageError(f"--target event is for two classes; {data.path.name} has {len(classes)}; name one of {few(classes)}.")
+            raise click.UsageError(
+                f"--target event is for two classes; {data.path.name} has {len(classes)}; name one"
+                f" of {few(classes)}."
+            )
         if data.event is None:
             refuse_unsaid(classes, data.path)
         return "event" if data.event == classes[1] else data.event
@@ -282,5 +369,8 @@ def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
         return target
     found = places([target], classes)[0]
     if found < 0:
-        raise click.UsageError(f"--target must be {', '.join(QUESTIONS)}, or one of the classes {few(classes)}; got {target!r}.")
+        raise click.UsageError(
+            f"--target must be {', '.join(QUESTIONS)}, or one of the classes {few(classes)}; got"
+            f" {target!r}."
+        )
     return list(classes)[found]

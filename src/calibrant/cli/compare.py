@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, TASKS, Columns, cluster_option, column_options, json_option, target_option, weight_kind_option
+from calibrant.cli.options import (
+    FILE,
+    TASKS,
+    Columns,
+    cluster_option,
+    column_options,
+    json_option,
+    target_option,
+    weight_kind_option,
+)
 from calibrant.cli.wording import few, say
 from calibrant.errors import InputError
 
@@ -20,25 +29,56 @@ CORRECTIONS = ("holm", "bonferroni", "none")
 @click.command()
 @click.argument("files", metavar="TABLE...", nargs=-1, required=True, type=FILE)
 @target_option("What is asked")
-@click.option("--metric", "keys", metavar="KEY", multiple=True,
-              help="Compare by this metric; may be repeated (default log loss and Brier score; of forecasts CRPS and NLL).")  # fmt: skip
-@click.option("--baseline", metavar="NAME", help="The one that the others are compared with; by default every pair is.")
+@click.option(
+    "--metric",
+    "keys",
+    metavar="KEY",
+    multiple=True,
+    help=(
+        "Compare by this metric; may be repeated (default log loss and Brier score; of forecasts"
+        " CRPS and NLL)."
+    ),
+)
+@click.option(
+    "--baseline",
+    metavar="NAME",
+    help="The one that the others are compared with; by default every pair is.",
+)
 @cluster_option
 @weight_kind_option
-@click.option("--correction", type=click.Choice(CORRECTIONS), default="holm", show_default=True, help="For the number of pairs.")
 @click.option(
-    "--level", default=0.95, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Level of the intervals."
+    "--correction",
+    type=click.Choice(CORRECTIONS),
+    default="holm",
+    show_default=True,
+    help="For the number of pairs.",
+)
+@click.option(
+    "--level",
+    default=0.95,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Level of the intervals.",
 )
 @json_option
 @column_options(several=True)
 def compare(
-    files: tuple[Path, ...], target: Any, keys: tuple[str, ...], cluster: str | None, weight_kind: Any, as_json: bool, columns: Columns,
-    risks: tuple[str, ...], **options: Any,
-) -> None:  # fmt: skip
-    """Test whether one prediction is better than another on the same rows: those of several TABLEs, or several --risk columns of one.
+    files: tuple[Path, ...],
+    target: Any,
+    keys: tuple[str, ...],
+    cluster: str | None,
+    weight_kind: Any,
+    as_json: bool,
+    columns: Columns,
+    risks: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Test whether one prediction is better than another on the same rows: those of several TABLEs,
+    or several --risk columns of one.
 
-    Each pair gets the difference of each metric with an interval and a test, corrected for the number of pairs. Calibration errors are
-    shown and not compared: where one of two is near 0 no test of them holds its level; decide by a proper score.
+    Each pair gets the difference of each metric with an interval and a test, corrected for the
+    number of pairs. Calibration errors are shown and not compared: where one of two is near 0 no
+    test of them holds its level; decide by a proper score.
 
     \b
     Examples:
@@ -52,49 +92,90 @@ def compare(
     from calibrant.groups import clustered
     from calibrant.metrics.comparison import OF_CLASSES, OF_EVENTS, OF_NUMBERS
 
-    read_of = {name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()}
+    read_of = {
+        name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()
+    }
     (data, whole, _), *_ = read_of.values()
     for other, record, _ in read_of.values():
         _require_same_rows(data, whole, other, record)
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
-    usual = OF_NUMBERS if data.domain.name == TASKS[1] else OF_EVENTS if one is not whole else OF_CLASSES
+    usual = (
+        OF_NUMBERS
+        if data.domain.name == TASKS[1]
+        else OF_EVENTS
+        if one is not whole
+        else OF_CLASSES
+    )
     drawn = clustered(whole, column_of(data, cluster), weight_kind)
     records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
-    found = metrics.compare.of(records, _metrics(keys, data.domain) or usual, cluster=drawn.cluster, **options)
-    say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1) if as_json else str(found))
+    found = metrics.compare.of(
+        records, _metrics(keys, data.domain) or usual, cluster=drawn.cluster, **options
+    )
+    say(
+        json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1)
+        if as_json
+        else str(found)
+    )
 
 
 def _read(files, columns, risks):
     """{name: file} of two predictions or more."""
-    paths = [file.name for file in files] if len({file.name for file in files}) == len(files) else [str(file) for file in files]
-    names = risks if len(files) == 1 else paths if len(risks) < 2 else [f"{path}:{risk}" for path in paths for risk in risks]
+    paths = (
+        [file.name for file in files]
+        if len({file.name for file in files}) == len(files)
+        else [str(file) for file in files]
+    )
+    names = (
+        risks
+        if len(files) == 1
+        else paths
+        if len(risks) < 2
+        else [f"{path}:{risk}" for path in paths for risk in risks]
+    )
     if len(names) < 2 or len(set(names)) < len(names):
         found = f"got {few(names or paths)}"
-        raise click.UsageError(f"compare takes two different predictions or more, two TABLEs or --risk twice; {found}.")
+        raise click.UsageError(
+            f"compare takes two different predictions or more, two TABLEs or --risk twice; {found}."
+        )
     from calibrant.cli.reading import read_source
     from calibrant.cli.sources import open_source
 
     sources, risks = [open_source(file) for file in files], risks or (None,)
     if columns.skip_missing:
-        sources, columns = _without_missing(sources, columns, risks), replace(columns, skip_missing=False)
-    found = (read_source(source, replace(columns, risk=risk)) for source in sources for risk in risks)
+        sources, columns = (
+            _without_missing(sources, columns, risks),
+            replace(columns, skip_missing=False),
+        )
+    found = (
+        read_source(source, replace(columns, risk=risk)) for source in sources for risk in risks
+    )
     return dict(zip(names, map(_as_risks, found), strict=True))
 
 
 def _without_missing(sources, columns, risks):
-    """The sources without the rows that lack a prediction, label or weight in any of them, so that all have the same rows."""
+    """The sources without the rows that lack a prediction, label or weight in any of them, so
+    that all have the same rows.
+    """
     import numpy as np
 
     from calibrant.cli.reading import rows_left
 
-    left = [rows_left(source, replace(columns, risk=risk), True) for source in sources for risk in risks]
+    left = [
+        rows_left(source, replace(columns, risk=risk), True) for source in sources for risk in risks
+    ]
     if len({len(each) for each in left}) > 1:
         counts = ", ".join(f"{len(source):,}" for source in sources)
-        raise InputError(f"all tables must have the same rows; they have {counts}; compare on the same rows.")
+        raise InputError(
+            f"all tables must have the same rows; they have {counts}; compare on the same rows."
+        )
     kept = np.all(left, axis=0)
     if not kept.all():
-        say(f"{np.sum(~kept):,} of {len(kept):,} rows lack a prediction, label or weight in some table and are left out.", err=True)
+        say(
+            f"{np.sum(~kept):,} of {len(kept):,} rows lack a prediction, label or weight in some"
+            " table and are left out.",
+            err=True,
+        )
     return [source.take(np.flatnonzero(kept)) for source in sources]
 
 
@@ -106,7 +187,9 @@ def _as_risks(data):
 
 
 def _record(data, target):
-    """(the record of a file, the one that is measured): of the event, where it is asked for, that of yes and no."""
+    """(the record of a file, the one that is measured): of the event, where it is asked for,
+    that of yes and no.
+    """
     from calibrant.cli.columns import refuse_target, viewed
 
     refuse_target(data, target)
@@ -124,10 +207,14 @@ def _require_same_rows(first, ours, other, theirs):
 
     if first.domain is not other.domain:
         raise InputError(
-            f"{other.path} must be of the same task as {first.path}; got {other.domain.name} and {first.domain.name}; say --task."
+            f"{other.path} must be of the same task as {first.path}; got {other.domain.name} and"
+            f" {first.domain.name}; say --task."
         )
     if len(ours) != len(theirs):
-        raise InputError(f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,}; compare on the same rows.")
+        raise InputError(
+            f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,};"
+            " compare on the same rows."
+        )
     if first.domain.name == TASKS[0]:
         same = np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
     else:
@@ -135,7 +222,10 @@ def _require_same_rows(first, ours, other, theirs):
     for what, agree in (("labels", same), ("weights", ours.weights == theirs.weights)):
         if not agree.all():
             said = f"the {what} of {other.path} must be those of {first.path}, row by row"
-            raise InputError(f"{said}; {np.sum(~agree):,} of {len(ours):,} differ; give both the same rows in the same order.")
+            raise InputError(
+                f"{said}; {np.sum(~agree):,} of {len(ours):,} differ; give both the same rows in"
+                " the same order."
+            )
 
 
 def _metrics(keys, domain):

@@ -1,11 +1,22 @@
-"""``calibrant decide``: a rule that says which answers can be accepted, with the share of errors that it promises."""
+"""``calibrant decide``: a rule that says which answers can be accepted, with the share of errors
+that it promises.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, TASKS, Columns, cluster_option, column_options, force_option, output_option, refuse_existing
+from calibrant.cli.options import (
+    FILE,
+    TASKS,
+    Columns,
+    cluster_option,
+    column_options,
+    force_option,
+    output_option,
+    refuse_existing,
+)
 from calibrant.cli.wording import say
 
 __all__ = ["decide"]
@@ -18,41 +29,81 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
-@click.option("--max-error", type=SHARE, default=0.05, show_default=True, help="Share of errors allowed among accepted answers.")
-@click.option("--certainty", type=SHARE, default=0.95, show_default=True, help="Probability with which that share is not exceeded.")
-@click.option("--procedure", type=click.Choice(PROCEDURES), default=PROCEDURES[0], show_default=True, help="How thresholds are tried.")
+@click.option(
+    "--max-error",
+    type=SHARE,
+    default=0.05,
+    show_default=True,
+    help="Share of errors allowed among accepted answers.",
+)
+@click.option(
+    "--certainty",
+    type=SHARE,
+    default=0.95,
+    show_default=True,
+    help="Probability with which that share is not exceeded.",
+)
+@click.option(
+    "--procedure",
+    type=click.Choice(PROCEDURES),
+    default=PROCEDURES[0],
+    show_default=True,
+    help="How thresholds are tried.",
+)
 @click.option(
     "--when-uncertain",
     type=click.Choice(list(UNCERTAIN)),
     default="refuse",
     show_default=True,
-    help="Where nothing can be certified: say how many rows could, or save a rule that accepts no answer.",
+    help=(
+        "Where nothing can be certified: say how many rows could, or save a rule that accepts no"
+        " answer."
+    ),
 )
-@click.option("--sets", is_flag=True, help="Sets of classes that hold the true one, in place of answers to accept.")
-@click.option("--level", type=SHARE, default=0.9, show_default=True, help="With --sets: the share of sets that hold the true class.")
+@click.option(
+    "--sets",
+    is_flag=True,
+    help="Sets of classes that hold the true one, in place of answers to accept.",
+)
+@click.option(
+    "--level",
+    type=SHARE,
+    default=0.9,
+    show_default=True,
+    help="With --sets: the share of sets that hold the true class.",
+)
 @output_option("rule.calibrant", "Where to save the rule.")
 @cluster_option
 @column_options(forecasts=False)
 @force_option
 def decide(
-    file: Path, max_error: float, certainty: float, procedure: str, when_uncertain: str, sets: bool, level: float, output: Path,
-    cluster: str | None, columns: Columns, force: bool,
-) -> None:  # fmt: skip
+    file: Path,
+    max_error: float,
+    certainty: float,
+    procedure: str,
+    when_uncertain: str,
+    sets: bool,
+    level: float,
+    output: Path,
+    cluster: str | None,
+    columns: Columns,
+    force: bool,
+) -> None:
     """Certify on TABLE from which confidence on answers can be accepted, and save the rule.
 
-    TABLE must hold predictions for rows that neither the model nor a calibrator was fitted on, and what was true. The rule accepts an
-    answer where its probability, or the --confidence or score named, is above the threshold; `calibrant apply` adds a column `accept`,
-    or, with --sets, `set`. Where nothing can be promised it says how many rows that would take.
+    TABLE must hold predictions for rows that neither the model nor a calibrator was fitted on, and
+    what was true. The rule accepts an answer where its probability, or the --confidence or score
+    named, is above the threshold; `calibrant apply` adds a column `accept`, or, with --sets, `set`.
+    Where nothing can be promised it says how many rows that would take.
 
     \b
     Examples:
-      calibrant decide log.csv --max-error 0.05 -o rule.calibrant
-      calibrant decide loans.csv --risk p_default --label outcome --positive bad
-      calibrant decide answers.jsonl --confidence said --label correct --max-error 0.1 --certainty 0.9
-      calibrant decide answers.jsonl --confidence margin --inputs score --label correct
-      calibrant decide predictions.npz --cluster patient
-      calibrant decide predictions.npz --sets --level 0.9
-      calibrant apply rule.calibrant new.csv -o decided.csv
+      calibrant decide log.csv --max-error 0.05 -o rule.calibrant calibrant decide loans.csv --risk
+      p_default --label outcome --positive bad calibrant decide answers.jsonl --confidence said
+      --label correct --max-error 0.1 --certainty 0.9 calibrant decide answers.jsonl --confidence
+      margin --inputs score --label correct calibrant decide predictions.npz --cluster patient
+      calibrant decide predictions.npz --sets --level 0.9 calibrant apply rule.calibrant new.csv -o
+      decided.csv
     """
     import calibrant
     from calibrant.cli.reading import column_of, read_file
@@ -61,27 +112,42 @@ def decide(
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     if data.domain.name == TASKS[1]:
-        raise click.UsageError(f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among classes.")
+        raise click.UsageError(
+            f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among"
+            " classes."
+        )
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:
-        raise click.UsageError("--sets are made of class probabilities; name those in place of --confidence or a score.")
+        raise click.UsageError(
+            "--sets are made of class probabilities; name those in place of --confidence or a"
+            " score."
+        )
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     if sets:
         _of_sets(data, level, options).save(output, overwrite=force)
         say(str(output))
         return
-    rule = calibrant.SelectiveClassifier(max_error, certainty, method=procedure, when_uncertain=UNCERTAIN[when_uncertain])
+    rule = calibrant.SelectiveClassifier(
+        max_error, certainty, method=procedure, when_uncertain=UNCERTAIN[when_uncertain]
+    )
     with working("certifying"):
         if of_answers:
             rule.fit_scores(data.values, ~_right(data), **options)
         else:
-            rule.set_params(inputs=data.inputs, classes=data.classes).fit(data.values, data.labels, **options)
+            rule.set_params(inputs=data.inputs, classes=data.classes).fit(
+                data.values, data.labels, **options
+            )
     rule.save(output, overwrite=force)
-    say(f"{rule.certificate_}\nIt holds if {rule.guarantee_.assumes}.\nThreshold {rule.threshold_:.6g}: {output}")
+    say(
+        f"{rule.certificate_}\nIt holds if {rule.guarantee_.assumes}.\nThreshold"
+        f" {rule.threshold_:.6g}: {output}"
+    )
 
 
 def _right(data: Any) -> Any:
-    """(n,) whether the answer that a confidence or score is about was right; any number is read as a score."""
+    """(n,) whether the answer that a confidence or score is about was right; any number is read
+    as a score.
+    """
     from calibrant.predictions import read
 
     return read(data.values, data.labels, inputs="logit", classes=data.classes).labels == 1
@@ -96,5 +162,8 @@ def _of_sets(data: Any, level: float, options: dict[str, Any]) -> Any:
     with working("certifying"):
         rule.fit(data.values, data.labels, **options)
     sizes = rule.predict_set(data.values).sum(axis=1)
-    say(f"{rule.guarantee_}.\n{sizes.mean():.2f} classes a set on average here; {(sizes == 1).mean():.1%} hold one alone.")
+    say(
+        f"{rule.guarantee_}.\n{sizes.mean():.2f} classes a set on average here;"
+        f" {(sizes == 1).mean():.1%} hold one alone."
+    )
     return rule

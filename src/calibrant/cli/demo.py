@@ -11,13 +11,21 @@ __all__ = ["demo"]
 
 @click.command()
 @output_option("report.html", "Where to write the page.")
-@click.option("--full", is_flag=True, help="Print the table with intervals for every model and data set, not only the first.")
-@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of tables.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="Print the table with intervals for every model and data set, not only the first.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of tables."
+)
 @force_option
 def demo(output: Path, full: bool, as_json: bool, force: bool) -> None:
-    """Train real models on scikit-learn's digits and breast cancer data, calibrate each by every method, compare, report.
+    """Train real models on scikit-learn's digits and breast cancer data, calibrate each by every
+    method, compare, report.
 
-    The models learn from 40 % of the rows, the calibrators from another 30 %; all numbers are from the last 30 %.
+    The models learn from 40 % of the rows, the calibrators from another 30 %; all numbers are from
+    the last 30 %.
 
     \b
     Examples:

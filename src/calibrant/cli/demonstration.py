@@ -26,7 +26,11 @@ from calibrant.select.default import default_calibrator
 
 __all__ = ["demonstrate"]
 
-COMPARED: dict[Any, Any] = {"log loss": metrics.log_loss, "Brier": metrics.brier_score, "ECE": metrics.expected_calibration_error}
+COMPARED: dict[Any, Any] = {
+    "log loss": metrics.log_loss,
+    "Brier": metrics.brier_score,
+    "ECE": metrics.expected_calibration_error,
+}
 N_RESAMPLES = 300
 
 
@@ -35,7 +39,9 @@ def _models():
     return {
         "random forest": RandomForestClassifier(100, random_state=0),
         "naive Bayes": make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-3)),
-        "neural network": make_pipeline(StandardScaler(), MLPClassifier((32,), alpha=1e-4, max_iter=1000, random_state=0)),
+        "neural network": make_pipeline(
+            StandardScaler(), MLPClassifier((32,), alpha=1e-4, max_iter=1000, random_state=0)
+        ),
     }
 
 
@@ -59,7 +65,12 @@ def demonstrate(output: Path, full: bool, as_json: bool, force: bool) -> None:
     calibrator = default_calibrator()
     first = cases[0]
     found = calibrant.report(
-        first.fit[1], first.fit[0], test=first.test[::-1], classes=first.classes, calibrator=calibrator, title=f"Demo: {first.name}"
+        first.fit[1],
+        first.fit[0],
+        test=first.test[::-1],
+        classes=first.classes,
+        calibrator=calibrator,
+        title=f"Demo: {first.name}",
     )
     found.save(output, overwrite=force)
     if as_json:
@@ -71,7 +82,9 @@ def demonstrate(output: Path, full: bool, as_json: bool, force: bool) -> None:
         out.print(_detail(case, results[case.name]))
     out.print(f"{first.name}: {found.to_dict()['verdict']['sentence']}", soft_wrap=True)
     out.print(
-        f"{len(cases)} cases, {len(methods())} methods, {time.perf_counter() - start:.0f} s. Open the report: {output}", soft_wrap=True
+        f"{len(cases)} cases, {len(methods())} methods, {time.perf_counter() - start:.0f} s. Open"
+        f" the report: {output}",
+        soft_wrap=True,
     )
 
 
@@ -79,7 +92,9 @@ def _train(data, step):
     train, fit, test = three_parts(data)
     for name, model in _models().items():
         model.fit(data.X[train], data.y[train])
-        parts = [(model.predict_proba(data.X[rows]), data.classes[data.y[rows]]) for rows in (fit, test)]
+        parts = [
+            (model.predict_proba(data.X[rows]), data.classes[data.y[rows]]) for rows in (fit, test)
+        ]
         yield _Case(f"{name} on {data.name}", data.classes, *parts)
         step()
 
@@ -111,30 +126,49 @@ def _measure(calibrator, case):
 
 def _overview(results):
     """Log loss of every method in every case; the methods in the order of their mean."""
-    table = Table(title="Log loss on the test rows (lower is better; best of a column in bold)", title_justify="left")
+    table = Table(
+        title="Log loss on the test rows (lower is better; best of a column in bold)",
+        title_justify="left",
+    )
     table.add_column("method", no_wrap=True)
     for name in results:
         model, _, data = name.partition(" on ")
         table.add_column(f"{data}\n{model}", justify="right")
     names = list(next(iter(results.values())))
-    loss = np.array([[results[case][name].get("log loss", {}).get("value", np.nan) for case in results] for name in names])
-    order = np.argsort(np.where(np.isnan(loss).any(axis=1), np.inf, loss.mean(axis=1)), kind="stable")
+    loss = np.array(
+        [
+            [results[case][name].get("log loss", {}).get("value", np.nan) for case in results]
+            for name in names
+        ]
+    )
+    order = np.argsort(
+        np.where(np.isnan(loss).any(axis=1), np.inf, loss.mean(axis=1)), kind="stable"
+    )
     best = np.nanmin(loss, axis=0)
     for i in order:
-        cells = ["–" if np.isnan(v) else f"[bold]{v:.3f}[/bold]" if v == b else f"{v:.3f}" for v, b in zip(loss[i], best, strict=True)]
+        cells = [
+            "–" if np.isnan(v) else f"[bold]{v:.3f}[/bold]" if v == b else f"{v:.3f}"
+            for v, b in zip(loss[i], best, strict=True)
+        ]
         table.add_row(_shown(names[i]), *cells)
     return table
 
 
 def _detail(case, results):
-    table = Table(title=f"{case.name}: {len(case.fit[1])} rows to fit, {len(case.test[1])} to test", title_justify="left")
+    table = Table(
+        title=f"{case.name}: {len(case.fit[1])} rows to fit, {len(case.test[1])} to test",
+        title_justify="left",
+    )
     table.add_column("method")
     for name in COMPARED:
         table.add_column(name, justify="right")
     table.add_column("fit")
     measured = {name: found for name, found in results.items() if "refused" not in found}
     for name, found in sorted(measured.items(), key=lambda item: item[1]["log loss"]["value"]):
-        cells = [f"{found[m]['value']:.3f} \\[{found[m]['low']:.3f}, {found[m]['high']:.3f}]" for m in COMPARED]
+        cells = [
+            f"{found[m]['value']:.3f} \\[{found[m]['low']:.3f}, {found[m]['high']:.3f}]"
+            for m in COMPARED
+        ]
         table.add_row(_shown(name), *cells, str(found["status"]))
     for name in results.keys() - measured.keys():
         table.add_row(_shown(name), "–", "–", "–", results[name]["refused"][:40])

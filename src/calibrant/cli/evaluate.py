@@ -18,7 +18,7 @@ from calibrant.cli.options import (
     method_options,
     table_options,
     weight_kind_option,
-)  # fmt: skip
+)
 
 __all__ = ["evaluate"]
 
@@ -26,7 +26,12 @@ __all__ = ["evaluate"]
 @click.command()
 @click.argument("source", metavar="TABLE", type=FILE)
 @method_options
-@click.option("--test", type=FILE, metavar="TABLE", help="Fit --method on all of TABLE and measure on this one instead of out of fold.")
+@click.option(
+    "--test",
+    type=FILE,
+    metavar="TABLE",
+    help="Fit --method on all of TABLE and measure on this one instead of out of fold.",
+)
 @gate_option('"event_ece>0.02", or "after.log_loss>=0.3" with --method')
 @column_options()
 @table_options
@@ -36,19 +41,31 @@ __all__ = ["evaluate"]
 @json_option
 @click.pass_context
 def evaluate(
-    ctx: Any, source: Path, method: Any, target: Any, calibrator: Any, test: Any, gates: Any, columns: Columns, bins: Any, cluster: Any,
+    ctx: Any,
+    source: Path,
+    method: Any,
+    target: Any,
+    calibrator: Any,
+    test: Any,
+    gates: Any,
+    columns: Columns,
+    bins: Any,
+    cluster: Any,
     weight_kind: Any,
-    as_json: bool, **slices: Any,
-) -> None:  # fmt: skip
+    as_json: bool,
+    **slices: Any,
+) -> None:
     """Measure the predictions in TABLE, each number with an interval.
 
-    TABLE is a file, a folder or a quoted pattern of files. Of two classes the numbers are of the risk of the event: log loss, Brier
-    score, D², O/E, calibration in the large and slope, ECE, ICI, AUROC. --target answer asks how likely the model's own answer is right,
-    as more classes do by default: accuracy, log loss, Brier score, ECE; --target LABEL takes one class for the event. Of forecasts: NLL,
-    CRPS, ENCE, coverage.
+    TABLE is a file, a folder or a quoted pattern of files. Of two classes the numbers are of the
+    risk of the event: log loss, Brier score, D², O/E, calibration in the large and slope, ECE, ICI,
+    AUROC. --target answer asks how likely the model's own answer is right, as more classes do by
+    default: accuracy, log loss, Brier score, ECE; --target LABEL takes one class for the event. Of
+    forecasts: NLL, CRPS, ENCE, coverage.
 
-    With --calibrator or --method: before and after calibration, and the change (paired). With --by or --time: the numbers of each slice,
-    counted in one pass and bounded memory. A table of more than a million rows is read in parts.
+    With --calibrator or --method: before and after calibration, and the change (paired). With --by
+    or --time: the numbers of each slice, counted in one pass and bounded memory. A table of more
+    than a million rows is read in parts.
 
     \b
     Examples:
@@ -65,12 +82,19 @@ def evaluate(
       calibrant evaluate logs/ --by model,day --resume sums.calibrant -o slices.parquet
     """
     if any(slices[name] is not None for name in ("by", "time", "engine", "resume", "output")):
-        given = {"--method": method, "--calibrator": calibrator, "--test": test, "--cluster": cluster}
+        given = {
+            "--method": method,
+            "--calibrator": calibrator,
+            "--test": test,
+            "--cluster": cluster,
+        }
         given["--weight-kind"] = None if weight_kind == "frequency" else weight_kind
         _refuse_of_rows(next((name for name, value in given.items() if value is not None), None))
         from calibrant.cli.slices import Tables, evaluate_tables
 
-        failing = evaluate_tables(str(source), Tables(**slices), columns, bins, as_json, target, gates)
+        failing = evaluate_tables(
+            str(source), Tables(**slices), columns, bins, as_json, target, gates
+        )
     else:
         asked = {
             "method": method,
@@ -88,7 +112,10 @@ def evaluate(
 
 def _refuse_of_rows(option: str | None) -> None:
     if option is not None:
-        raise click.UsageError(f"{option} needs rows, and slices are sums; leave it out, or --by, --time, --engine, --resume and -o.")
+        raise click.UsageError(
+            f"{option} needs rows, and slices are sums; leave it out, or --by, --time, --engine,"
+            " --resume and -o."
+        )
 
 
 def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: Any) -> bool:

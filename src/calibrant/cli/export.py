@@ -21,31 +21,63 @@ __all__ = ["export"]
 
 @click.command()
 @click.argument("calibrator", type=SAVED)
-@output_option(None, "Where to write; its ending says what: .onnx, .c, .js, .mjs, .json, .sql or .pt.")
-@click.option("--name", default="calibrate", show_default=True, help="C, JavaScript: name of the function.")
+@output_option(
+    None, "Where to write; its ending says what: .onnx, .c, .js, .mjs, .json, .sql or .pt."
+)
+@click.option(
+    "--name", default="calibrate", show_default=True, help="C, JavaScript: name of the function."
+)
 @click.option("--table", metavar="NAME", help="SQL: the table that holds the predictions.")
-@click.option("--columns", metavar="NAMES", help="SQL: its columns, a,b,... in the order of the classes (default p_CLASS).")
-@click.option("--risk", metavar="NAME", help="The one column of the risk (default as in fit): one number in, one out.")
-@click.option("--inputs", type=click.Choice(tuple(RISKS)), help="What that one column holds (default as in fit, or probability).")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="SQL: its columns, a,b,... in the order of the classes (default p_CLASS).",
+)
+@click.option(
+    "--risk",
+    metavar="NAME",
+    help="The one column of the risk (default as in fit): one number in, one out.",
+)
+@click.option(
+    "--inputs",
+    type=click.Choice(tuple(RISKS)),
+    help="What that one column holds (default as in fit, or probability).",
+)
 @click.option("--keep", metavar="NAMES", help="SQL: columns to carry along, such as a key.")
-@click.option("--groups", metavar="NAMES", help="SQL: its columns of groups, for calibrators that take them (default as in fit).")
-@click.option("--dialect", default="duckdb", show_default=True, help="SQL: any that sqlglot writes.")
+@click.option(
+    "--groups",
+    metavar="NAMES",
+    help="SQL: its columns of groups, for calibrators that take them (default as in fit).",
+)
+@click.option(
+    "--dialect", default="duckdb", show_default=True, help="SQL: any that sqlglot writes."
+)
 @force_option
 def export(
-    calibrator: Path, output: Path, name: str, table: str | None, columns: str | None, risk: str | None, inputs: str | None,
-    keep: str | None, groups: str | None, dialect: str, force: bool,
-) -> None:  # fmt: skip
+    calibrator: Path,
+    output: Path,
+    name: str,
+    table: str | None,
+    columns: str | None,
+    risk: str | None,
+    inputs: str | None,
+    keep: str | None,
+    groups: str | None,
+    dialect: str,
+    force: bool,
+) -> None:
     """Write a saved CALIBRATOR as ONNX, C, JavaScript, JSON, SQL or a torch module.
 
-    A calibrator fitted on one column of risks is written as a function of that risk alone, which gives the calibrated risk.
-    What it computes is the same to the rounding of the target; what cannot be said there (signals with a training set) is refused.
+    A calibrator fitted on one column of risks is written as a function of that risk alone, which
+    gives the calibrated risk. What it computes is the same to the rounding of the target; what
+    cannot be said there (signals with a training set) is refused.
 
     \b
     Examples:
-      calibrant export model.calibrant -o calibrator.onnx
-      calibrant export model.calibrant -o calibrate.c --name calibrate_churn
-      calibrant export model.calibrant -o calibrate.sql --table predictions --columns p_no,p_yes --keep id
-      calibrant export model.calibrant -o calibrate.sql --table predictions --risk score --keep id
+      calibrant export model.calibrant -o calibrator.onnx calibrant export model.calibrant -o
+      calibrate.c --name calibrate_churn calibrant export model.calibrant -o calibrate.sql --table
+      predictions --columns p_no,p_yes --keep id calibrant export model.calibrant -o calibrate.sql
+      --table predictions --risk score --keep id
     """
     from calibrant.cli.choosing import saved
 
@@ -54,12 +86,20 @@ def export(
     if kind not in WRITERS:
         raise click.UsageError(f"the output must end in {', '.join(WRITERS)}; got {output.name}.")
     if (table is None) != (kind != ".sql"):
-        raise click.UsageError("--table is for SQL, and SQL needs it: the table that holds the predictions.")
+        raise click.UsageError(
+            "--table is for SQL, and SQL needs it: the table that holds the predictions."
+        )
     if columns is not None and (risk or inputs):
         raise click.UsageError("--columns and --risk (or --inputs) exclude each other; pass one.")
     fitted = saved(calibrator)
     one, unit = (None, None) if columns else _one_column(fitted, risk, inputs)
-    sql = {"table": table, "columns": _names(columns or one), "keep": _names(keep) or [], "groups": _names(groups), "dialect": dialect}
+    sql = {
+        "table": table,
+        "columns": _names(columns or one),
+        "keep": _names(keep) or [],
+        "groups": _names(groups),
+        "dialect": dialect,
+    }
     content = WRITERS[kind](fitted, name, unit, sql)
     with replacing(output, overwrite=force) as temporary:
         temporary.write_bytes(content)
@@ -68,7 +108,9 @@ def export(
 
 
 def _one_column(fitted: Any, risk: str | None, inputs: str | None) -> tuple[str | None, str | None]:
-    """(name of the one column of risks, what it holds) as asked for, or as ``fit`` read it; None where there are several."""
+    """(name of the one column of risks, what it holds) as asked for, or as ``fit`` read it; None
+    where there are several.
+    """
     name, unit = getattr(fitted, "risk_column_", None) or (None, None)
     name = risk or name
     if not isinstance(fitted, calibrant.Calibrator):
@@ -86,7 +128,9 @@ def _sql(fitted: Any, name: str, unit: str | None, asked: dict[str, Any]) -> byt
     columns = asked["columns"]
     if columns is None:
         if not isinstance(fitted, calibrant.Calibrator):
-            raise InputError("--risk must name the column of scores, or --columns those of mean and std.")
+            raise InputError(
+                "--risk must name the column of scores, or --columns those of mean and std."
+            )
         if unit is not None:
             raise InputError("--inputs says what one column holds; name it, too: --risk NAME.")
         columns = [f"p_{label}" for label in fitted.classes_.tolist()]
@@ -103,7 +147,8 @@ def _script(fitted: Any, name: str, unit: str | None, *_: Any) -> bytes:
     return emitters.to_javascript(fitted, name=name, risk=unit).encode()
 
 
-#: By ending: the file's content, of what is fitted, a function's name, what one risk holds, and what SQL is asked for.
+#: By ending: the file's content, of what is fitted, a function's name, what one risk holds, and
+#: what SQL is asked for.
 WRITERS: dict[str, Callable[..., bytes]] = {
     ".onnx": lambda fitted, name, unit, *_: emitters.to_onnx(fitted, risk=unit).SerializeToString(),
     ".c": lambda fitted, name, unit, *_: emitters.to_c(fitted, name=name, risk=unit).encode(),

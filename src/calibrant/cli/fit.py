@@ -17,7 +17,7 @@ from calibrant.cli.options import (
     method_option,
     output_option,
     refuse_existing,
-)  # fmt: skip
+)
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
 
@@ -33,32 +33,48 @@ ALSO: dict[str, Callable[[Any], str]] = {
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
 @output_option("model.calibrant", "Where to save the calibrator.")
-@method_option("Calibrator (default: the automatic choice); a wrong name lists all.", "What a map named by --method is fitted to")
+@method_option(
+    "Calibrator (default: the automatic choice); a wrong name lists all.",
+    "What a map named by --method is fitted to",
+)
 @cluster_option
-@groups_option("Columns of groups, each set right as far as its rows say; the saved calibrator then reads them by name.")
+@groups_option(
+    "Columns of groups, each set right as far as its rows say; the saved calibrator then reads them"
+    " by name."
+)
 @column_options()
 @force_option
 def fit(
-    file: Path, output: Path, method: str | None, target: Any, groups: str | None, cluster: str | None, columns: Columns, force: bool,
-) -> None:  # fmt: skip
+    file: Path,
+    output: Path,
+    method: str | None,
+    target: Any,
+    groups: str | None,
+    cluster: str | None,
+    columns: Columns,
+    force: bool,
+) -> None:
     """Fit a calibrator on TABLE and save it.
 
-    TABLE is a file, a folder or a quoted pattern of files. It must hold predictions for rows that the model was not trained on, and their
-    true labels; or forecasts, and the outcomes. With --cluster, no choice by folds cuts apart rows that share a value of that column.
-    A table of more than a million rows is read in parts: a map of two classes is fitted on all rows, merged in narrow cells of the
-    risk, any other calibrator on a seeded sample of rows.
+    TABLE is a file, a folder or a quoted pattern of files. It must hold predictions for rows that
+    the model was not trained on, and their true labels; or forecasts, and the outcomes. With
+    --cluster, no choice by folds cuts apart rows that share a value of that column. A table of more
+    than a million rows is read in parts: a map of two classes is fitted on all rows, merged in
+    narrow cells of the risk, any other calibrator on a seeded sample of rows.
 
     \b
     Examples:
       calibrant fit predictions.npz -o model.calibrant
       calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
-      calibrant fit answers.csv --method isotonic --target answer           whether the answer is right
-      calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to the risk
-      calibrant fit answers.jsonl --confidence said --label correct         how likely the answer is right
+      calibrant fit answers.csv --method isotonic --target answer  whether the answer is right
+      calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to
+      the risk
+      calibrant fit answers.jsonl --confidence said --label correct  how likely the answer is right
       calibrant fit "logs/*.parquet" --label outcome
       calibrant fit visits.csv --label outcome --cluster patient
       calibrant fit logits.npz --logits logits --force
-      calibrant fit loans.csv --groups sex,age_band                         the automatic choice, groups among what it tries
+      calibrant fit loans.csv --groups sex,age_band  the automatic choice, groups among what it
+      tries
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
@@ -91,7 +107,10 @@ def _fitted(file, columns, method, target, groups, cluster):
     with working("fitting"):
         if data.inputs == "score":
             if groups is not None:
-                raise click.UsageError("--groups is for calibrators of probabilities, and a score is mapped alone; leave it out.")
+                raise click.UsageError(
+                    "--groups is for calibrators of probabilities, and a score is mapped alone;"
+                    " leave it out."
+                )
             return fit_scores(data, method), f"{len(data.values):,} scores"
         of_rows = None if groups is None else columns_of(data, groups, "--groups")
         calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
@@ -107,7 +126,10 @@ def _taking(calibrator, groups):
     from calibrant.compare.given import shown_name
 
     if groups is not None and not calibrator.tags.takes_groups:
-        raise click.UsageError(f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave one of the two out.")
+        raise click.UsageError(
+            f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave"
+            " one of the two out."
+        )
     return calibrator
 
 
@@ -119,14 +141,21 @@ def _check_target(target, method, data):
     if target is None:
         return
     if target == "answer" and method is None:
-        raise click.UsageError("--target answer says what the map of --method is fitted to; name one, such as --method isotonic.")
+        raise click.UsageError(
+            "--target answer says what the map of --method is fitted to; name one, such as --method"
+            " isotonic."
+        )
     if target == "answer" and data.inputs == "score":
-        raise click.UsageError("--target answer is of probabilities; a score has no answer of its own, so leave it out.")
+        raise click.UsageError(
+            "--target answer is of probabilities; a score has no answer of its own, so leave it"
+            " out."
+        )
     if target not in QUESTIONS:
         viewed(data, target)
     if target not in ("answer", "classes") and len(data.own_classes) > 2:
         name = "LABEL" if target == "event" else target
         raise click.UsageError(
-            f"--target {target} fits one event of two classes, and {data.path.name} has {len(data.own_classes)}; "
-            f"name the column of its probability: --risk NAME --positive {name}."
+            f"--target {target} fits one event of two classes, and {data.path.name} has"
+            f" {len(data.own_classes)}; name the column of its probability: --risk NAME --positive"
+            f" {name}."
         )

@@ -19,14 +19,21 @@ from calibrant.frames.columns import starred, starred_levels
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
 
-__all__ = ["ForecastFile", "calibrated_columns", "holds_forecasts", "names_of_forecasts", "read_forecasts"]
+__all__ = [
+    "ForecastFile",
+    "calibrated_columns",
+    "holds_forecasts",
+    "names_of_forecasts",
+    "read_forecasts",
+]
 
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
 
 @dataclass(frozen=True)
 class ForecastFile:
-    """Forecasts read from a file, and the file's whole content, so that it can be written again with other forecasts.
+    """Forecasts read from a file, and the file's whole content, so that it can be written again
+    with other forecasts.
 
     Attributes
     ----------
@@ -35,7 +42,8 @@ class ForecastFile:
     outputs : list of str, or None
         Names of the outputs where the columns name several.
     names : dict
-        What the columns or arrays are called: "mean" and "std", "quantiles" or "samples", each a list.
+        What the columns or arrays are called: "mean" and "std", "quantiles" or "samples", each a
+        list.
     outcome : tuple of str
         The columns or arrays that ``labels`` are read from.
     """
@@ -53,12 +61,16 @@ class ForecastFile:
 
     def record(self, groups: Any = None) -> ForecastRecord:
         """The rows, with their outcomes where these were read."""
-        record = read_forecast(self.forecast, None, self.labels, sample_weight=self.weight, groups=groups)
+        record = read_forecast(
+            self.forecast, None, self.labels, sample_weight=self.weight, groups=groups
+        )
         return replace(record, names=self.outputs)
 
 
 def holds_forecasts(source: Any, columns: "Columns") -> bool:
-    """Whether a file is about a number: by --task, by the names given, or by its columns; one that could be both is refused."""
+    """Whether a file is about a number: by --task, by the names given, or by its columns; one
+    that could be both is refused.
+    """
     if columns.task is not None:
         return columns.task == REGRESSION.name
     if columns.mean is not None or columns.std is not None or columns.quantiles is not None:
@@ -67,21 +79,36 @@ def holds_forecasts(source: Any, columns: "Columns") -> bool:
     if any(name is not None for name in given) or source.kind == "npy":
         return False
     forecasts = _looks_like_forecasts(source)
-    columns_of_classes = {name for kind in PATTERNS.values() for pattern in kind for name in starred(source.content, pattern)}
-    classes = [name for name in source.content if name in (*ARRAYS["probabilities"], *ARRAYS["logits"], *columns_of_classes)]
+    columns_of_classes = {
+        name
+        for kind in PATTERNS.values()
+        for pattern in kind
+        for name in starred(source.content, pattern)
+    }
+    classes = [
+        name
+        for name in source.content
+        if name in (*ARRAYS["probabilities"], *ARRAYS["logits"], *columns_of_classes)
+    ]
     if forecasts and classes:
         raise InputError(
-            f"{source.path} has both forecasts of a number and predictions of classes ({classes[0]}); "
-            "say which with --task regression or --task classification."
+            f"{source.path} has both forecasts of a number and predictions of classes"
+            f" ({classes[0]}); say which with --task regression or --task classification."
         )
     return forecasts
 
 
 def _looks_like_forecasts(source):
     content = source.content
-    return ("mean" in content and "std" in content) or bool(_pairs(source)) or len(starred_levels(source.content, "q_*")) > 1 or (
-        source.kind == "npz" and ("samples" in content or ("quantiles" in content and "levels" in content))
-    )  # fmt: skip
+    return (
+        ("mean" in content and "std" in content)
+        or bool(_pairs(source))
+        or len(starred_levels(source.content, "q_*")) > 1
+        or (
+            source.kind == "npz"
+            and ("samples" in content or ("quantiles" in content and "levels" in content))
+        )
+    )
 
 
 def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> ForecastFile:
@@ -90,14 +117,28 @@ def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> Forecas
     forecast = _forecast(source, names, outputs, levels)
     outcome = _outcome_names(source, columns, outputs) if labels else []
     weight = _named(source, columns.weight, ARRAYS["weight"])
-    y, weight = (_one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None for own in (outcome, weight))
-    return ForecastFile(source.path, forecast, y, weight if labels else None, outputs, source, names, tuple(outcome))
+    y, weight = (
+        _one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None
+        for own in (outcome, weight)
+    )
+    return ForecastFile(
+        source.path, forecast, y, weight if labels else None, outputs, source, names, tuple(outcome)
+    )
 
 
 def names_of_forecasts(source: Any, columns: Any, labels: bool) -> list[str]:
-    """The columns or arrays of the forecasts, and of the outcomes and weights where these are wanted."""
+    """The columns or arrays of the forecasts, and of the outcomes and weights where these are
+    wanted.
+    """
     names, outputs, _ = _forecast_names(source, columns)
-    truth = [*_outcome_names(source, columns, outputs), *_named(source, columns.weight, ARRAYS["weight"])] if labels else []
+    truth = (
+        [
+            *_outcome_names(source, columns, outputs),
+            *_named(source, columns.weight, ARRAYS["weight"]),
+        ]
+        if labels
+        else []
+    )
     return [*(name for several in names.values() for name in several), *truth]
 
 
@@ -107,19 +148,30 @@ def _forecast(source, names, outputs, levels):
         return SampleForecast(source.content[names["samples"][0]])
     if "quantiles" in names:
         own = names["quantiles"]
-        return QuantileForecast(levels, source.content[own[0]] if len(own) == 1 else _columns(source, own))
-    return NormalForecast(*(_columns(source, own) if outputs else _one(source, own[0]) for own in (names["mean"], names["std"])))
+        return QuantileForecast(
+            levels, source.content[own[0]] if len(own) == 1 else _columns(source, own)
+        )
+    return NormalForecast(
+        *(
+            _columns(source, own) if outputs else _one(source, own[0])
+            for own in (names["mean"], names["std"])
+        )
+    )
 
 
 def _forecast_names(source, columns):
-    """(names of the columns by what they hold, names of the outputs, levels of quantiles), in the order of what is looked for."""
+    """(names of the columns by what they hold, names of the outputs, levels of quantiles), in
+    the order of what is looked for.
+    """
     if source.kind == "npz" and columns.quantiles is None and columns.mean is None:
         if "quantiles" in source.content and "levels" in source.content:
             return {"quantiles": ["quantiles"]}, None, source.content["levels"]
         if "samples" in source.content:
             return {"samples": ["samples"]}, None, None
     given = columns.mean is not None or columns.std is not None
-    if not given and (columns.quantiles is not None or not ("mean" in source.content or _pairs(source))):
+    if not given and (
+        columns.quantiles is not None or not ("mean" in source.content or _pairs(source))
+    ):
         levels = starred_levels(source.content, columns.quantiles or "q_*")
         if len(levels) > 1:
             ordered = sorted(levels, key=lambda name: levels[name])
@@ -129,21 +181,32 @@ def _forecast_names(source, columns):
 
 
 def _normal_names(source, columns):
-    if columns.mean is None and columns.std is None and "mean" not in source.content and (pairs := _pairs(source)):
+    if (
+        columns.mean is None
+        and columns.std is None
+        and "mean" not in source.content
+        and (pairs := _pairs(source))
+    ):
         return [f"mean_{name}" for name in pairs], [f"std_{name}" for name in pairs], pairs
-    means, stds = (_split(given or usual) for given, usual in ((columns.mean, "mean"), (columns.std, "std")))
+    means, stds = (
+        _split(given or usual) for given, usual in ((columns.mean, "mean"), (columns.std, "std"))
+    )
     missing = [name for name in (*means, *stds) if name not in source.content]
     if missing or len(means) != len(stds):
         raise InputError(
-            f"{source.path} must have columns mean and std, or quantiles q_0.05, q_0.5, ...; it has {source.described()}; "
-            "name yours with --mean, --std or --quantiles."
+            f"{source.path} must have columns mean and std, or quantiles q_0.05, q_0.5, ...; it has"
+            f" {source.described()}; name yours with --mean, --std or --quantiles."
         )
     return means, stds, means if len(means) > 1 else None
 
 
 def _pairs(source):
     """Names of outputs that have both mean_NAME and std_NAME."""
-    return [name[5:] for name in source.content if name.startswith("mean_") and f"std_{name[5:]}" in source.content]
+    return [
+        name[5:]
+        for name in source.content
+        if name.startswith("mean_") and f"std_{name[5:]}" in source.content
+    ]
 
 
 def _split(text):
@@ -166,22 +229,33 @@ def _outcome_names(source, columns, outputs):
     found = _named(source, columns.label, OUTCOMES)
     if not found:
         raise InputError(
-            f"{source.path} must hold the outcomes as {', '.join(OUTCOMES)}; it holds {source.described()}; name yours with --label."
+            f"{source.path} must hold the outcomes as {', '.join(OUTCOMES)}; it holds"
+            f" {source.described()}; name yours with --label."
         )
     return found
 
 
 def _named(source, given, usual):
-    return [name for name in usual if name in source.content][:1] if given is None else list(map(source.require, _split(given)))
+    return (
+        [name for name in usual if name in source.content][:1]
+        if given is None
+        else list(map(source.require, _split(given)))
+    )
 
 
 def calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
-    """The file's forecasts, calibrated, by the names of their columns, and ``low_LEVEL`` and ``high_LEVEL`` of central intervals."""
+    """The file's forecasts, calibrated, by the names of their columns, and ``low_LEVEL`` and
+    ``high_LEVEL`` of central intervals.
+    """
     out = {}
     if "quantiles" in data.names:
         values = forecast.quantile(data.forecast.levels)
         names = data.names["quantiles"]
-        out = {names[0]: values} if len(names) == 1 else {name: values[..., j] for j, name in enumerate(names)}
+        out = (
+            {names[0]: values}
+            if len(names) == 1
+            else {name: values[..., j] for j, name in enumerate(names)}
+        )
     elif "samples" in data.names:
         out = {"samples": forecast.quantile(data.forecast.levels)}
     else:
@@ -189,10 +263,18 @@ def calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
             out |= _by_output(data.names[key], values)
     for level in levels:
         for key, values in zip(("low", "high"), forecast.interval(level), strict=True):
-            names = [f"{key}_{level}"] if not data.outputs else [f"{key}_{level}_{name}" for name in data.outputs]
+            names = (
+                [f"{key}_{level}"]
+                if not data.outputs
+                else [f"{key}_{level}_{name}" for name in data.outputs]
+            )
             out |= _by_output(names, values)
     return out
 
 
 def _by_output(names, values):
-    return {names[0]: values} if len(names) == 1 else {name: values[:, j] for j, name in enumerate(names)}
+    return (
+        {names[0]: values}
+        if len(names) == 1
+        else {name: values[:, j] for j, name in enumerate(names)}
+    )

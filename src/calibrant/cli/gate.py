@@ -26,14 +26,18 @@ OF_GROUPS = {
 OF_TIME = {"alarms": "Alarms, of all rows and of slices"}
 #: Name that people see, or key, in small letters -> key.
 SHOWN = {
-    said.lower(): key for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items())) for said in (key, name)
-}  # fmt: skip
+    said.lower(): key
+    for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items()))
+    for said in (key, name)
+}
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([^<>=]+?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 
 @dataclass(frozen=True)
 class Gate:
-    """One condition under which a run fails: a metric of the predictions ``before`` or ``after`` calibration, against a number."""
+    """One condition under which a run fails: a metric of the predictions ``before`` or ``after``
+    calibration, against a number.
+    """
 
     when: str
     metric: str
@@ -42,7 +46,8 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> "Gate":
-        """Read ``[before.|after.]metric op number``; without a prefix the predictions as they are in the file are meant.
+        """Read ``[before.|after.]metric op number``; without a prefix the predictions as they are
+        in the file are meant.
 
         Examples
         --------
@@ -54,9 +59,15 @@ class Gate:
         if match is None or key not in (*KEYS, *METRICS, *OF_GROUPS, *OF_TIME):
             meant = None if match is None else SHOWN.get(match[2].lower())
             raise ValueError(
-                f'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC one of {", ".join(KEYS)}, '
-                f"of forecasts {', '.join(METRICS)}, of groups {', '.join(OF_GROUPS)}, or of a monitor {', '.join(OF_TIME)}; got {text!r}"
-                + (f"; the key of {match[2]} is {meant}" if match is not None and meant is not None else "")
+                'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC'
+                f" one of {', '.join(KEYS)}, "
+                f"of forecasts {', '.join(METRICS)}, of groups {', '.join(OF_GROUPS)}, or of a"
+                f" monitor {', '.join(OF_TIME)}; got {text!r}"
+                + (
+                    f"; the key of {match[2]} is {meant}"
+                    if match is not None and meant is not None
+                    else ""
+                )
             )
         try:
             bound = float(match[4])
@@ -69,13 +80,19 @@ class Gate:
         told = [
             *summary["metrics"],
             *summary.get("answer", {}).get("metrics", ()),
-            *(row for one in summary.get("outputs", [summary]) for row in _of_groups(one.get("audit"))),
+            *(
+                row
+                for one in summary.get("outputs", [summary])
+                for row in _of_groups(one.get("audit"))
+            ),
         ]
         rows = [row for row in told if row["key"] == self.metric]
         if not rows or rows[0][self.when] is None:
             known = ", ".join(dict.fromkeys(row["key"] for row in told))
             missing = f"{self.metric} of the predictions {self.when} calibration"
-            raise InputError(f"--fail-if asks for {missing}, which this run does not have; it has {known}.")
+            raise InputError(
+                f"--fail-if asks for {missing}, which this run does not have; it has {known}."
+            )
         failed = (row for row in rows if self._holds(row[self.when]["value"]))
         return next((self._said(row, len(rows) > 1) for row in failed), None)
 
@@ -86,7 +103,9 @@ class Gate:
     def _said(self, row, several):
         value, of = row[self.when]["value"], f" of {row['output']}" if several else ""
         of += "" if row["after"] is None else f" {self.when} calibration"
-        found = "not finite" if value is None else f"{value:.6g}, which is {self.sign} {self.bound:g}"
+        found = (
+            "not finite" if value is None else f"{value:.6g}, which is {self.sign} {self.bound:g}"
+        )
         return f"{row['name']}{of} is {found}"
 
 
@@ -96,7 +115,11 @@ def _of_groups(audit):
         return []
     found = {when: audit[when] for when in ("before", "after")}
     return [
-        {"key": key, "name": name, **{when: None if of is None else {"value": of[place]} for when, of in found.items()}}
+        {
+            "key": key,
+            "name": name,
+            **{when: None if of is None else {"value": of[place]} for when, of in found.items()},
+        }
         for key, (name, place) in OF_GROUPS.items()
     ]
 

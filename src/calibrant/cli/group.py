@@ -15,7 +15,8 @@ from calibrant.errors import CalibrationWarning, InputError, MissingDependencyEr
 
 __all__ = ["COMMANDS", "group"]
 
-#: The one table of commands, in the order of a first day's work: name -> (module of this folder, what it is for).
+#: The one table of commands, in the order of a first day's work: name -> (module of this folder,
+#: what it is for).
 COMMANDS = {
     "demo": ("demo", "Calibrate real models by every method, and write a report."),
     "evaluate": ("evaluate", "Measure predictions: each number with an interval."),
@@ -47,7 +48,9 @@ class _Interrupted(click.ClickException):
 
 @contextmanager
 def _one_sentence() -> Iterator[None]:
-    """What goes wrong ends the command with one sentence and an exit code; with CALIBRANT_DEBUG a bug keeps its traceback."""
+    """What goes wrong ends the command with one sentence and an exit code; with CALIBRANT_DEBUG
+    a bug keeps its traceback.
+    """
     try:
         yield
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -60,7 +63,9 @@ def _one_sentence() -> Iterator[None]:
     except EXPECTED as error:
         raise click.ClickException(said(error)) from error
     except MemoryError as error:
-        raise click.ClickException("there is not enough memory for this; give it fewer rows, or fewer columns, at a time.") from error
+        raise click.ClickException(
+            "there is not enough memory for this; give it fewer rows, or fewer columns, at a time."
+        ) from error
     except Exception as error:
         from sklearn.exceptions import NotFittedError
 
@@ -68,12 +73,17 @@ def _one_sentence() -> Iterator[None]:
             raise click.ClickException(said(error)) from error
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
-        words = f"{BUG} ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its traceback and report it."
+        words = (
+            f"{BUG} ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its"
+            " traceback and report it."
+        )
         raise click.ClickException(words) from error
 
 
 class _Group(click.Group):
-    """Commands that are imported when they are run, so that help and wrong usage cost next to nothing."""
+    """Commands that are imported when they are run, so that help and wrong usage cost next to
+    nothing.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -107,7 +117,10 @@ def _once_each() -> Any:
     told = set()
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
-        words = f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}: {said(message)}"
+        words = (
+            f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}:"
+            f" {said(message)}"
+        )
         if words not in told:
             told.add(words)
             say(words, err=True)
@@ -122,14 +135,16 @@ def group() -> None:
 
     \b
     calibrant evaluate log.csv --risk p --label y        each number with its interval
-    calibrant report log.csv --risk p --label y          before and after, figures, a verdict: report.html
+    calibrant report log.csv --risk p --label y  before and after, figures, a verdict: report.html
     calibrant fit log.csv --risk p --label y             learn a calibrator: model.calibrant
     calibrant apply model.calibrant new.csv --risk p -o calibrated.csv
     calibrant decide log.csv --max-error 0.05            which answers to accept, with a promise
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
 
-    A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files, or - for standard input.
-    Packages that add methods of their own are imported, by their entry points.
+    A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
+    or - for standard input. Packages that add methods of their own are imported, by their entry
+    points.
 
-    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130 interrupted.
+    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130
+    interrupted.
     """

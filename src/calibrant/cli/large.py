@@ -1,4 +1,6 @@
-"""Tables above a size: reports and fits from sums over all rows, or from a sample where sums do not tell what is asked."""
+"""Tables above a size: reports and fits from sums over all rows, or from a sample where sums do
+not tell what is asked.
+"""
 
 import gzip
 import os
@@ -35,7 +37,8 @@ __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any
 MOST_LABELS = 100_000
 #: What the numbers of a report need of the rows themselves.
 OF_STATES = "what is asked of it needs rows, not sums"
-#: Tables of more rows than this are read in parts. The environment variable of the same name with CALIBRANT_ before it says another number.
+#: Tables of more rows than this are read in parts. The environment variable of the same name with
+#: CALIBRANT_ before it says another number.
 STREAMED_ROWS = 1_000_000
 ENVIRONMENT = "CALIBRANT_STREAMED_ROWS"
 TEXT = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -43,14 +46,19 @@ BLOCK = 2**22
 
 
 def large_rows(path: Path) -> int | None:
-    """How many rows the table has where these are more than are read at once; of text, lines. None of others, and of standard input."""
+    """How many rows the table has where these are more than are read at once; of text, lines.
+    None of others, and of standard input.
+    """
     limit, files = _limit(), paths_of(path)
     if path == STDIN or not all(file.is_file() and _in_parts(file) for file in files):
         return None
     text = [file for file in files if _is_text(file)]
     try:
         # Where the size alone says that the lines are few, they are not counted.
-        few_lines = sum(BLOCK if file.suffix.lower() == ".gz" else file.stat().st_size for file in text) <= 2 * limit
+        few_lines = (
+            sum(BLOCK if file.suffix.lower() == ".gz" else file.stat().st_size for file in text)
+            <= 2 * limit
+        )
         rows = row_count(files) if not text else 0 if few_lines else sum(map(_lines, text))
     except (InputError, MissingDependencyError, OSError, EOFError, zlib.error):
         return None  # it is damaged or cannot be read here, which is said when it is opened whole
@@ -68,7 +76,9 @@ def _in_parts(path):
 def _limit():
     told = os.environ.get(ENVIRONMENT, "")
     if told and not told.isdigit():
-        raise InputError(f"{ENVIRONMENT} must be a whole number of rows; got {told!r}; correct or unset it.")
+        raise InputError(
+            f"{ENVIRONMENT} must be a whole number of rows; got {told!r}; correct or unset it."
+        )
     return int(told) if told else STREAMED_ROWS
 
 
@@ -78,8 +88,18 @@ def _lines(path):
         return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - 1
 
 
-def _read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster: str | None = None, prefer: str | None = None) -> Any:
-    """So many rows, drawn by their place or cluster, as are read at once, as a file of predictions; says so."""
+def _read_sample(
+    path: Path,
+    count: int,
+    columns: Columns,
+    why: str,
+    *,
+    cluster: str | None = None,
+    prefer: str | None = None,
+) -> Any:
+    """So many rows, drawn by their place or cluster, as are read at once, as a file of
+    predictions; says so.
+    """
     share, chosen, start, rows = _limit() / count, [], 0, 0
     for part in parts_of(path):
         n = len(part)
@@ -89,10 +109,18 @@ def _read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster:
             # A part of its own, so that the rest can be forgotten.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))
         start, rows = start + n, rows + len(own)
-    say(f"{path} has {start:,} rows; {why}, so a seeded sample of {rows:,} of them is read.", err=True)
-    said = f"The numbers are of a seeded sample of {rows:,} of the {start:,} {'rows' if cluster is None else 'rows, drawn by cluster'}."
+    say(
+        f"{path} has {start:,} rows; {why}, so a seeded sample of {rows:,} of them is read.",
+        err=True,
+    )
+    said = (
+        f"The numbers are of a seeded sample of {rows:,} of the {start:,}"
+        f" {'rows' if cluster is None else 'rows, drawn by cluster'}."
+    )
     if not chosen:
-        raise InputError(f"{path} must have rows enough for a sample; none was drawn; set {ENVIRONMENT} higher.")
+        raise InputError(
+            f"{path} must have rows enough for a sample; none was drawn; set {ENVIRONMENT} higher."
+        )
     source = type(chosen[0][0]).joined(path, chosen)
     source.said = said
     return read_source(source, columns, prefer=prefer)
@@ -100,21 +128,38 @@ def _read_sample(path: Path, count: int, columns: Columns, why: str, *, cluster:
 
 def _of_clusters(part, name):
     """A number for each row that those of its cluster share."""
-    values, of_row = np.unique(np.asarray(part.column(part.require(name))).astype(str), return_inverse=True)
-    return np.concatenate([row_hash(zlib.crc32(value.encode()), 1) for value in values.tolist()])[of_row]
+    values, of_row = np.unique(
+        np.asarray(part.column(part.require(name))).astype(str), return_inverse=True
+    )
+    return np.concatenate([row_hash(zlib.crc32(value.encode()), 1) for value in values.tolist()])[
+        of_row
+    ]
 
 
 def large_report(
-    path: Path, columns: Columns, method: str | None, loaded: Any, *, default: Any = None, target: str | None, n_bins: int | None,
+    path: Path,
+    columns: Columns,
+    method: str | None,
+    loaded: Any,
+    *,
+    default: Any = None,
+    target: str | None,
+    n_bins: int | None,
     title: str,
-) -> Any:  # fmt: skip
-    """The report on a file that is read in parts; None where it is not large, or is to be read some other way."""
+) -> Any:
+    """The report on a file that is read in parts; None where it is not large, or is to be read
+    some other way.
+    """
     with _asked(path, columns, method, loaded, default, target, n_bins, title) as asked:
         return None if asked is None else asked.made()
 
 
-def large_fit(path: Path, columns: Columns, method: str | None, target: str | None, check: Callable[..., Any]) -> Any:
-    """(the calibrator fitted on a file that is read in parts, words on what); None as ``large_report``. ``check`` is of the question."""
+def large_fit(
+    path: Path, columns: Columns, method: str | None, target: str | None, check: Callable[..., Any]
+) -> Any:
+    """(the calibrator fitted on a file that is read in parts, words on what); None as
+    ``large_report``. ``check`` is of the question.
+    """
     with _asked(path, columns, method, None, None, target, None, "", check) as asked:
         return None if asked is None else asked.fitted()
 
@@ -132,16 +177,26 @@ def _asked(path, columns, method, loaded, default, target, n_bins, title, check=
             if check is not None:
                 check(target, method, table.data)
             calibrator = chosen(method, loaded, table.data, default=default, target=target)
-            asked = table.asks(calibrator, viewed(table.data, target, calibrator) if check is None else None, n_bins, title)
+            asked = table.asks(
+                calibrator,
+                viewed(table.data, target, calibrator) if check is None else None,
+                n_bins,
+                title,
+            )
         if asked is None:
             yield None
             return
-        say(f"{path} has {asked.count:,} rows: it is read in parts, from sums that add up.", err=True)
+        say(
+            f"{path} has {asked.count:,} rows: it is read in parts, from sums that add up.",
+            err=True,
+        )
         with progress("rows", asked.count * asked.passes, amounts=True) as step:
             yield asked.shown_by(step)
 
 
-def read_any(path: Path, columns: Columns, *, cluster: str | None = None, prefer: str | None = None) -> Any:
+def read_any(
+    path: Path, columns: Columns, *, cluster: str | None = None, prefer: str | None = None
+) -> Any:
     """The file as ``read_file`` gives it; of one above the size a sample of its rows."""
     count = large_rows(path)
     if count is None:
@@ -151,7 +206,8 @@ def read_any(path: Path, columns: Columns, *, cluster: str | None = None, prefer
 
 @dataclass(frozen=True)
 class LargeTable:
-    """The Parquet files that are read, how many rows they have, its columns, and ``data``: the first
+    """The Parquet files that are read, how many rows they have, its columns, and ``data``: the
+    first
     rows as a file of predictions, in which all labels of the table occur."""
 
     paths: list[str]
@@ -162,8 +218,12 @@ class LargeTable:
     labels: list[Any]
     data: Any
 
-    def asks(self, calibrator: Any, question: Any, n_bins: int | None, title: str = "") -> TableReport | None:
-        """What to ask of the table; None where sums do not tell it. The question is as ``viewed`` has it; None: a fit asks none."""
+    def asks(
+        self, calibrator: Any, question: Any, n_bins: int | None, title: str = ""
+    ) -> TableReport | None:
+        """What to ask of the table; None where sums do not tell it. The question is as
+        ``viewed`` has it; None: a fit asks none.
+        """
         if calibrator.tags.uses_groups or calibrator.tags.uses_features:
             return None
         data, (names, classes) = self.data, self._ordered(calibrator)
@@ -177,12 +237,35 @@ class LargeTable:
         elif question not in ("answer", "classes"):
             return None
         if len(names) == 1:
-            layout = Layout("event", tuple(names), None, self.label, weight=self.weight, event=classes[1], inputs=data.inputs)
+            layout = Layout(
+                "event",
+                tuple(names),
+                None,
+                self.label,
+                weight=self.weight,
+                event=classes[1],
+                inputs=data.inputs,
+            )
             self._require_known(classes)
         else:
-            layout = Layout("columns", tuple(names), tuple(classes), self.label, weight=self.weight, inputs=data.inputs)
+            layout = Layout(
+                "columns",
+                tuple(names),
+                tuple(classes),
+                self.label,
+                weight=self.weight,
+                inputs=data.inputs,
+            )
         bins = {} if n_bins is None else {"n_bins": n_bins}
-        return TableReport(TableRows(self.paths, layout), self.count, list(classes), calibrator, question, title=title, **bins)
+        return TableReport(
+            TableRows(self.paths, layout),
+            self.count,
+            list(classes),
+            calibrator,
+            question,
+            title=title,
+            **bins,
+        )
 
     def _ordered(self, calibrator):
         """(columns, labels) in the order of a fitted calibrator's classes, or as they are."""
@@ -191,20 +274,39 @@ class LargeTable:
             return data.names, data.own_classes
         require_inputs(data, calibrator)
         classes = calibrator.classes_.tolist()
-        return data.names if len(data.names) == 1 else [data.names[j] for j in column_order(data, classes)], classes
+        return (
+            data.names
+            if len(data.names) == 1
+            else [data.names[j] for j in column_order(data, classes)]
+        ), classes
 
     def _require_known(self, classes):
-        """Where --positive alone names the event, rows of any other label count as rows without it."""
-        unknown = [] if self.columns.positive is not None else [
-            label for label, place in zip(self.labels, places(self.labels, classes), strict=True) if place < 0
-        ]  # fmt: skip
+        """Where --positive alone names the event, rows of any other label count as rows without
+        it.
+        """
+        unknown = (
+            []
+            if self.columns.positive is not None
+            else [
+                label
+                for label, place in zip(self.labels, places(self.labels, classes), strict=True)
+                if place < 0
+            ]
+        )
         if unknown:
-            raise InputError(f"the labels of {self.data.path} must be among the classes {few(classes)}; got {few(unknown)}.")
+            raise InputError(
+                f"the labels of {self.data.path} must be among the classes {few(classes)}; got"
+                f" {few(unknown)}."
+            )
 
 
 @contextmanager
-def large_table(path: Path, count: int, columns: Columns, prefer: str | None = None) -> Iterator[LargeTable | None]:
-    """The table; text is first written to a temporary Parquet file. None where the file holds no probabilities or logits of classes."""
+def large_table(
+    path: Path, count: int, columns: Columns, prefer: str | None = None
+) -> Iterator[LargeTable | None]:
+    """The table; text is first written to a temporary Parquet file. None where the file holds no
+    probabilities or logits of classes.
+    """
     first, read = next(iter(parts_of(path))), replace(columns, skip_missing=False)
     if columns.skip_missing:
         first = first.take(np.flatnonzero(rows_left(first, columns, True, prefer)))
@@ -225,7 +327,9 @@ def large_table(path: Path, count: int, columns: Columns, prefer: str | None = N
 
 
 def _headed(first, columns, prefer):
-    """(names of the predictions, of the label, of the weight); None where they are of another kind."""
+    """(names of the predictions, of the label, of the weight); None where they are of another
+    kind.
+    """
     if columns.inputs not in (None, "probability", "logit") or columns.predicted:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
@@ -238,9 +342,13 @@ def _headed(first, columns, prefer):
 
 
 def _spooled(path, count, target, names, columns):
-    """Write the columns needed to a Parquet file, without the rows to be skipped; the number of its rows."""
+    """Write the columns needed to a Parquet file, without the rows to be skipped; the number of
+    its rows.
+    """
     (predictions, label, weight), lost = names, 0
-    arrow, parquet = (import_extra(name, "counting large files", "cli") for name in ("pyarrow", "pyarrow.parquet"))
+    arrow, parquet = (
+        import_extra(name, "counting large files", "cli") for name in ("pyarrow", "pyarrow.parquet")
+    )
     writer, kind, rows = None, None, 0
     try:
         with progress("rows read", count, amounts=True) as step:
@@ -248,7 +356,10 @@ def _spooled(path, count, target, names, columns):
                 if columns.skip_missing:
                     left = rows_left(part, columns, True)
                     part, lost = part.take(np.flatnonzero(left)), lost + np.sum(~left)
-                values = {name: as_floats(part.column(name), name, path) for name in (*predictions, *([weight] if weight else []))}
+                values = {
+                    name: as_floats(part.column(name), name, path)
+                    for name in (*predictions, *([weight] if weight else []))
+                }
                 made = arrow.table({**values, label: _label_column(part, label, kind, arrow)})
                 kind = made.schema.field(label).type
                 writer = writer or parquet.ParquetWriter(target, made.schema)
@@ -264,17 +375,25 @@ def _spooled(path, count, target, names, columns):
 
 
 def _label_column(part, label, kind, arrow):
-    """Labels of a part, of the kind that those before have; texts that are whole numbers as one text each."""
+    """Labels of a part, of the kind that those before have; texts that are whole numbers as one
+    text each.
+    """
     values = part.column(label)
     if part.kind == "csv":
         plain = {value: str(whole_numbers([value])[0]) for value in set(values)}
         if any(not value.strip() for value in plain):
-            raise InputError(f"{part.path} must have a label in every row; some have none; fill them in or drop those rows.")
+            raise InputError(
+                f"{part.path} must have a label in every row; some have none; fill them in or drop"
+                " those rows."
+            )
         return arrow.array([plain[value] for value in values], arrow.string())
     try:
         return arrow.array(values.tolist(), kind)
     except (arrow.ArrowException, OverflowError):
-        raise InputError(f"{part.path}: {label!r} must hold labels of one kind, all numbers or all texts; repair the others.") from None
+        raise InputError(
+            f"{part.path}: {label!r} must hold labels of one kind, all numbers or all texts; repair"
+            " the others."
+        ) from None
 
 
 def _labels(files, name):
@@ -284,9 +403,14 @@ def _labels(files, name):
         for batch in module.batches(opened(files, module), [name]):
             values, codes = encode(batch.column(name))
             there = np.bincount(codes, minlength=len(values)) > 0
-            seen.update(dict.fromkeys(value for value, own in zip(values, there, strict=True) if own))
+            seen.update(
+                dict.fromkeys(value for value, own in zip(values, there, strict=True) if own)
+            )
             if len(seen) > MOST_LABELS:
-                raise InputError(f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,} values; name another column.")
+                raise InputError(
+                    f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,}"
+                    " values; name another column."
+                )
     listed = list(seen)
     return whole_numbers(listed) if all(isinstance(value, str) for value in listed) else listed
 
@@ -299,5 +423,12 @@ def _with_labels(first, name, labels):
         arrow = import_extra("pyarrow", "counting large files", "cli")
         content = {**first.content, name: arrow.chunked_array([arrow.array(values)])}
     else:
-        content = {**first.content, name: [str(value) for value in values] if first.kind == "csv" else values}
-    return type(first).holding(first.path, content, **{key: own for key, own in vars(first).items() if key not in ("path", "content")})
+        content = {
+            **first.content,
+            name: [str(value) for value in values] if first.kind == "csv" else values,
+        }
+    return type(first).holding(
+        first.path,
+        content,
+        **{key: own for key, own in vars(first).items() if key not in ("path", "content")},
+    )

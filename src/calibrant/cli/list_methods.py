@@ -12,16 +12,20 @@ from calibrant.cli.tables import console
 __all__ = ["list_methods"]
 
 FACTS = {
-    "keeps_argmax": "keeps the label", "random": "random", "binary_only": "two classes only", "uses_groups": "needs --groups",
+    "keeps_argmax": "keeps the label",
+    "random": "random",
+    "binary_only": "two classes only",
+    "uses_groups": "needs --groups",
     "for_features_or_groups": "needs --groups",
-}  # fmt: skip
+}
 
 
 @click.command("methods")
 @click.option("--task", type=click.Choice(TASKS), help="Only those of this task (default: both).")
 @json_option
 def list_methods(task: Any, as_json: Any) -> None:
-    """List the calibrators that --method takes, and the metrics, for predictions of classes and for forecasts of a number.
+    """List the calibrators that --method takes, and the metrics, for predictions of classes and for
+    forecasts of a number.
 
     \b
     Examples:
@@ -31,7 +35,9 @@ def list_methods(task: Any, as_json: Any) -> None:
     from calibrant.cli.methods import METHODS
 
     domains = [one for one in METHODS if task in (None, one.name)]
-    found = {one.name: {"calibrators": _calibrators(one), "metrics": _metrics(one)} for one in domains}
+    found = {
+        one.name: {"calibrators": _calibrators(one), "metrics": _metrics(one)} for one in domains
+    }
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
@@ -47,7 +53,11 @@ def _calibrators(domain):
 
     made = {name: make() for name, make in METHODS[domain](groups=True).items()}
     return [
-        {"name": name, "is": shown_name(one), "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact))}
+        {
+            "name": name,
+            "is": shown_name(one),
+            "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact)),
+        }
         for name, one in made.items()
     ]
 
@@ -65,7 +75,11 @@ def _metrics(domain):
 
 
 def _facts(metric):
-    yield {"minimize": "lower is better", "maximize": "higher is better", "none": "no better or worse"}[metric.direction]
+    yield {
+        "minimize": "lower is better",
+        "maximize": "higher is better",
+        "none": "no better or worse",
+    }[metric.direction]
     if metric.proper:
         yield "proper"
     if metric.mergeable:

@@ -1,4 +1,6 @@
-"""The entry point: it needs nothing, so that without the command line's own libraries it can say which are missing."""
+"""The entry point: it needs nothing, so that without the command line's own libraries it can say
+which are missing.
+"""
 
 import io
 import sys
@@ -11,7 +13,9 @@ __all__ = ["main"]
 
 
 def main(arguments: Any = None) -> None:
-    """Run the ``calibrant`` command with the given arguments (default: those of the process) and exit."""
+    """Run the ``calibrant`` command with the given arguments (default: those of the process) and
+    exit.
+    """
     for stream in (sys.stdout, sys.stderr):
         # What the terminal's encoding lacks is written as a code, rather than being an error.
         if isinstance(stream, io.TextIOWrapper):

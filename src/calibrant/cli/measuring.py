@@ -1,4 +1,6 @@
-"""What ``evaluate`` and ``report`` measure: one route for a file, a folder, a pattern, and a table of any size."""
+"""What ``evaluate`` and ``report`` measure: one route for a file, a folder, a pattern, and a
+table of any size.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +23,9 @@ __all__ = ["Asked", "measured"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a table; ``default`` is the calibrator where neither --method nor --calibrator names one."""
+    """What is asked of a table; ``default`` is the calibrator where neither --method nor
+    --calibrator names one.
+    """
 
     columns: Columns
     method: str | None = None
@@ -42,24 +46,46 @@ class Asked:
     @property
     def costs(self) -> dict[str, float | None]:
         """Both costs, as ``report`` takes them; nothing where none is given."""
-        found = {"cost_false_positive": self.cost_false_positive, "cost_false_negative": self.cost_false_negative}
+        found = {
+            "cost_false_positive": self.cost_false_positive,
+            "cost_false_negative": self.cost_false_negative,
+        }
         return found if any(cost is not None for cost in found.values()) else {}
 
     @property
     def of_rows(self) -> bool:
         """Whether it needs rows in memory, and sums over them do not do."""
-        return any((self.test, self.time, self.groups, self.features, self.cluster, self.costs, self.weight_kind == "sampling"))
+        return any(
+            (
+                self.test,
+                self.time,
+                self.groups,
+                self.features,
+                self.cluster,
+                self.costs,
+                self.weight_kind == "sampling",
+            )
+        )
 
 
 def measured(file: Path, asked: Asked) -> Any:
     """The report on a table."""
     if asked.test is not None and asked.calibrator is not None:
-        raise click.UsageError("--test and --calibrator exclude each other; pass the test file as FILE.")
+        raise click.UsageError(
+            "--test and --calibrator exclude each other; pass the test file as FILE."
+        )
     if len(asked.costs) and None in asked.costs.values():
-        raise click.UsageError("--cost-false-positive and --cost-false-negative go together; pass both.")
+        raise click.UsageError(
+            "--cost-false-positive and --cost-false-negative go together; pass both."
+        )
     loaded = saved(asked.calibrator, asked.method)
     if not asked.of_rows:
-        options = {"default": asked.default, "target": asked.target, "n_bins": asked.bins, "title": shown(asked.title or file.name)}
+        options = {
+            "default": asked.default,
+            "target": asked.target,
+            "n_bins": asked.bins,
+            "title": shown(asked.title or file.name),
+        }
         found = large_report(file, asked.columns, asked.method, loaded, **options)
         if found is not None:
             return found
@@ -72,11 +98,18 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     data = read_any(file, asked.columns, cluster=own, prefer=getattr(loaded, "inputs", None))
     held_out = None
     if asked.test is not None:
-        held_out = read_any(asked.test, replace(asked.columns, task=data.domain.name), cluster=asked.cluster, prefer=data.inputs)
+        held_out = read_any(
+            asked.test,
+            replace(asked.columns, task=data.domain.name),
+            cluster=asked.cluster,
+            prefer=data.inputs,
+        )
     rows, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(rows, asked.time),
-        "features": None if asked.features is None else columns_of(rows, asked.features, "--features"),
+        "features": None
+        if asked.features is None
+        else columns_of(rows, asked.features, "--features"),
         "cluster": column_of(rows, asked.cluster),
         "weight_kind": asked.weight_kind,
         "title": shown(asked.title or rows.path.name),
@@ -86,13 +119,26 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     if scored:
         fitted, data, held_out = *scored, None
     else:
-        fitted = chosen(asked.method, loaded, data, default=asked.default, target=asked.target, groups=asked.groups)
+        fitted = chosen(
+            asked.method,
+            loaded,
+            data,
+            default=asked.default,
+            target=asked.target,
+            groups=asked.groups,
+        )
     by_groups = asked.groups is not None and held_out is not None and fitted.tags.uses_groups
-    options["groups"] = None if asked.groups is None else columns_of(data if by_groups else rows, asked.groups, "--groups")
+    options["groups"] = (
+        None
+        if asked.groups is None
+        else columns_of(data if by_groups else rows, asked.groups, "--groups")
+    )
     options["target"] = viewed(data, asked.target, fitted)
     with fold_progress(fitted) as step:
         test = _test(held_out, data, asked.groups if by_groups else None)
-        return reported(data, fitted, test=test, said_of_test=said, n_bins=asked.bins, progress=step, **options)
+        return reported(
+            data, fitted, test=test, said_of_test=said, n_bins=asked.bins, progress=step, **options
+        )
 
 
 def _test(test: Any, data: Any, groups: str | None) -> Any:

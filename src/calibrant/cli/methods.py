@@ -1,4 +1,6 @@
-"""Calibrators by name: all that calibrant exports and all that others registered, discovered, so that a new one needs no line here."""
+"""Calibrators by name: all that calibrant exports and all that others registered, discovered, so
+that a new one needs no line here.
+"""
 
 import inspect
 import re
@@ -15,16 +17,28 @@ from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-__all__ = ["GROUP", "METHODS", "RENAMED", "TARGETS", "import_extensions", "make", "methods", "regression_methods", "score_methods"]
+__all__ = [
+    "GROUP",
+    "METHODS",
+    "RENAMED",
+    "TARGETS",
+    "import_extensions",
+    "make",
+    "methods",
+    "regression_methods",
+    "score_methods",
+]
 
 GROUP = "calibrant"
 DONE = "calibrant.extensions"
 
 
 def import_extensions() -> None:
-    """Import them, by name, once a run of the command; one that cannot be imported is left out, with one sentence on standard error.
+    """Import them, by name, once a run of the command; one that cannot be imported is left out,
+    with one sentence on standard error.
 
-    Only the command line does so: whoever installs a package beside calibrant wants it there, while ``calibrant.load`` runs nobody's code.
+    Only the command line does so: whoever installs a package beside calibrant wants it there, while
+    ``calibrant.load`` runs nobody's code.
     """
     context = click.get_current_context(silent=True)
     if context is None or context.meta.setdefault(DONE, False):
@@ -39,17 +53,20 @@ def import_extensions() -> None:
         except Exception as error:
             package = point.dist.name if point.dist is not None else point.module
             say(
-                f"Warning: the extension {abridged(point.value)} of the package {abridged(package)} is left out, as it cannot be imported "
-                f"({type(error).__name__}: {said(error)}); upgrade or remove that package.",
+                f"Warning: the extension {abridged(point.value)} of the package {abridged(package)}"
+                f" is left out, as it cannot be imported ({type(error).__name__}: {said(error)});"
+                " upgrade or remove that package.",
                 err=True,
             )
 
 
 #: Ends of class names that say nothing beside the others.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
-#: Names that would say twice what a map's name says: a map goes one-vs-rest, so OneVsRest() is beta, and isotonic is not IROvA-TS.
+#: Names that would say twice what a map's name says: a map goes one-vs-rest, so OneVsRest() is
+#: beta, and isotonic is not IROvA-TS.
 RENAMED: dict[Any, Any] = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
-#: What a map is fitted to, by the question asked of it: the event or each class, or whether the model's own answer is right.
+#: What a map is fitted to, by the question asked of it: the event or each class, or whether the
+#: model's own answer is right.
 TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
@@ -60,10 +77,11 @@ TARGETS: dict[Any, Any] = {
 def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     """Name to a function of no arguments that makes the calibrator.
 
-    A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is its own and stands for OneVsRest with
-    that map, on two classes the event's; for the target "answer", ConfidenceCalibrator with it. What others registered has its package
-    before the name, "package:name". Those that cannot be made without arguments (wrappers) or need a reference set are left out, and
-    without ``groups`` those that are for rows with groups.
+    A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is
+    its own and stands for OneVsRest with that map, on two classes the event's; for the target
+    "answer", ConfidenceCalibrator with it. What others registered has its package before the name,
+    "package:name". Those that cannot be made without arguments (wrappers) or need a reference set
+    are left out, and without ``groups`` those that are for rows with groups.
 
     Examples
     --------
@@ -78,7 +96,11 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     """
     found = {}
     for cls in _offered(calibrant.Calibrator):
-        if cls is not calibrant.ConfidenceCalibrator and _makes_itself(cls) and cls().tags.suits(["groups"] if groups else []):
+        if (
+            cls is not calibrant.ConfidenceCalibrator
+            and _makes_itself(cls)
+            and cls().tags.suits(["groups"] if groups else [])
+        ):
             name = _name(cls)
             found[RENAMED.get(name, name)] = cls
     for cls in _offered(calibrant.Map):
@@ -96,7 +118,9 @@ def regression_methods(groups: bool = False) -> dict[str, type[Any]]:
     StdScaling()
     """
     found = (cls for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls))
-    return dict(sorted((_name(cls), cls) for cls in found if cls().tags.suits(["groups"] if groups else [])))
+    return dict(
+        sorted((_name(cls), cls) for cls in found if cls().tags.suits(["groups"] if groups else []))
+    )
 
 
 def score_methods() -> dict[str, Any]:
@@ -110,7 +134,14 @@ def score_methods() -> dict[str, Any]:
     found = {}
     for cls in filter(_makes_itself, _offered(calibrant.Map)):
         known = inspect.signature(cls).parameters
-        options = [{}, *({name: value} for name, value in (("scale", "probability"), ("strategy", "mass")) if name in known)]
+        options = [
+            {},
+            *(
+                {name: value}
+                for name, value in (("scale", "probability"), ("strategy", "mass"))
+                if name in known
+            ),
+        ]
         real = next((one for one in options if cls(**one).tags.domain == "real"), None)
         if real is not None:
             found[_name(cls)] = partial(cls, **real)
@@ -146,7 +177,9 @@ def _offered(base):
 
 def _makes_itself(cls):
     parameters = inspect.signature(cls).parameters.values()
-    return all(p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+    return all(
+        p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+    )
 
 
 def _with_map(cls, wrapped):
@@ -154,7 +187,9 @@ def _with_map(cls, wrapped):
 
 
 def _name(cls):
-    """Of ours the class's name in kebab case; of others "package:name", which is never one of ours."""
+    """Of ours the class's name in kebab case; of others "package:name", which is never one of
+    ours.
+    """
     package, _, name = key_of(cls).rpartition(":")
     return f"{package}:{_kebab(name)}" if package else _kebab(name)
 

@@ -16,13 +16,17 @@ from calibrant.cli.options import (
     json_option,
     table_options,
     target_option,
-)  # fmt: skip
+)
 
 __all__ = ["monitor"]
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 #: What is watched -> what the two numbers of a slice are.
-SAID = {"event": ("predicted risk", "observed"), "answer": ("confidence", "accuracy"), "forecast": ("level", "coverage")}
+SAID = {
+    "event": ("predicted risk", "observed"),
+    "answer": ("confidence", "accuracy"),
+    "forecast": ("level", "coverage"),
+}
 
 
 @click.command()
@@ -30,32 +34,61 @@ SAID = {"event": ("predicted risk", "observed"), "answer": ("confidence", "accur
 @target_option("Whose probability is watched")
 @column_options()
 @table_options
-@click.option("--reference", metavar="TABLE", type=FILE, help="Rows whose calibration is the standard; default perfect calibration.")
-@click.option("--alpha", default=0.05, show_default=True, type=SHARE, help="Probability that a calibrated stream ever raises the alarm.")
-@click.option("--tolerance", default=0.01, show_default=True, type=click.FloatRange(0, 1, max_open=True),
-              help="Gaps between what was predicted and observed up to this are no drift.")  # fmt: skip
+@click.option(
+    "--reference",
+    metavar="TABLE",
+    type=FILE,
+    help="Rows whose calibration is the standard; default perfect calibration.",
+)
+@click.option(
+    "--alpha",
+    default=0.05,
+    show_default=True,
+    type=SHARE,
+    help="Probability that a calibrated stream ever raises the alarm.",
+)
+@click.option(
+    "--tolerance",
+    default=0.01,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Gaps between what was predicted and observed up to this are no drift.",
+)
 @click.option("--bins", type=click.IntRange(1), help="Bins of the score (default 15).")
 @gate_option('"alarms>0"')
 @all_option
 @json_option
 @click.pass_context
 def monitor(
-    ctx: Any, source: Path, target: Any, columns: Columns, reference: Path | None, alpha: float, tolerance: float, bins: Any, gates: Any,
-    whole: bool, as_json: bool, **options: Any,
-) -> None:  # fmt: skip
-    """Watch the calibration of TABLE over --time: an alarm with a stated rate of false ones, and advice.
+    ctx: Any,
+    source: Path,
+    target: Any,
+    columns: Columns,
+    reference: Path | None,
+    alpha: float,
+    tolerance: float,
+    bins: Any,
+    gates: Any,
+    whole: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Watch the calibration of TABLE over --time: an alarm with a stated rate of false ones, and
+    advice.
 
-    With two classes it watches the risk of the event, with more the confidence of the model's own answer; --target says otherwise. With
-    forecasts (mean and std, or quantiles) it watches where the outcomes fall between the levels. Parquet files are counted out of core,
-    by --by and by --every of --time; with --resume only new files are read. The alarm holds however often you look.
+    With two classes it watches the risk of the event, with more the confidence of the model's own
+    answer; --target says otherwise. With forecasts (mean and std, or quantiles) it watches where
+    the outcomes fall between the levels. Parquet files are counted out of core, by --by and by
+    --every of --time; with --resume only new files are read. The alarm holds however often you
+    look.
 
     \b
     Examples:
-      calibrant monitor "logs/*.parquet" --time when --every week
-      calibrant monitor logs/ --time when --by model --resume sums.calibrant --json
-      calibrant monitor "logs/2026/*.parquet" --time when --reference "validation/*.parquet" --fail-if "alarms>0"
-      calibrant monitor answers.jsonl --confidence said --label correct --time when
-      calibrant monitor forecasts.csv --time day --by store
+      calibrant monitor "logs/*.parquet" --time when --every week calibrant monitor logs/ --time
+      when --by model --resume sums.calibrant --json calibrant monitor "logs/2026/*.parquet" --time
+      when --reference "validation/*.parquet" --fail-if "alarms>0" calibrant monitor answers.jsonl
+      --confidence said --label correct --time when calibrant monitor forecasts.csv --time day --by
+      store
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
@@ -70,20 +103,39 @@ def monitor(
     check_output(tables, source, reference)
     evaluation, _ = count_tables(str(source), tables, columns, bins, target)
     if evaluation.target == "forecast" and bins is not None:
-        raise click.UsageError("--bins is of probabilities; forecasts are counted between their levels; leave it out.")
+        raise click.UsageError(
+            "--bins is of probabilities; forecasts are counted between their levels; leave it out."
+        )
     standard = None
     if reference is not None:
-        standard, _ = count_tables(str(reference), Tables(engine=tables.engine), columns, bins, target)
+        standard, _ = count_tables(
+            str(reference), Tables(engine=tables.engine), columns, bins, target
+        )
     found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
-    worst = worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance) if found.by else None
+    worst = (
+        worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance)
+        if found.by
+        else None
+    )
     if tables.output is not None:
         write_result(found, tables)
     if as_json:
-        click.echo(json.dumps(found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()}, indent=1, default=str))
+        click.echo(
+            json.dumps(
+                found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()},
+                indent=1,
+                default=str,
+            )
+        )
     else:
         _print(found, worst, SAID[evaluation.target], whole)
     alarms = len(found.alarms) + int(found.overall.alarm_)
-    said = {"key": "alarms", "name": "The number of alarms", "before": {"value": alarms}, "after": None}
+    said = {
+        "key": "alarms",
+        "name": "The number of alarms",
+        "before": {"value": alarms},
+        "after": None,
+    }
     if failed(gates, {"metrics": [said]}):
         ctx.exit(FAILED)
 
@@ -97,7 +149,10 @@ def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
     out.print(as_text(f"All rows: {found.overall.advice()}"), soft_wrap=True)
     alarms, note = first_of(found.alarms, whole)
     for values in alarms:
-        out.print(as_text(f"{', '.join(map(str, values))}: {found.slices[values].advice()}"), soft_wrap=True)
+        out.print(
+            as_text(f"{', '.join(map(str, values))}: {found.slices[values].advice()}"),
+            soft_wrap=True,
+        )
     if note:
         out.print(as_text(f"Slices with an alarm: {note}"))
 
@@ -107,15 +162,28 @@ def _print_slices(out: Any, found: Any, worst: Any, said: tuple[str, str], whole
 
     from calibrant.cli.tables import as_text, first_of
 
-    title = f"Slices, worst first (of those flagged at most a share of {worst.alpha:g} is expected to be false)"
+    title = (
+        f"Slices, worst first (of those flagged at most a share of {worst.alpha:g} is expected to"
+        " be false)"
+    )
     table = Table(title=title, title_justify="left")
     for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:
         table.add_column(as_text(name), justify="left" if name in worst.by else "right")
     slices, note = first_of(worst.slices, whole)
     for i, values in enumerate(slices):
-        numbers = (f"{worst.n[i]:,.0f}", f"{worst.confidence[i]:.4f}", f"{worst.accuracy[i]:.4f}", f"{worst.adjusted[i]:.3g}")
+        numbers = (
+            f"{worst.n[i]:,.0f}",
+            f"{worst.confidence[i]:.4f}",
+            f"{worst.accuracy[i]:.4f}",
+            f"{worst.adjusted[i]:.3g}",
+        )
         alarm = found.slices[values].alarm_time_
-        table.add_row(*map(as_text, values), *numbers, "yes" if worst.flagged[i] else "", "" if alarm is None else as_text(alarm))
+        table.add_row(
+            *map(as_text, values),
+            *numbers,
+            "yes" if worst.flagged[i] else "",
+            "" if alarm is None else as_text(alarm),
+        )
     out.print(table)
     if note:
         out.print(as_text(note))

@@ -1,4 +1,6 @@
-"""Options that several commands share, each with one meaning everywhere; what they need to be checked is imported when they are given."""
+"""Options that several commands share, each with one meaning everywhere; what they need to be
+checked is imported when they are given.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +47,9 @@ ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 
 
 class TablePath(click.Path):
-    """A table of predictions: a file that is there, a folder of files of one kind, or a pattern that some files match."""
+    """A table of predictions: a file that is there, a folder of files of one kind, or a pattern
+    that some files match.
+    """
 
     def __init__(self) -> None:
         super().__init__(exists=True, allow_dash=True, path_type=Path)
@@ -60,7 +64,9 @@ class TablePath(click.Path):
 
 
 def paths_of(path: str | Path) -> list[Path]:
-    """The files that the name of a table stands for, in the order of their names; those of a folder are of one kind."""
+    """The files that the name of a table stands for, in the order of their names; those of a
+    folder are of one kind.
+    """
     path = Path(path)
     if path == STDIN:
         return [path]
@@ -77,13 +83,16 @@ def _is_pattern(path: str | Path) -> bool:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The tables in a folder and the folders below it; names that begin with a point or an underscore are other programs' notes."""
+    """The tables in a folder and the folders below it; names that begin with a point or an
+    underscore are other programs' notes.
+    """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     return [
-        file for file in files
+        file
+        for file in files
         if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
         and Path(file.name.lower().removesuffix(".gz")).suffix in ENDINGS
-    ]  # fmt: skip
+    ]
 
 
 #: A table of predictions, and a file that calibrant saved.
@@ -94,34 +103,87 @@ FAILED = 3
 #: What a column of risks may hold, by --inputs.
 INPUTS = ("probability", "percent", "log_probability", "logit", "score")
 NAMED = (
-    "risk", "confidence", "predicted", "inputs", "positive", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles",
+    "risk",
+    "confidence",
+    "predicted",
+    "inputs",
+    "positive",
+    "probabilities",
+    "logits",
+    "classes",
+    "task",
+    "mean",
+    "std",
+    "quantiles",
     "skip_missing",
-)  # fmt: skip
+)
 #: The names of the domains, said here as their objects are slow to load.
 TASKS = ("classification", "regression")
 FORECASTS = (
-    click.option("--quantiles", metavar="NAMES", help='Forecasts as quantiles: columns whose star is the level (default "q_*").'),
-    click.option("--std", metavar="NAMES", help="Standard deviations of the forecasts, named as for --mean (default std)."),
     click.option(
-        "--mean", metavar="NAMES",
-        help="Means of the forecasts: a column or array, or several as a,b (default mean, or mean_NAME for several outputs).",
+        "--quantiles",
+        metavar="NAMES",
+        help='Forecasts as quantiles: columns whose star is the level (default "q_*").',
     ),
     click.option(
-        "--task", type=click.Choice(TASKS),
-        help="What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are forecasts of a number.",
+        "--std",
+        metavar="NAMES",
+        help="Standard deviations of the forecasts, named as for --mean (default std).",
     ),
-)  # fmt: skip
+    click.option(
+        "--mean",
+        metavar="NAMES",
+        help=(
+            "Means of the forecasts: a column or array, or several as a,b (default mean, or"
+            " mean_NAME for several outputs)."
+        ),
+    ),
+    click.option(
+        "--task",
+        type=click.Choice(TASKS),
+        help=(
+            "What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are"
+            " forecasts of a number."
+        ),
+    ),
+)
 RISK = (
     click.option(
-        "--inputs", type=click.Choice(INPUTS),
-        help="What that one column holds (default probability); a score is any number, higher where the event is likelier.",
+        "--inputs",
+        type=click.Choice(INPUTS),
+        help=(
+            "What that one column holds (default probability); a score is any number, higher where"
+            " the event is likelier."
+        ),
     ),
-    click.option("--confidence", metavar="NAME", help="The one column of the probability that the answer is right; --label says whether."),
-    click.option("--risk", metavar="NAME", help="The one column of the risk of the event, or of a score of it."),
-)  # fmt: skip
-PREDICTED = click.option("--predicted", metavar="NAME", help="With --confidence: the column of answers; right are those that --label has.")
-SEVERAL = click.option("--risk", "risks", metavar="NAME", multiple=True, help="A column of risks, or of scores of one; once for each.")
-SKIP = click.option("--skip-missing", is_flag=True, help="Count rows without a prediction, label or weight, and leave them out.")
+    click.option(
+        "--confidence",
+        metavar="NAME",
+        help="The one column of the probability that the answer is right; --label says whether.",
+    ),
+    click.option(
+        "--risk",
+        metavar="NAME",
+        help="The one column of the risk of the event, or of a score of it.",
+    ),
+)
+PREDICTED = click.option(
+    "--predicted",
+    metavar="NAME",
+    help="With --confidence: the column of answers; right are those that --label has.",
+)
+SEVERAL = click.option(
+    "--risk",
+    "risks",
+    metavar="NAME",
+    multiple=True,
+    help="A column of risks, or of scores of one; once for each.",
+)
+SKIP = click.option(
+    "--skip-missing",
+    is_flag=True,
+    help="Count rows without a prediction, label or weight, and leave them out.",
+)
 
 
 @dataclass(frozen=True)
@@ -150,8 +212,11 @@ class Columns:
         return self.risk or self.confidence
 
 
-def column_options(labels: bool = True, forecasts: bool = True, several: bool = False) -> Callable[..., Any]:
-    """Decorator that gathers the options into one argument ``columns``; without those of ``labels`` or of ``forecasts``.
+def column_options(
+    labels: bool = True, forecasts: bool = True, several: bool = False
+) -> Callable[..., Any]:
+    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``
+    or of ``forecasts``.
 
     With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
     """
@@ -167,15 +232,23 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
         for option in FORECASTS if forecasts else ():
             decorated = option(decorated)
         decorated = click.option(
-            "--classes", metavar="A,B,C", help="Labels in column order, where the file does not name them."
-        )(decorated)  # fmt: skip
+            "--classes",
+            metavar="A,B,C",
+            help="Labels in column order, where the file does not name them.",
+        )(decorated)
         decorated = click.option(
-            "--logits", metavar="NAMES", help='The logits, named as for --probabilities (default "logit_*").'
-        )(decorated)  # fmt: skip
+            "--logits",
+            metavar="NAMES",
+            help='The logits, named as for --probabilities (default "logit_*").',
+        )(decorated)
         decorated = click.option(
-            "--probabilities", metavar="NAMES",
-            help='Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column: probability of the second class.',
-        )(decorated)  # fmt: skip
+            "--probabilities",
+            metavar="NAMES",
+            help=(
+                'Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column:'
+                " probability of the second class."
+            ),
+        )(decorated)
         ways = (*RISK[:-1], SEVERAL if several else RISK[-1])
         for option in (PREDICTED, *ways) if labels else ways:
             decorated = option(decorated)
@@ -186,10 +259,18 @@ def column_options(labels: bool = True, forecasts: bool = True, several: bool = 
 
 def _truth_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--label``, ``--weight`` and ``--positive``."""
-    positive = "The label of the event; must be said where labels are not 0 and 1, booleans, or no and yes."
-    label = "Array or column of true labels or outcomes (default labels, label, y or target); for npy, a file."
+    positive = (
+        "The label of the event; must be said where labels are not 0 and 1, booleans, or no and"
+        " yes."
+    )
+    label = (
+        "Array or column of true labels or outcomes (default labels, label, y or target); for npy,"
+        " a file."
+    )
     command = click.option("--positive", metavar="LABEL", help=positive)(command)
-    command = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(command)
+    command = click.option("--weight", metavar="NAME", help="Array or column of sample weights.")(
+        command
+    )
     return click.option("--label", metavar="NAME", help=label)(command)
 
 
@@ -197,22 +278,37 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
     """Predictions named twice, an event said twice, or fewer than two classes."""
     one = next((name for name in ("risk", "confidence") if named.get(name)), None)
     others = ("confidence", "probabilities", "logits", "mean", "std", "quantiles")
-    other = next((name for name in others if one is not None and name != one and named.get(name)), None)
+    other = next(
+        (name for name in others if one is not None and name != one and named.get(name)), None
+    )
     if other is not None or (one is not None and named.get("task") == TASKS[1]):
-        raise click.UsageError(f"--{one} and --{other or 'task regression'} exclude each other; pass one.")
+        raise click.UsageError(
+            f"--{one} and --{other or 'task regression'} exclude each other; pass one."
+        )
     if named.get("positive") is not None and named.get("classes") is not None:
-        raise click.UsageError("--positive and --classes exclude each other; with one column of risks the last of --classes is the event.")
+        raise click.UsageError(
+            "--positive and --classes exclude each other; with one column of risks the last of"
+            " --classes is the event."
+        )
     _refuse_too_few(named.get("classes"))
     if named.get("predicted") and one != "confidence":
-        raise click.UsageError("--predicted names the answers that --confidence is about; name that column, too.")
+        raise click.UsageError(
+            "--predicted names the answers that --confidence is about; name that column, too."
+        )
     if named.get("predicted") and named.get("positive") is not None:
-        raise click.UsageError("--predicted says which answers are right, so --positive names nothing; leave one of the two out.")
+        raise click.UsageError(
+            "--predicted says which answers are right, so --positive names nothing; leave one of"
+            " the two out."
+        )
 
 
 def _refuse_too_few(classes: str | None) -> None:
     """Refuse ``--classes`` that do not name two different labels at least."""
     if classes is not None and len({part.strip() for part in classes.split(",")} - {""}) < 2:
-        raise click.UsageError(f"--classes must name two classes or more, with commas between; got {classes!r}; name all, in column order.")
+        raise click.UsageError(
+            f"--classes must name two classes or more, with commas between; got {classes!r}; name"
+            " all, in column order."
+        )
 
 
 class _MethodType(click.ParamType):
@@ -225,7 +321,10 @@ class _MethodType(click.ParamType):
         from calibrant.cli.methods import methods, regression_methods
 
         if value not in methods(groups=True) and value not in regression_methods(groups=True):
-            known = f"{', '.join(methods(groups=True))}; for forecasts: {', '.join(regression_methods(groups=True))}"
+            known = (
+                f"{', '.join(methods(groups=True))}; for forecasts:"
+                f" {', '.join(regression_methods(groups=True))}"
+            )
             self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
         return value
 
@@ -240,7 +339,11 @@ class _SavedType(click.Path):
         from calibrant.cli.methods import methods, regression_methods
 
         if value in methods(groups=True) or value in regression_methods(groups=True):
-            self.fail(f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.", param, ctx)
+            self.fail(
+                f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.",
+                param,
+                ctx,
+            )
         return super().convert(value, param, ctx)
 
 
@@ -262,19 +365,27 @@ class _GateType(click.ParamType):
 def gate_option(words: str) -> Callable[..., Any]:
     """``--fail-if``, as the argument ``gates``."""
     words = f"Exit with 3 if it holds: {words}; may be repeated."
-    return click.option("--fail-if", "gates", type=_GateType(), multiple=True, metavar="CONDITION", help=words)
+    return click.option(
+        "--fail-if", "gates", type=_GateType(), multiple=True, metavar="CONDITION", help=words
+    )
 
 
 def target_option(words: str) -> Callable[..., Any]:
     """``--target``, the question."""
     return click.option(
-        "--target", metavar="TARGET", help=f"{words}: event (of two classes, by default), answer, classes, or a class's label."
+        "--target",
+        metavar="TARGET",
+        help=f"{words}: event (of two classes, by default), answer, classes, or a class's label.",
     )
 
 
-def method_option(words: str, target: str = "What is asked, and what a map named by --method is fitted to") -> Callable[..., Any]:
+def method_option(
+    words: str, target: str = "What is asked, and what a map named by --method is fitted to"
+) -> Callable[..., Any]:
     """``--method NAME`` and ``--target``."""
-    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(target_option(target)(command))
+    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(
+        target_option(target)(command)
+    )
 
 
 def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -282,14 +393,21 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
     words = "A calibrator saved by `calibrant fit`, applied as it is."
     command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
-    return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(command)
+    return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(
+        command
+    )
 
 
 def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--cost-false-positive`` and ``--cost-false-negative``."""
     for name, what in (("negative", "a missed event"), ("positive", "a false alarm")):
         words = f"What {what} costs, in any unit; the two costs set the threshold of decisions."
-        command = click.option(f"--cost-false-{name}", type=click.FloatRange(0.0, min_open=True), metavar="NUMBER", help=words)(command)
+        command = click.option(
+            f"--cost-false-{name}",
+            type=click.FloatRange(0.0, min_open=True),
+            metavar="NUMBER",
+            help=words,
+        )(command)
     return command
 
 
@@ -297,14 +415,36 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of slices: by which columns, in which engine, and where the numbers go."""
     path = click.Path(dir_okay=False, path_type=Path)
     for option in (
-        click.option("-o", "--output", type=path, help="Slices: write the result to this .json or .parquet file."),
-        click.option("--resume", type=path, metavar="PATH", help="Slices: keep the sums there after each file, and go on from them."),
-        click.option("--engine", metavar="NAME", help="Slices: auto, polars, duckdb, pyarrow, dask, spark or ray."),
         click.option(
-            "--every", default="day", show_default=True, metavar="UNIT", help="With --time: hour, day, week, month, quarter or year."
+            "-o",
+            "--output",
+            type=path,
+            help="Slices: write the result to this .json or .parquet file.",
+        ),
+        click.option(
+            "--resume",
+            type=path,
+            metavar="PATH",
+            help="Slices: keep the sums there after each file, and go on from them.",
+        ),
+        click.option(
+            "--engine",
+            metavar="NAME",
+            help="Slices: auto, polars, duckdb, pyarrow, dask, spark or ray.",
+        ),
+        click.option(
+            "--every",
+            default="day",
+            show_default=True,
+            metavar="UNIT",
+            help="With --time: hour, day, week, month, quarter or year.",
         ),
         click.option("--time", metavar="NAME", help="Column of times to slice by as well."),
-        click.option("--by", metavar="A,B", help="Columns to slice by: one line of numbers for each combination."),
+        click.option(
+            "--by",
+            metavar="A,B",
+            help="Columns to slice by: one line of numbers for each combination.",
+        ),
     ):
         command = option(command)
     return force_option(command)
@@ -312,24 +452,39 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--json``, as the argument ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Everything as JSON instead of a table.")(command)
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Everything as JSON instead of a table."
+    )(command)
 
 
 def all_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--all``, as the argument ``whole``."""
-    return click.option("--all", "whole", is_flag=True, help="Show all of every list, not the first rows.")(command)
+    return click.option(
+        "--all", "whole", is_flag=True, help="Show all of every list, not the first rows."
+    )(command)
 
 
 def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--cluster``."""
-    words = "Column of what dependent rows share, such as the patient of several visits: clusters are counted, not rows."
+    words = (
+        "Column of what dependent rows share, such as the patient of several visits: clusters are"
+        " counted, not rows."
+    )
     return click.option("--cluster", metavar="NAME", help=words)(command)
 
 
 def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--weight-kind``."""
-    words = "A weight is so many rows (default), or one row that stands for others, as of a sampling design or of importance."
-    return click.option("--weight-kind", type=click.Choice(["frequency", "sampling"]), default="frequency", help=words)(command)
+    words = (
+        "A weight is so many rows (default), or one row that stands for others, as of a sampling"
+        " design or of importance."
+    )
+    return click.option(
+        "--weight-kind",
+        type=click.Choice(["frequency", "sampling"]),
+        default="frequency",
+        help=words,
+    )(command)
 
 
 def groups_option(words: str) -> Callable[..., Any]:
@@ -340,27 +495,40 @@ def groups_option(words: str) -> Callable[..., Any]:
 def output_option(default: str | None, words: str) -> Callable[..., Any]:
     """``-o/--output``."""
     return click.option(
-        "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), default=default, required=default is None,
-        show_default=default is not None, help=words,
-    )  # fmt: skip
+        "-o",
+        "--output",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=default,
+        required=default is None,
+        show_default=default is not None,
+        help=words,
+    )
 
 
 def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--force``."""
-    return click.option("--force", is_flag=True, help="Replace the output file if it exists.")(command)
+    return click.option("--force", is_flag=True, help="Replace the output file if it exists.")(
+        command
+    )
 
 
 def refuse_existing(path: Path, force: bool, *read: Any) -> None:
-    """Stop before the work, not after it, where the output would not be written, or would take the place of what is ``read``."""
+    """Stop before the work, not after it, where the output would not be written, or would take
+    the place of what is ``read``.
+    """
     from calibrant._support.files import target
 
     try:
         found = target(path, overwrite=force)
     except FileExistsError as error:
-        raise InputError(str(error).replace("pass overwrite=True or another path", "pass --force or another -o")) from None
+        raise InputError(
+            str(error).replace("pass overwrite=True or another path", "pass --force or another -o")
+        ) from None
     files = [file for one in read if one not in (None, STDIN) for file in paths_of(one)]
     if found.exists() and any(file.exists() and found.samefile(file) for file in files):
-        raise InputError(f"{path} is a file that this command reads, which would be lost; write to another -o.")
+        raise InputError(
+            f"{path} is a file that this command reads, which would be lost; write to another -o."
+        )
 
 
 def bins_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,14 +14,28 @@ __all__ = ["plan"]
 @click.command("plan")
 @click.option("--prevalence", type=float, help="The expected share of rows with the event.")
 @click.option("--auroc", type=float, help="The expected AUROC (c-statistic).")
-@click.option("--normal", type=(float, float), metavar="MEAN STD", help="A normal law of the predicted log-odds.")
-@click.option("--beta", type=(float, float), metavar="A B", help="A beta law of the predicted risks.")
-@click.option("--threshold", type=float, help="The risk at which people act: plans for its net benefit too.")
-@click.option("--update", type=click.Choice(["intercept", "intercept and slope"]), help="Plan this update instead of a validation.")
+@click.option(
+    "--normal",
+    type=(float, float),
+    metavar="MEAN STD",
+    help="A normal law of the predicted log-odds.",
+)
+@click.option(
+    "--beta", type=(float, float), metavar="A B", help="A beta law of the predicted risks."
+)
+@click.option(
+    "--threshold", type=float, help="The risk at which people act: plans for its net benefit too."
+)
+@click.option(
+    "--update",
+    type=click.Choice(["intercept", "intercept and slope"]),
+    help="Plan this update instead of a validation.",
+)
 @click.option("--slope-width", type=float, help="How wide the 95 % interval of the slope may be.")
 @json_option
 def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
-    """Compute how many rows the validation, or the update, of a risk model needs for intervals of stated widths.
+    """Compute how many rows the validation, or the update, of a risk model needs for intervals of
+    stated widths.
 
     \b
     Examples:
@@ -37,5 +51,7 @@ def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
     elif threshold is None:
         found = updating_size(update=update, **asked)
     else:
-        raise InputError("--threshold is of a validation, and --update plans an update; leave one of them out.")
+        raise InputError(
+            "--threshold is of a validation, and --update plans an update; leave one of them out."
+        )
     click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))

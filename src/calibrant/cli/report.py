@@ -19,7 +19,7 @@ from calibrant.cli.options import (
     output_option,
     refuse_existing,
     weight_kind_option,
-)  # fmt: skip
+)
 from calibrant.cli.wording import say
 
 __all__ = ["report"]
@@ -29,13 +29,31 @@ __all__ = ["report"]
 @click.argument("file", metavar="TABLE", type=FILE)
 @output_option("report.html", "Where to write it: a page, or by suffix .json or .md.")
 @method_options
-@click.option("--test", type=FILE, metavar="TABLE", help="Fit on all of TABLE and measure on this one instead of out of fold.")
-@gate_option('"ece>0.02" (predictions as they are) or "after.ece>0.02"')
-@click.option("--time", metavar="NAME", help="Column of dates: calibration over time, and whether it has changed.")
 @click.option(
-    "--groups", metavar="A,B", help="Columns of groups, looked at with their combinations; --method group calibrates by them, too."
+    "--test",
+    type=FILE,
+    metavar="TABLE",
+    help="Fit on all of TABLE and measure on this one instead of out of fold.",
 )
-@click.option("--features", metavar="A,B", help="Columns in whose parts the worst places are looked for, one by one.")
+@gate_option('"ece>0.02" (predictions as they are) or "after.ece>0.02"')
+@click.option(
+    "--time",
+    metavar="NAME",
+    help="Column of dates: calibration over time, and whether it has changed.",
+)
+@click.option(
+    "--groups",
+    metavar="A,B",
+    help=(
+        "Columns of groups, looked at with their combinations; --method group calibrates by them,"
+        " too."
+    ),
+)
+@click.option(
+    "--features",
+    metavar="A,B",
+    help="Columns in whose parts the worst places are looked for, one by one.",
+)
 @cluster_option
 @weight_kind_option
 @cost_options
@@ -45,24 +63,26 @@ __all__ = ["report"]
 @column_options()
 @force_option
 @click.pass_context
-def report(ctx: Any, file: Path, output: Path, gates: Any, as_json: bool, force: bool, **asked: Any) -> None:
-    """Write one offline HTML page on TABLE: verdict, before and after, figures, where it is still wrong.
+def report(
+    ctx: Any, file: Path, output: Path, gates: Any, as_json: bool, force: bool, **asked: Any
+) -> None:
+    """Write one offline HTML page on TABLE: verdict, before and after, figures, where it is still
+    wrong.
 
-    TABLE is a file, a folder or a quoted pattern of files. "After" is 5-fold out-of-fold calibration, unless --test or --calibrator is
-    given. A table of more than a million rows is read in parts, and the page says what is then of a sample.
+    TABLE is a file, a folder or a quoted pattern of files. "After" is 5-fold out-of-fold
+    calibration, unless --test or --calibrator is given. A table of more than a million rows is read
+    in parts, and the page says what is then of a sample.
 
     \b
     Examples:
-      calibrant report predictions.npz -o report.html
-      calibrant report fit.csv --test test.csv --method isotonic
-      calibrant report test.npz --calibrator model.calibrant --force
-      calibrant report "logs/*.parquet" --fail-if "event_ece>0.02"
-      calibrant report log.parquet --time when --groups model
-      calibrant report loans.csv --groups sex,age_band --method group --fail-if "after.group_gap>0.05"
-      calibrant report loans.csv --features age,income
-      calibrant report loans.csv --cost-false-positive 1 --cost-false-negative 20
-      calibrant report visits.csv --label outcome --cluster patient
-      calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
+      calibrant report predictions.npz -o report.html calibrant report fit.csv --test test.csv
+      --method isotonic calibrant report test.npz --calibrator model.calibrant --force calibrant
+      report "logs/*.parquet" --fail-if "event_ece>0.02" calibrant report log.parquet --time when
+      --groups model calibrant report loans.csv --groups sex,age_band --method group --fail-if
+      "after.group_gap>0.05" calibrant report loans.csv --features age,income calibrant report
+      loans.csv --cost-false-positive 1 --cost-false-negative 20 calibrant report visits.csv --label
+      outcome --cluster patient calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if
+      "after.coverage<0.88"
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured
@@ -73,7 +93,11 @@ def report(ctx: Any, file: Path, output: Path, gates: Any, as_json: bool, force:
     found = measured(file, Asked(**asked))
     found.save(output, overwrite=force)
     summary = found.to_dict()
-    told = [*(f"! {caution}" for caution in summary["cautions"]), summary["verdict"]["sentence"], str(output)]
+    told = [
+        *(f"! {caution}" for caution in summary["cautions"]),
+        summary["verdict"]["sentence"],
+        str(output),
+    ]
     say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else "\n".join(told))
     if failed(gates, summary):
         ctx.exit(FAILED)

@@ -14,7 +14,17 @@ import numpy as np
 from calibrant.errors import InputError
 from calibrant.levels import NUMBER, level_of
 
-__all__ = ["columns_of", "decoded", "encoding_of", "objects_of", "rows_in", "rows_of", "separator_of", "typed", "with_points"]
+__all__ = [
+    "columns_of",
+    "decoded",
+    "encoding_of",
+    "objects_of",
+    "rows_in",
+    "rows_of",
+    "separator_of",
+    "typed",
+    "with_points",
+]
 
 #: What parts the values of a line.
 SEPARATORS = (",", ";", "\t")
@@ -24,13 +34,18 @@ DECIMAL = re.compile(r"([+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?")
 LONGEST_VALUE = 2**24
 #: The longer marks first, as UTF-32 begins like UTF-16.
 MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 def decoded(data: bytes, path: Path) -> tuple[str, str]:
-    """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others are refused, as guessing would misread."""
+    """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others
+    are refused, as guessing would misread.
+    """
     encoding = encoding_of(data)
     try:
         text = data.decode(encoding)
@@ -38,13 +53,21 @@ def decoded(data: bytes, path: Path) -> tuple[str, str]:
         line = data.count(b"\n", 0, error.start) + 1
         where = f"byte {error.object[error.start]:#04x} in line {line}"
         if encoding != "utf-8":
-            raise InputError(f"{path} begins as {encoding.upper()} text and is damaged at {where}; save it again as UTF-8.") from None
+            raise InputError(
+                f"{path} begins as {encoding.upper()} text and is damaged at {where}; save it again"
+                " as UTF-8."
+            ) from None
         seen, name = _seen(data)
         remedy = f"save it as UTF-8, for example with iconv -f {name} -t UTF-8"
-        raise InputError(f"{path} must be UTF-8 text and looks like {seen} ({where}); {remedy}.") from None
+        raise InputError(
+            f"{path} must be UTF-8 text and looks like {seen} ({where}); {remedy}."
+        ) from None
     if "\0" in text:
         seen, name = _seen(data)
-        raise InputError(f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with iconv -f {name} -t UTF-8.")
+        raise InputError(
+            f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with"
+            f" iconv -f {name} -t UTF-8."
+        )
     return text, encoding
 
 
@@ -54,7 +77,8 @@ def encoding_of(data: bytes) -> str:
 
 
 def typed(texts: Iterable[str]) -> np.ndarray:
-    """Each text by itself, so that a column means the same in every file: a number, or what ``levels.level_of`` reads it as.
+    """Each text by itself, so that a column means the same in every file: a number, or what
+    ``levels.level_of`` reads it as.
 
     Examples
     --------
@@ -82,23 +106,33 @@ def _seen(data):
 
 
 def rows_of(text: str, path: Path) -> tuple[list[str], list[list[str]], str]:
-    """(names of the columns, rows, separator) of CSV text, each row as long as there are names; empty lines are left out."""
+    """(names of the columns, rows, separator) of CSV text, each row as long as there are names;
+    empty lines are left out.
+    """
     lines = io.StringIO(text, newline="")
     separator = separator_of(lines)
     return *next(rows_in(lines, path, separator, None, len(text))), separator
 
 
 def separator_of(lines: io.TextIOBase) -> str:
-    """The mark that parts the most names in the first line that holds some, of those in use; the lines are then read from their start."""
+    """The mark that parts the most names in the first line that holds some, of those in use; the
+    lines are then read from their start.
+    """
     first = next((line for line in iter(lines.readline, "") if line.strip()), "")
     lines.seek(0)
     return max(SEPARATORS, key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
 
 
 def rows_in(
-    lines: Iterable[str], path: Path, separator: str, cells: int | None, longest: int = LONGEST_VALUE
-) -> Iterator[tuple[list[str], list[list[str]]]]:  # fmt: skip
-    """The names and rows of lines of text, so many rows at a time as have about ``cells`` values (None: all)."""
+    lines: Iterable[str],
+    path: Path,
+    separator: str,
+    cells: int | None,
+    longest: int = LONGEST_VALUE,
+) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """The names and rows of lines of text, so many rows at a time as have about ``cells`` values
+    (None: all).
+    """
     limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
     # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.
     reader, whole = csv.reader(lines, delimiter=separator, strict=True), 0
@@ -115,38 +149,50 @@ def rows_in(
                     yield header, rows
                     rows, given = [], True
     except csv.Error as error:
-        raise InputError(f"{path} is no CSV after line {whole} ({error}); close and double the quotes inside values there.") from None
+        raise InputError(
+            f"{path} is no CSV after line {whole} ({error}); close and double the quotes inside"
+            " values there."
+        ) from None
     finally:
         csv.field_size_limit(limit)
     if header is not None and rows:
         yield header, rows
     elif not given:
-        raise InputError(f"{path} must have a line of column names and at least one row; it has {whole} lines.")
+        raise InputError(
+            f"{path} must have a line of column names and at least one row; it has {whole} lines."
+        )
 
 
 def with_points(texts: list[str]) -> list[str]:
-    """Numbers with decimal commas written with points, where the whole column holds such numbers; any other column as it is.
+    """Numbers with decimal commas written with points, where the whole column holds such numbers;
+    any other column as it is.
 
     Examples
     --------
     >>> with_points(["0,5", "", "1"]), with_points(["0,5", "0.7"]), with_points(["a,b", "c"])
     (['0.5', '', '1'], ['0,5', '0.7'], ['a,b', 'c'])
     """
-    if not any("," in text for text in texts) or not all(DECIMAL.fullmatch(text.strip()) for text in texts):
+    if not any("," in text for text in texts) or not all(
+        DECIMAL.fullmatch(text.strip()) for text in texts
+    ):
         return texts
     return [text.replace(",", ".") for text in texts]
 
 
 def _check_length(row, header, path, line):
     if len(row) != len(header):
-        raise InputError(f"{path} has {len(header)} column names and {len(row)} values in line {line}; repair that line.")
+        raise InputError(
+            f"{path} has {len(header)} column names and {len(row)} values in line {line}; repair"
+            " that line."
+        )
 
 
 #: Digits of a number that a float can hold.
 MOST_DIGITS = 300
 #: Objects inside objects that are looked into.
 DEEPEST = 20
-#: Objects and lists inside one another that a line may hold: where Python's own reader gives up differs by its version.
+#: Objects and lists inside one another that a line may hold: where Python's own reader gives up
+#: differs by its version.
 MOST_NESTED = 500
 
 
@@ -164,7 +210,10 @@ def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
                 _check_nesting(found)
         except (ValueError, RecursionError) as error:
             why = error.msg if isinstance(error, json.JSONDecodeError) else error
-            raise InputError(f"{path} must hold one JSON object a line; line {number} does not ({why}); repair it.") from None
+            raise InputError(
+                f"{path} must hold one JSON object a line; line {number} does not ({why});"
+                " repair it."
+            ) from None
         out.append(found)
     if not out:
         raise InputError(f"{path} must hold at least one JSON object a line; it has none.")
@@ -183,7 +232,11 @@ def _check_nesting(found):
     layer, depth = [found], 0
     while layer:
         depth += 1
-        inner = (value for outer in layer for value in (outer.values() if isinstance(outer, dict) else outer))
+        inner = (
+            value
+            for outer in layer
+            for value in (outer.values() if isinstance(outer, dict) else outer)
+        )
         layer = [value for value in inner if isinstance(value, dict | list)]
     if depth > MOST_NESTED:
         raise ValueError(f"objects inside objects, {depth} deep")
@@ -195,7 +248,9 @@ def _whole(digits):
     return int(digits)
 
 
-def columns_of(objects: list[dict[str, Any]], path: Path) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:
+def columns_of(
+    objects: list[dict[str, Any]], path: Path
+) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:
     """(values by name, one a line, None where a line has none; the keys on the way to each name).
 
     Examples
@@ -209,12 +264,17 @@ def columns_of(objects: list[dict[str, Any]], path: Path) -> tuple[dict[str, lis
         for way, value in _leaves(found):
             name = ".".join(way)
             if ways.setdefault(name, way) != way:
-                raise InputError(f"{path} has two values named {name!r}, one of them inside an object; rename one.")
+                raise InputError(
+                    f"{path} has two values named {name!r}, one of them inside an object; rename"
+                    " one."
+                )
             columns.setdefault(name, [None] * len(objects))[i] = value
     return columns, ways
 
 
-def _leaves(found: dict[str, Any], way: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _leaves(
+    found: dict[str, Any], way: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, value in found.items():
         if isinstance(value, dict) and value and len(way) < DEEPEST:
             yield from _leaves(value, (*way, name))

@@ -28,20 +28,33 @@ def fit_scores(data: Any, method: str | None) -> Map:
 def _map(data: Any, method: str | None):
     known = score_methods()
     if method is not None and method not in known:
-        raise click.UsageError(f"--method {method} takes no score of any size; with --inputs score choose from: {', '.join(known)}")
+        raise click.UsageError(
+            f"--method {method} takes no score of any size; with --inputs score choose from:"
+            f" {', '.join(known)}"
+        )
     return known[method or ("centered-isotonic" if len(data.values) >= MANY_ROWS else "platt")]()
 
 
 def _rows(data: Any):
     """(score, whether it happened, weight) of the rows of positive weight."""
-    record = read(data.values, data.labels, inputs="logit", classes=data.classes, sample_weight=data.weight)
-    return data.values[slice(None) if record.kept is None else record.kept].astype(np.float64), (record.labels == 1) * 1.0, record.weight
+    record = read(
+        data.values, data.labels, inputs="logit", classes=data.classes, sample_weight=data.weight
+    )
+    return (
+        data.values[slice(None) if record.kept is None else record.kept].astype(np.float64),
+        (record.labels == 1) * 1.0,
+        record.weight,
+    )
 
 
-def measured_scores(data: Any, method: str | None, loaded: Map | None, test: Any = None) -> tuple[Any, str]:
-    """(the file whose rows are measured, with risks for scores; how they came about, and how the score itself ranks).
+def measured_scores(
+    data: Any, method: str | None, loaded: Map | None, test: Any = None
+) -> tuple[Any, str]:
+    """(the file whose rows are measured, with risks for scores; how they came about, and how the
+    score itself ranks).
 
-    The risks are of a map fitted before (``loaded``), of one fitted on the file for the rows of ``test``, or else out of fold.
+    The risks are of a map fitted before (``loaded``), of one fitted on the file for the rows of
+    ``test``, or else out of fold.
     """
     if loaded is not None:
         measured, risk, how, used = data, loaded.predict(data.values), "as it was saved", loaded
@@ -55,11 +68,18 @@ def measured_scores(data: Any, method: str | None, loaded: Map | None, test: Any
         folds = stratified_folds(happened, N_SPLITS)
         for k in range(N_SPLITS):
             fold = folds == k
-            fitted = _map(data, method).fit_checked(score[~fold], happened[~fold], None if weight is None else weight[~fold])
+            fitted = _map(data, method).fit_checked(
+                score[~fold], happened[~fold], None if weight is None else weight[~fold]
+            )
             risk[own[fold]] = fitted.predict(score[fold])
     order = cast(Any, stats).rankdata(measured.values) / len(measured.values)
-    ranks = read(order, measured.labels, classes=measured.classes, sample_weight=measured.weight).as_pair("event")
+    ranks = read(
+        order, measured.labels, classes=measured.classes, sample_weight=measured.weight
+    ).as_pair("event")
     auroc = metrics.confidence_auroc.of(ranks)
     label = used.tags.label or type(used).__name__
-    said = f"{measured.names[0] if measured.names else 'the values'} is a score: the numbers are of {label} of it, {how}; it ranks with "
+    said = (
+        f"{measured.names[0] if measured.names else 'the values'} is a score: the numbers are of"
+        f" {label} of it, {how}; it ranks with "
+    )
     return replace(measured, values=risk, inputs="probability"), f"{said}an AUROC of {auroc:.4f}."

@@ -1,4 +1,6 @@
-"""Numbers by slice, of files and tables: counted in one pass, out of core where the files are Parquet, and resumable."""
+"""Numbers by slice, of files and tables: counted in one pass, out of core where the files are
+Parquet, and resumable.
+"""
 
 import json
 import re
@@ -16,7 +18,16 @@ from rich.table import Table
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
-from calibrant.cli.columns import ARRAYS, PATTERNS, SINGLE, as_floats, as_risk, event_of, find, refuse_unsaid
+from calibrant.cli.columns import (
+    ARRAYS,
+    PATTERNS,
+    SINGLE,
+    as_floats,
+    as_risk,
+    event_of,
+    find,
+    refuse_unsaid,
+)
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
@@ -33,10 +44,28 @@ from calibrant.frames.evaluate import evaluate
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "write_result"]
 
 SHOWN = (
-    "n", "mean_risk", "event_rate", "observed_expected_ratio", "accuracy", "confidence", "log_loss", "confidence_log_loss",
-    "brier_score", "event_brier_score", "confidence_brier_score", "ece", "event_ece", "ece_bound", "nll", "crps", "rmse", "mae",
-    "coverage", "width", "ence",
-)  # fmt: skip
+    "n",
+    "mean_risk",
+    "event_rate",
+    "observed_expected_ratio",
+    "accuracy",
+    "confidence",
+    "log_loss",
+    "confidence_log_loss",
+    "brier_score",
+    "event_brier_score",
+    "confidence_brier_score",
+    "ece",
+    "event_ece",
+    "ece_bound",
+    "nll",
+    "crps",
+    "rmse",
+    "mae",
+    "coverage",
+    "width",
+    "ence",
+)
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
 #: A code such as 007 is no number.
 CODE = re.compile(r"[+-]?0\d+")
@@ -60,40 +89,71 @@ def check_output(tables: Tables, *sources: Any) -> None:
     if tables.output is None:
         return
     if tables.output.suffix.lower() not in (".json", ".parquet"):
-        raise click.UsageError(f"the output must be a .json or .parquet file; got {tables.output.name}.")
+        raise click.UsageError(
+            f"the output must be a .json or .parquet file; got {tables.output.name}."
+        )
     read = [Path(source) for source in sources if source is not None]
-    refuse_existing(tables.output, tables.force, *read, *([tables.resume] if tables.resume and tables.resume.exists() else []))
+    refuse_existing(
+        tables.output,
+        tables.force,
+        *read,
+        *([tables.resume] if tables.resume and tables.resume.exists() else []),
+    )
 
 
-def count_tables(source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None) -> Any:
-    """(the evaluation, number of files) of the files, each counted once, for the question of --target."""
+def count_tables(
+    source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None
+) -> Any:
+    """(the evaluation, number of files) of the files, each counted once, for the question of
+    --target.
+    """
     paths, engine = paths_of(source), tables.engine or "auto"
     with _table_of(source, paths, tables.time, columns) as table:
         in_parts = isinstance(table, list)
         if not in_parts and tables.resume is not None:
-            raise click.UsageError("--resume goes with Parquet files; leave it out, or convert the others first.")
+            raise click.UsageError(
+                "--resume goes with Parquet files; leave it out, or convert the others first."
+            )
         with own_words():
             asked = _asked(columns_of(table, choose(table, engine)), columns, target)
         with own_words(), progress("files", len(paths)) as step:
             found = evaluate(
-                table, predicted=columns.predicted, by=_listed(tables.by) or (), time=tables.time, every=tables.every,
-                weight=columns.weight, classes=_listed(columns.classes), n_bins=bins, engine=engine, checkpoint=tables.resume,
-                progress=step if in_parts else None, **asked,
-            )  # fmt: skip
+                table,
+                predicted=columns.predicted,
+                by=_listed(tables.by) or (),
+                time=tables.time,
+                every=tables.every,
+                weight=columns.weight,
+                classes=_listed(columns.classes),
+                n_bins=bins,
+                engine=engine,
+                checkpoint=tables.resume,
+                progress=step if in_parts else None,
+                **asked,
+            )
     if not found.overall():
         raise InputError(f"{source} has no rows to count; name files that have some.")
     last = ("--classes", (_listed(columns.classes) or [None])[-1])
     option, event = last if columns.positive is None else ("--positive", columns.positive)
     if event is not None and not found.overall().get("event_rate", 1.0):
-        say(f"Warning: no row of {source} has the label {event!r}, which {option} names as the event.", err=True)
+        say(
+            f"Warning: no row of {source} has the label {event!r}, which {option} names as the"
+            " event.",
+            err=True,
+        )
     return found, len(paths)
 
 
 @contextmanager
 def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns) -> Iterator[Any]:
-    """The table that the files are: Parquet files as paths, which an engine reads in parts; others as one Arrow table."""
+    """The table that the files are: Parquet files as paths, which an engine reads in parts;
+    others as one Arrow table.
+    """
     if columns.inputs == "score":
-        raise click.UsageError("slices are counted from probabilities; make them of the scores first, with `calibrant fit` and `apply`.")
+        raise click.UsageError(
+            "slices are counted from probabilities; make them of the scores first, with `calibrant"
+            " fit` and `apply`."
+        )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
     if STDIN in paths or any(path.suffix.lower() != ".parquet" for path in paths):
         yield _arrow_table(open_source(Path(source)), time, columns)
@@ -114,20 +174,37 @@ def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns
 
 
 def _arrow_table(source, time, columns):
-    """The rows of a source as an Arrow table: without those to be skipped, and with risks for what --inputs says."""
+    """The rows of a source as an Arrow table: without those to be skipped, and with risks for
+    what --inputs says.
+    """
     if source.kind not in ("csv", "jsonl", "parquet"):
-        raise InputError(f"slices are counted from Parquet, CSV or JSON lines; {source.path} is none of them; convert it first.")
+        raise InputError(
+            f"slices are counted from Parquet, CSV or JSON lines; {source.path} is none of them;"
+            " convert it first."
+        )
     if columns.skip_missing:
         left = rows_left(source, columns, True)
         if not left.all():
-            say(f"{source.path}: {np.sum(~left):,} of {len(left):,} rows lack a prediction, label or weight and are left out.", err=True)
+            say(
+                f"{source.path}: {np.sum(~left):,} of {len(left):,} rows lack a prediction, label"
+                " or weight and are left out.",
+                err=True,
+            )
             source = source.take(np.flatnonzero(left))
     if source.kind == "parquet":
         made = source.table
     else:
         typed = _typed if source.kind == "csv" else _as_they_are
-        values = {name: source.column(name) if source.kind == "csv" else texts for name, texts in source.content.items()}
-        made = _arrow().table({name: _times(own, name) if name == time else typed(own) for name, own in values.items()})
+        values = {
+            name: source.column(name) if source.kind == "csv" else texts
+            for name, texts in source.content.items()
+        }
+        made = _arrow().table(
+            {
+                name: _times(own, name) if name == time else typed(own)
+                for name, own in values.items()
+            }
+        )
     return made if columns.inputs in (None, "probability") else _with_risks(made, source, columns)
 
 
@@ -136,9 +213,15 @@ def _with_risks(made, source, columns):
     names = find(source, columns, None)[0]
     if len(names) > 1:
         raise InputError(
-            f"--inputs says what one column holds; {source.path} has {len(names)} of predictions; name one of them with --risk."
+            f"--inputs says what one column holds; {source.path} has {len(names)} of predictions;"
+            " name one of them with --risk."
         )
-    values, kind = as_risk(as_floats(source.column(names[0]), names[0], source.path), columns.inputs, names[0], source.path)
+    values, kind = as_risk(
+        as_floats(source.column(names[0]), names[0], source.path),
+        columns.inputs,
+        names[0],
+        source.path,
+    )
     risks = sigmoid(values) if kind == "logit" else values
     return made.set_column(made.column_names.index(names[0]), names[0], _arrow().array(risks))
 
@@ -153,14 +236,23 @@ def _as_they_are(values):
     try:
         return arrow.array(values, from_pandas=True)
     except (arrow.ArrowException, OverflowError):
-        return arrow.array([None if value is None else str(value) for value in values], arrow.string())
+        return arrow.array(
+            [None if value is None else str(value) for value in values], arrow.string()
+        )
 
 
 def _typed(values):
     """Whole numbers, numbers, or text; an empty value is missing."""
     arrow = _arrow()
     present = {value for value in values if value.strip()}
-    kind = next((kind for kind, fits in ((int, WHOLE.fullmatch), (float, _is_number)) if all(map(fits, present))), str)
+    kind = next(
+        (
+            kind
+            for kind, fits in ((int, WHOLE.fullmatch), (float, _is_number))
+            if all(map(fits, present))
+        ),
+        str,
+    )
     kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
     return arrow.array([kind(value) if value in present else None for value in values], kinds[kind])
 
@@ -183,20 +275,31 @@ def _times(values, name):
         except arrow.lib.ArrowInvalid:
             continue
     bad = next((i for i, value in enumerate(values) if not re.match(r"\d{4}-\d\d-\d\d", value)), 0)
-    raise InputError(f"--time must name a column of times such as 2026-03-01 12:00:00; row {bad} of {name!r} is {abridged(values[bad])}.")
+    raise InputError(
+        f"--time must name a column of times such as 2026-03-01 12:00:00; row {bad} of {name!r} is"
+        f" {abridged(values[bad])}."
+    )
 
 
 def _asked(kinds, columns, target):
-    """The columns of predictions and of what came true, as arguments of ``evaluate``; by their usual names where none are given."""
+    """The columns of predictions and of what came true, as arguments of ``evaluate``; by their
+    usual names where none are given.
+    """
     if columns.logits or "," in (columns.mean or "") + (columns.std or ""):
-        raise click.UsageError("slices are counted from probabilities, or forecasts of one output; other predictions are read whole.")
+        raise click.UsageError(
+            "slices are counted from probabilities, or forecasts of one output; other predictions"
+            " are read whole."
+        )
     given = columns.one or columns.probabilities
     usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
     normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
     looks = not (columns.task or given or usual) and (normal or quantiles)
     if columns.task == TASKS[1] or columns.mean or columns.std or columns.quantiles or looks:
         if target is not None:
-            raise click.UsageError("--target is for predictions of classes; these are forecasts of a number; leave it out.")
+            raise click.UsageError(
+                "--target is for predictions of classes; these are forecasts of a number; leave it"
+                " out."
+            )
         label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
         if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
             return {"label": label, "quantiles": columns.quantiles or "q_*"}
@@ -204,21 +307,44 @@ def _asked(kinds, columns, target):
     label = columns.label or next((name for name in ARRAYS["label"] if name in kinds), "label")
     if columns.confidence:
         if target not in (None, "answer"):
-            raise click.UsageError("--confidence is about the model's own answer, which is --target answer; leave out --target.")
+            raise click.UsageError(
+                "--confidence is about the model's own answer, which is --target answer; leave out"
+                " --target."
+            )
         return {"label": label, "score": columns.confidence, "target": columns.positive}
-    probabilities = columns.one or columns.probabilities or usual or next((name for name in SINGLE if name in kinds), "p_*")
+    probabilities = (
+        columns.one
+        or columns.probabilities
+        or usual
+        or next((name for name in SINGLE if name in kinds), "p_*")
+    )
     names = _listed(probabilities) if "," in probabilities and not columns.one else probabilities
-    return {"label": label, "probabilities": names, "target": _question(names, kinds, columns, target)}
+    return {
+        "label": label,
+        "probabilities": names,
+        "target": _question(names, kinds, columns, target),
+    }
 
 
 def _question(names, kinds, columns, target):
-    """What --target asks of these columns: by default the event of one column of risks, or of two classes."""
-    found = names if isinstance(names, list) else list(starred(kinds, names)) if "*" in names else [names]
+    """What --target asks of these columns: by default the event of one column of risks, or of
+    two classes.
+    """
+    found = (
+        names
+        if isinstance(names, list)
+        else list(starred(kinds, names))
+        if "*" in names
+        else [names]
+    )
     several = len(found) > 2 or kinds.get(found[0] if found else None) == "list"
     if target in ("answer", "classes") or (target is None and several):
         if columns.positive is not None and len(found) == 1 and not several:
             other = f"name both labels, the event last: --classes OTHER,{columns.positive}"
-            raise click.UsageError(f"--positive alone does not tell --target {target} which label the other answer is; {other}.")
+            raise click.UsageError(
+                f"--positive alone does not tell --target {target} which label the other answer is;"
+                f" {other}."
+            )
         return "answer"
     if target not in (None, "event"):
         return target
@@ -233,7 +359,13 @@ def _listed(text):
 
 
 def evaluate_tables(
-    source: str, tables: Tables, columns: Columns, bins: Any, as_json: bool, target: str | None = None, gates: Any = ()
+    source: str,
+    tables: Tables,
+    columns: Columns,
+    bins: Any,
+    as_json: bool,
+    target: str | None = None,
+    gates: Any = (),
 ) -> bool:
     """Evaluate, then print or write; whether a gate fails."""
     check_output(tables, source)
@@ -251,7 +383,12 @@ def evaluate_tables(
 
 def _as_summary(found):
     """The numbers of all rows, as gates read them."""
-    return {"metrics": [{"key": key, "name": key, "before": {"value": value}, "after": None} for key, value in found.overall().items()]}
+    return {
+        "metrics": [
+            {"key": key, "name": key, "before": {"value": value}, "after": None}
+            for key, value in found.overall().items()
+        ]
+    }
 
 
 def write_result(found: Any, tables: Any) -> None:
@@ -260,21 +397,43 @@ def write_result(found: Any, tables: Any) -> None:
         if tables.output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)
         else:
-            temporary.write_text(json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8", newline="\n")
+            temporary.write_text(
+                json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8", newline="\n"
+            )
 
 
 def _print(found, n_files):
     made = found.to_dict()
-    table = Table(title=f"{made['overall']['n']:,.0f} rows of {n_files} files", title_justify="left")
+    table = Table(
+        title=f"{made['overall']['n']:,.0f} rows of {n_files} files", title_justify="left"
+    )
     names = [name for name in SHOWN if name in made["overall"]]
     for name in [*found.by, *names]:
         table.add_column(as_text(name), justify="left" if name in found.by else "right")
     for row in made["slices"]:
-        table.add_row(*(as_text(row[name]) for name in found.by), *(_number(name, row[name]) for name in names))
+        table.add_row(
+            *(as_text(row[name]) for name in found.by),
+            *(_number(name, row[name]) for name in names),
+        )
     if found.by:
-        table.add_row("all", *[""] * (len(found.by) - 1), *(_number(name, made["overall"][name]) for name in names), style="bold")
+        table.add_row(
+            "all",
+            *[""] * (len(found.by) - 1),
+            *(_number(name, made["overall"][name]) for name in names),
+            style="bold",
+        )
     console().print(table)
 
 
 def _number(name, value):
-    return "" if value is None else f"{value:,.0f}" if name == "n" else f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"
+    return (
+        ""
+        if value is None
+        else (
+            f"{value:,.0f}"
+            if name == "n"
+            else f"{value:.4f}"
+            if abs(value) < 1e6
+            else f"{value:.4g}"
+        )
+    )

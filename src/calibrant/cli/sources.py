@@ -1,4 +1,6 @@
-"""Kinds of files and tables of several: opened whole or in parts, and written again with new predictions and all else untouched."""
+"""Kinds of files and tables of several: opened whole or in parts, and written again with new
+predictions and all else untouched.
+"""
 
 import csv
 import gzip
@@ -21,14 +23,24 @@ import numpy as np
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import read_npy
 from calibrant.cli.options import STDIN, paths_of
-from calibrant.cli.row_text import columns_of, decoded, encoding_of, objects_of, rows_in, rows_of, separator_of, with_points
+from calibrant.cli.row_text import (
+    columns_of,
+    decoded,
+    encoding_of,
+    objects_of,
+    rows_in,
+    rows_of,
+    separator_of,
+    with_points,
+)
 from calibrant.cli.wording import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.labels import label_array
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 
-#: How the bytes of a kind begin, for standard input, which has no name; text is CSV or, from its first mark, JSON.
+#: How the bytes of a kind begin, for standard input, which has no name; text is CSV or, from its
+#: first mark, JSON.
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
 #: Values of a part, and its rows at most, of a file that is read in parts.
 PART_CELLS, PART_ROWS = 2**21, 2**17
@@ -44,7 +56,9 @@ def reading_file(path, what, remedy):
     except (InputError, MissingDependencyError):
         raise
     except MemoryError:
-        raise InputError(f"{path} needs more memory than there is; split it into files of fewer rows.") from None
+        raise InputError(
+            f"{path} needs more memory than there is; split it into files of fewer rows."
+        ) from None
     except Exception as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         words = " ".join(said.split())[:200] or type(error).__name__
@@ -52,7 +66,9 @@ def reading_file(path, what, remedy):
 
 
 class Source(ABC):
-    """Content by name; ``column(name)`` gives one array, ``write(path, columns, renamed)`` all of it with new predictions."""
+    """Content by name; ``column(name)`` gives one array, ``write(path, columns, renamed)`` all
+    of it with new predictions.
+    """
 
     kind = ""
     #: Where it holds a sample of a file's rows, what is to be said of that.
@@ -65,7 +81,9 @@ class Source(ABC):
 
     @abstractmethod
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The columns given take the place of their namesakes, or of what they are renamed from; the others stay as they are."""
+        """The columns given take the place of their namesakes, or of what they are renamed from;
+        the others stay as they are.
+        """
 
     @abstractmethod
     def _open(self, path, file) -> Any:
@@ -93,14 +111,25 @@ class Source(ABC):
 
 def distinct(names, path):
     """The names, once no two are the same."""
-    twice = next((name for i, name in enumerate(names) if name in names[:i]), None) if len(set(names)) < len(names) else None
+    twice = (
+        next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if len(set(names)) < len(names)
+        else None
+    )
     if twice is not None:
-        raise InputError(f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a name of its own.")
+        raise InputError(
+            f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a name"
+            " of its own."
+        )
     return names
 
 
-def replaced(content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
-    """The content in its order, ``columns`` in place of those of the same name, or of the one they are ``renamed`` from; others last."""
+def replaced(
+    content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]
+) -> dict[str, Any]:
+    """The content in its order, ``columns`` in place of those of the same name, or of the one
+    they are ``renamed`` from; others last.
+    """
     out = {}
     for name, old in content.items():
         new = renamed.get(name, name)
@@ -114,10 +143,16 @@ class NpzSource(Source):
     kind = "npz"
 
     def _open(self, path, file):
-        with reading_file(path, "an npz file of plain arrays", "save it with numpy.savez"), zipfile.ZipFile(file) as archive:
+        with (
+            reading_file(path, "an npz file of plain arrays", "save it with numpy.savez"),
+            zipfile.ZipFile(file) as archive,
+        ):
             members = archive.infolist()
             names = distinct([member.filename.removesuffix(".npy") for member in members], path)
-            return {name: self._member(archive, member) for name, member in zip(names, members, strict=True)}
+            return {
+                name: self._member(archive, member)
+                for name, member in zip(names, members, strict=True)
+            }
 
     @staticmethod
     def _member(archive, member):
@@ -126,8 +161,14 @@ class NpzSource(Source):
 
     def take(self, rows: np.ndarray) -> Any:
         """The rows of each array that has as many as the longest."""
-        made, n = object.__new__(type(self)), max((len(array) for array in self.content.values() if array.ndim), default=0)
-        content = {name: array[rows] if array.ndim and len(array) == n else array for name, array in self.content.items()}
+        made, n = (
+            object.__new__(type(self)),
+            max((len(array) for array in self.content.values() if array.ndim), default=0),
+        )
+        content = {
+            name: array[rows] if array.ndim and len(array) == n else array
+            for name, array in self.content.items()
+        }
         vars(made).update(vars(self) | {"content": content})
         return made
 
@@ -152,7 +193,10 @@ class NpySource(Source):
 
     def take(self, rows: np.ndarray) -> Any:
         """Refused, as the labels are in another file."""
-        raise InputError(f"{self.path} holds predictions alone, of which no row can be left out; save them with their labels, as .npz.")
+        raise InputError(
+            f"{self.path} holds predictions alone, of which no row can be left out; save them with"
+            " their labels, as .npz."
+        )
 
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
         """The calibrated probabilities alone."""
@@ -189,11 +233,15 @@ class TableSource(Source):
 
     @abstractmethod
     def appending(self, path: Path) -> AbstractContextManager[Callable[..., None]]:
-        """A context that gives a function which writes a source, as ``write`` does, behind those before it."""
+        """A context that gives a function which writes a source, as ``write`` does, behind those
+        before it.
+        """
 
 
 class CsvSource(TableSource):
-    """Columns of text, so that what is not a prediction is written again letter by letter, in the encoding it came in."""
+    """Columns of text, so that what is not a prediction is written again letter by letter, in
+    the encoding it came in.
+    """
 
     kind = "csv"
     encoding: str
@@ -205,25 +253,35 @@ class CsvSource(TableSource):
         return self._columns(path, header, rows)
 
     def column(self, name: str) -> list[str]:
-        """Texts; numbers with decimal commas are written with points where commas do not part the values."""
+        """Texts; numbers with decimal commas are written with points where commas do not part
+        the values.
+        """
         return self.content[name] if self.separator == "," else with_points(self.content[name])
 
     @staticmethod
     def _columns(path, header, rows):
-        return {name: list(values) for name, values in zip(distinct(header, path), zip(*rows, strict=True), strict=True)}
+        return {
+            name: list(values)
+            for name, values in zip(distinct(header, path), zip(*rows, strict=True), strict=True)
+        }
 
     @classmethod
     def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
         """Sources of some rows each."""
         separator = separator_of(lines)
         for header, rows in rows_in(lines, path, separator, PART_CELLS):
-            yield cls.holding(path, cls._columns(path, header, rows), encoding=encoding, separator=separator)
+            yield cls.holding(
+                path, cls._columns(path, header, rows), encoding=encoding, separator=separator
+            )
 
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
         """One source of some rows of parts."""
         first = parts[0][0]
-        content = {name: [part.content[name][i] for part, rows in parts for i in rows.tolist()] for name in first.content}
+        content = {
+            name: [part.content[name][i] for part, rows in parts for i in rows.tolist()]
+            for name in first.content
+        }
         return cls.holding(path, content, encoding=first.encoding, separator=first.separator)
 
     @contextmanager
@@ -233,8 +291,13 @@ class CsvSource(TableSource):
             writer, header = csv.writer(file, delimiter=self.separator, lineterminator="\n"), []
             comma = any(self.column(name) is not texts for name, texts in self.content.items())
 
-            def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-                texts = {name: [_as_text(value, comma) for value in values.tolist()] for name, values in columns.items()}
+            def append(
+                source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]
+            ) -> None:
+                texts = {
+                    name: [_as_text(value, comma) for value in values.tolist()]
+                    for name, values in columns.items()
+                }
                 content = replaced(source.content, texts, renamed)
                 if not header:
                     header.extend(content)
@@ -249,7 +312,9 @@ def _as_text(value: Any, comma: bool) -> str:
     """A value as a cell: none where it is missing, numbers with the file's decimal mark."""
     if value is None or value != value:
         return ""
-    return value if isinstance(value, str) else repr(value).replace(".", ",") if comma else repr(value)
+    return (
+        value if isinstance(value, str) else repr(value).replace(".", ",") if comma else repr(value)
+    )
 
 
 class ParquetSource(TableSource):
@@ -267,14 +332,22 @@ class ParquetSource(TableSource):
 
     def column(self, name: str) -> np.ndarray:
         """As NumPy, strings as objects."""
-        with reading_file(self.path, f"a file whose column {name!r} holds plain values", "write that column again"):
+        with reading_file(
+            self.path, f"a file whose column {name!r} holds plain values", "write that column again"
+        ):
             return self.content[name].to_numpy()
 
     @classmethod
     def parts(cls, path: Path) -> Iterator[Any]:
         """Sources of some rows each."""
-        pyarrow, parquet = (import_extra(name, "reading parquet", "cli") for name in ("pyarrow", "pyarrow.parquet"))
-        with reading_file(path, "a parquet file", "write it again"), open(path, "rb") as opened, parquet.ParquetFile(opened) as file:
+        pyarrow, parquet = (
+            import_extra(name, "reading parquet", "cli") for name in ("pyarrow", "pyarrow.parquet")
+        )
+        with (
+            reading_file(path, "a parquet file", "write it again"),
+            open(path, "rb") as opened,
+            parquet.ParquetFile(opened) as file,
+        ):
             names = distinct(file.schema_arrow.names, path)
             rows = max(1, min(PART_ROWS, PART_CELLS // max(len(names), 1)))
             for batch in file.iter_batches(batch_size=rows):
@@ -284,27 +357,47 @@ class ParquetSource(TableSource):
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
         """One source of some rows of parts."""
-        pyarrow, names = import_extra("pyarrow", "reading parquet", "cli"), list(parts[0][0].content)
-        with reading_file(path, "a table whose columns are of one kind in every file", "write them again"):
+        pyarrow, names = (
+            import_extra("pyarrow", "reading parquet", "cli"),
+            list(parts[0][0].content),
+        )
+        with reading_file(
+            path, "a table whose columns are of one kind in every file", "write them again"
+        ):
             tables = [part.table.select(names).take(rows) for part, rows in parts]
             table = pyarrow.concat_tables(tables, promote_options="permissive")
-        return cls.holding(path, {name: table.column(name) for name in table.column_names}, table=table)
+        return cls.holding(
+            path, {name: table.column(name) for name in table.column_names}, table=table
+        )
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
         """What is not replaced keeps its type."""
-        pyarrow, parquet = (import_extra(name, "writing parquet", "cli") for name in ("pyarrow", "pyarrow.parquet"))
+        pyarrow, parquet = (
+            import_extra(name, "writing parquet", "cli") for name in ("pyarrow", "pyarrow.parquet")
+        )
         writers = []
 
         def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-            content = replaced(source.content, {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()}, renamed)
+            content = replaced(
+                source.content,
+                {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()},
+                renamed,
+            )
             own = source.table.schema
-            fields = [pyarrow.field(name, content[name].type) if name in columns else own.field(name) for name in content]
+            fields = [
+                pyarrow.field(name, content[name].type) if name in columns else own.field(name)
+                for name in content
+            ]
             schema = writers[0].schema if writers else pyarrow.schema(fields, metadata=own.metadata)
             if not writers:
                 writers.append(parquet.ParquetWriter(path, schema))
-            with reading_file(path, "a table whose columns are of one kind in every file", "write them again"):
-                writers[0].write_table(pyarrow.table([content[name] for name in schema.names], schema=schema))
+            with reading_file(
+                path, "a table whose columns are of one kind in every file", "write them again"
+            ):
+                writers[0].write_table(
+                    pyarrow.table([content[name] for name in schema.names], schema=schema)
+                )
 
         try:
             yield append
@@ -314,7 +407,9 @@ class ParquetSource(TableSource):
 
 
 class JsonlSource(TableSource):
-    """One JSON object a line; what lies deeper has the keys on its way as its name, as in ``model.score``."""
+    """One JSON object a line; what lies deeper has the keys on its way as its name, as in
+    ``model.score``.
+    """
 
     kind = "jsonl"
 
@@ -343,21 +438,31 @@ class JsonlSource(TableSource):
         values = self.content[name]
         listed = next((value for value in values if isinstance(value, list | dict)), None)
         if listed is not None:
-            raise InputError(f"{self.path}: {name!r} must hold one value a line; it holds {abridged(listed)}; name another.")
+            raise InputError(
+                f"{self.path}: {name!r} must hold one value a line; it holds {abridged(listed)};"
+                " name another."
+            )
         return label_array(values, name)
 
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
         """One source of some rows of parts."""
-        return cls.of_objects([part.objects[i] for part, rows in parts for i in rows.tolist()], path)
+        return cls.of_objects(
+            [part.objects[i] for part, rows in parts for i in rows.tolist()], path
+        )
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
         """What is not replaced stays as it is."""
         with open(path, "w", newline="\n", encoding="utf-8", errors="backslashreplace") as file:
 
-            def append(source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-                lists = {name: [None if v != v else v for v in values.tolist()] for name, values in columns.items()}
+            def append(
+                source: Any, columns: dict[str, np.ndarray], renamed: dict[str, str]
+            ) -> None:
+                lists = {
+                    name: [None if v != v else v for v in values.tolist()]
+                    for name, values in columns.items()
+                }
                 for i, old in enumerate(source.objects):
                     new = {renamed.get(name, name): value for name, value in old.items()}
                     for name, values in lists.items():
@@ -369,31 +474,48 @@ class JsonlSource(TableSource):
 
 
 KINDS: dict[Any, Any] = {
-    ".npz": NpzSource, ".npy": NpySource, ".csv": CsvSource, ".tsv": CsvSource, ".parquet": ParquetSource,
-    ".jsonl": JsonlSource, ".ndjson": JsonlSource,
-}  # fmt: skip
+    ".npz": NpzSource,
+    ".npy": NpySource,
+    ".csv": CsvSource,
+    ".tsv": CsvSource,
+    ".parquet": ParquetSource,
+    ".jsonl": JsonlSource,
+    ".ndjson": JsonlSource,
+}
 
 
 def open_source(path: Path) -> Any:
-    """The source of a table: of a file by its ending, of standard input by how it begins; the rows of several files as one."""
+    """The source of a table: of a file by its ending, of standard input by how it begins; the
+    rows of several files as one.
+    """
     paths = paths_of(path)
     if len(paths) == 1:
         return _opened(paths[0])
     sources = [_opened(one) for one in paths]
     for other in sources[1:]:
         _require_alike(sources[0], other)
-    return type(sources[0]).joined(Path(path), [(source, np.arange(len(source))) for source in sources])
+    return type(sources[0]).joined(
+        Path(path), [(source, np.arange(len(source))) for source in sources]
+    )
 
 
 def _require_alike(first, other):
     """Files of one table: of one kind, with the same columns."""
     if type(other) is not type(first) or not isinstance(first, TableSource):
         raise InputError(
-            f"several files make a table where all are CSV, Parquet or JSON lines; {other.path} is not; name one kind of file."
+            f"several files make a table where all are CSV, Parquet or JSON lines; {other.path} is"
+            " not; name one kind of file."
         )
-    missing = [] if first.kind == "jsonl" else [name for name in first.content if name not in other.content]
+    missing = (
+        []
+        if first.kind == "jsonl"
+        else [name for name in first.content if name not in other.content]
+    )
     if missing:
-        raise InputError(f"{other.path} must have the columns of {first.path}; it has no {missing[0]!r}; name files of one kind.")
+        raise InputError(
+            f"{other.path} must have the columns of {first.path}; it has no {missing[0]!r}; name"
+            " files of one kind."
+        )
 
 
 def _opened(path):
@@ -401,14 +523,20 @@ def _opened(path):
     if path != STDIN:
         kind = _kind_of(path)
         with open(path, "rb") as file:
-            return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
+            return kind(
+                path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path)
+            )
     file = _unzipped(sys.stdin.buffer.read(), path := Path("standard input"))
     first = file.read(100).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
-    return KINDS[next((ending for begins, ending in BEGINNINGS.items() if first.startswith(begins)), ".csv")](path, file)
+    return KINDS[
+        next((ending for begins, ending in BEGINNINGS.items() if first.startswith(begins)), ".csv")
+    ](path, file)
 
 
 def parts_of(path: Path) -> Iterator[Any]:
-    """The table as sources of so many rows each as are quickly held: of CSV, JSON lines and Parquet."""
+    """The table as sources of so many rows each as are quickly held: of CSV, JSON lines and
+    Parquet.
+    """
     first = None
     for file in paths_of(path):
         for part in _parts(file):
@@ -430,7 +558,9 @@ def _parts(path):
             yield from kind.parts(path, lines, encoding)
         except UnicodeDecodeError as error:
             found = f"byte {error.object[error.start]:#04x}"
-            raise InputError(f"{path} must be {encoding.upper()} text; it holds {found}; save it again as UTF-8.") from None
+            raise InputError(
+                f"{path} must be {encoding.upper()} text; it holds {found}; save it again as UTF-8."
+            ) from None
 
 
 def _unzipped(data, path):
@@ -445,5 +575,8 @@ def _kind_of(path: Path) -> Any:
     name = path.name.lower().removesuffix(".gz")
     kind = KINDS.get(Path(name).suffix)
     if kind is None:
-        raise InputError(f"{path} must end in {', '.join(KINDS)}, of which text may be compressed as .gz; convert it first.")
+        raise InputError(
+            f"{path} must end in {', '.join(KINDS)}, of which text may be compressed as .gz;"
+            " convert it first."
+        )
     return kind

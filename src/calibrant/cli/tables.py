@@ -16,20 +16,33 @@ from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.cli.wording import shown
 from calibrant.reporting.rounded import rounded
 
-__all__ = ["as_text", "console", "first_of", "own_words", "print_summary", "progress", "with_interval", "working"]
+__all__ = [
+    "as_text",
+    "console",
+    "first_of",
+    "own_words",
+    "print_summary",
+    "progress",
+    "with_interval",
+    "working",
+]
 
 #: Seconds of work that need no bar.
 SHORT = 2.0
 
 
 def console() -> Any:
-    """Standard output; 124 columns wide where it is no terminal, so that tables do not break in a log."""
+    """Standard output; 124 columns wide where it is no terminal, so that tables do not break in
+    a log.
+    """
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=124)
 
 
 def as_text(value: str, style: str = "") -> Any:
-    """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for an order."""
+    """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for
+    an order.
+    """
     return Text(shown(value), style)
 
 
@@ -43,13 +56,26 @@ def print_summary(summary: dict[str, Any]) -> None:
     """The metrics of a summary as a table for each output, then its cautions and verdict."""
     out, data = console(), summary["data"]
     if "n_classes" in data:
-        out.print(_metrics_table(f"{_rows(data)}, {data['n_classes']} classes", summary["metrics"], summary))
+        out.print(
+            _metrics_table(
+                f"{_rows(data)}, {data['n_classes']} classes", summary["metrics"], summary
+            )
+        )
     else:
         for name in data["outputs"]:
             title = _rows(data) + (f", {name}" if len(data["outputs"]) > 1 else "")
-            out.print(_metrics_table(as_text(title), [row for row in summary["metrics"] if row["output"] == name], summary))
+            out.print(
+                _metrics_table(
+                    as_text(title),
+                    [row for row in summary["metrics"] if row["output"] == name],
+                    summary,
+                )
+            )
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
-        said = "Intervals of calibration errors are for the true error: noise in the bins adds to the one measured."
+        said = (
+            "Intervals of calibration errors are for the true error: noise in the bins adds to the"
+            " one measured."
+        )
         out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
         out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
@@ -68,7 +94,9 @@ def _metrics_table(title, rows, summary):
     table.add_column("metric")
     table.add_column("before" if after else "value", justify="right")
     if after:
-        table.add_column(as_text(f"after {method['name']} ({method['evaluation']})"), justify="right")
+        table.add_column(
+            as_text(f"after {method['name']} ({method['evaluation']})"), justify="right"
+        )
         table.add_column("change", justify="right")
         table.add_column("")
     # Error bars have units of their own, however small or large.
@@ -78,19 +106,27 @@ def _metrics_table(title, rows, summary):
         if after and row["after"] is None:
             cells += ["–", "–", ""]
         elif after:
-            cells += [with_interval(row["after"], written=written), with_interval(row["change"], "+", written), _meaning(row, method)]
+            cells += [
+                with_interval(row["after"], written=written),
+                with_interval(row["change"], "+", written),
+                _meaning(row, method),
+            ]
         table.add_row(*cells)
     return table
 
 
-def with_interval(found: dict[str, Any], sign: str = "", written: Callable[[float, str], str] = rounded) -> str:
+def with_interval(
+    found: dict[str, Any], sign: str = "", written: Callable[[float, str], str] = rounded
+) -> str:
     """Value and interval, on one line."""
     if found["value"] is None:
         return "–"
     if found["low"] is None and found["high"] is None:
         return written(found["value"], sign)
     # An end that is not finite is left out of the summary.
-    low, high = ("–" if found[end] is None else written(found[end], sign) for end in ("low", "high"))
+    low, high = (
+        "–" if found[end] is None else written(found[end], sign) for end in ("low", "high")
+    )
     return f"{written(found['value'], sign)} \\[{low}, {high}]"
 
 
@@ -104,12 +140,18 @@ def _meaning(row, method):
 
 @contextmanager
 def progress(words: str, total: int, amounts: bool = False) -> Iterator[Any]:
-    """A bar on standard error while work of more than two seconds runs, gone when it ends; yields what to call after each step.
+    """A bar on standard error while work of more than two seconds runs, gone when it ends; yields
+    what to call after each step.
 
     With ``amounts`` it is called with how much of the total was done.
     """
     error = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=error, transient=True, disable=not error.is_terminal) as bar:
         task = bar.add_task(words, total=total, visible=False)
         shows = Timer(SHORT, lambda: bar.update(task, visible=True))
@@ -122,14 +164,18 @@ def progress(words: str, total: int, amounts: bool = False) -> Iterator[Any]:
 
 
 def working(words: str) -> Any:
-    """A turning sign on standard error while work of unknown length runs; nothing where that is no terminal."""
+    """A turning sign on standard error while work of unknown length runs; nothing where that is
+    no terminal.
+    """
     error = Console(stderr=True)
     return error.status(words) if error.is_terminal else nullcontext()
 
 
 @contextmanager
 def own_words() -> Iterator[Any]:
-    """Standard error for Python alone: what a library's own threads write there of a damaged file is said by its error as well."""
+    """Standard error for Python alone: what a library's own threads write there of a damaged
+    file is said by its error as well.
+    """
     try:
         real = sys.stderr.fileno() == 2
     except (AttributeError, OSError):  # no file of the system's, as in tests
@@ -137,7 +183,9 @@ def own_words() -> Iterator[Any]:
     if not real or os.environ.get("CALIBRANT_DEBUG"):
         yield
         return
-    ours = os.fdopen(os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1)
+    ours = os.fdopen(
+        os.dup(2), "w", encoding=sys.stderr.encoding, errors="backslashreplace", buffering=1
+    )
     with ours, open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stderr(ours):
         os.dup2(nowhere.fileno(), 2)
         try:

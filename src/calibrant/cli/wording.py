@@ -1,4 +1,6 @@
-"""What the commands say: text that no terminal takes for anything else, errors in one sentence, options in place of arguments."""
+"""What the commands say: text that no terminal takes for anything else, errors in one sentence,
+options in place of arguments.
+"""
 
 import re
 from typing import Any
@@ -7,50 +9,67 @@ import click
 
 __all__ = ["abridged", "few", "said", "say", "shown"]
 
-#: Control characters, separators of lines, marks that turn the direction of text, and bytes of file names that are no text.
+#: Control characters, separators of lines, marks that turn the direction of text, and bytes of file
+#: names that are no text.
 UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 #: Characters of an error.
 LONGEST = 1000
 
 #: What the library's errors call arguments of its functions, as the command line calls it.
-OPTIONS = tuple((re.compile(pattern), words) for pattern, words in {
-    # Before std= is taken for the option.
-    r"; the order of the arguments is [^;.]* in fit and [^;.]* in metrics": "",
-    r'inputs="logit"': "--logits NAMES",
-    r'inputs="probability"': "--probabilities NAMES",
-    r"pass classes=\[\.\.\.\] with the label of the event last":
-        "name it with --positive LABEL, or ask of the model's own answer with --target answer",
-    r"classes=\[\.\.\.\]": "--classes A,B,C",
-    r"\[Errno -?\d+\] ": "", r"\btarget=(\S+) takes": r"--target takes", r"\btarget=": "--target ", r"^target must": "--target must",
-    r"\bclasses(=| must)": r"--classes\1",
-    r"\bsample_weight\b": "--weight",
-    r"overwrite=True": "--force",
-    r"\bn_bins\b": "--bins",
-    r"probabilities='p'": "--probabilities p",
-    r"\bcheckpoint=": "--resume",
-    r'(?<!--)\bengine="auto"': "--engine auto",
-    r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
-    r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
-    r"^path must": "--output must", r"^times and cluster exclude": "--time and --cluster exclude", r"^times\b": "--time",
-    r"^time must": "--time must",
-    r"^(groups|features)\b": r"--\1",
-    r"(?<=--classes)=": "",
-    r", P\[:, k\] with": ", each with",
-    r"or swap the arguments if y and P are exchanged": "or exchange the two if they are swapped",
-    r"divide P by its row sums": "divide each row by its sum",
-    r"pass P\[:, 0\] for binary predictions": "name one column of probabilities of the second class",
-    r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label a row",
-    r"^P has\b": "the predictions have",
-    r"^n_splits must be a whole number from 2 to the number of rows, (\d+); got (\d+)\.":
-        r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; give it more rows, or measure on those of --test.",
-    r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
-    r"^(y|y_true)\b": "the labels (--label)",
-}.items())  # fmt: skip
+OPTIONS = tuple(
+    (re.compile(pattern), words)
+    for pattern, words in {
+        # Before std= is taken for the option.
+        r"; the order of the arguments is [^;.]* in fit and [^;.]* in metrics": "",
+        r'inputs="logit"': "--logits NAMES",
+        r'inputs="probability"': "--probabilities NAMES",
+        r"pass classes=\[\.\.\.\] with the label of the event last": (
+            "name it with --positive LABEL, or ask of the model's own answer with --target answer"
+        ),
+        r"classes=\[\.\.\.\]": "--classes A,B,C",
+        r"\[Errno -?\d+\] ": "",
+        r"\btarget=(\S+) takes": r"--target takes",
+        r"\btarget=": "--target ",
+        r"^target must": "--target must",
+        r"\bclasses(=| must)": r"--classes\1",
+        r"\bsample_weight\b": "--weight",
+        r"overwrite=True": "--force",
+        r"\bn_bins\b": "--bins",
+        r"probabilities='p'": "--probabilities p",
+        r"\bcheckpoint=": "--resume",
+        r'(?<!--)\bengine="auto"': "--engine auto",
+        r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",
+        r"^(every|engine|alpha|tolerance|mean|std|baseline|cluster) must": r"--\1 must",
+        r"^path must": "--output must",
+        r"^times and cluster exclude": "--time and --cluster exclude",
+        r"^times\b": "--time",
+        r"^time must": "--time must",
+        r"^(groups|features)\b": r"--\1",
+        r"(?<=--classes)=": "",
+        r", P\[:, k\] with": ", each with",
+        r"or swap the arguments if y and P are exchanged": (
+            "or exchange the two if they are swapped"
+        ),
+        r"divide P by its row sums": "divide each row by its sum",
+        r"pass P\[:, 0\] for binary predictions": (
+            "name one column of probabilities of the second class"
+        ),
+        r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label a row",
+        r"^P has\b": "the predictions have",
+        r"^n_splits must be a whole number from 2 to the number of rows, (\d+); got (\d+)\.": (
+            r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; give it more"
+            r" rows, or measure on those of --test."
+        ),
+        r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
+        r"^(y|y_true)\b": "the labels (--label)",
+    }.items()
+)
 
 
 def shown(text: str) -> str:
-    """Any text, on one line: characters that a terminal would act on, or could not write, by their codes.
+    """Any text, on one line: characters that a terminal would act on, or could not write, by their
+    codes.
 
     Examples
     --------
@@ -86,7 +105,9 @@ def said(error: Any) -> str:
     for pattern, words in OPTIONS:
         text = pattern.sub(words, text)
     # A value of the user's can be of any length; the remedy comes last.
-    return shown(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}")
+    return shown(
+        text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    )
 
 
 def abridged(value: Any) -> str:

@@ -1,1 +1,3 @@
-"""Before and after calibration on the same rows, and several calibrators side by side: once, for every task."""
+"""Before and after calibration on the same rows, and several calibrators side by side: once, for
+every task.
+"""

@@ -17,10 +17,12 @@ NOTHING = Estimate(None)
 
 @dataclass(frozen=True)
 class Alternative:
-    """One of the calibrators compared: by key of the metric, value, low, high and the change; of several outputs, the one it is about.
+    """One of the calibrators compared: by key of the metric, value, low, high and the change; of
+    several outputs, the one it is about.
 
-    ``against`` is its proper score less that of the chosen one on the same rows, with the interval and test corrected for all pairs, as
-    the chosen one was found on these rows; None of the chosen one, and where either is in-sample.
+    ``against`` is its proper score less that of the chosen one on the same rows, with the interval
+    and test corrected for all pairs, as the chosen one was found on these rows; None of the chosen
+    one, and where either is in-sample.
     """
 
     name: str
@@ -32,9 +34,11 @@ class Alternative:
 
 
 def best(compared: Any, tables: Any) -> str:
-    """The name with the lowest score after calibration relative to that before, on average over the outputs.
+    """The name with the lowest score after calibration relative to that before, on average over the
+    outputs.
 
-    Those that surely worsen the second score come after the others, and those measured in-sample last.
+    Those that surely worsen the second score come after the others, and those measured in-sample
+    last.
 
     Parameters
     ----------
@@ -44,7 +48,11 @@ def best(compared: Any, tables: Any) -> str:
     by = CHOSEN_BY[domain_of(next(iter(compared.values())).before)]
 
     def rank(name):
-        return compared[name].evaluation == "in-sample", _harms(tables[name], by.guard), _relative(tables[name], by.score.key)
+        return (
+            compared[name].evaluation == "in-sample",
+            _harms(tables[name], by.guard),
+            _relative(tables[name], by.score.key),
+        )
 
     return min(compared, key=rank)
 
@@ -58,26 +66,41 @@ def _relative(outputs, key):
     rows = [next(row for row in rows if row.key == key) for rows in outputs]
     if any(row.note is not None for row in rows):
         return float("inf")
-    ratios = [1.0 if row.after is None else row.after.value / (row.before.value or 1.0) for row in rows]
+    ratios = [
+        1.0 if row.after is None else row.after.value / (row.before.value or 1.0) for row in rows
+    ]
     return sum(ratios) / len(ratios)
 
 
 def against_chosen(compared: Any, chosen: str, level: float = 0.95) -> list[dict[str, PairRow]]:
-    """For each output {name: what the proper score of each other calibrator is against that of the chosen one}."""
-    honest = {name: compared[name].outputs() for name in (chosen, *compared) if compared[name].evaluation != "in-sample"}
+    """For each output {name: what the proper score of each other calibrator is against that of
+    the chosen one}.
+    """
+    honest = {
+        name: compared[name].outputs()
+        for name in (chosen, *compared)
+        if compared[name].evaluation != "in-sample"
+    }
     if chosen not in honest:
         return [{} for _ in compared[chosen].outputs()]
     score = CHOSEN_BY[domain_of(compared[chosen].before)].score
     found = [
         in_pairs.of(
-            {name: parts[j].before if parts[j].after is None else parts[j].after for name, parts in honest.items()}, [score], level=level
+            {
+                name: parts[j].before if parts[j].after is None else parts[j].after
+                for name, parts in honest.items()
+            },
+            [score],
+            level=level,
         )
         for j in range(len(honest[chosen]))
     ]
     return [{row.second: row for row in one.rows if row.first == chosen} for one in found]
 
 
-def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,), against: Any = None) -> list[Alternative]:
+def alternatives(
+    compared: Any, chosen: Any, tables: Any, names: Any = (None,), against: Any = None
+) -> list[Alternative]:
     """One a calibrator and output, the chosen calibrator first and then by score.
 
     Parameters
@@ -93,10 +116,19 @@ def alternatives(compared: Any, chosen: Any, tables: Any, names: Any = (None,), 
         of = output if len(names) > 1 else None
         pairs = against[j] if against else {}
         rows = [
-            Alternative(name, name == chosen, one.evaluation, _values(one, tables[name][j]), of, pairs.get(name))
+            Alternative(
+                name,
+                name == chosen,
+                one.evaluation,
+                _values(one, tables[name][j]),
+                of,
+                pairs.get(name),
+            )
             for name, one in compared.items()
         ]
-        found += sorted(rows, key=lambda row: (not row.chosen, _rank(row.metrics[score.key]["value"])))
+        found += sorted(
+            rows, key=lambda row: (not row.chosen, _rank(row.metrics[score.key]["value"]))
+        )
     return found
 
 

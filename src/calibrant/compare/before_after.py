@@ -19,10 +19,12 @@ __all__ = ["Compared", "compare", "final"]
 
 @dataclass(frozen=True)
 class Compared:
-    """Rows measured, before and after (None: nothing was calibrated): records of predictions or of forecasts.
+    """Rows measured, before and after (None: nothing was calibrated): records of predictions or of
+    forecasts.
 
-    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the rows fitted on, where they are others;
-    ``whole`` is the same of all classes, where the records are of one event.
+    ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the
+    rows fitted on, where they are others; ``whole`` is the same of all classes, where the records
+    are of one event.
     """
 
     before: Any
@@ -36,41 +38,64 @@ class Compared:
 
     @property
     def shown(self) -> Any:
-        """The rows whose faults are looked for: those after calibration, unless they are in-sample."""
+        """The rows whose faults are looked for: those after calibration, unless they are
+        in-sample.
+        """
         return self.before if self.after is None or self.evaluation == "in-sample" else self.after
 
     def both(self, make: Callable[[Any], Any]) -> dict[str, Any]:
         """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
-        return {"before": make(self.before), "after": None if self.after is None else make(self.after)}
+        return {
+            "before": make(self.before),
+            "after": None if self.after is None else make(self.after),
+        }
 
     def seen_as(self, view: Callable[[Any], Any]) -> "Compared":
         """The same with every record as ``view`` makes it."""
-        before, after, calibration = (None if one is None else view(one) for one in (self.before, self.after, self.calibration))
+        before, after, calibration = (
+            None if one is None else view(one)
+            for one in (self.before, self.after, self.calibration)
+        )
         return replace(self, before=before, after=after, calibration=calibration, whole=self)
 
     def outputs(self) -> list["Compared"]:
         """One for each output of forecasts; of classes itself."""
         each = (self.before, self.after, self.calibration)
-        parts = [[None] * len(self.before.outputs()) if record is None else record.outputs() for record in each]
-        return [replace(self, before=a, after=b, calibration=c) for a, b, c in zip(*parts, strict=True)]
+        parts = [
+            [None] * len(self.before.outputs()) if record is None else record.outputs()
+            for record in each
+        ]
+        return [
+            replace(self, before=a, after=b, calibration=c) for a, b, c in zip(*parts, strict=True)
+        ]
 
 
 def compare(
-    record: Any, calibrator: Any, *, test: Any = None, n_splits: int = 5, in_sample: bool | None = None, random_state: int = 0,
+    record: Any,
+    calibrator: Any,
+    *,
+    test: Any = None,
+    n_splits: int = 5,
+    in_sample: bool | None = None,
+    random_state: int = 0,
     progress: Callable[..., Any] | None = None,
-) -> Compared:  # fmt: skip
-    """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments allow.
+) -> Compared:
+    """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments
+    allow.
 
     Parameters
     ----------
     record : Predictions with labels, or ForecastRecord with outcomes
     calibrator : Calibrator or RegressionCalibrator
-        Unfitted: out of fold, or fitted on all of ``record`` and measured on ``test``. Fitted: applied as it is.
+        Unfitted: out of fold, or fitted on all of ``record`` and measured on ``test``. Fitted:
+        applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As for :func:`calibrant.folds.splits.out_of_fold`; folds cut no cluster of rows that the record carries.
+        As for :func:`calibrant.folds.splits.out_of_fold`; folds cut no cluster of rows that the
+        record carries.
     in_sample : bool, optional
-        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
+        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again
+        and comparing.
 
     Returns
     -------
@@ -85,7 +110,11 @@ def compare(
     --------
     >>> from calibrant.predictions import read
     >>> from calibrant.scalings.temperature import TemperatureScaling
-    >>> found = compare(read([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]], [0, 1, 1, 0]), TemperatureScaling(), n_splits=2)
+    >>> found = compare(
+    ...     read([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]], [0, 1, 1, 0]),
+    ...     TemperatureScaling(),
+    ...     n_splits=2,
+    ... )
     >>> found.evaluation, found.after.probabilities.shape
     ('out-of-fold', (4, 2))
     """
@@ -93,14 +122,37 @@ def compare(
         return Compared(record if test is None else test, None, calibrator, "none")
     if test is not None:
         if is_fitted(calibrator):
-            raise InputError("calibrator is fitted already, so test= has nothing to hold out from; pass the test rows themselves.")
+            raise InputError(
+                "calibrator is fitted already, so test= has nothing to hold out from; pass the test"
+                " rows themselves."
+            )
         fitted = fit_clone(calibrator, record)
-        return Compared(test, _applied(fitted, test), fitted, "held-out", n_fit=float(record.weights.sum()), calibration=record)
+        return Compared(
+            test,
+            _applied(fitted, test),
+            fitted,
+            "held-out",
+            n_fit=float(record.weights.sum()),
+            calibration=record,
+        )
     if not is_fitted(calibrator):
         splits = None if record.cluster is None else _uncut(record, n_splits, random_state)
         n_splits = n_splits if splits is None else len(splits)
-        result, _ = out_of_fold(calibrator, record, n_splits=n_splits, random_state=random_state, splits=splits, progress=progress)
-        return Compared(record, record.recalibrated(result, calibrator.tags.output), calibrator, "out-of-fold", n_splits=n_splits)
+        result, _ = out_of_fold(
+            calibrator,
+            record,
+            n_splits=n_splits,
+            random_state=random_state,
+            splits=splits,
+            progress=progress,
+        )
+        return Compared(
+            record,
+            record.recalibrated(result, calibrator.tags.output),
+            calibrator,
+            "out-of-fold",
+            n_splits=n_splits,
+        )
     after = _applied(calibrator, record)
     seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample
     return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
@@ -109,7 +161,9 @@ def compare(
 def _uncut(record, n_splits, random_state):
     """Folds that cut no cluster of rows."""
     rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
-    return make_splits(n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify)
+    return make_splits(
+        n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify
+    )
 
 
 def _applied(fitted, record):
@@ -118,7 +172,9 @@ def _applied(fitted, record):
 
 
 def _fitted_on(calibrator, record, after):
-    """Whether a fit on these very rows gives the same calibrator: then they are the rows it was fitted on."""
+    """Whether a fit on these very rows gives the same calibrator: then they are the rows it was
+    fitted on.
+    """
     if calibrator.tags.needs_reference and record.reference is None:
         return False
     with warnings.catch_warnings():
@@ -128,7 +184,9 @@ def _fitted_on(calibrator, record, after):
 
 
 def final(found: Any, record: Any) -> Any:
-    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where nothing was calibrated."""
+    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where
+    nothing was calibrated.
+    """
     if found.after is None:
         return None
     if is_fitted(found.calibrator):

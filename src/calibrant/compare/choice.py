@@ -19,7 +19,9 @@ __all__ = ["Choice", "choice", "made_by"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A fitted calibrator: its account of itself, its candidates (name, score, standard_error, weight, note), and its code."""
+    """A fitted calibrator: its account of itself, its candidates (name, score, standard_error,
+    weight, note), and its code.
+    """
 
     name: str
     status: str
@@ -32,16 +34,27 @@ def choice(calibrator: Any, record: TaskRecord) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None
-    candidates, code = _candidates(getattr(calibrator, "table_", None)), CODE[domain_of(record)](calibrator, record)
-    return Choice(shown_name(calibrator), calibrator.status_, explained(calibrator), candidates, code)
+    candidates, code = (
+        _candidates(getattr(calibrator, "table_", None)),
+        CODE[domain_of(record)](calibrator, record),
+    )
+    return Choice(
+        shown_name(calibrator), calibrator.status_, explained(calibrator), candidates, code
+    )
 
 
 def _candidates(table):
-    """One list: of those pooled the heaviest first; of those of which one was taken as they were tried, output by output."""
+    """One list: of those pooled the heaviest first; of those of which one was taken as they were
+    tried, output by output.
+    """
     if not isinstance(table, list) or not table:
         return []
     if isinstance(table[0], list):
-        rows = [{**row, "name": f"output {j + 1}: {row['name']}"} for j, rows in enumerate(table) for row in rows]
+        rows = [
+            {**row, "name": f"output {j + 1}: {row['name']}"}
+            for j, rows in enumerate(table)
+            for row in rows
+        ]
     else:
         rows = sorted(map(dict, table), key=_rank) if "chosen" not in table[0] else table
     return [{**row, "weight": float(row["chosen"])} if "chosen" in row else row for row in rows]
@@ -55,17 +68,25 @@ def _rank(row):
 def made_by(calibrator: Any) -> str:
     """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
     public = exports("calibrant")
-    return re.sub(r"\b([A-Z]\w*)\(", lambda m: f"cb.{m[0]}" if m[1] in public else m[0], " ".join(repr(clone(calibrator)).split()))
+    return re.sub(
+        r"\b([A-Z]\w*)\(",
+        lambda m: f"cb.{m[0]}" if m[1] in public else m[0],
+        " ".join(repr(clone(calibrator)).split()),
+    )
 
 
 def _of_classes(calibrator, record):
     made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
     tags = calibrator.tags
-    X = (", X=X_new" if tags.uses_features else "") + (", groups=groups_new" if tags.uses_groups else "")
+    X = (", X=X_new" if tags.uses_features else "") + (
+        ", groups=groups_new" if tags.uses_groups else ""
+    )
     fit = X.replace("_new", "_calibration")
     fit += ", reference=(X_train, y_train)" if tags.needs_reference else ""
     confidence = tags.output == "confidence"
-    result, method = ("confidence", "predict_confidence") if confidence else ("P_calibrated", "predict_proba")
+    result, method = (
+        ("confidence", "predict_confidence") if confidence else ("P_calibrated", "predict_proba")
+    )
     return [
         "import calibrant as cb",
         f"calibrator = {made}.fit(P_calibration, y_calibration{fit})",
@@ -76,7 +97,11 @@ def _of_classes(calibrator, record):
 def _of_numbers(calibrator, record):
     normal = isinstance(record.forecast, NormalForecast)
     groups = ", groups=groups_new" if calibrator.tags.uses_groups else ""
-    fit = "mean_calibration, y_calibration, std=std_calibration" if normal else "forecast_calibration, y_calibration"
+    fit = (
+        "mean_calibration, y_calibration, std=std_calibration"
+        if normal
+        else "forecast_calibration, y_calibration"
+    )
     new = f"{'mean_new, std_new' if normal else 'forecast_new'}{groups}"
     return [
         "import calibrant as cb",

@@ -28,7 +28,9 @@ def shown_name(calibrator: Any) -> str:
 
 
 def domain_meant(P: Any, std: Any, calibrator: Any) -> Domain:
-    """The domain of the predictions or, where none is sure of them, of the calibrator, its class or the first of several."""
+    """The domain of the predictions or, where none is sure of them, of the calibrator, its class
+    or the first of several.
+    """
     found = domain_of_input(P, std)
     if found.takes(P, std):
         return found
@@ -38,7 +40,9 @@ def domain_meant(P: Any, std: Any, calibrator: Any) -> Domain:
 
 
 def resolve(calibrator: Any, domain: Domain = CLASSIFICATION) -> Any:
-    """The calibrator meant: the default of the domain for None, an instance of a class, one-vs-rest for a map; ``Identity()`` for none."""
+    """The calibrator meant: the default of the domain for None, an instance of a class,
+    one-vs-rest for a map; ``Identity()`` for none.
+    """
     return RESOLVE[domain](calibrator)
 
 
@@ -49,7 +53,11 @@ def _of_classes(calibrator):
 def _of_numbers(calibrator):
     calibrator = default_regression_calibrator() if calibrator is None else calibrator
     calibrator = calibrator() if isinstance(calibrator, type) else calibrator
-    return calibrator if isinstance(calibrator, Identity) else require_regression_calibrator(calibrator)
+    return (
+        calibrator
+        if isinstance(calibrator, Identity)
+        else require_regression_calibrator(calibrator)
+    )
 
 
 RESOLVE: Facet[Any] = Facet("calibrators")
@@ -58,7 +66,9 @@ RESOLVE.register(REGRESSION, lambda: _of_numbers)
 
 
 def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] | None:
-    """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved; None for a single one."""
+    """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved;
+    None for a single one.
+    """
     if isinstance(calibrator, Mapping):
         named = {str(name): resolve(value, domain) for name, value in calibrator.items()}
     elif isinstance(calibrator, list | tuple):
@@ -70,5 +80,7 @@ def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] 
     else:
         return None
     if not named:
-        raise InputError("calibrator must name at least one calibrator; got none; leave it out for the default.")
+        raise InputError(
+            "calibrator must name at least one calibrator; got none; leave it out for the default."
+        )
     return named

@@ -25,9 +25,11 @@ def as_it_is(record: Any) -> Any:
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at, and the name shown if not its own.
+    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at,
+    and the name shown if not its own.
 
-    ``analytic``: of however many rows, the interval of its value needs no resamples, only that of its change does.
+    ``analytic``: of however many rows, the interval of its value needs no resamples, only that of
+    its change does.
     """
 
     metric: Metric
@@ -41,8 +43,9 @@ class Measure:
 class Estimate:
     """A value with its interval.
 
-    Where the method is "debiased", low and high are limits of the true error: noise in the bins adds to the value measured, which may
-    therefore lie outside them; ``estimate`` is the value freed of it.
+    Where the method is "debiased", low and high are limits of the true error: noise in the bins
+    adds to the value measured, which may therefore lie outside them; ``estimate`` is the value
+    freed of it.
     """
 
     value: float | None
@@ -54,7 +57,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Change:
-    """After minus before, its interval, and what it means: "better", "worse", "larger", "smaller", "no clear change", "not compared"."""
+    """After minus before, its interval, and what it means: "better", "worse", "larger",
+    "smaller", "no clear change", "not compared".
+    """
 
     value: float
     low: float | None = None
@@ -65,7 +70,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Score:
-    """One metric before and after (None: nothing was calibrated); ``note`` says why a number is missing."""
+    """One metric before and after (None: nothing was calibrated); ``note`` says why a number is
+    missing.
+    """
 
     key: str
     name: str
@@ -81,14 +88,18 @@ class Score:
         return self.before if when == "before" else self.after
 
 
-def score_table(before: Any, after: Any, measures: Any, *, level: float = 0.95, random_state: int = 0) -> list[Score]:
+def score_table(
+    before: Any, after: Any, measures: Any, *, level: float = 0.95, random_state: int = 0
+) -> list[Score]:
     """One score for each of the measures; ``after`` may be None.
 
     Examples
     --------
     >>> from calibrant.metrics import accuracy
     >>> from calibrant.predictions import read
-    >>> score_table(read([0.2, 0.7, 0.9], [0, 1, 0]), None, [Measure(accuracy, 100)])[0].before.value
+    >>> score_table(read([0.2, 0.7, 0.9], [0, 1, 0]), None, [Measure(accuracy, 100)])[
+    ...     0
+    ... ].before.value
     0.6666666666666666
     """
     views = {one.view: None for one in measures}
@@ -107,7 +118,11 @@ def _score(measure, before, after, level, random_state):
         try:
             then = _estimate(measure, after, level, random_state)
             paired = metric.paired and n > 0
-            change = _paired(metric, before, after, level, n, random_state) if paired else apart(first, then, metric.direction)
+            change = (
+                _paired(metric, before, after, level, n, random_state)
+                if paired
+                else apart(first, then, metric.direction)
+            )
             return Score(*facts, first, then, change)
         except InputError as error:
             # Conformal intervals have no density, and conformal quantiles no levels but their own.
@@ -120,13 +135,24 @@ def _estimate(measure, record, level, random_state):
         return Estimate(metric.of(record))
     if record.cluster is not None and not metric.clustered:
         return Estimate(metric.of(record), method=NO_CLUSTERS)
-    # Without resamples they are not for the interval but for a value that has none, as where all outcomes are alike.
-    found = metric.interval_of(record, level=level, n_resamples=n or LEAST_RESAMPLES, random_state=random_state)
-    return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
+    # Without resamples they are not for the interval but for a value that has none, as where all
+    # outcomes are alike.
+    found = metric.interval_of(
+        record, level=level, n_resamples=n or LEAST_RESAMPLES, random_state=random_state
+    )
+    return Estimate(
+        found.value if found.plain is None else found.plain,
+        found.low,
+        found.high,
+        found.value,
+        found.method,
+    )
 
 
 def apart(first: Estimate, then: Estimate, direction: str) -> Change:
-    """Where no paired interval covers, as of calibration errors: what the two intervals leave to the difference, which is wide."""
+    """Where no paired interval covers, as of calibration errors: what the two intervals leave to
+    the difference, which is wide.
+    """
     value = then.value - first.value
     if first.low is None or then.low is None:
         return Change(value)
@@ -135,7 +161,9 @@ def apart(first: Estimate, then: Estimate, direction: str) -> Change:
 
 
 def _paired(metric, before, after, level, n_resamples, random_state):
-    found = paired_difference(metric, before, after, n_resamples=n_resamples, random_state=random_state)
+    found = paired_difference(
+        metric, before, after, n_resamples=n_resamples, random_state=random_state
+    )
     low, high = found.limits(level)
     if np.isnan(low):
         return Change(found.value)

@@ -1,4 +1,6 @@
-"""The table that overall numbers hide: for each predicted class how many, how right, and how its confidence is made."""
+"""The table that overall numbers hide: for each predicted class how many, how right, and how its
+confidence is made.
+"""
 
 from dataclasses import dataclass
 
@@ -44,9 +46,15 @@ class ClassReport(Record):
 
 
 def class_report(
-    y_true: ArrayLike, P: ArrayLike, *, calibrator: Calibrator | None = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> ClassReport:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    calibrator: Calibrator | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> ClassReport:
     r"""Counts, Conf\ :sub:`1` with its interval, and the method used, for each predicted class.
 
     Parameters
@@ -74,12 +82,13 @@ def class_report(
 
     Notes
     -----
-    Read it before any overall number: a class with confidence 0.07 hides behind an accuracy of 0.9. A class never predicted has rate 1/2
-    and an interval that says nothing is known.
+    Read it before any overall number: a class with confidence 0.07 hides behind an accuracy of 0.9.
+    A class never predicted has rate 1/2 and an interval that says nothing is known.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, equation 1.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    equation 1.
 
     Examples
     --------
@@ -94,22 +103,31 @@ def class_report(
     low, high = beta_interval(right + 0.5, wrong + 0.5, level)
     method, bandwidth = _methods(calibrator, record.n_classes)
     rate = (right + 0.5) / (right + wrong + 1.0)
-    return ClassReport(record.classes, right + wrong, right, wrong, rate, low, high, method, bandwidth)
+    return ClassReport(
+        record.classes, right + wrong, right, wrong, rate, low, high, method, bandwidth
+    )
 
 
 def _methods(calibrator, n_classes):
-    """How each class is treated: the map of a ConfidenceCalibrator, its fallback, or the calibrator's own name."""
+    """How each class is treated: the map of a ConfidenceCalibrator, its fallback, or the
+    calibrator's own name.
+    """
     method, bandwidth = np.full(n_classes, "", dtype=object), np.full(n_classes, np.nan)
     if calibrator is None:
         return method, bandwidth
     require_fitted(require_calibrator(calibrator), "classes_")
     if len(calibrator.classes_) != n_classes:
-        raise InputError(f"calibrator was fitted on {len(calibrator.classes_)} classes and P has {n_classes}; pass the P it belongs to.")
+        raise InputError(
+            f"calibrator was fitted on {len(calibrator.classes_)} classes and P has {n_classes};"
+            " pass the P it belongs to."
+        )
     if not isinstance(calibrator, ConfidenceCalibrator):
         method[:] = calibrator.tags.label or type(calibrator).__name__
         return method, bandwidth
     for k in range(n_classes):
         fitted = calibrator.map_of(k)
-        method[k] = "class rate" if fitted is None else getattr(fitted, "method_", fitted.tags.label)
+        method[k] = (
+            "class rate" if fitted is None else getattr(fitted, "method_", fitted.tags.label)
+        )
         bandwidth[k] = getattr(fitted, "bandwidth_", np.nan)
     return method, bandwidth

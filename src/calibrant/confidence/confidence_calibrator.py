@@ -22,7 +22,8 @@ __all__ = ["ConfidenceCalibrator"]
 
 
 class ConfidenceCalibrator(Calibrator):
-    """Calibrated confidence of the predicted label: any signal, then any map, for all classes together or per predicted class.
+    """Calibrated confidence of the predicted label: any signal, then any map, for all classes
+    together or per predicted class.
 
     Parameters
     ----------
@@ -31,15 +32,18 @@ class ConfidenceCalibrator(Calibrator):
     map : Map, optional
         Default :class:`Isotonic`.
     per_class : bool, optional
-        One map for each predicted class ("top-label" calibration), or one for all. Default: for each with two classes, so that "sure of
-        yes" and "sure of no" are never pooled, and one for all with more. A class with fewer than 5 right or 5 wrong rows gets its own rate
-        (right + 1/2) / (n + 1) as a constant confidence, with a warning that says how few; one never predicted gets the rate of all rows.
+        One map for each predicted class ("top-label" calibration), or one for all. Default: for
+        each with two classes, so that "sure of yes" and "sure of no" are never pooled, and one for
+        all with more. A class with fewer than 5 right or 5 wrong rows gets its own rate (right +
+        1/2) / (n + 1) as a constant confidence, with a warning that says how few; one never
+        predicted gets the rate of all rows.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    signal_, map_ : the fitted parts; ``map_`` is None where each predicted class has a map of its own.
+    signal_, map_ : the fitted parts; ``map_`` is None where each predicted class has a map of its
+        own.
     maps_ : dict from the position of a class to its fitted map; empty where one serves all.
     rate_ : (K,) constant confidence of the classes without a map, or None.
 
@@ -50,10 +54,11 @@ class ConfidenceCalibrator(Calibrator):
 
     Notes
     -----
-    Use it when the question is "how far can I trust this answer?". How likely an event is, is another question: for all class
-    probabilities use a scaling, or a map in :class:`OneVsRest`. The whole vector it offers gives the predicted class its confidence and
-    shares the rest in proportion. Overall numbers can hide a class whose confidences mean little: ``per_class=True`` repairs it where
-    there are some hundred rows of that class.
+    Use it when the question is "how far can I trust this answer?". How likely an event is, is
+    another question: for all class probabilities use a scaling, or a map in :class:`OneVsRest`. The
+    whole vector it offers gives the predicted class its confidence and shares the rest in
+    proportion. Overall numbers can hide a class whose confidences mean little: ``per_class=True``
+    repairs it where there are some hundred rows of that class.
 
     References
     ----------
@@ -62,7 +67,9 @@ class ConfidenceCalibrator(Calibrator):
     Examples
     --------
     >>> P = [[0.9, 0.1, 0.0], [0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.7, 0.0]]
-    >>> cal = ConfidenceCalibrator(map=HistogramBinning(n_bins=1, prior_weight=0)).fit(P, [0, 1, 1, 1])
+    >>> cal = ConfidenceCalibrator(map=HistogramBinning(n_bins=1, prior_weight=0)).fit(
+    ...     P, [0, 1, 1, 1]
+    ... )
     >>> cal.predict_confidence([[0.9, 0.1, 0.0]]).tolist()
     [0.75]
     """
@@ -70,9 +77,14 @@ class ConfidenceCalibrator(Calibrator):
     status_: str
 
     def __init__(
-        self, *, signal: Signal | None = None, map: Map | None = None, per_class: bool | None = None, inputs: Inputs = "probability",
+        self,
+        *,
+        signal: Signal | None = None,
+        map: Map | None = None,
+        per_class: bool | None = None,
+        inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.signal: Signal | None = signal
         self.map: Map | None = map
         self.per_class: bool | None = per_class
@@ -93,7 +105,12 @@ class ConfidenceCalibrator(Calibrator):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(map=HistogramBinning(), per_class=False), cls(per_class=True), cls(map=KernelDensity(), per_class=True)]
+        return [
+            cls(),
+            cls(map=HistogramBinning(), per_class=False),
+            cls(per_class=True),
+            cls(map=KernelDensity(), per_class=True),
+        ]
 
     def _template(self):
         return Isotonic() if self.map is None else require_map(self.map)
@@ -108,14 +125,18 @@ class ConfidenceCalibrator(Calibrator):
         self.fit_scores(record, self.signal_.score_record(record))
 
     def fit_scores(self, record: Predictions, score: np.ndarray) -> None:
-        """What comes after the signal: the map, or one a class, from the signal's scores of the record, (n,)."""
+        """What comes after the signal: the map, or one a class, from the signal's scores of the
+        record, (n,).
+        """
         template = self._template()
         self.map_, self.maps_, self.rate_ = None, {}, None
         per_class = record.n_classes == 2 if self.per_class is None else self.per_class
         if per_class:
             self._fit_classes(template, record, score)
         else:
-            self.map_: Map | None = clone(template).fit_checked(score, record.correct, record.weight)
+            self.map_: Map | None = clone(template).fit_checked(
+                score, record.correct, record.weight
+            )
             self.status_ = self.map_.status_
 
     def _fit_classes(self, template, record, score):
@@ -129,10 +150,14 @@ class ConfidenceCalibrator(Calibrator):
             group = place[record.predicted]
             own = group >= 0
             rows = score[own], record.correct[own], record.weights[own], group[own]
-            self.maps_: dict[int, Map] = dict(zip(enough.tolist(), template.fit_groups(*rows, len(enough)), strict=True))
+            self.maps_: dict[int, Map] = dict(
+                zip(enough.tolist(), template.fit_groups(*rows, len(enough)), strict=True)
+            )
 
     def map_of(self, k: int | None) -> Map | None:
-        """The fitted map of the class at position k: its own or the one for all; None where it has a constant rate."""
+        """The fitted map of the class at position k: its own or the one for all; None where it
+        has a constant rate.
+        """
         return self.maps_.get(k) if self.map_ is None else self.map_
 
     def _predict_confidence(self, record):
@@ -159,6 +184,6 @@ class ConfidenceCalibrator(Calibrator):
 def _check_domains(signal, map):
     if map.tags.domain == "unit" and signal.tags.domain == "real":
         raise InputError(
-            f"{type(map).__name__} takes scores in [0, 1] and {type(signal).__name__} gives any real score; "
-            "use a map for real scores, such as Isotonic()."
+            f"{type(map).__name__} takes scores in [0, 1] and {type(signal).__name__} gives any"
+            " real score; use a map for real scores, such as Isotonic()."
         )

@@ -1,4 +1,6 @@
-"""What a confidence looks like for one predicted class: the curve, the histogram it must agree with, and the densities behind it."""
+"""What a confidence looks like for one predicted class: the curve, the histogram it must agree
+with, and the densities behind it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +25,9 @@ POINTS = 201
 
 @dataclass(frozen=True)
 class ConfidencePoints(Record):
-    """The calibrated confidence over the score, its band (nan where the method has none), and the densities of right and wrong scores."""
+    """The calibrated confidence over the score, its band (nan where the method has none), and
+    the densities of right and wrong scores.
+    """
 
     score: np.ndarray
     confidence: np.ndarray
@@ -35,7 +39,9 @@ class ConfidencePoints(Record):
 
 @dataclass(frozen=True)
 class ConfidenceBars(Record):
-    """The share of right predictions in each bin of the score that holds any, with Wilson's interval: the check by eye."""
+    """The share of right predictions in each bin of the score that holds any, with Wilson's
+    interval: the check by eye.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -47,7 +53,9 @@ class ConfidenceBars(Record):
 
 @dataclass(frozen=True)
 class ConfidenceCurve:
-    """One predicted class (None: all of them): its points, its bars, whether the points are a curve or a cloud, and n, right, wrong."""
+    """One predicted class (None: all of them): its points, its bars, whether the points are a
+    curve or a cloud, and n, right, wrong.
+    """
 
     name: object
     points: ConfidencePoints
@@ -59,13 +67,20 @@ class ConfidenceCurve:
 
 
 def _of(
-    record: Predictions, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95
+    record: Predictions,
+    calibrator: Calibrator,
+    target: Any = None,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
 ) -> ConfidenceCurve | None:
     k = None
     if target is not None:
         match = np.flatnonzero(record.classes == target)
         if not len(match):
-            raise InputError(f"target must be one of the classes {record.classes.tolist()}; got {target!r}.")
+            raise InputError(
+                f"target must be one of the classes {record.classes.tolist()}; got {target!r}."
+            )
         k = int(match[0])
         if not (record.predicted == k).any():
             return None
@@ -73,8 +88,13 @@ def _of(
     signal = getattr(calibrator, "signal_", None)
     score = record.confidence if signal is None else signal.score_record(record)
     weight, correct = record.weights, record.correct
-    cloud = not (isinstance(calibrator, ConfidenceCalibrator) and (k is not None or calibrator.map_ is not None))
-    points = _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
+    cloud = not (
+        isinstance(calibrator, ConfidenceCalibrator)
+        and (k is not None or calibrator.map_ is not None)
+    )
+    points = (
+        _cloud(calibrator, record, score) if cloud else _curve(calibrator, k, record, score, level)
+    )
     right = float(weight @ correct)
     return ConfidenceCurve(
         target,
@@ -89,18 +109,28 @@ def _of(
 
 @on_record(_of)
 def confidence_curve(
-    y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95,
-    sample_weight: ArrayLike | None = None, inputs: str | None = None, X: Any = None,
-) -> ConfidenceCurve | None:  # fmt: skip
-    """The confidence that a fitted calibrator gives to one predicted class, beside what the rows say.
+    y_true: ArrayLike,
+    P: ArrayLike,
+    calibrator: Calibrator,
+    target: Any = None,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    inputs: str | None = None,
+    X: Any = None,
+) -> ConfidenceCurve | None:
+    """The confidence that a fitted calibrator gives to one predicted class, beside what the rows
+    say.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     calibrator : fitted Calibrator
-        With one map over a score for these rows, its curve at 201 scores from the smallest to the largest; otherwise (scalings, or all
-        rows where each class has its own map) a cloud, the confidence of every row over its score, or its top probability.
+        With one map over a score for these rows, its curve at 201 scores from the smallest to the
+        largest; otherwise (scalings, or all rows where each class has its own map) a cloud, the
+        confidence of every row over its score, or its top probability.
     target : a class label, optional
         The predicted class; default all rows together.
     n_bins : int, default 10
@@ -122,12 +152,14 @@ def confidence_curve(
 
     Notes
     -----
-    "We would not recommend using any calibration without a visual check" (the paper, section 12). The densities are drawn with the
-    map's own bandwidth, or by Silverman's rule where it has none, scaled so that each integrates to its share of the rows.
+    "We would not recommend using any calibration without a visual check" (the paper, section 12).
+    The densities are drawn with the map's own bandwidth, or by Silverman's rule where it has none,
+    scaled so that each integrates to its share of the rows.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, figures 5, 11, 12 and 14.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    figures 5, 11, 12 and 14.
 
     Examples
     --------
@@ -153,8 +185,12 @@ def _cloud(calibrator, record, score):
 def _curve(calibrator, k, record, score, level):
     fitted, at = calibrator.map_of(k), np.linspace(score.min(), score.max(), POINTS)
     confidence = np.full(POINTS, calibrator.rate_[k]) if fitted is None else fitted.predict(at)
-    low, high = fitted.interval(at, level) if hasattr(fitted, "interval") else np.full((2, POINTS), np.nan)
-    right, wrong = _densities(at, score, record.correct, record.weights, getattr(fitted, "bandwidth_", np.nan))
+    low, high = (
+        fitted.interval(at, level) if hasattr(fitted, "interval") else np.full((2, POINTS), np.nan)
+    )
+    right, wrong = _densities(
+        at, score, record.correct, record.weights, getattr(fitted, "bandwidth_", np.nan)
+    )
     return ConfidencePoints(at, confidence, low, high, right, wrong)
 
 
@@ -162,8 +198,14 @@ def _densities(at, score, correct, weight, bandwidth):
     """Densities of wrong and right scores, each integrating to its share of the weight."""
     if score.min() == score.max():
         return np.zeros(len(at)), np.zeros(len(at))
-    low, step, mass = kernel_sums.deposit(score, correct, weight, np.zeros(len(score), dtype=np.intp), 1, 1024)
-    width = kernel_sums.silverman_width(mass) if not np.isfinite(bandwidth) else np.array([bandwidth]) / step
+    low, step, mass = kernel_sums.deposit(
+        score, correct, weight, np.zeros(len(score), dtype=np.intp), 1, 1024
+    )
+    width = (
+        kernel_sums.silverman_width(mass)
+        if not np.isfinite(bandwidth)
+        else np.array([bandwidth]) / step
+    )
     width = np.maximum(width, kernel_sums.SMALLEST_WIDTH)
     sums = kernel_sums.gaussian_sums(kernel_sums.spectrum(mass), width, 1024)[0]
     scale = 1.0 / (weight.sum() * np.sqrt(2.0 * np.pi) * width[0] * step[0])
@@ -173,10 +215,16 @@ def _densities(at, score, correct, weight, bandwidth):
 
 
 def _bars(score, correct, weight, n_bins, level):
-    low, span = (0.0, 1.0) if score.min() >= 0.0 and score.max() <= 1.0 else (score.min(), max(np.ptp(score), 1e-300))
+    low, span = (
+        (0.0, 1.0)
+        if score.min() >= 0.0 and score.max() <= 1.0
+        else (score.min(), max(np.ptp(score), 1e-300))
+    )
     index = bins.equal_width_index(np.clip((score - low) / span, 0.0, 1.0), n_bins)
     edges = low + span * bins.equal_width_edges(n_bins)
     sums = bins.grouped_sums(index, n_bins, [correct], weight)
     filled = sums[:, 0] > 0
     n, right = sums[filled].T
-    return ConfidenceBars(edges[:-1][filled], edges[1:][filled], n, right / n, *intervals.wilson(right, n, level))
+    return ConfidenceBars(
+        edges[:-1][filled], edges[1:][filled], n, right / n, *intervals.wilson(right, n, level)
+    )

@@ -1,4 +1,6 @@
-"""Confidence from the training set: how separated the predicted class is, alone or beside the model's score."""
+"""Confidence from the training set: how separated the predicted class is, alone or beside the
+model's score.
+"""
 
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -28,12 +30,15 @@ SAMPLE = 100
 
 
 class GeometricCalibrator(Calibrator):
-    r"""Confidence of the predicted label from geometric separation, with the model's own score or without.
+    r"""Confidence of the predicted label from geometric separation, with the model's own score or
+    without.
 
-    .. math:: P(\text{right}) = \sigma\Big(a \log p - b \log(1-p) + s\, S(x) + c\Big), \qquad a, b, s \ge 0
+    .. math:: P(\text{right}) = \sigma\Big(a \log p - b \log(1-p) + s\, S(x) + c\Big), \qquad a, b,
+        s \ge 0
 
-    with p the top probability and S the separation of the row from the training set ("combined"), and a = b (Platt scaling's shape) unless
-    the other shape (beta calibration's) gains more than BIC asks for a parameter; or an isotonic map of S alone ("paper").
+    with p the top probability and S the separation of the row from the training set ("combined"),
+    and a = b (Platt scaling's shape) unless the other shape (beta calibration's) gains more than
+    BIC asks for a parameter; or an isotonic map of S alone ("paper").
 
     Parameters
     ----------
@@ -43,12 +48,12 @@ class GeometricCalibrator(Calibrator):
     map : Map, optional
         For "paper": default ``Isotonic()``; ``Platt(scale="probability")`` is the paper's sigmoid.
     unweighted : bool, default False
-        For "paper": each distinct value of the signal counts once, as in the authors' code, however many rows have it. Weights then do
-        not mean repetition.
+        For "paper": each distinct value of the signal counts once, as in the authors' code, however
+        many rows have it. Weights then do not mean repetition.
     per_class : bool, default False
-        A fit of its own for each predicted class; ask for it with two classes that are not alike, such as a rare event, where "sure of yes"
-        and "sure of no" are else pooled. A class with fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a
-        warning.
+        A fit of its own for each predicted class; ask for it with two classes that are not alike,
+        such as a rare event, where "sure of yes" and "sure of no" are else pooled. A class with
+        fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a warning.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -56,7 +61,8 @@ class GeometricCalibrator(Calibrator):
     ----------
     signal_ : the fitted signal; it holds the training set, which is saved with it.
     nbytes_ : int, bytes of the training set as kept.
-    coefficients_ : (4,) a, b, s, c; or (K, 4) per class with nan for a class that has its rate ("combined").
+    coefficients_ : (4,) a, b, s, c; or (K, 4) per class with nan for a class that has its rate
+        ("combined").
     limits_ : how near to 0 and to 1 the score is read, as in :class:`Platt` ("combined").
     rate_ : (K,) the constant confidences of classes without a fit, or None.
     calibrator_ : the fitted :class:`ConfidenceCalibrator` ("paper").
@@ -73,13 +79,15 @@ class GeometricCalibrator(Calibrator):
 
     Notes
     -----
-    Fit on validation rows that are not in the training set: a training point is at distance 0 from itself. Use it where distances
-    between inputs mean something (small images, standardised tables, hidden layers). "combined" keeps what the score knows, and is the
-    better one for ranking and log loss; "paper" shows what geometry alone knows.
+    Fit on validation rows that are not in the training set: a training point is at distance 0 from
+    itself. Use it where distances between inputs mean something (small images, standardised tables,
+    hidden layers). "combined" keeps what the score knows, and is the better one for ranking and log
+    loss; "paper" shows what geometry alone knows.
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation". "combined" is not in the paper.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation".
+    "combined" is not in the paper.
 
     Examples
     --------
@@ -90,7 +98,9 @@ class GeometricCalibrator(Calibrator):
     >>> (X_train, y_train), (X, y) = draw(200), draw(200)
     >>> P = np.where(X[:, :1] > 0, [0.2, 0.8], [0.8, 0.2])
     >>> cal = GeometricCalibrator().fit(P, y, X=X, reference=(X_train, y_train))
-    >>> safe, near_the_border = cal.predict_confidence(P[:1].repeat(2, 0), X=np.sign(X[0, 0]) * np.array([[2.0, 2.0], [0.1, 0.0]]))
+    >>> safe, near_the_border = cal.predict_confidence(
+    ...     P[:1].repeat(2, 0), X=np.sign(X[0, 0]) * np.array([[2.0, 2.0], [0.1, 0.0]])
+    ... )
     >>> bool(safe > near_the_border)
     True
     """
@@ -98,9 +108,16 @@ class GeometricCalibrator(Calibrator):
     status_: str
 
     def __init__(
-        self, mode: Literal["combined", "paper"] = "combined", *, signal: str | Signal | None = None, map: Map | None = None,
-        unweighted: bool = False, per_class: bool = False, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        mode: Literal["combined", "paper"] = "combined",
+        *,
+        signal: str | Signal | None = None,
+        map: Map | None = None,
+        unweighted: bool = False,
+        per_class: bool = False,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.mode: Literal["combined", "paper"] = mode
         self.signal: str | Signal | None = signal
         self.map: Map | None = map
@@ -137,7 +154,8 @@ class GeometricCalibrator(Calibrator):
         return self.signal_.nbytes_
 
     def add(self, X: Any, y: ArrayLike) -> Self:
-        """Add training points to the fitted signal, in place; what was fitted on the validation rows stays.
+        """Add training points to the fitted signal, in place; what was fitted on the validation
+        rows stays.
 
         Parameters
         ----------
@@ -149,7 +167,10 @@ class GeometricCalibrator(Calibrator):
         """
         require_fitted(self, "signal_")
         if not hasattr(self.signal_, "add"):
-            raise InputError(f"points are added to a separation signal; {type(self.signal_).__name__} keeps none; fit again.")
+            raise InputError(
+                f"points are added to a separation signal; {type(self.signal_).__name__} keeps"
+                " none; fit again."
+            )
         self.signal_.add(X, y)
         return self
 
@@ -157,11 +178,14 @@ class GeometricCalibrator(Calibrator):
         self._option("mode", *MODES)
         if _same_rows(record):
             warn(
-                "X holds the training rows of reference themselves, each at distance 0 from itself, which says nothing of new rows; "
-                "pass predictions and features of rows that the model was not trained on.",
+                "X holds the training rows of reference themselves, each at distance 0 from itself,"
+                " which says nothing of new rows; pass predictions and features of rows that the"
+                " model was not trained on.",
             )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
-            raise InputError('map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".')
+            raise InputError(
+                'map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".'
+            )
         if self.mode == "paper":
             self._fit_paper(record)
         else:
@@ -185,7 +209,9 @@ class GeometricCalibrator(Calibrator):
     def _fit_combined(self, record):
         self.calibrator_ = self.rate_ = None
         self.signal_: Any = fitted_signal(self._unfitted_signal(), record)
-        self.limits_: tuple[float, float] | None = inner_limits(record.confidence, record.weights.sum())
+        self.limits_: tuple[float, float] | None = inner_limits(
+            record.confidence, record.weights.sum()
+        )
         columns = self._columns(record)
         if not self.per_class:
             self.coefficients_, self.status_ = _fit_rows(columns, record.correct, record.weights)
@@ -196,7 +222,9 @@ class GeometricCalibrator(Calibrator):
         self.coefficients_: np.ndarray | None = np.full((record.n_classes, 4), np.nan)
         for k in np.flatnonzero(rates.enough):
             own = record.predicted == k
-            self.coefficients_[k], status = _fit_rows(columns[own], record.correct[own], record.weights[own])
+            self.coefficients_[k], status = _fit_rows(
+                columns[own], record.correct[own], record.weights[own]
+            )
             self.status_ = status if status != "converged" else self.status_
 
     def _columns(self, record):
@@ -216,16 +244,24 @@ class GeometricCalibrator(Calibrator):
 
 
 def _fit_rows(columns, correct, weight):
-    """(a, b, s, c) and the status, to Platt's smoothed targets, which keep the fit finite on separable rows."""
+    """(a, b, s, c) and the status, to Platt's smoothed targets, which keep the fit finite on
+    separable rows.
+    """
     target = smoothed_targets(correct, weight)
     logit = np.column_stack([columns[:, 0] + columns[:, 1], columns[:, 2]])
     (a, s, c), status = fit_sigmoid(logit, target, weight, identity=[1.0, 0.0])
     theta = np.array([a, a, s, c])
     bent, bent_status = fit_sigmoid(columns, target, weight, identity=[1.0, 1.0, 0.0])
-    if bent_status == "converged" and _loss(bent, columns, target, weight) < _loss(theta, columns, target, weight) - _price(weight):
+    if bent_status == "converged" and _loss(bent, columns, target, weight) < _loss(
+        theta, columns, target, weight
+    ) - _price(weight):
         theta, status = np.array(bent), bent_status
     if status != "converged":
-        warn(f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the signal.", FitWarning)
+        warn(
+            f"the logistic fit of GeometricCalibrator ended {status}; check the scale of the"
+            " signal.",
+            FitWarning,
+        )
     return theta, status
 
 
@@ -237,7 +273,9 @@ def _same_rows(record):
 
 
 def _loss(theta, columns, target, weight):
-    return logistic_derivatives(np.asarray(theta), np.column_stack([columns, np.ones(len(columns))]), target, weight)[0]
+    return logistic_derivatives(
+        np.asarray(theta), np.column_stack([columns, np.ones(len(columns))]), target, weight
+    )[0]
 
 
 def _price(weight):

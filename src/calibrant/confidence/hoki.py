@@ -1,4 +1,6 @@
-"""Hoki: confidence from how often the label survives noise, calibrated bin by bin until the bins stand still."""
+"""Hoki: confidence from how often the label survives noise, calibrated bin by bin until the bins
+stand still.
+"""
 
 from typing import Literal
 
@@ -17,36 +19,39 @@ from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["HokiCalibrator"]
 
-# Confidences within this below an edge of a bin are on it, so that the order of summation cannot move a row to another bin.
+# Confidences within this below an edge of a bin are on it, so that the order of summation cannot
+# move a row to another bin.
 EDGE_TOLERANCE = 1e-12
 # A bin whose kept (or changed) rows weigh less than this share has none but for rounding.
 NEGLIGIBLE = 1e-12
 
 
 class HokiCalibrator(Calibrator):
-    r"""Hoki: in each bin of the confidence, mix the accuracies of kept and changed labels by the row's label stability; repeat.
+    r"""Hoki: in each bin of the confidence, mix the accuracies of kept and changed labels by the
+    row's label stability; repeat.
 
     .. math:: p_n \leftarrow \alpha_j \gamma_n + \beta_j (1 - \gamma_n), \qquad
         \alpha_j = \frac{\sum_{n \in j} w_n c_n \gamma_n}{\sum_{n \in j} w_n \gamma_n}, \quad
         \beta_j = \frac{\sum_{n \in j} w_n c_n (1 - \gamma_n)}{\sum_{n \in j} w_n (1 - \gamma_n)}
 
-    over the rows n whose confidence lies in bin j, with :math:`\gamma_n` the probability that the label survives noise on the logits
-    (:class:`LabelStability`). The bins are cut anew by the updated confidences until a partition comes back. Prediction replays
-    the iterations.
+    over the rows n whose confidence lies in bin j, with :math:`\gamma_n` the probability that the
+    label survives noise on the logits (:class:`LabelStability`). The bins are cut anew by the
+    updated confidences until a partition comes back. Prediction replays the iterations.
 
     Parameters
     ----------
     signal : Signal, optional
-        Default ``LabelStability()``, Gaussian noise on the logits at the width that spreads the confidences most. Any signal in [0, 1]
-        that reads as the probability of a kept label works, also transformations of the input.
+        Default ``LabelStability()``, Gaussian noise on the logits at the width that spreads the
+        confidences most. Any signal in [0, 1] that reads as the probability of a kept label works,
+        also transformations of the input.
     n_bins : int, default 15
         Equal-width bins of the confidence.
     max_iter : int, default 20
     start : {"accuracy", "confidence"}
         Begin from the overall accuracy (one bin), or from the uncalibrated confidence.
     stop : {"repeated", "unchanged"}
-        End when the partition into bins equals any earlier one, or, as printed in the paper, only when it equals the one just before: a
-        cycle of partitions then runs on to ``max_iter``.
+        End when the partition into bins equals any earlier one, or, as printed in the paper, only
+        when it equals the one just before: a cycle of partitions then runs on to ``max_iter``.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -54,9 +59,11 @@ class HokiCalibrator(Calibrator):
     ----------
     signal_ : the fitted signal.
     accuracy_ : accuracy of the rows fitted on.
-    alpha_, beta_ : (T, n_bins) of every iteration; nan for a bin that was empty, which leaves a confidence as it is.
+    alpha_, beta_ : (T, n_bins) of every iteration; nan for a bin that was empty, which leaves a
+        confidence as it is.
     n_iter_ : int, T
-    status_ : "fixed point" (a partition equal to the one before), "cycle" (equal to an earlier one) or "max iterations".
+    status_ : "fixed point" (a partition equal to the one before), "cycle" (equal to an earlier one)
+        or "max iterations".
 
     Raises
     ------
@@ -70,22 +77,26 @@ class HokiCalibrator(Calibrator):
 
     Notes
     -----
-    At a fixed point the calibration error of the fitted rows on these very bins is 0 by construction: never report it. Few bins hold
-    rows, so the confidences may be nearly constant; read their spread beside any calibration error, and the log loss. Confidences jump
-    at the edges of bins and need not rise with the stability. All predicted classes are pooled, as published: with two classes that are not
-    alike, such as a rare event, take ``PerClass(HokiCalibrator())``. For a monotone, proper-scoring use of the same evidence take
+    At a fixed point the calibration error of the fitted rows on these very bins is 0 by
+    construction: never report it. Few bins hold rows, so the confidences may be nearly constant;
+    read their spread beside any calibration error, and the log loss. Confidences jump at the edges
+    of bins and need not rise with the stability. All predicted classes are pooled, as published:
+    with two classes that are not alike, such as a rare event, take ``PerClass(HokiCalibrator())``.
+    For a monotone, proper-scoring use of the same evidence take
     ``ConfidenceCalibrator(signal=LabelStability(), map=Isotonic())``.
 
-    Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration error by at most .002 on three networks,
-    but some row's confidence by up to .29. Partitions that cycle never come to rest, and whichever is the last is as good as the others:
-    ``status_`` says so, and the two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14 models' outputs cycled). The
-    calibration error on new rows follows the gap between the accuracies on fitted and on new rows (correlation .7 to .8 in simulations;
-    temperature scaling's .2 to .3).
+    Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration
+    error by at most .002 on three networks, but some row's confidence by up to .29. Partitions that
+    cycle never come to rest, and whichever is the last is as good as the others: ``status_`` says
+    so, and the two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14 models'
+    outputs cycled). The calibration error on new rows follows the gap between the accuracies on
+    fitted and on new rows (correlation .7 to .8 in simulations; temperature scaling's .2 to .3).
 
     References
     ----------
-    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021, algorithms 1 and 2. Here the
-    stability is exact, not sampled, and by default a cycle of partitions ends the iterations too.
+    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
+    algorithms 1 and 2. Here the stability is exact, not sampled, and by default a cycle of
+    partitions ends the iterations too.
 
     Examples
     --------
@@ -100,9 +111,16 @@ class HokiCalibrator(Calibrator):
     n_iter_: int
 
     def __init__(
-        self, *, signal: Signal | None = None, n_bins: int = 15, max_iter: int = 20, start: Literal["accuracy", "confidence"] = "accuracy",
-        stop: Literal["repeated", "unchanged"] = "repeated", inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        signal: Signal | None = None,
+        n_bins: int = 15,
+        max_iter: int = 20,
+        start: Literal["accuracy", "confidence"] = "accuracy",
+        stop: Literal["repeated", "unchanged"] = "repeated",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.signal: Signal | None = signal
         self.n_bins: int = n_bins
         self.max_iter: int = max_iter
@@ -116,12 +134,21 @@ class HokiCalibrator(Calibrator):
         """The signal decides what is needed beside P."""
         needs = self._unfitted_signal().tags
         return Tags(
-            output="confidence", random=needs.random, uses_features=needs.uses_features, needs_reference=needs.needs_reference, label="Hoki"
+            output="confidence",
+            random=needs.random,
+            uses_features=needs.uses_features,
+            needs_reference=needs.needs_reference,
+            label="Hoki",
         )
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(start="confidence"), cls(signal=LabelStability(noise="uniform"), n_bins=10), cls(stop="unchanged")]
+        return [
+            cls(),
+            cls(start="confidence"),
+            cls(signal=LabelStability(noise="uniform"), n_bins=10),
+            cls(stop="unchanged"),
+        ]
 
     def _unfitted_signal(self):
         return LabelStability() if self.signal is None else require_signal(self.signal)
@@ -130,11 +157,16 @@ class HokiCalibrator(Calibrator):
         self._check()
         signal = self._unfitted_signal()
         if signal.tags.domain != "unit":
-            raise InputError(f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives any real score.")
+            raise InputError(
+                f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives"
+                " any real score."
+            )
         self.signal_: Signal = fitted_signal(signal, record)
         gamma = self.signal_.score_record(record)
         self.accuracy_: float = float(record.weights @ record.correct / record.weights.sum())
-        alphas, betas, self.status_ = self._iterate(self._first(record), gamma, record.correct, record.weights)
+        alphas, betas, self.status_ = self._iterate(
+            self._first(record), gamma, record.correct, record.weights
+        )
         self.alpha_, self.beta_, self.n_iter_ = np.array(alphas), np.array(betas), len(alphas)
 
     def _check(self):
@@ -144,14 +176,19 @@ class HokiCalibrator(Calibrator):
         self._option("stop", "repeated", "unchanged")
 
     def _first(self, record):
-        return np.full(len(record), self.accuracy_) if self.start == "accuracy" else record.confidence
+        return (
+            np.full(len(record), self.accuracy_) if self.start == "accuracy" else record.confidence
+        )
 
     def _iterate(self, p, gamma, correct, weight):
         """Algorithm 1: alphas and betas of every iteration, and how it ended."""
         alphas, betas, seen = [], [], []
         for _ in range(self.max_iter):
             index = self._bin(p)
-            repeated = [np.array_equal(index, earlier) for earlier in (seen if self.stop == "repeated" else seen[-1:])]
+            repeated = [
+                np.array_equal(index, earlier)
+                for earlier in (seen if self.stop == "repeated" else seen[-1:])
+            ]
             if any(repeated):
                 return alphas, betas, "fixed point" if repeated[-1] else "cycle"
             seen.append(index)
@@ -174,8 +211,15 @@ class HokiCalibrator(Calibrator):
 
 
 def _accuracies(index, n_bins, gamma, correct, weight):
-    """Accuracy of kept and of changed labels in each bin, (n_bins,), (n_bins,); both the bin's where one kind is missing, nan if empty."""
-    sums = bins.grouped_sums(index, n_bins, [correct, gamma, correct * gamma, 1.0 - gamma, correct * (1.0 - gamma)], weight)
+    """Accuracy of kept and of changed labels in each bin, (n_bins,), (n_bins,); both the bin's
+    where one kind is missing, nan if empty.
+    """
+    sums = bins.grouped_sums(
+        index,
+        n_bins,
+        [correct, gamma, correct * gamma, 1.0 - gamma, correct * (1.0 - gamma)],
+        weight,
+    )
     total, right, kept, kept_right, changed, changed_right = sums.T
     none = np.full(n_bins, np.nan)
     accuracy = np.divide(right, total, out=none.copy(), where=total > 0)

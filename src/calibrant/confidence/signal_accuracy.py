@@ -26,7 +26,9 @@ POINTS = 101
 
 @dataclass(frozen=True)
 class SignalBins(Record):
-    """Of each bin of equal weight: its range and mean score, the weight of its rows, and the share right with Wilson's interval."""
+    """Of each bin of equal weight: its range and mean score, the weight of its rows, and the
+    share right with Wilson's interval.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -39,7 +41,9 @@ class SignalBins(Record):
 
 @dataclass(frozen=True)
 class SignalFits(Record):
-    """Isotonic regression and a sigmoid of the share right, fitted to all rows, over the range of the score."""
+    """Isotonic regression and a sigmoid of the share right, fitted to all rows, over the range
+    of the score.
+    """
 
     score: np.ndarray
     isotonic: np.ndarray
@@ -48,7 +52,9 @@ class SignalFits(Record):
 
 @dataclass(frozen=True)
 class SignalAccuracy:
-    """The bins, the fits, and the name of the signal; ``bins.frame()`` and ``fits.frame()`` give tables."""
+    """The bins, the fits, and the name of the signal; ``bins.frame()`` and ``fits.frame()`` give
+    tables.
+    """
 
     name: str
     bins: SignalBins
@@ -56,10 +62,20 @@ class SignalAccuracy:
 
 
 def signal_accuracy(
-    y_true: ArrayLike, P: ArrayLike, signal: Any, *, n_bins: int = 20, level: float = 0.95, X: Any = None, reference: Any = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> SignalAccuracy:  # fmt: skip
-    """The share of right predictions over a signal: separation from the training set, label stability, or any other.
+    y_true: ArrayLike,
+    P: ArrayLike,
+    signal: Any,
+    *,
+    n_bins: int = 20,
+    level: float = 0.95,
+    X: Any = None,
+    reference: Any = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> SignalAccuracy:
+    """The share of right predictions over a signal: separation from the training set, label
+    stability, or any other.
 
     Parameters
     ----------
@@ -87,34 +103,49 @@ def signal_accuracy(
 
     Notes
     -----
-    It shows whether a signal says anything, where it changes from wrong to right, and which map follows it. The fits are of the rows
-    shown, so that they lie near the bins proves nothing.
+    It shows whether a signal says anything, where it changes from wrong to right, and which map
+    follows it. The fits are of the rows shown, so that they lie near the bins proves nothing.
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", figure 5.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    figure 5.
 
     Examples
     --------
     >>> from calibrant.signals.from_probabilities import Margin
-    >>> found = signal_accuracy([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.45, 0.55], [0.6, 0.4]], Margin(), n_bins=2)
+    >>> found = signal_accuracy(
+    ...     [0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.45, 0.55], [0.6, 0.4]], Margin(), n_bins=2
+    ... )
     >>> found.bins.n.tolist(), found.bins.accuracy.tolist()
     ([2.0, 2.0], [0.5, 1.0])
     """
     require_level(level)
     require_signal(signal)
     require_count("n_bins", n_bins)
-    record = read_labelled(y_true, P, inputs=inputs, classes=classes, sample_weight=sample_weight, X=X, reference=reference)
+    record = read_labelled(
+        y_true,
+        P,
+        inputs=inputs,
+        classes=classes,
+        sample_weight=sample_weight,
+        X=X,
+        reference=reference,
+    )
     if not hasattr(signal, "classes_"):
         signal = fitted_signal(signal, record)
     return accuracy_over(signal, record, n_bins, level)
 
 
-def accuracy_over(signal: Signal, record: Predictions, n_bins: int = 20, level: float = 0.95) -> SignalAccuracy:
+def accuracy_over(
+    signal: Signal, record: Predictions, n_bins: int = 20, level: float = 0.95
+) -> SignalAccuracy:
     """The same of a fitted signal and a record with labels."""
     score = signal.score_record(record)
     rows = score, record.correct, record.weights
-    return SignalAccuracy(type(signal).__name__, _bins(*rows, record.cluster, n_bins, level), _fits(*rows))
+    return SignalAccuracy(
+        type(signal).__name__, _bins(*rows, record.cluster, n_bins, level), _fits(*rows)
+    )
 
 
 def _bins(score, correct, weight, cluster, n_bins, level):
@@ -123,9 +154,17 @@ def _bins(score, correct, weight, cluster, n_bins, level):
     lower, upper = group_ends(score, index, count)
     n, right, total = grouped_sums(index, count, [correct, score], weight).T
     worth = 1.0 if cluster is None else group_worth(correct, weight, cluster, index, count, level)
-    return SignalBins(lower, upper, total / n, n, right / n, *wilson(right * worth, n * worth, level))
+    return SignalBins(
+        lower, upper, total / n, n, right / n, *wilson(right * worth, n * worth, level)
+    )
 
 
 def _fits(score, correct, weight):
     at = np.linspace(score.min(), score.max(), POINTS)
-    return SignalFits(at, *(map.fit_checked(score, correct, weight).predict(at) for map in (Isotonic(), Platt(scale="probability"))))
+    return SignalFits(
+        at,
+        *(
+            map.fit_checked(score, correct, weight).predict(at)
+            for map in (Isotonic(), Platt(scale="probability"))
+        ),
+    )

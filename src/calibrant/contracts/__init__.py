@@ -1,4 +1,6 @@
-"""The templates: what a calibrator, map, signal, metric and state promise; whoever writes one of their own imports from here."""
+"""The templates: what a calibrator, map, signal, metric and state promise; whoever writes one of
+their own imports from here.
+"""
 
 from calibrant._exports import attach
 

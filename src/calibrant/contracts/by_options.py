@@ -9,9 +9,11 @@ Fact = TypeVar("Fact")
 
 
 def by_options(find: Callable[[Any], Fact]) -> Fact:
-    """A fact of a metric that depends on its options: of an instance what ``find`` says of it, read-only.
+    """A fact of a metric that depends on its options: of an instance what ``find`` says of it,
+    read-only.
 
-    Where the fact is declared as data a type checker allows no property over it; it sees the fact, and at run time it is a property.
+    Where the fact is declared as data a type checker allows no property over it; it sees the fact,
+    and at run time it is a property.
 
     Examples
     --------

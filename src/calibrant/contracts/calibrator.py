@@ -34,9 +34,10 @@ def require_fitted(estimator: object, attribute: str) -> None:
 class Calibrator(Explained, Saved, BaseEstimator, ABC):
     """Base of all calibrators of class probabilities.
 
-    A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and ``_predict_confidence(record)``, by its tag
-    ``output``; the template reads the input and derives the other. Constructors only store, ``inputs`` and ``classes`` among the rest;
-    what ``_fit`` learns is stored in attributes that end in ``_``.
+    A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and
+    ``_predict_confidence(record)``, by its tag ``output``; the template reads the input and derives
+    the other. Constructors only store, ``inputs`` and ``classes`` among the rest; what ``_fit``
+    learns is stored in attributes that end in ``_``.
 
     See Also
     --------
@@ -48,7 +49,8 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     tags: ClassVar[Tags] = Tags()
     #: Names of the columns of groups, where those of the fit had names.
     group_names_: list[str] | None = None
-    #: Probabilities below it count as it where a logarithm is taken, so that the order holds at exact zeros.
+    #: Probabilities below it count as it where a logarithm is taken, so that the order holds at
+    #: exact zeros.
     least_: float = ZERO_FLOOR
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
@@ -64,9 +66,15 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     def _fit(self, record: Predictions) -> None: ...
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        reference: Any = None,
         groups: Any = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Fit on held-out predictions and the true labels.
 
         Parameters
@@ -112,7 +120,10 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
 
     def _expression(self, record: SymbolicRecord) -> Expression:
         """What ``_predict_proba`` (or, by the tag ``output``, ``_predict_confidence``) computes."""
-        raise InputError(f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in Python.")
+        raise InputError(
+            f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in"
+            " Python."
+        )
 
     def express(self, record: SymbolicRecord) -> Expression:
         """``predict_record`` of a record of expressions; InputError where it cannot be said."""
@@ -121,22 +132,30 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         return own if self.tags.output == "probability" else record.with_confidence(own)
 
     def expression(self) -> Expression:
-        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export; InputError where it cannot be said.
+        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export;
+        InputError where it cannot be said.
 
-        With groups the shape is (n, K + c): behind P are the positions of the rows' levels, ``group_levels().codes(groups)``.
+        With groups the shape is (n, K + c): behind P are the positions of the rows' levels,
+        ``group_levels().codes(groups)``.
         """
         require_fitted(self, "classes_")
         levels = self.group_levels()
-        return self.express(symbolic(len(self.classes_), self.inputs, 0 if levels is None else len(levels.names)))
+        return self.express(
+            symbolic(len(self.classes_), self.inputs, 0 if levels is None else len(levels.names))
+        )
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of; None where it takes none."""
+        """The levels of each column of groups that its expression takes positions of; None where
+        it takes none.
+        """
         return None
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value among them.
+        """Count by column of groups the rows whose level the fit had not seen, a missing value
+        among them.
 
-        Such a row gets what its other columns say, and the overall calibrated risk where they say nothing.
+        Such a row gets what its other columns say, and the overall calibrated risk where they say
+        nothing.
 
         Parameters
         ----------
@@ -171,12 +190,17 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         """What comes before ``_fit`` once the data are read."""
         tags, name = self.tags, type(self).__name__
         if tags.needs_reference and record.reference is None:
-            raise InputError(f"{name} needs reference=(X_train, y_train), the model's own training data; got None.")
+            raise InputError(
+                f"{name} needs reference=(X_train, y_train), the model's own training data; got"
+                " None."
+            )
         self._require_given(record)
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None.")
         if tags.binary_only and record.n_classes != 2:
-            raise InputError(f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}()).")
+            raise InputError(
+                f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}())."
+            )
         if tags.takes_groups:
             names = None if record.groups is None else column_names(record.groups, "groups")
             self.group_names_ = None if names is None else [str(name) for name in names]
@@ -186,7 +210,9 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
 
     def _refuse_unused(self, **given: object) -> None:
         for name, value in given.items():
-            if value is not None and not (self.tags.takes_groups if name == "groups" else self.tags.takes_features):
+            if value is not None and not (
+                self.tags.takes_groups if name == "groups" else self.tags.takes_features
+            ):
                 raise InputError(f"{type(self).__name__} does not use {name}; leave it out.")
 
     def _read(self, P: ArrayLike, X: Any = None, groups: Any = None) -> Predictions:
@@ -218,10 +244,14 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
         return self._predict_proba(record)[np.arange(len(record)), record.predicted]
 
     def _predict_proba(self, record: Predictions) -> np.ndarray:
-        raise TypeError(f"{type(self).__name__} must write _predict_proba for its tag output='probability'.")
+        raise TypeError(
+            f"{type(self).__name__} must write _predict_proba for its tag output='probability'."
+        )
 
     def _predict_confidence(self, record: Predictions) -> np.ndarray:
-        raise TypeError(f"{type(self).__name__} must write _predict_confidence for its tag output='confidence'.")
+        raise TypeError(
+            f"{type(self).__name__} must write _predict_confidence for its tag output='confidence'."
+        )
 
 
 @trial.register

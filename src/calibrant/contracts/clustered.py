@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import bca_limits, bootstrap_totals, leave_out_values, percentile_limits
+from calibrant._kernels.bootstrap import (
+    bca_limits,
+    bootstrap_totals,
+    leave_out_values,
+    percentile_limits,
+)
 from calibrant._kernels.clusters import apart_limits, expanded_level, mean_worth, side_shares
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
@@ -19,25 +24,32 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster_draws", "clustered_interval", "two_way_interval"]
 
-#: The part of a row that is added and taken away to see what it moves the number by, and the share of the number that is rounding then.
+#: The part of a row that is added and taken away to see what it moves the number by, and the share
+#: of the number that is rounding then.
 STEP = 1e-2
 ROUNDING = 1e-12
 
 
-def clustered_interval(metric: "Metric", record: Any, level: float, method: str, n_resamples: int, random_state: int) -> Interval:
+def clustered_interval(
+    metric: "Metric", record: Any, level: float, method: str, n_resamples: int, random_state: int
+) -> Interval:
     """The interval of a record of one output that carries its clusters.
 
-    Where an interval follows from sums over rows, it is that of as many independent rows as the clusters are worth: of a mean,
-    the cluster-robust one (CR2, Student's t with Satterthwaite's degrees of freedom). Of rows that
-    are clusters of their own, as those with weights of sampling are, it is the sandwich one of any
-    number whose moves by each row are known. Elsewhere whole clusters are drawn, and limits are wider
-    as Student's t is with as many equal clusters as these are worth.
+    Where an interval follows from sums over rows, it is that of as many independent rows as the
+    clusters are worth: of a mean, the cluster-robust one (CR2, Student's t with Satterthwaite's
+    degrees of freedom). Of rows that are clusters of their own, as those with weights of sampling
+    are, it is the sandwich one of any number whose moves by each row are known. Elsewhere whole
+    clusters are drawn, and limits are wider as Student's t is with as many equal clusters as these
+    are worth.
     """
     cluster = np.unique(record.cluster, return_inverse=True)[1]
     record = replace(record, cluster=cluster)
     value, n = metric.of(record), float(record.weights.sum())
     if cluster.max() < 1:
-        raise InputError("cluster must name two clusters or more; got one; leave it out if rows do not hang together.")
+        raise InputError(
+            "cluster must name two clusters or more; got one; leave it out if rows do not hang"
+            " together."
+        )
     if method in ("auto", "analytic"):
         limits = _limits(metric, record, value, level)
         if limits is None and rows_apart(record):
@@ -46,22 +58,37 @@ def clustered_interval(metric: "Metric", record: Any, level: float, method: str,
             return Interval.holding(value, limits, level, "analytic", n)
     if method not in ("auto", "bootstrap", "bca") or (method == "auto" and not metric.clustered):
         raise InputError(
-            f'{metric.name} has no "{method}" interval that knows of clusters; use method="bootstrap", which draws them whole, or a mean.'
+            f'{metric.name} has no "{method}" interval that knows of clusters; use'
+            ' method="bootstrap", which draws them whole, or a mean.'
         )
     sides, share = metric.sides_of(record), np.bincount(cluster, weights=record.weights) / n
     known = 1.0 / float(share @ share) - 1.0
-    known = known if sides is None else min(known, side_shares(sides, record.weights, cluster)[1] - 1.0)
+    known = (
+        known if sides is None else min(known, side_shares(sides, record.weights, cluster)[1] - 1.0)
+    )
     draws = cluster_draws(metric, record, n_resamples, random_state)
     finite = draws[np.isfinite(draws)]
     if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value) and known > 0.0):
-        # What shows no variation may hide some: each cluster counts as one row, and rows have an interval of their own.
-        alone = replace(record, cluster=None, weight=record.weights * mean_worth(np.zeros(len(record)), record.weights, cluster, level))
-        found = metric.interval_of(alone, level=level, n_resamples=n_resamples, random_state=random_state)
+        # What shows no variation may hide some: each cluster counts as one row, and rows have an
+        # interval of their own.
+        alone = replace(
+            record,
+            cluster=None,
+            weight=record.weights
+            * mean_worth(np.zeros(len(record)), record.weights, cluster, level),
+        )
+        found = metric.interval_of(
+            alone, level=level, n_resamples=n_resamples, random_state=random_state
+        )
         return Interval.holding(value, (found.low, found.high), level, found.method, n)
     level_drawn = expanded_level(level, known)
     if method == "bca":
-        left_out = leave_out_values(np.ones(len(share)), partial(_value, metric, record), random_state)
-        return Interval.holding(value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n)
+        left_out = leave_out_values(
+            np.ones(len(share)), partial(_value, metric, record), random_state
+        )
+        return Interval.holding(
+            value, bca_limits(draws, value, left_out, level_drawn), level, "bca", n
+        )
     return Interval.holding(value, percentile_limits(draws, level_drawn), level, "bootstrap", n)
 
 
@@ -81,7 +108,8 @@ def two_way_interval(
     """
     if method not in ("auto", "analytic"):
         raise InputError(
-            f'method must be "auto" or "analytic" with two columns of clusters; got {method!r}; whole clusters are drawn of one column.'
+            f'method must be "auto" or "analytic" with two columns of clusters; got {method!r};'
+            " whole clusters are drawn of one column."
         )
     cells = array_of(list(zip(*(one.tolist() for one in ways), strict=True)))
     records = [clustered(record, one, weight_kind) for one in (*ways, cells)]
@@ -109,7 +137,12 @@ def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state:
     if not metric.mergeable:
         return bootstrap_totals(each, partial(_value, metric, record), n_resamples, random_state)
     totals = metric.group_totals_of(record, record.cluster, len(each))
-    return bootstrap_totals(each, lambda times: metric.finalise(np.tensordot(times, totals, 1)), n_resamples, random_state)
+    return bootstrap_totals(
+        each,
+        lambda times: metric.finalise(np.tensordot(times, totals, 1)),
+        n_resamples,
+        random_state,
+    )
 
 
 def _value(metric: "Metric", record: Any, times: np.ndarray) -> float:
@@ -118,7 +151,9 @@ def _value(metric: "Metric", record: Any, times: np.ndarray) -> float:
 
 
 def _apart(metric: "Metric", record: Any, value: float, level: float) -> Any:
-    """(low, high) of rows apart whose weights are of sampling; None where their moves are unknown."""
+    """(low, high) of rows apart whose weights are of sampling; None where their moves are
+    unknown.
+    """
     moves, sides, weight = metric.moves_of(record), metric.sides_of(record), record.weights
     if moves is None or np.isnan(value):
         return None
@@ -135,8 +170,11 @@ def _limits(metric: "Metric", record: Any, value: float, level: float) -> Any:
     if metric.limits(totals, level) is None:
         return None
     rows = STEP * metric.group_totals_of(record, np.arange(len(record)), len(record))
-    # What each row moves the number by: the derivative of a function of sums, and of a mean the row's deviation from it.
+    # What each row moves the number by: the derivative of a function of sums, and of a mean the
+    # row's deviation from it.
     moves = (metric.finalise(totals + rows) - metric.finalise(totals - rows)) / (2.0 * STEP)
     moves = np.where(np.isfinite(moves) & (np.abs(moves) > ROUNDING * abs(value)), moves, 0.0)
     moves = moves - record.weights * (moves.sum() / record.weights.sum())
-    return metric.limits(totals * mean_worth(moves / record.weights, record.weights, record.cluster, level), level)
+    return metric.limits(
+        totals * mean_worth(moves / record.weights, record.weights, record.cluster, level), level
+    )

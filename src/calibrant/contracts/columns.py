@@ -1,4 +1,6 @@
-"""Records of equal-length arrays: data first, drawn by displays; and any result as plain values, ready for JSON."""
+"""Records of equal-length arrays: data first, drawn by displays; and any result as plain values,
+ready for JSON.
+"""
 
 import math
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -31,12 +33,16 @@ class Record:
 
 
 def thin(count: int, most: int) -> np.ndarray:
-    """Places of at most about ``most`` of ``count`` rows, evenly, the first and the last among them."""
+    """Places of at most about ``most`` of ``count`` rows, evenly, the first and the last among
+    them.
+    """
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 class Known:
-    """Base of results of which some numbers may not be known: in a dictionary these, None, are left out."""
+    """Base of results of which some numbers may not be known: in a dictionary these, None, are
+    left out.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """What is known."""
@@ -44,13 +50,17 @@ class Known:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity as None, others (times) as text.
+    """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity
+    as None, others (times) as text.
 
-    A dataclass with ``to_dict`` is what that says; a field with an underscore at its end, as ``class_``, loses it.
+    A dataclass with ``to_dict`` is what that says; a field with an underscore at its end, as
+    ``class_``, loses it.
 
     Examples
     --------
-    >>> plain({"n": np.int64(2), "ece": np.array([0.5, np.nan]), "when": np.datetime64("2026-01-31")})
+    >>> plain(
+    ...     {"n": np.int64(2), "ece": np.array([0.5, np.nan]), "when": np.datetime64("2026-01-31")}
+    ... )
     {'n': 2, 'ece': [0.5, None], 'when': '2026-01-31'}
     """
     if is_dataclass(value) and not isinstance(value, type):

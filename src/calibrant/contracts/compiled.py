@@ -18,7 +18,8 @@ Function = Callable[..., np.ndarray]
 
 
 def _sum(x: np.ndarray) -> np.ndarray:
-    # From the first class to the last, as records sum their rows: a step map must see the very same scores.
+    # From the first class to the last, as records sum their rows: a step map must see the very same
+    # scores.
     return sum_in_sequence(np.ascontiguousarray(x.T))[:, None]
 
 
@@ -50,7 +51,11 @@ def _interpolate(c: Any) -> Function:
         return between_knots(x.ravel(), knots, values).reshape(x.shape)
 
     def function(x: np.ndarray) -> np.ndarray:
-        return inner(x) + before * np.minimum(x - knots[0], 0.0) + after * np.maximum(x - knots[-1], 0.0)
+        return (
+            inner(x)
+            + before * np.minimum(x - knots[0], 0.0)
+            + after * np.maximum(x - knots[-1], 0.0)
+        )
 
     return function if before or after else inner
 
@@ -131,7 +136,8 @@ class Compiled:
 
     Notes
     -----
-    For serving: one row costs microseconds. Rows that no door has read give whatever the arithmetic gives.
+    For serving: one row costs microseconds. Rows that no door has read give whatever the arithmetic
+    gives.
 
     Examples
     --------
@@ -147,10 +153,14 @@ class Compiled:
         self._given: int = next(j for j, node in enumerate(nodes) if node.op == "input")
         self.width: int = nodes[self._given].width
         self.result_width: int = expression.width
-        self._values: list[Any] = [node.constants["values"][None, :] if node.op == "constant" else None for node in nodes]
+        self._values: list[Any] = [
+            node.constants["values"][None, :] if node.op == "constant" else None for node in nodes
+        ]
         self._row: Any = row_function(expression)
         self._steps: list[tuple[int, Function, tuple[int, ...]]] = [
-            (j, _function(node), tuple(place[id(x)] for x in node.of)) for j, node in enumerate(nodes) if node.of
+            (j, _function(node), tuple(place[id(x)] for x in node.of))
+            for j, node in enumerate(nodes)
+            if node.of
         ]
 
     def __call__(self, P: Any, out: np.ndarray | None = None) -> np.ndarray:
@@ -192,4 +202,6 @@ def _function(node: Expression) -> Function:
 def _join(*parts: np.ndarray) -> np.ndarray:
     rows = max(len(x) for x in parts)
     # Constants have one row.
-    return np.concatenate([x if len(x) == rows else np.repeat(x, rows, axis=0) for x in parts], axis=1)
+    return np.concatenate(
+        [x if len(x) == rows else np.repeat(x, rows, axis=0) for x in parts], axis=1
+    )

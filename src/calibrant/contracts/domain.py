@@ -49,7 +49,9 @@ def domain_of(record: Any) -> Domain:
 
 def domain_of_input(P: Any, std: Any = None) -> Domain:
     """The domain of what is given as predictions: the one that is sure of it, or else the first."""
-    return next((one for one in DOMAINS.values() if one.takes(P, std)), next(iter(DOMAINS.values())))
+    return next(
+        (one for one in DOMAINS.values() if one.takes(P, std)), next(iter(DOMAINS.values()))
+    )
 
 
 class Facet(Generic[Part]):
@@ -81,7 +83,9 @@ class Facet(Generic[Part]):
     def __getitem__(self, domain: Domain) -> Part:
         if domain not in self._made:
             if domain not in self._makers:
-                raise InputError(f"{domain.predictions} have no {self.what}; register one for their domain.")
+                raise InputError(
+                    f"{domain.predictions} have no {self.what}; register one for their domain."
+                )
             self._made[domain] = self._makers[domain]()
         return self._made[domain]
 

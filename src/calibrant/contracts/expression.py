@@ -1,7 +1,8 @@
 r"""What a fitted calibrator or map computes, as a small expression that other languages can say.
 
-A node stands for n rows of ``width`` numbers. The primitives are few (``PRIMITIVES``), each with its one meaning in float64; an emitter
-(:mod:`calibrant.export`) has one line for each of them. Nodes are shared, so an expression is a graph: what two parts use is computed once.
+A node stands for n rows of ``width`` numbers. The primitives are few (``PRIMITIVES``), each with
+its one meaning in float64; an emitter (:mod:`calibrant.export`) has one line for each of them.
+Nodes are shared, so an expression is a graph: what two parts use is computed once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,16 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.bins import ROUNDING
 
-__all__ = ["ABOVE_ONE", "LOWEST", "PRIMITIVES", "Expression", "constant", "join", "source", "weighted_sum"]
+__all__ = [
+    "ABOVE_ONE",
+    "LOWEST",
+    "PRIMITIVES",
+    "Expression",
+    "constant",
+    "join",
+    "source",
+    "weighted_sum",
+]
 
 #: Below any logit, and finite in float32 too.
 LOWEST = -1e30
@@ -34,9 +44,14 @@ PRIMITIVES: dict[str, str] = {
     "sigmoid": "1 / (1 + e^-x)",
     "softmax": "e^x over the row's sum of them",
     "log_softmax": "x less the logarithm of the row's sum of e^x",
-    "log_probabilities": "log x of rows that sum to 1; an exact 0 reads 1e-12, or the row's smallest positive entry where that is smaller",
+    "log_probabilities": (
+        "log x of rows that sum to 1; an exact 0 reads 1e-12, or the row's smallest positive entry"
+        " where that is smaller"
+    ),
     "clip": "x kept from `low` to `high`",
-    "interpolate": "straight lines through (`knots`, `values`), beyond them with slopes `before` and `after`",
+    "interpolate": (
+        "straight lines through (`knots`, `values`), beyond them with slopes `before` and `after`"
+    ),
     "step": "`values`[number of `edges` below x], or with `closed` of those at or below x",
     "sum": "the row's sum of x, width 1",
     "max": "the row's largest x, width 1",
@@ -65,13 +80,16 @@ class Expression:
 
     Notes
     -----
-    Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to say what a new calibrator of yours computes: write
-    ``_expression(record)`` beside ``_predict_proba(record)``, with the symbolic record in place of the read one.
+    Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to say what a new
+    calibrator of yours computes: write ``_expression(record)`` beside ``_predict_proba(record)``,
+    with the symbolic record in place of the read one.
 
     Examples
     --------
     >>> from calibrant import TemperatureScaling
-    >>> cal = TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    >>> cal = TemperatureScaling(inputs="logit").fit(
+    ...     [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1]
+    ... )
     >>> [node.op for node in cal.expression().nodes()]
     ['input', 'constant', 'multiply', 'softmax']
     """
@@ -129,7 +147,9 @@ class Expression:
     def matrix(self, matrix: ArrayLike, shift: ArrayLike) -> "Expression":
         """x A' + b, A (m, width) and b (m,)."""
         A = np.asarray(matrix, dtype=np.float64)
-        return Expression("matrix", (self,), len(A), {"matrix": A, "shift": np.asarray(shift, dtype=np.float64)})
+        return Expression(
+            "matrix", (self,), len(A), {"matrix": A, "shift": np.asarray(shift, dtype=np.float64)}
+        )
 
     def exp(self) -> "Expression":
         return self._same("exp")
@@ -161,18 +181,32 @@ class Expression:
         inside = self.clip(low, 1.0 - high)
         return inside.log() - (1.0 - inside).log()
 
-    def interpolate(self, knots: ArrayLike, values: ArrayLike, before: float = 0.0, after: float = 0.0) -> "Expression":
-        """Straight lines between ``knots`` (m,), increasing, through ``values`` (m,); beyond them with the slopes given."""
-        table = {"knots": np.asarray(knots, dtype=np.float64), "values": np.asarray(values, dtype=np.float64)}
+    def interpolate(
+        self, knots: ArrayLike, values: ArrayLike, before: float = 0.0, after: float = 0.0
+    ) -> "Expression":
+        """Straight lines between ``knots`` (m,), increasing, through ``values`` (m,); beyond
+        them with the slopes given.
+        """
+        table = {
+            "knots": np.asarray(knots, dtype=np.float64),
+            "values": np.asarray(values, dtype=np.float64),
+        }
         return self._same("interpolate", **table, before=float(before), after=float(after))
 
     def step(self, edges: ArrayLike, values: ArrayLike, *, closed: bool = True) -> "Expression":
-        """``values`` (m + 1,) by the number of ``edges`` (m,), increasing, at or below x; not ``closed``: below x."""
-        table = {"edges": np.asarray(edges, dtype=np.float64), "values": np.asarray(values, dtype=np.float64)}
+        """``values`` (m + 1,) by the number of ``edges`` (m,), increasing, at or below x; not
+        ``closed``: below x.
+        """
+        table = {
+            "edges": np.asarray(edges, dtype=np.float64),
+            "values": np.asarray(values, dtype=np.float64),
+        }
         return self._same("step", **table, closed=bool(closed))
 
     def settled(self) -> "Expression":
-        """x, and 0 where rounding alone keeps a difference from 0, as ``calibrant._kernels.bins.settled`` has it."""
+        """x, and 0 where rounding alone keeps a difference from 0, as
+        ``calibrant._kernels.bins.settled`` has it.
+        """
         return (self * self).step([ROUNDING**2], [0.0, 1.0]).where(self, 0.0)
 
     def sum(self) -> "Expression":
@@ -214,7 +248,11 @@ def constant(values: ArrayLike) -> Expression:
 
 def join(parts: Sequence[Expression]) -> Expression:
     """The columns of all ``parts``, side by side."""
-    return parts[0] if len(parts) == 1 else Expression("join", tuple(parts), sum(x.width for x in parts))
+    return (
+        parts[0]
+        if len(parts) == 1
+        else Expression("join", tuple(parts), sum(x.width for x in parts))
+    )
 
 
 def weighted_sum(parts: Sequence[Expression], weights: Iterable[float]) -> Expression:

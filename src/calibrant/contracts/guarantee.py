@@ -1,4 +1,6 @@
-"""What a set, an interval or a rule promises, over what draw, on what assumption, and from how many rows."""
+"""What a set, an interval or a rule promises, over what draw, on what assumption, and from how
+many rows.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -23,18 +25,21 @@ class Guarantee:
     Attributes
     ----------
     guarantee : {"marginal", "pac", "long run", "asymptotic"}
-        "marginal": the expectation over calibration set and new row obeys the bound. "pac": with probability at least ``confidence`` over
-        calibration sets, all new rows together obey it. "long run": every sequence's average does. "asymptotic": only in the limit.
+        "marginal": the expectation over calibration set and new row obeys the bound. "pac": with
+        probability at least ``confidence`` over calibration sets, all new rows together obey it.
+        "long run": every sequence's average does. "asymptotic": only in the limit.
     quantity : str
         What is bounded, for example "coverage" or "error rate among accepted rows".
     least, most : float or None
         The bounds of the quantity; None where nothing is promised on that side.
     over : str
-        What the promise is an average over, or holds for all of, for example "new rows" or "new rows of each class".
+        What the promise is an average over, or holds for all of, for example "new rows" or "new
+        rows of each class".
     assumes : str
         What must be true, for example "new rows are exchangeable with the calibration rows".
     n : float
-        How many rows (or clusters) the promise was bought with; rows that something else was fitted on do not count.
+        How many rows (or clusters) the promise was bought with; rows that something else was fitted
+        on do not count.
     unit : {"rows", "clusters"}
     confidence : float or None
         Of a "pac" promise.
@@ -47,8 +52,8 @@ class Guarantee:
 
     Notes
     -----
-    Read ``assumes`` before you lean on it: no promise here outlives a change of the population. ``calibrant.testing.check_guarantee`` asks
-    simulations whether one is kept.
+    Read ``assumes`` before you lean on it: no promise here outlives a change of the population.
+    ``calibrant.testing.check_guarantee`` asks simulations whether one is kept.
     """
 
     guarantee: Literal["marginal", "pac", "long run", "asymptotic"]
@@ -71,6 +76,7 @@ class Guarantee:
         bound = " and ".join(f"{word} {end:.4g}" for word, end in ends.items() if end is not None)
         sure = "" if self.confidence is None else f"with probability {self.confidence:g} "
         return (
-            f"{self.quantity} {bound} for {self.over}, {sure}{DRAWS[self.guarantee]} ({self.guarantee}; {self.method or 'no name'}; "
-            f"{self.n:,.0f} {self.unit}), if {self.assumes}"
+            f"{self.quantity} {bound} for {self.over}, {sure}{DRAWS[self.guarantee]}"
+            f" ({self.guarantee}; {self.method or 'no name'}; {self.n:,.0f} {self.unit}), if"
+            f" {self.assumes}"
         )

@@ -21,12 +21,14 @@ class Interval:
     Attributes
     ----------
     value, low, high : float
-        The number and the ends of its interval, which holds both ``value`` and what the metric itself gives.
+        The number and the ends of its interval, which holds both ``value`` and what the metric
+        itself gives.
     level : float
-        The share of such intervals that are to hold the true value, for example 0.95; how many do is simulated in the guide.
+        The share of such intervals that are to hold the true value, for example 0.95; how many do
+        is simulated in the guide.
     method : str
-        How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed of its bias; "null": not of the
-        data but of calibrated scores (``null_of``).
+        How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed
+        of its bias; "null": not of the data but of calibrated scores (``null_of``).
     n : float
         Sum of the weights: the number of rows where every row counts once.
     plain : float or None
@@ -50,8 +52,24 @@ class Interval:
 
     @classmethod
     def holding(
-        cls, value: float, limits: tuple[Any, Any], level: float, method: str, n: float, plain: float | None = None
-    ) -> "Interval":  # fmt: skip
-        """An interval of these limits, widened where they leave out the value, or what the metric itself gives."""
+        cls,
+        value: float,
+        limits: tuple[Any, Any],
+        level: float,
+        method: str,
+        n: float,
+        plain: float | None = None,
+    ) -> "Interval":
+        """An interval of these limits, widened where they leave out the value, or what the
+        metric itself gives.
+        """
         held = [float(one) for one in (value, plain) if one is not None and one == one]
-        return cls(float(value), min([float(limits[0]), *held]), max([float(limits[1]), *held]), level, method, n, plain)
+        return cls(
+            float(value),
+            min([float(limits[0]), *held]),
+            max([float(limits[1]), *held]),
+            level,
+            method,
+            n,
+            plain,
+        )

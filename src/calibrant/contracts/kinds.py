@@ -1,4 +1,6 @@
-"""What a part must be where one is asked for: said in one sentence at the door, not by an AttributeError below it."""
+"""What a part must be where one is asked for: said in one sentence at the door, not by an
+AttributeError below it.
+"""
 
 from typing import TypeVar
 
@@ -10,8 +12,13 @@ from calibrant.contracts.signal import Signal
 from calibrant.errors import InputError
 
 __all__ = [
-    "require_any_calibrator", "require_calibrator", "require_map", "require_metric", "require_regression_calibrator", "require_signal",
-]  # fmt: skip
+    "require_any_calibrator",
+    "require_calibrator",
+    "require_map",
+    "require_metric",
+    "require_regression_calibrator",
+    "require_signal",
+]
 
 Part = TypeVar("Part")
 
@@ -27,8 +34,14 @@ KINDS: dict[type, tuple[str, str]] = {
 BELONGS: dict[tuple[type, type], str] = {
     (Calibrator, Map): "wrap it, as OneVsRest({0}), PerClass({0}) or ConfidenceCalibrator(map={0})",
     (Calibrator, Signal): "wrap it, as ConfidenceCalibrator(signal={0})",
-    (Calibrator, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
-    (RegressionCalibrator, Calibrator): "class probabilities take it: CalibratedClassifier(model, {0})",
+    (
+        Calibrator,
+        RegressionCalibrator,
+    ): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
+    (
+        RegressionCalibrator,
+        Calibrator,
+    ): "class probabilities take it: CalibratedClassifier(model, {0})",
     (RegressionCalibrator, Map): "a map is for class probabilities",
     (Map, Calibrator): "whole-vector calibrators need no wrapper",
     (Map, RegressionCalibrator): "forecasts of numbers take it: CalibratedRegressor(model, {0})",
@@ -38,7 +51,9 @@ BELONGS: dict[tuple[type, type], str] = {
 }
 
 
-def require_calibrator(part: object, argument: str = "calibrator", *, or_map: bool = False) -> Calibrator:
+def require_calibrator(
+    part: object, argument: str = "calibrator", *, or_map: bool = False
+) -> Calibrator:
     """The calibrator of classes itself, if it is one; ``or_map`` says that a map would have done.
 
     Examples
@@ -47,15 +62,24 @@ def require_calibrator(part: object, argument: str = "calibrator", *, or_map: bo
     >>> require_calibrator(TemperatureScaling())
     TemperatureScaling()
     """
-    return _require(Calibrator, part, argument, ", or a map such as Isotonic(), which then goes one-vs-rest" if or_map else "")
+    return _require(
+        Calibrator,
+        part,
+        argument,
+        ", or a map such as Isotonic(), which then goes one-vs-rest" if or_map else "",
+    )
 
 
-def require_regression_calibrator(part: object, argument: str = "calibrator") -> RegressionCalibrator:
+def require_regression_calibrator(
+    part: object, argument: str = "calibrator"
+) -> RegressionCalibrator:
     """The calibrator of forecasts itself, if it is one."""
     return _require(RegressionCalibrator, part, argument)
 
 
-def require_any_calibrator(part: object, argument: str = "calibrator") -> Calibrator | RegressionCalibrator:
+def require_any_calibrator(
+    part: object, argument: str = "calibrator"
+) -> Calibrator | RegressionCalibrator:
     """The calibrator itself, of classes or of forecasts, if it is one."""
     return part if isinstance(part, RegressionCalibrator) else _require(Calibrator, part, argument)
 
@@ -79,7 +103,10 @@ def _require(wanted: type[Part], part: object, argument: str, more: str = "") ->
     if isinstance(part, wanted):
         return part
     called, example = KINDS[wanted]
-    raise InputError(f"{argument} must be {called} such as {example}{more}; got {_said(part)}{_remedy(wanted, part)}.")
+    raise InputError(
+        f"{argument} must be {called} such as {example}{more}; got"
+        f" {_said(part)}{_remedy(wanted, part)}."
+    )
 
 
 def _said(part: object) -> str:
@@ -89,7 +116,11 @@ def _said(part: object) -> str:
     kind = next((called for kind, (called, _) in KINDS.items() if isinstance(part, kind)), None)
     if kind is not None:
         return f"{type(part).__name__}, {kind}"
-    return repr(part) if isinstance(part, str | int | float | None) and len(repr(part)) < 40 else f"a {type(part).__name__}"
+    return (
+        repr(part)
+        if isinstance(part, str | int | float | None) and len(repr(part)) < 40
+        else f"a {type(part).__name__}"
+    )
 
 
 def _is_a(kind: type, part: object) -> bool:
@@ -101,5 +132,12 @@ def _remedy(wanted: type, part: object) -> str:
     name = f"{(part if isinstance(part, type) else type(part)).__name__}()"
     if _is_a(wanted, part):
         return f"; call it: {name}"
-    found = next((words for (want, given), words in BELONGS.items() if want is wanted and _is_a(given, part)), None)
+    found = next(
+        (
+            words
+            for (want, given), words in BELONGS.items()
+            if want is wanted and _is_a(given, part)
+        ),
+        None,
+    )
     return "" if found is None else f"; {found.format(name)}"

@@ -21,7 +21,8 @@ __all__ = ["Map"]
 
 
 class Map(Saved, BaseEstimator, ABC):
-    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on clean float64 arrays.
+    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on
+    clean float64 arrays.
 
     See Also
     --------
@@ -47,9 +48,12 @@ class Map(Saved, BaseEstimator, ABC):
     def _predict(self, score: np.ndarray) -> np.ndarray: ...
 
     def fit(
-        self, score: ArrayLike, correct: ArrayLike | SoftLabels, *,
+        self,
+        score: ArrayLike,
+        correct: ArrayLike | SoftLabels,
+        *,
         sample_weight: ArrayLike | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Fit on scores (n,) and outcomes (n,) of 0 and 1.
 
         A weight of 2 means the row twice, a weight of 0 no row. Where the tag
@@ -73,11 +77,17 @@ class Map(Saved, BaseEstimator, ABC):
         return self.fit_checked(score, hit, weight)
 
     def fit_checked(
-        self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray | None = None, memory: dict[str, Any] | None = None
+        self,
+        score: np.ndarray,
+        correct: np.ndarray,
+        weight: np.ndarray | None = None,
+        memory: dict[str, Any] | None = None,
     ) -> Self:
-        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or None.
+        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or
+        None.
 
-        A dict ``memory`` takes what one search found to the next, on nearly the same rows; maps that search may use it.
+        A dict ``memory`` takes what one search found to the next, on nearly the same rows; maps
+        that search may use it.
         """
         self.n_fit_: float = float(len(score) if weight is None else weight.sum())
         self.status_: str = "exact"
@@ -88,13 +98,25 @@ class Map(Saved, BaseEstimator, ABC):
             del self._memory
         return self
 
-    def fit_groups(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, group: np.ndarray, n_groups: int) -> list["Map"]:
-        """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each with rows; a map may do it at once."""
+    def fit_groups(
+        self,
+        score: np.ndarray,
+        correct: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+    ) -> list["Map"]:
+        """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each
+        with rows; a map may do it at once.
+        """
         rows = rows_by_group(group, n_groups)
         return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
 
     def _expression(self, score: Expression) -> Expression:
-        raise InputError(f"{type(self).__name__} does not say its prediction as an expression; write _expression(score) beside _predict.")
+        raise InputError(
+            f"{type(self).__name__} does not say its prediction as an expression; write"
+            " _expression(score) beside _predict."
+        )
 
     def express(self, score: Expression) -> Expression:
         """What ``predict`` computes, of a score that is itself an expression, of width 1."""
@@ -102,7 +124,9 @@ class Map(Saved, BaseEstimator, ABC):
         return self._expression(score)
 
     def expression(self) -> Expression:
-        """What ``predict`` computes, as an expression of the score; InputError where it cannot be said."""
+        """What ``predict`` computes, as an expression of the score; InputError where it cannot
+        be said.
+        """
         return self.express(source(1))
 
     def predict(self, score: ArrayLike) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Functions with an inner level: ``curve(y, P)`` reads what it is given, ``curve.of(record)`` works on a record that has been read."""
+"""Functions with an inner level: ``curve(y, P)`` reads what it is given, ``curve.of(record)``
+works on a record that has been read.
+"""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
@@ -20,7 +22,9 @@ class OnRecord(Protocol[Given, Read, Found]):
         ...
 
 
-def on_record(of: Callable[Read, Found]) -> Callable[[Callable[Given, Found]], OnRecord[Given, Read, Found]]:
+def on_record(
+    of: Callable[Read, Found],
+) -> Callable[[Callable[Given, Found]], OnRecord[Given, Read, Found]]:
     """Decorator that names ``of``, the function's inner level, on the function itself.
 
     Examples

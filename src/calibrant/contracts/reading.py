@@ -1,4 +1,6 @@
-"""What was said and what was true, read as the metrics ask: probabilities for classification, forecasts for regression."""
+"""What was said and what was true, read as the metrics ask: probabilities for classification,
+forecasts for regression.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -23,9 +25,15 @@ TaskRecord = Predictions | ForecastRecord
 
 
 def read_for(
-    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability", check_values: bool = True,
-) -> TaskRecord:  # fmt: skip
+    metrics: Sequence["Metric"],
+    y_true: ArrayLike | None,
+    P: Any,
+    std: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    check_values: bool = True,
+) -> TaskRecord:
     """The one record that all these metrics read.
 
     Parameters
@@ -53,11 +61,21 @@ def read_for(
 
 
 def read_labelled(
-    y_true: ArrayLike | None, P: Any, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-    inputs: Inputs = "probability", X: Any = None, reference: Any = None, check_values: bool = True, called: str = "y_true",
+    y_true: ArrayLike | None,
+    P: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    X: Any = None,
+    reference: Any = None,
+    check_values: bool = True,
+    called: str = "y_true",
     soft: bool = False,
-) -> Predictions:  # fmt: skip
-    """A record of predictions of classes that must have their labels, in the order of metrics; errors call the labels ``called``."""
+) -> Predictions:
+    """A record of predictions of classes that must have their labels, in the order of metrics;
+    errors call the labels ``called``.
+    """
     options = {"X": X, "reference": reference, "check_values": check_values, "soft": soft}
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, **options)
     if record.labels is None and record.shares is None:
@@ -66,28 +84,52 @@ def read_labelled(
 
 
 def _classes(
-    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None, sample_weight: ArrayLike | None,
-    classes: ArrayLike | None, inputs: Inputs, check_values: bool,
-) -> Predictions:  # fmt: skip
+    metrics: Sequence["Metric"],
+    y_true: ArrayLike | None,
+    P: Any,
+    std: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    inputs: Inputs,
+    check_values: bool,
+) -> Predictions:
     if std is not None:
         raise InputError("std is of regression; leave it out for classification metrics.")
     hard = [metric.name for metric in metrics if not metric.soft_labels]
     if isinstance(y_true, SoftLabels) and hard:
         raise soft_refused(hard[0])
     return read_labelled(
-        y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs,
-        check_values=check_values, soft=True,
-    )  # fmt: skip
+        y_true,
+        P,
+        sample_weight=sample_weight,
+        classes=classes,
+        inputs=inputs,
+        check_values=check_values,
+        soft=True,
+    )
 
 
 def _numbers(
-    metrics: Sequence["Metric"], y_true: ArrayLike | None, P: Any, std: ArrayLike | None, sample_weight: ArrayLike | None,
-    classes: ArrayLike | None, inputs: Inputs, check_values: bool,
-) -> ForecastRecord:  # fmt: skip
+    metrics: Sequence["Metric"],
+    y_true: ArrayLike | None,
+    P: Any,
+    std: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    inputs: Inputs,
+    check_values: bool,
+) -> ForecastRecord:
     if classes is not None or inputs != "probability":
-        raise InputError("classes= and inputs= are of classification; leave them out for regression metrics.")
+        raise InputError(
+            "classes= and inputs= are of classification; leave them out for regression metrics."
+        )
     pair = isinstance(cast(object, P), tuple) and len(P) == 2 and np.ndim(P[0]) > 0
-    if std is None and not pair and not is_forecast(P) and not any(metric.needs_std for metric in metrics):
+    if (
+        std is None
+        and not pair
+        and not is_forecast(P)
+        and not any(metric.needs_std for metric in metrics)
+    ):
         # No number depends on the spread: any will do.
         std = np.ones(to_array(P, "mean").shape)
     if y_true is None:
@@ -96,7 +138,18 @@ def _numbers(
 
 
 CLASSIFICATION = Domain(
-    "classification", "predictions of classes", Predictions, _classes, takes=lambda P, std: False,
-    strata=True, seen_labels=True,
-)  # fmt: skip
-REGRESSION = Domain("regression", "forecasts of a number", ForecastRecord, _numbers, takes=lambda P, std: std is not None or is_forecast(P))
+    "classification",
+    "predictions of classes",
+    Predictions,
+    _classes,
+    takes=lambda P, std: False,
+    strata=True,
+    seen_labels=True,
+)
+REGRESSION = Domain(
+    "regression",
+    "forecasts of a number",
+    ForecastRecord,
+    _numbers,
+    takes=lambda P, std: std is not None or is_forecast(P),
+)

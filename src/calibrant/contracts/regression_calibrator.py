@@ -17,7 +17,12 @@ from calibrant.contracts.domain import Domain
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.reading import REGRESSION
-from calibrant.contracts.symbolic_forecast import SymbolicAverage, SymbolicBins, SymbolicForecast, symbolic_forecast
+from calibrant.contracts.symbolic_forecast import (
+    SymbolicAverage,
+    SymbolicBins,
+    SymbolicForecast,
+    symbolic_forecast,
+)
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.forecasts.forecast import Forecast, require_level
@@ -31,10 +36,11 @@ __all__ = ["RegressionCalibrator", "try_forecasts"]
 class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     """Base of all calibrators of predictive distributions.
 
-    A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict with the names in ``learns`` (and
-    "status"), and ``_predict_output(forecast, **learned)``; or ``_predict_rows(record, **learned)`` where it looks at more of a row than
-    its forecast. The template reads the input and goes through the outputs: what is learned is stored as it is for (n,) forecasts, and as
-    an array (of numbers) or list with one entry for each output for (n, d).
+    A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict
+    with the names in ``learns`` (and "status"), and ``_predict_output(forecast, **learned)``; or
+    ``_predict_rows(record, **learned)`` where it looks at more of a row than its forecast. The
+    template reads the input and goes through the outputs: what is learned is stored as it is for
+    (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
 
     See Also
     --------
@@ -64,16 +70,24 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         raise TypeError(f"{type(self).__name__} must write _predict_output or _predict_rows.")
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        *more: Any,
+        std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         groups: Any = None,
-    ) -> Self:  # fmt: skip
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
+    ) -> Self:
+        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
+        ``fit(mean, y, std=std)`` for normal forecasts.
 
-        The columns of a frame of means, else of outcomes, are kept as ``output_names_``; ``predict`` refuses them in another order.
+        The columns of a frame of means, else of outcomes, are kept as ``output_names_``;
+        ``predict`` refuses them in another order.
 
         Parameters
         ----------
-        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with
+            ``std``, (n,) or (n, d)
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
@@ -87,19 +101,30 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         Raises
         ------
         InputError
-            For three positional arguments, which were (mean, std, y) once: nobody's outcomes are taken for standard deviations.
+            For three positional arguments, which were (mean, std, y) once: nobody's outcomes are
+            taken for standard deviations.
         """
         return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight, groups))
 
     def _read_to_fit(
-        self, forecast: Any, y: ArrayLike, more: tuple[Any, ...], std: Any, sample_weight: Any, groups: Any = None, X: Any = None
-    ) -> ForecastRecord:  # fmt: skip
-        """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the rows."""
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        more: tuple[Any, ...],
+        std: Any,
+        sample_weight: Any,
+        groups: Any = None,
+        X: Any = None,
+    ) -> ForecastRecord:
+        """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the
+        rows.
+        """
         self._refuse_unused(groups)
         if more:
             raise InputError(
-                f"fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got {2 + len(more)} positional arguments; "
-                "pass the standard deviations by name, std=."
+                "fit takes (forecast, y), or (mean, y, std=std) for normal forecasts; got"
+                f" {2 + len(more)} positional arguments; pass the standard deviations by name,"
+                " std=."
             )
         return read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups, X=X)
 
@@ -109,7 +134,9 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
 
     def _require_given(self, record: ForecastRecord) -> None:
         if self.tags.uses_groups and record.groups is None:
-            raise InputError(f"{type(self).__name__} needs groups=, the groups of the rows; got None.")
+            raise InputError(
+                f"{type(self).__name__} needs groups=, the groups of the rows; got None."
+            )
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
@@ -124,7 +151,9 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         self.output_names_ = record.names if record.several else None
         self.n_rows_ = float(record.weights.sum())
         learned = [self._fit_output(output) for output in record.outputs()]
-        self.status_: str = "; ".join(dict.fromkeys(each.pop("status", "exact") for each in learned))
+        self.status_: str = "; ".join(
+            dict.fromkeys(each.pop("status", "exact") for each in learned)
+        )
         for name in self.learns:
             setattr(self, name, _gathered([each[name] for each in learned], self.n_outputs_))
         return self
@@ -132,21 +161,27 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def _check(self) -> None:
         """Options that cannot work raise InputError here."""
 
-    def predict(self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None) -> Forecast:
-        """The calibrated predictive distributions: ``predict(forecast)``, or ``predict(mean, std)`` for normal forecasts.
+    def predict(
+        self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None
+    ) -> Forecast:
+        """The calibrated predictive distributions: ``predict(forecast)``, or ``predict(mean, std)``
+        for normal forecasts.
 
         ``groups`` are the groups of the rows, for calibrators that use them.
 
         Returns
         -------
         Forecast
-            With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and ``sample(n, random_state)``.
+            With ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)`` and
+            ``sample(n, random_state)``.
         """
         self._refuse_unused(groups)
         return self.predict_record(read_forecast(forecast, std, groups=groups))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen; empty for a calibrator that uses no groups."""
+        """Count by column of groups the rows whose level the fit had not seen; empty for a
+        calibrator that uses no groups.
+        """
         require_fitted(self, "n_outputs_")
         return {}
 
@@ -155,12 +190,18 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         require_fitted(self, "n_outputs_")
         self._require_given(record)
         forecast = record.forecast
-        if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (self.n_outputs_ and forecast.shape[1] != self.n_outputs_):
+        if (len(forecast.shape) == 1) != (self.n_outputs_ == 0) or (
+            self.n_outputs_ and forecast.shape[1] != self.n_outputs_
+        ):
             fitted = f"(n, {self.n_outputs_})" if self.n_outputs_ else "(n,)"
-            raise InputError(f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}.")
+            raise InputError(
+                f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}."
+            )
         require_order(record.names, "the forecast", self.output_names_, "the forecast of fit")
         columns = [
-            self._predict_rows(output, **{name.rstrip("_"): self._of(name, j) for name in self.learns})
+            self._predict_rows(
+                output, **{name.rstrip("_"): self._of(name, j) for name in self.learns}
+            )
             for j, output in enumerate(record.outputs())
         ]
         return join_outputs(columns, forecast.shape)
@@ -168,19 +209,35 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:
         return self._predict_output(record.forecast, **learned)
 
-    def _expression(self, forecast: SymbolicForecast, **learned: Any) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
+    def _expression(
+        self, forecast: SymbolicForecast, **learned: Any
+    ) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
         """What ``_predict_output`` makes of a normal forecast."""
-        raise InputError(f"{type(self).__name__} cannot be said as an expression of mean and std; keep it in Python.")
+        raise InputError(
+            f"{type(self).__name__} cannot be said as an expression of mean and std; keep it in"
+            " Python."
+        )
 
-    def express(self, forecast: SymbolicForecast) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
-        """``predict_record`` of a normal forecast of one output in symbols; InputError where it cannot be said."""
+    def express(
+        self, forecast: SymbolicForecast
+    ) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
+        """``predict_record`` of a normal forecast of one output in symbols; InputError where it
+        cannot be said.
+        """
         require_fitted(self, "n_outputs_")
         if self.n_outputs_:
-            raise InputError(f"only calibrators of one output are exported; this one has {self.n_outputs_}; fit one for each output.")
-        return self._expression(forecast, **{name.rstrip("_"): getattr(self, name) for name in self.learns})
+            raise InputError(
+                f"only calibrators of one output are exported; this one has {self.n_outputs_}; fit"
+                " one for each output."
+            )
+        return self._expression(
+            forecast, **{name.rstrip("_"): getattr(self, name) for name in self.learns}
+        )
 
     def expression(self, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Expression:
-        """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean, std), for export."""
+        """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean,
+        std), for export.
+        """
         levels = [float(level) for level in quantiles]
         if not all(0.0 < level < 1.0 for level in levels):
             raise InputError(f"quantiles must be numbers above 0 and below 1; got {quantiles!r}.")
@@ -200,9 +257,15 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
         if self.n_rows_ is None:
             return None
         return Guarantee(
-            "asymptotic", f"coverage of the {100 * level:g} % intervals", "new rows", "rows and their forecasts are independent draws",
-            n=self.n_rows_, least=level, most=level, method="consistent recalibration",
-        )  # fmt: skip
+            "asymptotic",
+            f"coverage of the {100 * level:g} % intervals",
+            "new rows",
+            "rows and their forecasts are independent draws",
+            n=self.n_rows_,
+            least=level,
+            most=level,
+            method="consistent recalibration",
+        )
 
     def _of(self, name: str, j: int) -> Any:
         value = getattr(self, name)
@@ -217,9 +280,13 @@ def _gathered(values: list[Any], n_outputs: int) -> Any:
 
 
 def try_forecasts(calibrator: Any, **beside: Any) -> Forecast:
-    """What a loaded calibrator says of three forecasts, finite; ``beside`` is what it takes of the rows."""
+    """What a loaded calibrator says of three forecasts, finite; ``beside`` is what it takes of
+    the rows.
+    """
     shape = (3, calibrator.n_outputs_) if calibrator.n_outputs_ else (3,)
-    forecast = calibrator.predict(np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape), np.ones(shape), **beside)
+    forecast = calibrator.predict(
+        np.linspace(-1.0, 1.0, int(np.prod(shape))).reshape(shape), np.ones(shape), **beside
+    )
     for values in (forecast.mean, forecast.std):
         require_valid(values, shape)
     return forecast
@@ -230,7 +297,11 @@ def _(calibrator: RegressionCalibrator):
     d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
     if not held:
         return
-    if d and any(len(values) != d for values in (*held, calibrator.output_names_ or range(d)) if values is not None):
+    if d and any(
+        len(values) != d
+        for values in (*held, calibrator.output_names_ or range(d))
+        if values is not None
+    ):
         raise ValueError(f"it says {d} outputs and holds others")
     forecast = try_forecasts(calibrator)
     with warnings.catch_warnings():

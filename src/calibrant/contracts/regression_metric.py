@@ -14,7 +14,8 @@ __all__ = ["RegressionMeanMetric", "RegressionMetric", "RegressionSumMetric", "R
 class RegressionMetric(Metric, domain=REGRESSION):
     """Base of all metrics of forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``.
 
-    How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as its square, None otherwise.
+    How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as
+    its square, None otherwise.
 
     See Also
     --------
@@ -25,7 +26,8 @@ class RegressionMetric(Metric, domain=REGRESSION):
 
 
 class RegressionSumMetric(RegressionMetric, SumMetric):
-    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and ``_finalise(totals)``.
+    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and
+    ``_finalise(totals)``.
 
     See Also
     --------
@@ -34,7 +36,8 @@ class RegressionSumMetric(RegressionMetric, SumMetric):
 
 
 class RegressionMeanMetric(RegressionMetric, MeanMetric):
-    """A weighted mean of one loss a row, with its analytic interval; a metric writes ``_losses(record)``.
+    """A weighted mean of one loss a row, with its analytic interval; a metric writes
+    ``_losses(record)``.
 
     See Also
     --------
@@ -43,7 +46,9 @@ class RegressionMeanMetric(RegressionMetric, MeanMetric):
 
 
 class RootMeanMetric(RegressionMeanMetric):
-    """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the squares."""
+    """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the
+    squares.
+    """
 
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return np.sqrt(super()._finalise(totals))

@@ -1,4 +1,6 @@
-"""An expression as a Python function of one row: for a few classes plain floats are several times quicker than arrays of one row."""
+"""An expression as a Python function of one row: for a few classes plain floats are several
+times quicker than arrays of one row.
+"""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -16,15 +18,22 @@ MOST_STATEMENTS = 3_000
 #: Larger matrices are multiplied by NumPy.
 LARGE_MATRIX = 60
 ENTRYWISE = {
-    "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "exp": "exp({0})", "log": "log({0})",
-    "sigmoid": "1.0 / (1.0 + exp(-{0})) if {0} > -700.0 else 0.0", "where": "{1} if {0} != 0.0 else {2}",
-}  # fmt: skip
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "divide": "{0} / {1}",
+    "exp": "exp({0})",
+    "log": "log({0})",
+    "sigmoid": "1.0 / (1.0 + exp(-{0})) if {0} > -700.0 else 0.0",
+    "where": "{1} if {0} != 0.0 else {2}",
+}
 
 
 def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | None:
     """``function(*row)``: the calibrated row; None where it would be too long.
 
-    Where arrays would give infinity or nan, it raises ValueError, OverflowError or ZeroDivisionError.
+    Where arrays would give infinity or nan, it raises ValueError, OverflowError or
+    ZeroDivisionError.
     """
     writer, nodes = _Writer(), list(expression.nodes())
     last_use = {id(part): j for j, node in enumerate(nodes) for part in node.of}
@@ -34,7 +43,10 @@ def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | N
         writer.add(node)
         writer.forget({id(part) for part in node.of if last_use[id(part)] == j})
     body = "".join(f"    {line}\n" for line in writer.lines)
-    source = f"def function({', '.join(writer.inputs)}):\n{body}    return ({', '.join(writer.result)},)\n"
+    source = (
+        f"def function({', '.join(writer.inputs)}):\n{body}    return"
+        f" ({', '.join(writer.result)},)\n"
+    )
     # The source holds numbers and names made here; nothing of a file's text reaches it.
     exec(compile(source, "<calibrant row>", "exec"), writer.namespace)
     return writer.namespace["function"]
@@ -43,7 +55,8 @@ def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | N
 class _Writer:
     """Statements over floats: every node's entries are atoms, names or numbers.
 
-    Names are used again once nothing needs them: the frame of a function with thousands of them would be allocated anew at each call.
+    Names are used again once nothing needs them: the frame of a function with thousands of them
+    would be allocated anew at each call.
     """
 
     def __init__(self) -> None:
@@ -76,7 +89,11 @@ class _Writer:
 
     def names_of(self, key: int) -> set[str]:
         """The names of ours among a node's entries."""
-        return {name for name in (atom.partition("[")[0] for atom in self.atoms[key]) if name in self.users}
+        return {
+            name
+            for name in (atom.partition("[")[0] for atom in self.atoms[key])
+            if name in self.users
+        }
 
     def table(self, values: np.ndarray) -> str:
         name = f"t{len(self.namespace)}"
@@ -87,9 +104,13 @@ class _Writer:
         x = [self.atoms[id(part)] for part in node.of]
         if node.op in ENTRYWISE:
             wide = [part if len(part) == node.width else part * node.width for part in x]
-            out = [self.define(ENTRYWISE[node.op].format(*entry)) for entry in zip(*wide, strict=True)]
+            out = [
+                self.define(ENTRYWISE[node.op].format(*entry)) for entry in zip(*wide, strict=True)
+            ]
         else:
-            out = getattr(self, f"write_{node.op}")(node.constants, *([x] if node.op == "join" else x), **_width(node))
+            out = getattr(self, f"write_{node.op}")(
+                node.constants, *([x] if node.op == "join" else x), **_width(node)
+            )
         self.atoms[id(node)] = self.result = out
         for name in self.names_of(id(node)):
             self.users[name] += 1
@@ -108,7 +129,14 @@ class _Writer:
             row = self.define(f"{held}([{', '.join(x)}])")
             return [f"{row}[{k}]" for k in range(len(c["shift"]))]
         rows = zip(c["matrix"].tolist(), c["shift"].tolist(), strict=True)
-        return [self.define(" + ".join([_number(b), *(f"{_number(a)} * {v}" for a, v in zip(A, x, strict=True))])) for A, b in rows]
+        return [
+            self.define(
+                " + ".join(
+                    [_number(b), *(f"{_number(a)} * {v}" for a, v in zip(A, x, strict=True))]
+                )
+            )
+            for A, b in rows
+        ]
 
     def write_clip(self, c: Any, x: list[str]) -> list[str]:
         low, high = _number(c["low"]), _number(c["high"]) if np.isfinite(c["high"]) else None
@@ -162,7 +190,14 @@ class _Writer:
 
     def write_interpolate(self, c: Any, x: list[str]) -> list[str]:
         self.namespace["line"] = _line
-        held = ", ".join([self.table(c["knots"]), self.table(c["values"]), _number(c["before"]), _number(c["after"])])
+        held = ", ".join(
+            [
+                self.table(c["knots"]),
+                self.table(c["values"]),
+                _number(c["before"]),
+                _number(c["after"]),
+            ]
+        )
         return [self.define(f"line({v}, {held})") for v in x]
 
 
@@ -187,7 +222,9 @@ def _line(x: float, knots: list[float], values: list[float], before: float, afte
         return values[0] + before * (x - knots[0])
     if i == len(knots):
         return values[-1] + after * (x - knots[-1])
-    return values[i - 1] + (values[i] - values[i - 1]) * ((x - knots[i - 1]) / (knots[i] - knots[i - 1]))
+    return values[i - 1] + (values[i] - values[i - 1]) * (
+        (x - knots[i - 1]) / (knots[i] - knots[i - 1])
+    )
 
 
 def _log_row(row: list[float]) -> list[float]:

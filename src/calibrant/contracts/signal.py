@@ -19,7 +19,8 @@ __all__ = ["Signal", "fitted_signal"]
 
 
 class Signal(Saved, BaseEstimator, ABC):
-    """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns anything.
+    """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns
+    anything.
 
     See Also
     --------
@@ -45,10 +46,26 @@ class Signal(Saved, BaseEstimator, ABC):
     def _score(self, record: Predictions) -> np.ndarray: ...
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None
+        self,
+        P: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        reference: Any = None,
     ) -> Self:
-        """Learn what the signal needs (often nothing) from predictions, labels, features and the training set."""
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        """Learn what the signal needs (often nothing) from predictions, labels, features and the
+        training set.
+        """
+        record = read(
+            P,
+            y,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=sample_weight,
+            X=X,
+            reference=reference,
+        )
         return self.fit_record(record)
 
     def fit_record(self, record: Predictions) -> Self:
@@ -62,15 +79,24 @@ class Signal(Saved, BaseEstimator, ABC):
         return self._score(record)
 
     def _expression(self, record: SymbolicRecord) -> Expression:
-        raise InputError(f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in Python.")
+        raise InputError(
+            f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in"
+            " Python."
+        )
 
     def express(self, record: SymbolicRecord) -> Expression:
-        """What ``score`` computes, as an expression of width 1; InputError where it cannot be said."""
+        """What ``score`` computes, as an expression of width 1; InputError where it cannot be
+        said.
+        """
         return self._expression(record)
 
     def score(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
-        """One score a row, (n,) float64; larger means more evidence that the predicted label is right."""
-        return self._score(read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X))
+        """One score a row, (n,) float64; larger means more evidence that the predicted label is
+        right.
+        """
+        return self._score(
+            read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X)
+        )
 
 
 @trial.register
@@ -80,7 +106,9 @@ def _(signal: Signal):
 
 
 def fitted_signal(signal: Signal, record: Predictions) -> Signal:
-    """A copy of ``signal`` fitted on the record, which reads what the record was read from: the same kind of input, the same classes."""
+    """A copy of ``signal`` fitted on the record, which reads what the record was read from: the
+    same kind of input, the same classes.
+    """
     copy = clone(signal)
     copy.inputs = record.kind
     return copy.fit_record(record)

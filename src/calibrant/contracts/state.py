@@ -15,7 +15,8 @@ __all__ = ["SumState"]
 
 @dataclass(frozen=True, eq=False)
 class SumState:
-    """A metric's mergeable state: the metric with its options, and an array of sums; ``totals=None`` is the empty state.
+    """A metric's mergeable state: the metric with its options, and an array of sums;
+    ``totals=None`` is the empty state.
 
     See Also
     --------
@@ -29,11 +30,17 @@ class SumState:
         if not isinstance(other, SumState):
             return NotImplemented
         if self.metric != other.metric:
-            raise InputError(f"only states of one metric with the same options add up; got {self.metric!r} and {other.metric!r}.")
+            raise InputError(
+                f"only states of one metric with the same options add up; got {self.metric!r} and"
+                f" {other.metric!r}."
+            )
         if self.totals is None or other.totals is None:
             return self if other.totals is None else other
         if self.totals.shape != other.totals.shape:
-            raise InputError(f"states add up over the same classes only; got sums of shape {self.totals.shape} and {other.totals.shape}.")
+            raise InputError(
+                f"states add up over the same classes only; got sums of shape {self.totals.shape}"
+                f" and {other.totals.shape}."
+            )
         return SumState(self.metric, self.totals + other.totals)
 
     def __radd__(self, other: Any) -> "SumState":

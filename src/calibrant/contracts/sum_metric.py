@@ -1,4 +1,6 @@
-"""The templates of metrics that are sums over rows: a mean, a quotient, a function of weighted sums."""
+"""The templates of metrics that are sums over rows: a mean, a quotient, a function of weighted
+sums.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -18,7 +20,8 @@ __all__ = ["MeanMetric", "RatioMetric", "SumMetric"]
 
 
 class SumMetric(Metric, paired=True):
-    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A metric writes ``_columns(record)``.
+    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A
+    metric writes ``_columns(record)``.
 
     See Also
     --------
@@ -39,7 +42,8 @@ class SumMetric(Metric, paired=True):
 
     def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
         total, start = np.zeros(()), 0
-        # Blocks well longer than the table of groups, so that adding up tables costs less than the rows do.
+        # Blocks well longer than the table of groups, so that adding up tables costs less than the
+        # rows do.
         for block in record.blocks(max(4 * n_groups, 65_536)):
             rows = group[start : start + len(block)]
             start += len(block)
@@ -48,16 +52,19 @@ class SumMetric(Metric, paired=True):
 
     def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         one_group = np.zeros(len(record), dtype=np.intp)
-        draws = resampled_sums([(one_group, self._columns(record))], 1, record.weights, n_resamples, random_state)
+        draws = resampled_sums(
+            [(one_group, self._columns(record))], 1, record.weights, n_resamples, random_state
+        )
         return self._finalise(draws[:, 0, 0])
 
 
 class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
-    r"""A weighted mean of one loss a row, with its analytic interval. A metric writes ``_losses(record)``; ``_unseen`` if it can.
+    r"""A weighted mean of one loss a row, with its analytic interval. A metric writes
+    ``_losses(record)``; ``_unseen`` if it can.
 
-    The interval is that of a Bayesian bootstrap with one row not seen yet, from the sums of the loss, its square and its cube, so that
-    merged states give the same one; of a ``rate``, whose losses are 0 and 1, the exact one (Clopper and Pearson's), or Wilson's from ten of
-    either on.
+    The interval is that of a Bayesian bootstrap with one row not seen yet, from the sums of the
+    loss, its square and its cube, so that merged states give the same one; of a ``rate``, whose
+    losses are 0 and 1, the exact one (Clopper and Pearson's), or Wilson's from ten of either on.
 
     See Also
     --------
@@ -67,8 +74,8 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
 
     #: Whether every loss is 0 or 1.
     rate: ClassVar[bool] = False
-    #: What a row not seen yet may lose where there is no ``_unseen``: either end of the range, or with "double", and where the range is
-    #: open, as much again or nothing.
+    #: What a row not seen yet may lose where there is no ``_unseen``: either end of the range, or
+    #: with "double", and where the range is open, as much again or nothing.
     unseen: ClassVar[str | None] = None
 
     def losses_of(self, record: Any) -> np.ndarray:
@@ -79,7 +86,9 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
     def _losses(self, record: Any) -> np.ndarray: ...
 
     def _unseen(self, record: Any) -> list[np.ndarray]:
-        """What each row would lose had it another label, one (n,); or the least and the most that it could, two; or none."""
+        """What each row would lose had it another label, one (n,); or the least and the most
+        that it could, two; or none.
+        """
         return []
 
     def _columns(self, record: Any) -> list[np.ndarray]:
@@ -110,7 +119,8 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
 
 
 class RatioMetric(SumMetric, estimand="quotient of the two means over new rows of the same kind"):
-    """A quotient of two weighted sums, with the delta method's interval. A metric writes ``_parts(record)`` -> (top, bottom), each (n,).
+    """A quotient of two weighted sums, with the delta method's interval. A metric writes
+    ``_parts(record)`` -> (top, bottom), each (n,).
 
     The value is ``empty_value`` where the bottom sums to 0.
 
@@ -130,7 +140,9 @@ class RatioMetric(SumMetric, estimand="quotient of the two means over new rows o
         return [top, bottom, a, b, c, a * top, a * bottom, top * c, bottom * c]
 
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
-        return np.where(totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value)
+        return np.where(
+            totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value
+        )
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         return ratio_limits(self.range, self._finalise(totals), totals[..., 1:], level)

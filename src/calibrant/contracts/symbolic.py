@@ -1,4 +1,6 @@
-"""The record of predictions with an expression for each of its parts, from which a calibrator makes the expression of its own."""
+"""The record of predictions with an expression for each of its parts, from which a calibrator
+makes the expression of its own.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,8 +15,11 @@ __all__ = ["RISKS", "SymbolicRecord", "symbolic"]
 
 #: What one number may say of the second class, and what a calibrator reads in its place.
 RISKS: dict[str, Callable[[Expression], Expression]] = {
-    "probability": lambda x: x, "percent": lambda x: x / 100.0, "log_probability": Expression.exp, "logit": lambda x: x,
-}  # fmt: skip
+    "probability": lambda x: x,
+    "percent": lambda x: x / 100.0,
+    "log_probability": Expression.exp,
+    "logit": lambda x: x,
+}
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class SymbolicRecord:
     ----------
     values : Expression, (n, K): probabilities or logits, as given
     kind : {"probability", "logit"}
-    groups : tuple of Expression, width 1 each: the positions of the row's levels of each column of groups, -1 for one that is not known
+    groups : tuple of Expression, width 1 each: the positions of the row's levels of each column of
+        groups, -1 for one that is not known
     least : float, which logarithms of probabilities are at least of
 
     See Also
@@ -54,7 +60,11 @@ class SymbolicRecord:
     @cached_property
     def log_probabilities(self) -> Expression:
         """(n, K), finite."""
-        return self.values.log_softmax() if self.kind == "logit" else self.probabilities.clip(self.least, np.inf).log_probabilities()
+        return (
+            self.values.log_softmax()
+            if self.kind == "logit"
+            else self.probabilities.clip(self.least, np.inf).log_probabilities()
+        )
 
     @property
     def logits(self) -> Expression:
@@ -84,7 +94,9 @@ class SymbolicRecord:
         return (scaled.softmax() * (1.0 - mixing) + mixing / self.n_classes).log()
 
     def with_confidence(self, confidence: Expression) -> Expression:
-        """Rows with ``confidence`` at the predicted class and the rest shared as in the probabilities, equally where they have none."""
+        """Rows with ``confidence`` at the predicted class and the rest shared as in the
+        probabilities, equally where they have none.
+        """
         rest = self.is_predicted.where(0.0, self.probabilities)
         total = rest.sum()
         even = constant(np.full(self.n_classes, 1.0 / max(self.n_classes - 1, 1)))
@@ -92,10 +104,14 @@ class SymbolicRecord:
         return self.is_predicted.where(confidence, share * (1.0 - confidence))
 
 
-def symbolic(n_classes: int, kind: Inputs, n_groups: int = 0, risk: str | None = None) -> SymbolicRecord:
-    """The record of predictions as they will be given, (n, K), or with the positions of levels behind them, (n, K + n_groups).
+def symbolic(
+    n_classes: int, kind: Inputs, n_groups: int = 0, risk: str | None = None
+) -> SymbolicRecord:
+    """The record of predictions as they will be given, (n, K), or with the positions of levels
+    behind them, (n, K + n_groups).
 
-    With ``risk``, one of ``RISKS``, one number of the second of two classes takes the place of the K.
+    With ``risk``, one of ``RISKS``, one number of the second of two classes takes the place of the
+    K.
     """
     width = n_classes if risk is None else 1
     if not n_groups and risk is None:

@@ -47,7 +47,9 @@ class SymbolicForecast:
         return self.scale if std == 1.0 else self.scale * std
 
     def reshaped(self, shape: Forecast) -> "SymbolicForecast":
-        """With another distribution of Z: for methods that do the same to a forecast whatever its location and scale."""
+        """With another distribution of Z: for methods that do the same to a forecast whatever
+        its location and scale.
+        """
         return replace(self, shape=shape)
 
     def stretched(self, factor: Expression | float) -> "SymbolicForecast":
@@ -69,9 +71,12 @@ class SymbolicForecast:
         ends = self.shape.quantile(np.asarray(levels, dtype=np.float64))[0]
         if not np.isfinite(ends).all():
             raise InputError(
-                f"quantiles must be finite to be exported; that of {levels[int(np.argmin(np.isfinite(ends)))]} is infinite; ask for others."
+                "quantiles must be finite to be exported; that of"
+                f" {levels[int(np.argmin(np.isfinite(ends)))]} is infinite; ask for others."
             )
-        return join([self.mean, self.std, *(self.location + self.scale * float(end) for end in ends)])
+        return join(
+            [self.mean, self.std, *(self.location + self.scale * float(end) for end in ends)]
+        )
 
 
 @dataclass(frozen=True)
@@ -89,16 +94,26 @@ class SymbolicAverage:
 
     def alone(self) -> SymbolicForecast:
         """Refused: it has no one shape."""
-        raise InputError("forecasts that are averaged cannot be calibrated on in an expression; keep them in Python.")
+        raise InputError(
+            "forecasts that are averaged cannot be calibrated on in an expression; keep them in"
+            " Python."
+        )
 
     def said(self, levels: Sequence[float]) -> Expression:
         """Mean, std and the quantiles of ``levels``, side by side."""
         total = weighted_sum([member.said(levels) for member in self.members], self.weights)
-        return join([total.column(0), self._std(), *(total.column(j) for j in range(2, total.width))])
+        return join(
+            [total.column(0), self._std(), *(total.column(j) for j in range(2, total.width))]
+        )
 
     def _std(self) -> Expression:
-        """Quantiles rise together, so that the variance of their mean is that of a sum with these covariances."""
-        scales = [member.scale * float(weight) for member, weight in zip(self.members, self.weights, strict=True)]
+        """Quantiles rise together, so that the variance of their mean is that of a sum with
+        these covariances.
+        """
+        scales = [
+            member.scale * float(weight)
+            for member, weight in zip(self.members, self.weights, strict=True)
+        ]
         variance: Expression | None = None
         for j, (a, left) in enumerate(zip(scales, self.members, strict=True)):
             for k, (b, right) in enumerate(zip(scales[: j + 1], self.members, strict=False)):
@@ -110,7 +125,9 @@ class SymbolicAverage:
 
 @dataclass(frozen=True)
 class SymbolicBins:
-    """One of several such forecasts in each row, by how many ``edges``, increasing, are below a number of the row."""
+    """One of several such forecasts in each row, by how many ``edges``, increasing, are below a
+    number of the row.
+    """
 
     by: Expression
     edges: np.ndarray
@@ -118,7 +135,9 @@ class SymbolicBins:
 
     def alone(self) -> SymbolicForecast:
         """Refused: it has no one shape."""
-        raise InputError("forecasts in bins cannot be calibrated on in an expression; keep them in Python.")
+        raise InputError(
+            "forecasts in bins cannot be calibrated on in an expression; keep them in Python."
+        )
 
     def said(self, levels: Sequence[float]) -> Expression:
         """Mean, std and the quantiles of ``levels``, side by side."""

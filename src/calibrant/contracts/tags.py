@@ -13,18 +13,22 @@ class Tags:
 
     Attributes
     ----------
-    output : "probability" gives whole vectors by its own rule, "confidence" the top label's, "distribution" is regression.
+    output : "probability" gives whole vectors by its own rule, "confidence" the top label's,
+        "distribution" is regression.
     keeps_argmax : the predicted label never changes.
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot fit without ``reference=``.
     may_use_features : takes ``X=`` and ``reference=`` where they are given, and does without.
-    uses_groups : takes ``groups=`` and cannot do without; an automatic choice tries it only where they are given.
+    uses_groups : takes ``groups=`` and cannot do without; an automatic choice tries it only where
+        they are given.
     may_use_groups : takes ``groups=`` where they are given, and does without.
-    for_features_or_groups : does without both, but is for rows of which one is given: lists and automatic choices offer it only there.
+    for_features_or_groups : does without both, but is for rows of which one is given: lists and
+        automatic choices offer it only there.
     binary_only : accepts two classes only.
     soft_labels : its fit, a weighted one without tests, takes shares of raters for labels.
     label : the name shown in tables.
-    row_tolerance : how far the answer to a row may move with the rows beside it; 0 means that all its bits stay.
+    row_tolerance : how far the answer to a row may move with the rows beside it; 0 means that all
+        its bits stay.
     exceptions : contract checks that do not apply, each with the reason.
 
     See Also
@@ -65,7 +69,11 @@ class Tags:
         >>> Tags(uses_groups=True).suits(["X"]), Tags(for_features_or_groups=True).suits(["X"])
         (False, True)
         """
-        needs = {"X": self.uses_features, "reference": self.needs_reference, "groups": self.uses_groups}
+        needs = {
+            "X": self.uses_features,
+            "reference": self.needs_reference,
+            "groups": self.uses_groups,
+        }
         either = not self.for_features_or_groups or "X" in given or "groups" in given
         return either and all(name in given for name, needed in needs.items() if needed)
 

@@ -41,7 +41,9 @@ def digits() -> Dataset:
     (1797, 64)
     """
     data = datasets.load_digits()
-    return Dataset("digits", data.data / 16.0, data.target, np.array([str(c) for c in data.target_names]))
+    return Dataset(
+        "digits", data.data / 16.0, data.target, np.array([str(c) for c in data.target_names])
+    )
 
 
 def breast_cancer() -> Dataset:
@@ -66,7 +68,8 @@ BUNDLED = {"digits": digits, "breast-cancer": breast_cancer}
 
 
 def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal shares.
+    """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal
+    shares.
 
     See Also
     --------

@@ -11,7 +11,9 @@ __all__ = ["data_folder", "stored"]
 
 
 def data_folder() -> Path:
-    """The folder of stored data: the environment variable CALIBRANT_DATA, by default ``../shared/data``."""
+    """The folder of stored data: the environment variable CALIBRANT_DATA, by default
+    ``../shared/data``.
+    """
     return Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 
 
@@ -21,7 +23,8 @@ def stored(name: str) -> dict[str, np.ndarray]:
     Parameters
     ----------
     name : str
-        Path inside the folder, with or without ``.npz``, such as ``"network_outputs/wideresnet-16-4-cifar10"``.
+        Path inside the folder, with or without ``.npz``, such as
+        ``"network_outputs/wideresnet-16-4-cifar10"``.
 
     Returns
     -------

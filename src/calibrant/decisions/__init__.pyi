@@ -7,7 +7,9 @@ from calibrant.decisions.decision_threshold import DecisionThreshold as Decision
 from calibrant.decisions.decision_threshold import decision_threshold as decision_threshold
 from calibrant.decisions.expected_cost import CostsOfDecisions as CostsOfDecisions
 from calibrant.decisions.expected_cost import ExpectedCost as ExpectedCost
-from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier as NeymanPearsonClassifier
+from calibrant.decisions.neyman_pearson_classifier import (
+    NeymanPearsonClassifier as NeymanPearsonClassifier,
+)
 from calibrant.decisions.selective_classifier import Certificate as Certificate
 from calibrant.decisions.selective_classifier import ErrorCounts as ErrorCounts
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier

@@ -33,7 +33,9 @@ By = Literal["class", "similar_classes", "groups", "overlapping"]
 
 @dataclass(frozen=True)
 class Cells:
-    """The names of the cells, and the pairs of (row, cell), (m,) each: a row may be in several cells."""
+    """The names of the cells, and the pairs of (row, cell), (m,) each: a row may be in several
+    cells.
+    """
 
     names: list[Any]
     row: np.ndarray
@@ -47,26 +49,37 @@ class Cells:
         return Cells(self.names, place[self.row][kept], self.cell[kept])
 
     def of_classes(self, record: Predictions, class_cells: np.ndarray | None) -> "Cells":
-        """With the cells of similar classes, 1.. as ``class_cells`` (K,) numbers them, beside that of all rows; None changes nothing."""
+        """With the cells of similar classes, 1.. as ``class_cells`` (K,) numbers them, beside
+        that of all rows; None changes nothing.
+        """
         if class_cells is None:
             return self
         own = class_cells[record.strata]
         placed = np.flatnonzero(own > 0)
         names = list(range(int(class_cells.max()) + 1))
-        return Cells(names, np.concatenate([self.row, placed]), np.concatenate([self.cell, own[placed]]))
+        return Cells(
+            names, np.concatenate([self.row, placed]), np.concatenate([self.cell, own[placed]])
+        )
 
 
 def require_by(by: Any, groups: Any) -> None:
     """``by`` is known, and groups are given where, and only where, it asks for them."""
     if by not in (None, "class", "similar_classes", "groups", "overlapping"):
-        raise InputError(f'by must be None, "class", "similar_classes", "groups" or "overlapping"; got {by!r}.')
+        raise InputError(
+            f'by must be None, "class", "similar_classes", "groups" or "overlapping"; got {by!r}.'
+        )
     if (by in ("groups", "overlapping")) != (groups is not None):
         remedy = "pass groups=" if groups is None else 'leave them out, or set by="groups"'
-        raise InputError(f"groups must be given where by is one of groups, and nowhere else; got by={by!r}; {remedy}.")
+        raise InputError(
+            f"groups must be given where by is one of groups, and nowhere else; got by={by!r};"
+            f" {remedy}."
+        )
 
 
 def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
-    """The cells of the rows of a record with labels; similar classes are not known before they are found."""
+    """The cells of the rows of a record with labels; similar classes are not known before they
+    are found.
+    """
     require_by(by, groups)
     rows = np.arange(len(record))
     if by is None or by == "similar_classes":
@@ -79,21 +92,35 @@ def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
     names, member = _membership(groups, record)
     row, cell = np.nonzero(member)
     # All rows are a group too: whoever is in none has its promise.
-    return Cells([None, *names], np.concatenate([rows, row]), np.concatenate([np.zeros(len(rows), dtype=np.intp), cell + 1]))
+    return Cells(
+        [None, *names],
+        np.concatenate([rows, row]),
+        np.concatenate([np.zeros(len(rows), dtype=np.intp), cell + 1]),
+    )
 
 
 def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups: Any) -> Cells:
-    """The cells, named as they were when fitted, of new rows by their groups; rows of a group that is new have none, with a warning."""
+    """The cells, named as they were when fitted, of new rows by their groups; rows of a group
+    that is new have none, with a warning.
+    """
     if by == "overlapping":
         columns, member = _membership(groups, record)
         if columns != names[1:]:
-            raise InputError(f"groups must have the columns that they were fitted with, {names[1:]}; got {columns}.")
-        return Cells(names, *np.nonzero(np.column_stack([np.ones(len(member), dtype=bool), member])))
+            raise InputError(
+                f"groups must have the columns that they were fitted with, {names[1:]}; got"
+                f" {columns}."
+            )
+        return Cells(
+            names, *np.nonzero(np.column_stack([np.ones(len(member), dtype=bool), member]))
+        )
     found = read_groups(groups, record)
     at = np.array(positions(names, found.names.tolist()), dtype=np.intp)
     new = [text for text, cell in zip(found.texts, at, strict=True) if cell < 0]
     if new:
-        warn(f"groups hold {new[:6]}, of which no row was seen in fit: their sets hold every class.", SparseDataWarning)
+        warn(
+            f"groups hold {new[:6]}, of which no row was seen in fit: their sets hold every class.",
+            SparseDataWarning,
+        )
     known = np.flatnonzero(at[found.index] >= 0)
     return Cells(names, known, at[found.index][known])
 
@@ -103,8 +130,8 @@ def _membership(groups: Any, record: Predictions) -> tuple[list[Any], np.ndarray
     names, member = column_names(groups, "groups"), record.per_row(plain_array(groups, "groups"))
     if member.ndim != 2 or len(member) != len(record) or not np.isin(member, (0, 1)).all():
         raise InputError(
-            f"groups that overlap must be ({len(record)}, G) booleans, a column a group; got shape {member.shape} of {member.dtype}; "
-            'for one label a row set by="groups".'
+            f"groups that overlap must be ({len(record)}, G) booleans, a column a group; got shape"
+            f' {member.shape} of {member.dtype}; for one label a row set by="groups".'
         )
     return (list(range(member.shape[1])) if names is None else list(names)), member.astype(bool)
 
@@ -127,13 +154,25 @@ class CellScores(Saved):
     shares: bool
 
     @classmethod
-    def of(cls, score: np.ndarray, mass: np.ndarray, cell: np.ndarray, n_cells: int, *, shares: bool = False) -> "CellScores":
+    def of(
+        cls,
+        score: np.ndarray,
+        mass: np.ndarray,
+        cell: np.ndarray,
+        n_cells: int,
+        *,
+        shares: bool = False,
+    ) -> "CellScores":
         """From scores in any order, the mass and the cell of each, (m,) each."""
         order = np.argsort(score, kind="stable")
         if n_cells > 1:
             order = order[np.argsort(cell[order], kind="stable")]
         score, cell = score[order], cell[order]
-        first = np.flatnonzero(np.append(True, (np.diff(score) != 0.0) | (np.diff(cell) != 0))) if len(score) else np.zeros(0, np.intp)
+        first = (
+            np.flatnonzero(np.append(True, (np.diff(score) != 0.0) | (np.diff(cell) != 0)))
+            if len(score)
+            else np.zeros(0, np.intp)
+        )
         total = np.cumsum(mass[order])
         start = np.searchsorted(cell[first], np.arange(n_cells + 1))
         until = np.append(first[1:], len(score)) - 1
@@ -151,32 +190,51 @@ class CellScores(Saved):
         return np.append(0.0, self.mass)[self.start[1:]] * (np.diff(self.start) > 0)
 
     def limits(self, level: float) -> np.ndarray:
-        """(C,) the largest score that a class in the set may have; infinite where a cell has too few rows for the level."""
-        found = [order_statistic(*self.part(cell), level, shares=self.shares) for cell in range(len(self.start) - 1)]
+        """(C,) the largest score that a class in the set may have; infinite where a cell has too
+        few rows for the level.
+        """
+        found = [
+            order_statistic(*self.part(cell), level, shares=self.shares)
+            for cell in range(len(self.start) - 1)
+        ]
         return np.array(found, dtype=np.float64)
 
     def p_values(self, score: np.ndarray, cell: int, u: np.ndarray | None = None) -> np.ndarray:
-        """Share of the cell's scores, and of one more, that are at least these; with ``u`` a drawn part of those that are equal."""
+        """Share of the cell's scores, and of one more, that are at least these; with ``u`` a
+        drawn part of those that are equal.
+        """
         own, mass = self.part(cell)
         mass = np.append(0.0, mass)
-        below, upto = mass[np.searchsorted(own, score, side="left")], mass[np.searchsorted(own, score, side="right")]
+        below, upto = (
+            mass[np.searchsorted(own, score, side="left")],
+            mass[np.searchsorted(own, score, side="right")],
+        )
         equal = (upto - below + 1.0) if u is None else u * (upto - below + 1.0)
         return (mass[-1] - upto + equal) / (mass[-1] + 1.0)
 
 
 #: A class is described by these quantiles of the scores of its rows.
 QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
-#: Share of the rows that the published rule spends on finding the clusters is K / (75 + K); half as many clusters as the rarest class has
-#: rows among them.
+#: Share of the rows that the published rule spends on finding the clusters is K / (75 + K); half as
+#: many clusters as the rarest class has rows among them.
 SPENT = 75.0
 
 
-def similar_classes(score: np.ndarray, labels: np.ndarray, weight: np.ndarray, n_classes: int, level: float, seed: int = 0) -> np.ndarray:
-    """(K,) number 1.. of the cluster of each class; 0 for classes with too few rows to be placed, which take the limit of all rows.
+def similar_classes(
+    score: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    n_classes: int,
+    level: float,
+    seed: int = 0,
+) -> np.ndarray:
+    """(K,) number 1.. of the cluster of each class; 0 for classes with too few rows to be placed,
+    which take the limit of all rows.
 
     References
     ----------
-    Ding, Angelopoulos, Bates, Jordan and Tibshirani, "Class-conditional conformal prediction with many classes", NeurIPS 2023.
+    Ding, Angelopoulos, Bates, Jordan and Tibshirani, "Class-conditional conformal prediction with
+    many classes", NeurIPS 2023.
     """
     # Here, because it brings much that nobody else needs.
     from sklearn.cluster import KMeans  # pyright: ignore
@@ -205,7 +263,8 @@ def _quantiles(score: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 class ScoreCounts(Saved):
-    """How much mass of calibration scores fell in each bin of each cell; only bins that are not empty are kept.
+    """How much mass of calibration scores fell in each bin of each cell; only bins that are not
+    empty are kept.
 
     Attributes
     ----------
@@ -216,7 +275,9 @@ class ScoreCounts(Saved):
     keys, counts : (m,) cell times bins plus bin, ascending; and the masses.
     """
 
-    def __init__(self, settings: dict[str, Any], cells: list[Any], span: tuple[float, float], n: float) -> None:
+    def __init__(
+        self, settings: dict[str, Any], cells: list[Any], span: tuple[float, float], n: float
+    ) -> None:
         self.settings: dict[str, Any] = settings
         self.cells: list[Any] = cells
         self.span: tuple[float, float] = span
@@ -247,8 +308,15 @@ class ScoreCounts(Saved):
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         if (self.settings, self.span) != (other.settings, other.span):
-            odd = sorted(k for k in self.settings.keys() | other.settings.keys() if self.settings.get(k) != other.settings.get(k))
-            raise InputError(f"only counts made with the same settings add up; these differ in {', '.join(odd) or 'the span'}.")
+            odd = sorted(
+                k
+                for k in self.settings.keys() | other.settings.keys()
+                if self.settings.get(k) != other.settings.get(k)
+            )
+            raise InputError(
+                "only counts made with the same settings add up; these differ in"
+                f" {', '.join(odd) or 'the span'}."
+            )
         new = [name for name in other.cells if name not in self.cells]
         out = ScoreCounts(self.settings, [*self.cells, *new], self.span, self.n + other.n)
         for part in (self, other):
@@ -261,51 +329,105 @@ class ScoreCounts(Saved):
         return self if other == 0 else NotImplemented
 
     def cell_scores(self, settings: dict[str, Any]) -> CellScores:
-        """The scores, each rounded up to the upper edge of its bin: what is promised of the exact ones holds of these.
+        """The scores, each rounded up to the upper edge of its bin: what is promised of the exact
+        ones holds of these.
 
         ``settings`` are what they must have been made with.
         """
-        odd = {name: self.settings.get(name) for name, value in settings.items() if self.settings.get(name) != value}
+        odd = {
+            name: self.settings.get(name)
+            for name, value in settings.items()
+            if self.settings.get(name) != value
+        }
         if odd:
-            raise InputError(f"state must be made with the options of these sets; it was made with {odd}; make it by their own state().")
+            raise InputError(
+                f"state must be made with the options of these sets; it was made with {odd}; make"
+                " it by their own state()."
+            )
         cell, bins = np.divmod(self.keys, len(self.edges))
-        return CellScores.of(self.edges[bins], self.counts, cell.astype(np.intp), len(self.cells), shares=bool(self.settings["shares"]))
+        return CellScores.of(
+            self.edges[bins],
+            self.counts,
+            cell.astype(np.intp),
+            len(self.cells),
+            shares=bool(self.settings["shares"]),
+        )
 
 
 OVER: dict[By | None, str] = {
-    None: "new rows", "class": "new rows of each class",
+    None: "new rows",
+    "class": "new rows of each class",
     # The others take the limit of all rows, which is not their own.
-    "similar_classes": "new rows of each group of similar classes, not of classes too rare to be in one",
-    "groups": "new rows of each group", "overlapping": "new rows of each group, and of all",
-}  # fmt: skip
+    "similar_classes": (
+        "new rows of each group of similar classes, not of classes too rare to be in one"
+    ),
+    "groups": "new rows of each group",
+    "overlapping": "new rows of each group, and of all",
+}
 METHOD: dict[By | None, str] = {
-    None: "split conformal", "class": "class-conditional split conformal", "similar_classes": "clustered split conformal",
-    "groups": "Mondrian split conformal", "overlapping": "largest of Mondrian split conformal limits",
-}  # fmt: skip
+    None: "split conformal",
+    "class": "class-conditional split conformal",
+    "similar_classes": "clustered split conformal",
+    "groups": "Mondrian split conformal",
+    "overlapping": "largest of Mondrian split conformal limits",
+}
 
 
-def set_promise(held: CellScores, level: float, by: By | None, n: float, *, exact: bool, given: bool) -> Guarantee:
-    """The promise of sets at the level; ``exact`` where nothing was added to them, ``given`` where a fitted calibrator was."""
+def set_promise(
+    held: CellScores, level: float, by: By | None, n: float, *, exact: bool, given: bool
+) -> Guarantee:
+    """The promise of sets at the level; ``exact`` where nothing was added to them, ``given``
+    where a fitted calibrator was.
+    """
     # With no two scores equal the coverage is that of a rank.
     told_apart = exact and by is None and not held.shares and len(held.scores) == n
     most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
     # Each cell's promise rests on its own rows: the least of them says how far chance moves it.
     n = n if by is None else float(held.n.min())
     unit = "clusters" if held.shares else "rows"
-    others = ", on none of which the calibrator was fitted" if given else ", on none of which anything else was fitted"
+    others = (
+        ", on none of which the calibrator was fitted"
+        if given
+        else ", on none of which anything else was fitted"
+    )
     return Guarantee(
-        "marginal", "coverage", OVER[by], f"new {unit} are exchangeable with these {unit}{others}", n, level, most, unit,
+        "marginal",
+        "coverage",
+        OVER[by],
+        f"new {unit} are exchangeable with these {unit}{others}",
+        n,
+        level,
+        most,
+        unit,
         method=("hierarchical " if held.shares else "") + METHOD[by],
-    )  # fmt: skip
+    )
 
 
 def short_cells(names: list[Any], held: CellScores, level: float, by: By | None) -> list[Any]:
     """The cells with too few rows for the level, whose limit is infinite; a warning says so."""
-    short = [(name, n) for name, n, limit in zip(names, held.n.tolist(), held.limits(level).tolist(), strict=True) if np.isinf(limit)]
+    short = [
+        (name, n)
+        for name, n, limit in zip(names, held.n.tolist(), held.limits(level).tolist(), strict=True)
+        if np.isinf(limit)
+    ]
     if short:
-        what = {None: "the calibration rows are", "class": "some classes have"}.get(by, "some groups have")
-        which = "" if by is None else ": " + ", ".join(f"{name!r} ({n:g} rows)" for name, n in short[:6]) + ", ..." * (len(short) > 6)
+        what = {None: "the calibration rows are", "class": "some classes have"}.get(
+            by, "some groups have"
+        )
+        which = (
+            ""
+            if by is None
+            else ": "
+            + ", ".join(f"{name!r} ({n:g} rows)" for name, n in short[:6])
+            + ", ..." * (len(short) > 6)
+        )
         what += " too few" + (f", {short[0][1]:g}" if by is None else " rows")
-        effect = "those classes are in every set" if by == "class" else "their sets hold every class"
-        warn(f"{what} for a level of {level:g}{which}; {effect}; a limit needs {rows_needed(level)} rows at least.", SparseDataWarning)
+        effect = (
+            "those classes are in every set" if by == "class" else "their sets hold every class"
+        )
+        warn(
+            f"{what} for a level of {level:g}{which}; {effect}; a limit needs {rows_needed(level)}"
+            " rows at least.",
+            SparseDataWarning,
+        )
     return [name for name, _ in short]

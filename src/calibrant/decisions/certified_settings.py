@@ -41,27 +41,36 @@ class CertifiedSettings:
 
 
 def certified_settings(
-    losses: Any, risk: float | list[float] = 0.05, confidence: float = 0.95, *, n_starts: int = 1, sample_weight: ArrayLike | None = None
+    losses: Any,
+    risk: float | list[float] = 0.05,
+    confidence: float = 0.95,
+    *,
+    n_starts: int = 1,
+    sample_weight: ArrayLike | None = None,
 ) -> CertifiedSettings:
-    r"""Test settings in the order given, and certify those whose risks are all proved, with one probability for all of them together.
+    r"""Test settings in the order given, and certify those whose risks are all proved, with one
+    probability for all of them together.
 
     .. math:: p_\lambda = \max_j p_{\lambda, j}
 
-    A setting passes where it is at most the start's share :math:`\delta / m` of the failure probability; a start goes on until the first
-    that does not.
+    A setting passes where it is at most the start's share :math:`\delta / m` of the failure
+    probability; a start goes on until the first that does not.
 
     Parameters
     ----------
     losses : (n, m), or a list of J of them
-        Loss of each row at each setting, in [0, 1]; one array a risk. NaN where the risk is not about the row: misses are of rows with
-        the event, false alarms of those without. The order of the settings must not come from these rows.
+        Loss of each row at each setting, in [0, 1]; one array a risk. NaN where the risk is not
+        about the row: misses are of rows with the event, false alarms of those without. The order
+        of the settings must not come from these rows.
     risk : float, or list of J
         What the mean loss of a new row is not to exceed.
     confidence : float, default 0.95
     n_starts : int, default 1
-        At how many evenly spread settings a test begins; more where it is not known where good ones lie.
+        At how many evenly spread settings a test begins; more where it is not known where good ones
+        lie.
     sample_weight : (n,), optional
-        Whole numbers: how often each row was met. Weights of a sampling design or of importance are refused, and must not be rounded.
+        Whole numbers: how often each row was met. Weights of a sampling design or of importance are
+        refused, and must not be rounded.
 
     Returns
     -------
@@ -80,14 +89,16 @@ def certified_settings(
 
     Notes
     -----
-    Losses of 0 and 1 are tested by the exact binomial tail, others by the smaller of Hoeffding's and Bentkus's bounds. Put first what is
-    expected to be safest, or find the order on other rows: an order by the losses of these rows has no proof. Of the certified settings
-    any may be taken, also by its look on these rows.
+    Losses of 0 and 1 are tested by the exact binomial tail, others by the smaller of Hoeffding's
+    and Bentkus's bounds. Put first what is expected to be safest, or find the order on other rows:
+    an order by the losses of these rows has no proof. Of the certified settings any may be taken,
+    also by its look on these rows.
 
     References
     ----------
-    Angelopoulos, Bates, Candes, Jordan and Lei, "Learn then test: calibrating predictive algorithms to achieve risk control", Annals of
-    Applied Statistics, 2025. Bauer, "Multiple testing in clinical trials", Statistics in Medicine, 1991.
+    Angelopoulos, Bates, Candes, Jordan and Lei, "Learn then test: calibrating predictive algorithms
+    to achieve risk control", Annals of Applied Statistics, 2025. Bauer, "Multiple testing in
+    clinical trials", Statistics in Medicine, 1991.
 
     Examples
     --------
@@ -103,24 +114,40 @@ def certified_settings(
     require_share("confidence", confidence)
     require_count("n_starts", n_starts, 1)
     several: list[Any] = [losses]
-    if isinstance(losses, list | tuple) and len(cast(Any, losses)) and np.ndim(cast(Any, losses)[0]) == 2:
+    if (
+        isinstance(losses, list | tuple)
+        and len(cast(Any, losses))
+        and np.ndim(cast(Any, losses)[0]) == 2
+    ):
         several = [*cast(Any, losses)]
     tables = [_table(each) for each in several]
-    risks = [float(each) for each in cast(Any, risk)] if np.ndim(risk) else [float(cast(Any, risk))] * len(tables)
+    risks = (
+        [float(each) for each in cast(Any, risk)]
+        if np.ndim(risk)
+        else [float(cast(Any, risk))] * len(tables)
+    )
     for each in risks:
         require_share("risk", each)
     if len(risks) != len(tables) or len({table.shape for table in tables}) != 1:
         raise InputError(
-            f"risk must be one number, or one for each array of losses, all of one shape; got {len(risks)} for arrays of shapes "
-            f"{[table.shape for table in tables]}; give a list of equal length."
+            "risk must be one number, or one for each array of losses, all of one shape; got"
+            f" {len(risks)} for arrays of shapes {[table.shape for table in tables]}; give a list"
+            " of equal length."
         )
     weight, kept = weights(sample_weight, len(tables[0]))
     times = np.ones(len(tables[0])) if weight is None else repetitions(weight)
-    found = [_tested(table if kept is None else table[kept], times, each) for table, each in zip(tables, risks, strict=True)]
+    found = [
+        _tested(table if kept is None else table[kept], times, each)
+        for table, each in zip(tables, risks, strict=True)
+    ]
     p_values, means, n = (np.stack(part) for part in zip(*found, strict=True))
     together = p_values.max(axis=0)
     return CertifiedSettings(
-        fixed_sequence(together, 1.0 - confidence, n_starts), together, means, n, _promise(risks, confidence, float(times.sum()), n_starts)
+        fixed_sequence(together, 1.0 - confidence, n_starts),
+        together,
+        means,
+        n,
+        _promise(risks, confidence, float(times.sum()), n_starts),
     )
 
 
@@ -128,13 +155,18 @@ def _table(values: Any) -> np.ndarray:
     table = to_array(values, "losses").astype(np.float64)
     if table.ndim != 2 or not table.size or (table < 0.0).any() or (table > 1.0).any():
         raise InputError(
-            f"losses must be (n, m) numbers in [0, 1], a column a setting; got shape {table.shape}; divide by the largest there can be."
+            f"losses must be (n, m) numbers in [0, 1], a column a setting; got shape {table.shape};"
+            " divide by the largest there can be."
         )
     return table
 
 
-def _tested(table: np.ndarray, times: np.ndarray, risk: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(p-values, mean losses, rows), (m,) each; a setting that no row was met at has a p-value of 1."""
+def _tested(
+    table: np.ndarray, times: np.ndarray, risk: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(p-values, mean losses, rows), (m,) each; a setting that no row was met at has a p-value
+    of 1.
+    """
     known = ~np.isnan(table)
     loss = np.where(known, table, 0.0)
     n, total = times @ known, times @ loss
@@ -144,8 +176,16 @@ def _tested(table: np.ndarray, times: np.ndarray, risk: float) -> tuple[np.ndarr
 
 
 def _promise(risks: list[float], confidence: float, n: float, n_starts: int) -> Guarantee:
-    said = "mean loss" if len(risks) == 1 else f"mean losses (the others at most {', '.join(f'{each:g}' for each in risks[1:])})"
-    assumes = "rows are independent draws of one law, and the order of the settings is not from them"
+    said = (
+        "mean loss"
+        if len(risks) == 1
+        else f"mean losses (the others at most {', '.join(f'{each:g}' for each in risks[1:])})"
+    )
+    assumes = (
+        "rows are independent draws of one law, and the order of the settings is not from them"
+    )
     method = f"learn then test, fixed sequence with {n_starts} start{'s' * (n_starts > 1)}"
     over = "new rows at all certified settings together"
-    return Guarantee("pac", said, over, assumes, n, None, risks[0], confidence=confidence, method=method)
+    return Guarantee(
+        "pac", said, over, assumes, n, None, risks[0], confidence=confidence, method=method
+    )

@@ -16,7 +16,14 @@ from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.cells import rows_of_cells
-from calibrant.decisions.set_rows import SetRows, SetRule, fitted, inputs_for, n_units, require_options
+from calibrant.decisions.set_rows import (
+    SetRows,
+    SetRule,
+    fitted,
+    inputs_for,
+    n_units,
+    require_options,
+)
 from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
@@ -43,41 +50,70 @@ class ConditionalScores(Saved):
     mass: np.ndarray
 
     @classmethod
-    def of(cls, names: list[Any], features: np.ndarray, score: np.ndarray, weight: np.ndarray) -> "ConditionalScores":
+    def of(
+        cls, names: list[Any], features: np.ndarray, score: np.ndarray, weight: np.ndarray
+    ) -> "ConditionalScores":
         """From rows in any order: scores (n,), features (n, d) and whole weights."""
         kept = weight > 0.0
-        rows, place = np.unique(np.column_stack([score, features])[kept], axis=0, return_inverse=True)
+        rows, place = np.unique(
+            np.column_stack([score, features])[kept], axis=0, return_inverse=True
+        )
         points = np.column_stack([rows[:, 1:], np.ones(len(rows))])
         return cls(names, points, rows[:, 0], np.bincount(place.ravel(), weights=weight[kept]))
 
     def limits(self, features: np.ndarray, level: float, u: np.ndarray | None) -> np.ndarray:
         """(n,) the largest score that a class in the set of a new row may have."""
-        return conditional_limits(self.points, self.scores, self.mass, np.column_stack([features, np.ones(len(features))]), level, u)
+        return conditional_limits(
+            self.points,
+            self.scores,
+            self.mass,
+            np.column_stack([features, np.ones(len(features))]),
+            level,
+            u,
+        )
 
 
-def read_features(features: Any, record: Predictions, names: list[Any] | None = None) -> tuple[list[Any], np.ndarray]:
-    """(names, (n, d) numbers) of the features of a record's rows; ``names`` are those that they were fitted with."""
+def read_features(
+    features: Any, record: Predictions, names: list[Any] | None = None
+) -> tuple[list[Any], np.ndarray]:
+    """(names, (n, d) numbers) of the features of a record's rows; ``names`` are those that they
+    were fitted with.
+    """
     if features is None:
-        raise InputError("features must be given, (n, d) numbers or indicators of groups; pass features=.")
+        raise InputError(
+            "features must be given, (n, d) numbers or indicators of groups; pass features=."
+        )
     found = record.per_row(to_array(features, "features").astype(np.float64))
     found = found[:, None] if found.ndim == 1 else found
-    if found.ndim != 2 or len(found) != len(record) or not found.shape[1] or not np.isfinite(found).all():
+    if (
+        found.ndim != 2
+        or len(found) != len(record)
+        or not found.shape[1]
+        or not np.isfinite(found).all()
+    ):
         raise InputError(
-            f"features must be ({len(record)}, d) finite numbers, a group a column of 0 and 1; got shape {found.shape}; fill gaps."
+            f"features must be ({len(record)}, d) finite numbers, a group a column of 0 and 1; got"
+            f" shape {found.shape}; fill gaps."
         )
     own = column_names(features, "features") or list(range(found.shape[1]))
     if names is not None and own != names:
-        raise InputError(f"features must have the columns that they were fitted with, {names}; got {own}; pass the same.")
+        raise InputError(
+            f"features must have the columns that they were fitted with, {names}; got {own}; pass"
+            " the same."
+        )
     return own, found
 
 
 class ConditionalSets(Saved, BaseEstimator):
-    r"""Sets of classes whose promise holds in each of several groups that may overlap, and over each non-negative sum of features.
+    r"""Sets of classes whose promise holds in each of several groups that may overlap, and over
+    each non-negative sum of features.
 
-    .. math:: E\left[f(X)\,(1\{Y \in C(X)\} - \text{level})\right] \ge 0 \quad \text{for all } f(x) = \phi(x)^T b \ge 0
+    .. math:: E\left[f(X)\,(1\{Y \in C(X)\} - \text{level})\right] \ge 0 \quad \text{for all } f(x)
+        = \phi(x)^T b \ge 0
 
-    with :math:`\phi` the features and a one. A class is in the set where its score is at most the new row's limit: that of a quantile
-    regression of the calibration scores on the features which counts the new row too.
+    with :math:`\phi` the features and a one. A class is in the set where its score is at most the
+    new row's limit: that of a quantile regression of the calibration scores on the features which
+    counts the new row too.
 
     Parameters
     ----------
@@ -85,15 +121,18 @@ class ConditionalSets(Saved, BaseEstimator):
         As of :class:`ConformalSets`.
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
-        Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows to it, and promises by the others alone.
-        Default none: the promise holds for any score, and a calibrator would take rows from it.
+        Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows
+        to it, and promises by the others alone. Default none: the promise holds for any score, and
+        a calibrator would take rows from it.
     randomised : bool, default True
         Whether "aps" and "raps" draw. Without, their sets are larger.
     smoothed : bool, default False
-        Whether limits are drawn, which makes the promise an equality, for any sum of features: smaller sets, of which a share of 1 - level
-        has a limit below what the row's own score could be, many of them empty. Every row then takes a program of its own.
+        Whether limits are drawn, which makes the promise an equality, for any sum of features:
+        smaller sets, of which a share of 1 - level has a limit below what the row's own score could
+        be, many of them empty. Every row then takes a program of its own.
     penalty, k_reg : float and int, optional
-        Of "raps": what a rank beyond ``k_reg`` costs. None: chosen for small sets on rows that ``fit`` deals out for it.
+        Of "raps": what a rank beyond ``k_reg`` costs. None: chosen for small sets on rows that
+        ``fit`` deals out for it.
     fit_share : float, default 0.5
         Share of the rows that goes to what is fitted or chosen, if anything is, in equal parts.
     random_state : int, default 0
@@ -111,20 +150,23 @@ class ConditionalSets(Saved, BaseEstimator):
 
     See Also
     --------
-    ConformalSets : ``by="groups"`` for groups that do not overlap; ``by="overlapping"``, larger sets in a fraction of the time.
+    ConformalSets : ``by="groups"`` for groups that do not overlap; ``by="overlapping"``, larger
+        sets in a fraction of the time.
     metrics.set_coverage_by, metrics.worst_slab_coverage : whether the promise was needed, and kept.
 
     Notes
     -----
-    Use them where the promise must hold for women and for the old and for each clinic at once, or not fall off along a number such as the
-    row's length. Without draws the coverage exceeds the level, for a group of share q by at most (d + 1) / (q (n + 1)), d the number of
-    features: keep that small, or sets grow; where nothing bounds a row's limit, as for features far from all that was seen, its set holds
-    every class. Sets need not be nested in level. A linear program is solved for each distinct row of features, some milliseconds; groups
-    have few such rows.
+    Use them where the promise must hold for women and for the old and for each clinic at once, or
+    not fall off along a number such as the row's length. Without draws the coverage exceeds the
+    level, for a group of share q by at most (d + 1) / (q (n + 1)), d the number of features: keep
+    that small, or sets grow; where nothing bounds a row's limit, as for features far from all that
+    was seen, its set holds every class. Sets need not be nested in level. A linear program is
+    solved for each distinct row of features, some milliseconds; groups have few such rows.
 
     References
     ----------
-    Gibbs, Cherian and Candes, "Conformal prediction with conditional guarantees", 2023, Journal of the Royal Statistical Society B, 2025.
+    Gibbs, Cherian and Candes, "Conformal prediction with conditional guarantees", 2023, Journal of
+    the Royal Statistical Society B, 2025.
 
     Examples
     --------
@@ -132,7 +174,9 @@ class ConditionalSets(Saved, BaseEstimator):
     >>> rng = np.random.default_rng(0)
     >>> P, member = rng.dirichlet(np.ones(4), 400), rng.random((400, 2)) < 0.4
     >>> y = (P.cumsum(axis=1) < rng.random(400)[:, None]).sum(axis=1)
-    >>> y = np.where(member[:, 0], rng.integers(0, 4, 400), y)  # of the first group the model knows nothing
+    >>> y = np.where(
+    ...     member[:, 0], rng.integers(0, 4, 400), y
+    ... )  # of the first group the model knows nothing
     >>> sets = ConditionalSets(level=0.8).fit(P[:200], y[:200], features=member[:200])
     >>> found = sets.predict_set(P[200:], features=member[200:])
     >>> bool(found[member[200:, 0]].sum(axis=1).mean() > found[~member[200:, 0]].sum(axis=1).mean())
@@ -140,10 +184,20 @@ class ConditionalSets(Saved, BaseEstimator):
     """
 
     def __init__(
-        self, score: ScoreName = "lac", level: float = 0.9, *, calibrator: Any = None, randomised: bool = True, smoothed: bool = False,
-        penalty: float | None = None, k_reg: int | None = None, fit_share: float = 0.5, random_state: int = 0,
-        inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        score: ScoreName = "lac",
+        level: float = 0.9,
+        *,
+        calibrator: Any = None,
+        randomised: bool = True,
+        smoothed: bool = False,
+        penalty: float | None = None,
+        k_reg: int | None = None,
+        fit_share: float = 0.5,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.score: ScoreName = score
         self.level: float = level
         self.calibrator: Any = calibrator
@@ -162,60 +216,112 @@ class ConditionalSets(Saved, BaseEstimator):
         return [cls(), cls("aps"), cls("raps", penalty=0.01, k_reg=2)]
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, features: Any = None, sample_weight: ArrayLike | None = None, X: Any = None
-    ) -> Self:  # fmt: skip
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        features: Any = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+    ) -> Self:
         """Fit on predictions for rows that the model did not learn from, and the true labels.
 
         Parameters
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
         y : (n,) labels
-        features : (n, d) numbers, or booleans of groups that a row may be in; a frame's columns must come again in ``predict_set``
+        features : (n, d) numbers, or booleans of groups that a row may be in; a frame's columns
+            must come again in ``predict_set``
         sample_weight : (n,), optional
-            Whole numbers: how often each row was met. Weights of a sampling design or of importance are refused, and must not be rounded:
-            the promise would be of other rows, and needs weighted conformal prediction, with weights learned from other rows.
+            Whole numbers: how often each row was met. Weights of a sampling design or of importance
+            are refused, and must not be rounded: the promise would be of other rows, and needs
+            weighted conformal prediction, with weights learned from other rows.
         X : (n, ...) features of the rows, for calibrators that use them
         """
-        require_options(self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state)
+        require_options(
+            self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state
+        )
         given = None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
-        known: dict[str, Any] = {"classes": self.classes, "X": X, "sample_weight": sample_weight, "called": "y"}
+        known: dict[str, Any] = {
+            "classes": self.classes,
+            "X": X,
+            "sample_weight": sample_weight,
+            "called": "y",
+        }
         record = read_labelled(y, P, inputs=inputs_for(self.inputs, given), **known)
         names, points = read_features(features, record)
-        uses = {"calibrator": given is not None and not is_fitted(given), "penalty": self.score == "raps" and self.penalty is None}
-        found = SetRows.of(record, [use for use, needed in uses.items() if needed], self.fit_share, self.random_state)
+        uses = {
+            "calibrator": given is not None and not is_fitted(given),
+            "penalty": self.score == "raps" and self.penalty is None,
+        }
+        found = SetRows.of(
+            record,
+            [use for use, needed in uses.items() if needed],
+            self.fit_share,
+            self.random_state,
+        )
         own = found.parts["certificate"]
-        self.rule_: SetRule = fitted(SetRule.unfitted(self, given), found, rows_of_cells(None, record, None), self.level)
-        self.scores_: ConditionalScores = ConditionalScores.of(names, points[found.rows], self.rule_.scorer.of_labels(own), own.weights)
+        self.rule_: SetRule = fitted(
+            SetRule.unfitted(self, given), found, rows_of_cells(None, record, None), self.level
+        )
+        self.scores_: ConditionalScores = ConditionalScores.of(
+            names, points[found.rows], self.rule_.scorer.of_labels(own), own.weights
+        )
         self.classes_: np.ndarray = record.classes
         self.split_: dict[str, float] = found.sizes
         self.n_: float = n_units(own)
         self.status_: str = "exact"
         return self
 
-    def predict_set(self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None) -> np.ndarray:
+    def predict_set(
+        self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None
+    ) -> np.ndarray:
         """(n, K) booleans, whether a class is in the set; at another ``level`` if given."""
         require_fitted(self, "rule_")
         level = self.level if level is None else level
         require_level(level)
-        record = read(P, inputs=inputs_for(self.inputs, self.rule_.calibrator), classes=self.classes_, X=X)
+        record = read(
+            P, inputs=inputs_for(self.inputs, self.rule_.calibrator), classes=self.classes_, X=X
+        )
         _, points = read_features(features, record, self.scores_.names)
-        return self.rule_.scorer.within(record, self.scores_.limits(points, level, self._draws(record))[:, None])
+        return self.rule_.scorer.within(
+            record, self.scores_.limits(points, level, self._draws(record))[:, None]
+        )
 
-    def labels(self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None) -> list[list[Any]]:
+    def labels(
+        self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None
+    ) -> list[list[Any]]:
         """The sets as lists of labels."""
-        return [self.classes_[row].tolist() for row in self.predict_set(P, features=features, level=level, X=X)]
+        return [
+            self.classes_[row].tolist()
+            for row in self.predict_set(P, features=features, level=level, X=X)
+        ]
 
     @property
     def guarantee_(self) -> Guarantee:
         """What the sets promise."""
         require_fitted(self, "rule_")
         kind = "sum" if self.smoothed else "sum that is nowhere negative"
-        others = "the calibrator was fitted on other rows" if self.rule_.calibrator is not None else "nothing else was fitted on them"
+        others = (
+            "the calibrator was fitted on other rows"
+            if self.rule_.calibrator is not None
+            else "nothing else was fitted on them"
+        )
         return Guarantee(
-            "marginal", "coverage", f"new rows weighted by any {kind} of the features, thus of each group among them and of all",
-            f"new rows are exchangeable with these rows, and {others}", self.n_, self.level, self.level if self.smoothed else None,
+            "marginal",
+            "coverage",
+            f"new rows weighted by any {kind} of the features, thus of each group among them and"
+            " of all",
+            f"new rows are exchangeable with these rows, and {others}",
+            self.n_,
+            self.level,
+            self.level if self.smoothed else None,
             method="conditional conformal by quantile regression",
-        )  # fmt: skip
+        )
 
     def _draws(self, record: Predictions) -> np.ndarray | None:
-        return uniform_of_rows(placed_codes(record.values), self.random_state + 1) if self.smoothed else None
+        return (
+            uniform_of_rows(placed_codes(record.values), self.random_state + 1)
+            if self.smoothed
+            else None
+        )

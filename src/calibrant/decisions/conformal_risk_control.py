@@ -23,15 +23,19 @@ __all__ = ["ConformalRiskControl"]
 
 #: What is controlled -> its name in the promise.
 QUANTITIES: dict[str, str] = {
-    "missed_labels": "mean share of a row's true labels that its set misses", "top_k": "share of rows whose label is not in the set",
-    "accepted_and_wrong": "share of rows that are accepted and wrong", "given": "mean loss",
-}  # fmt: skip
+    "missed_labels": "mean share of a row's true labels that its set misses",
+    "top_k": "share of rows whose label is not in the set",
+    "accepted_and_wrong": "share of rows that are accepted and wrong",
+    "given": "mean loss",
+}
 
 
 class ConformalRiskControl(Saved, BaseEstimator):
-    r"""The least cautious parameter whose expected loss on a new row is at most ``risk``, for losses that never rise with it.
+    r"""The least cautious parameter whose expected loss on a new row is at most ``risk``, for
+    losses that never rise with it.
 
-    .. math:: \hat\lambda = \inf \left\{ \lambda : \frac{1}{n + 1} \left( \sum_i L_i(\lambda) + 1 \right) \le \text{risk} \right\},
+    .. math:: \hat\lambda = \inf \left\{ \lambda : \frac{1}{n + 1} \left( \sum_i L_i(\lambda) + 1
+        \right) \le \text{risk} \right\},
         \qquad E\, L_{n + 1}(\hat\lambda) \le \text{risk}
 
     Parameters
@@ -39,9 +43,11 @@ class ConformalRiskControl(Saved, BaseEstimator):
     risk : float, default 0.1
         The most that a new row loses on average, over calibration sets and new rows.
     controls : {"missed_labels", "top_k", "accepted_and_wrong"}
-        "missed_labels": sets of labels of which several may be true, ``{k: P_k >= threshold}``; the loss is the share of a row's true
-        labels that is missed, 0 of a row without any. "top_k": the k most probable labels, one k for all rows; the loss is a miss.
-        "accepted_and_wrong": a threshold on the score of the answer; the loss is 1 of an answer that is accepted *and* wrong.
+        "missed_labels": sets of labels of which several may be true, ``{k: P_k >= threshold}``; the
+        loss is the share of a row's true labels that is missed, 0 of a row without any. "top_k":
+        the k most probable labels, one k for all rows; the loss is a miss. "accepted_and_wrong": a
+        threshold on the score of the answer; the loss is 1 of an answer that is accepted *and*
+        wrong.
     signal : Signal or fitted Calibrator, optional
         The score of "accepted_and_wrong"; default the largest probability.
     inputs : {"probability", "logit"}
@@ -64,10 +70,11 @@ class ConformalRiskControl(Saved, BaseEstimator):
 
     Notes
     -----
-    The promise is one of averages, over calibration sets too: a single one may lose more (``SelectiveClassifier`` promises for most of
-    them, and accepts less). The share accepted and wrong is not the share wrong of those accepted: where few are accepted, most of
-    these may be wrong. With ``cluster=`` the loss of a cluster is the mean of its rows and n counts clusters. ``fit_losses`` takes losses
-    of your own.
+    The promise is one of averages, over calibration sets too: a single one may lose more
+    (``SelectiveClassifier`` promises for most of them, and accepts less). The share accepted and
+    wrong is not the share wrong of those accepted: where few are accepted, most of these may be
+    wrong. With ``cluster=`` the loss of a cluster is the mean of its rows and n counts clusters.
+    ``fit_losses`` takes losses of your own.
 
     References
     ----------
@@ -84,9 +91,14 @@ class ConformalRiskControl(Saved, BaseEstimator):
     """
 
     def __init__(
-        self, risk: float = 0.1, controls: Literal["missed_labels", "top_k", "accepted_and_wrong"] = "missed_labels", *,
-        signal: Signal | Calibrator | None = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        risk: float = 0.1,
+        controls: Literal["missed_labels", "top_k", "accepted_and_wrong"] = "missed_labels",
+        *,
+        signal: Signal | Calibrator | None = None,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.risk: float = risk
         self.controls: Literal["missed_labels", "top_k", "accepted_and_wrong"] = controls
         self.signal: Signal | Calibrator | None = signal
@@ -94,34 +106,62 @@ class ConformalRiskControl(Saved, BaseEstimator):
         self.classes: ArrayLike | None = classes
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None, X: Any = None,
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
         reference: Any = None,
-    ) -> Self:  # fmt: skip
-        """Choose the parameter on held-out predictions (n, K) and labels: (n,), or (n, K) of 0 and 1 where several may be true.
+    ) -> Self:
+        """Choose the parameter on held-out predictions (n, K) and labels: (n,), or (n, K) of 0 and
+        1 where several may be true.
 
-        ``cluster`` names rows that hang together, ``X`` and ``reference`` are for signals. ``sample_weight`` are
-        whole numbers, how often each row was met; weights of a sampling design are refused, as the promise would be of other rows.
+        ``cluster`` names rows that hang together, ``X`` and ``reference`` are for signals.
+        ``sample_weight`` are whole numbers, how often each row was met; weights of a sampling
+        design are refused, as the promise would be of other rows.
         """
         self._check()
         if self.controls == "missed_labels":
             values, labels = _several(P, "P"), _several(y, "y")
             if labels.shape != values.shape or not np.isin(labels, (0.0, 1.0)).all():
-                raise InputError(f"y must be 0 or 1 for each row and label, of shape {values.shape}; got shape {labels.shape}.")
+                raise InputError(
+                    f"y must be 0 or 1 for each row and label, of shape {values.shape}; got shape"
+                    f" {labels.shape}."
+                )
             record = read(np.zeros(len(values)), sample_weight=sample_weight)
             held = slice(None) if record.kept is None else record.kept
             values, labels = values[held], labels[held]
             row, label = np.nonzero(labels)
             count = labels.sum(axis=1)
-            self._choose(record, cluster, row, -values[row, label], 1.0 / count[row], np.minimum(count, 1.0))
+            self._choose(
+                record, cluster, row, -values[row, label], 1.0 / count[row], np.minimum(count, 1.0)
+            )
             return self
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        record = read(
+            P,
+            y,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=sample_weight,
+            X=X,
+            reference=reference,
+        )
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None.")
         rows, ones = np.arange(len(record)), np.ones(len(record))
         if self.controls == "top_k":
             own = record.values[rows, record.labels]
             # Labels as probable as the true one may be shown before it.
-            self._choose(record, cluster, rows, (record.values >= own[:, None]).sum(axis=1).astype(np.float64), ones, ones)
+            self._choose(
+                record,
+                cluster,
+                rows,
+                (record.values >= own[:, None]).sum(axis=1).astype(np.float64),
+                ones,
+                ones,
+            )
             self.parameter_ = max(self.parameter_, 1.0)
         else:
             self.signal_, score = confidence_of(self.signal, record)
@@ -131,17 +171,28 @@ class ConformalRiskControl(Saved, BaseEstimator):
         return self
 
     def fit_losses(
-        self, parameters: ArrayLike, losses: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:  # fmt: skip
-        """Choose among ascending parameters (m,) by losses (n, m) in [0, 1], of which no row's rises."""
+        self,
+        parameters: ArrayLike,
+        losses: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Choose among ascending parameters (m,) by losses (n, m) in [0, 1], of which no row's
+        rises.
+        """
         self._check()
         at, lost = arrays.scores(parameters, "parameters"), _several(losses, "losses")
         if lost.shape[1] != len(at) or (np.diff(at) <= 0.0).any():
-            raise InputError(f"losses must have a column for each of the {len(at)} parameters, which ascend; got shape {lost.shape}.")
+            raise InputError(
+                f"losses must have a column for each of the {len(at)} parameters, which ascend; got"
+                f" shape {lost.shape}."
+            )
         if (np.diff(lost, axis=1) > 1e-12).any():
             row = int(np.flatnonzero((np.diff(lost, axis=1) > 1e-12).any(axis=1))[0])
             raise InputError(
-                f"losses must not rise with the parameter in any row; row {row} does; such losses are not controlled on average."
+                f"losses must not rise with the parameter in any row; row {row} does; such losses"
+                " are not controlled on average."
             )
         record = read(np.zeros(len(lost)), sample_weight=sample_weight)
         lost = lost if record.kept is None else lost[record.kept]
@@ -169,16 +220,25 @@ class ConformalRiskControl(Saved, BaseEstimator):
         require_fitted(self, "parameter_")
         self._of_predictions()
         self._only("accepted_and_wrong")
-        return confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1] > self.parameter_
+        return (
+            confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1]
+            > self.parameter_
+        )
 
     @property
     def guarantee_(self) -> Guarantee:
         """The promise, with what it assumes."""
         require_fitted(self, "parameter_")
         return Guarantee(
-            "marginal", QUANTITIES[self.quantity_], f"new {self.unit_}", f"{self.unit_} are exchangeable", self.n_, most=self.risk,
-            unit=self.unit_, method="conformal risk control",
-        )  # fmt: skip
+            "marginal",
+            QUANTITIES[self.quantity_],
+            f"new {self.unit_}",
+            f"{self.unit_} are exchangeable",
+            self.n_,
+            most=self.risk,
+            unit=self.unit_,
+            method="conformal risk control",
+        )
 
     def _check(self) -> None:
         require_share("risk", self.risk)
@@ -191,14 +251,23 @@ class ConformalRiskControl(Saved, BaseEstimator):
     def _of_predictions(self) -> None:
         if self.quantity_ == "given":
             raise InputError(
-                f"parameter_ was chosen by fit_losses among parameters of your own; got {self.parameter_:g}, which is no threshold on "
-                "predictions; apply it by your own rule, or call fit."
+                "parameter_ was chosen by fit_losses among parameters of your own; got"
+                f" {self.parameter_:g}, which is no threshold on predictions; apply it by your own"
+                " rule, or call fit."
             )
 
     def _choose(
-        self, record: Predictions, cluster: Any, row: np.ndarray, parameter: np.ndarray, drop: np.ndarray, start: np.ndarray
-    ) -> None:  # fmt: skip
-        """``row``, ``parameter``, ``drop`` (m,): where a row's loss, ``start`` (n,) at first, falls by how much."""
+        self,
+        record: Predictions,
+        cluster: Any,
+        row: np.ndarray,
+        parameter: np.ndarray,
+        drop: np.ndarray,
+        start: np.ndarray,
+    ) -> None:
+        """``row``, ``parameter``, ``drop`` (m,): where a row's loss, ``start`` (n,) at first,
+        falls by how much.
+        """
         times = repetitions(record.weights)
         self.unit_: Any = "rows" if cluster is None else "clusters"
         if cluster is not None:
@@ -207,10 +276,18 @@ class ConformalRiskControl(Saved, BaseEstimator):
         self.n_: float = float(round(times.sum()))
         least = math.ceil(1.0 / self.risk - 1.0 - 1e-9)
         if self.n_ < least:
-            raise InputError(f"a risk of {self.risk:g} takes {least:,} {self.unit_}; got {self.n_:,.0f}; give it more, or allow more risk.")
-        found, lost = least_parameter(parameter, drop * times[row], float(times @ start), self.n_, self.risk)
+            raise InputError(
+                f"a risk of {self.risk:g} takes {least:,} {self.unit_}; got {self.n_:,.0f}; give it"
+                " more, or allow more risk."
+            )
+        found, lost = least_parameter(
+            parameter, drop * times[row], float(times @ start), self.n_, self.risk
+        )
         if math.isnan(found):
-            raise InputError(f"no parameter loses {self.risk:g} or less on average; allow more risk, or give a more cautious parameter.")
+            raise InputError(
+                f"no parameter loses {self.risk:g} or less on average; allow more risk, or give a"
+                " more cautious parameter."
+            )
         self.parameter_: float = found
         self.mean_loss_: float = lost / self.n_
         self.quantity_: str = self.controls
@@ -220,5 +297,8 @@ def _several(values: ArrayLike, name: str) -> np.ndarray:
     """(n, K) float64 numbers in [0, 1]."""
     out = arrays.to_array(values, name).astype(np.float64)
     if out.ndim != 2 or 0 in out.shape or not ((out >= 0.0) & (out <= 1.0)).all():
-        raise InputError(f"{name} must be (n, K) numbers in [0, 1]; got shape {out.shape}; pass one column for each label.")
+        raise InputError(
+            f"{name} must be (n, K) numbers in [0, 1]; got shape {out.shape}; pass one column for"
+            " each label."
+        )
     return out

@@ -1,4 +1,6 @@
-"""The cheapest action for each row, from its probabilities and what each action costs in each class."""
+"""The cheapest action for each row, from its probabilities and what each action costs in each
+class.
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -37,10 +39,11 @@ class CostsOfDecisions:
     best_constant : float
         Mean cost of the one action that would have been cheapest for all rows.
     regret : float
-        How much less it would have cost had each action been replaced, on all its rows, by the best for them: at least 0, and near 0 of
-        calibrated probabilities.
+        How much less it would have cost had each action been replaced, on all its rows, by the best
+        for them: at least 0, and near 0 of calibrated probabilities.
     actions : list of dict
-        Of each action: its rows, what was said and what it cost, the best action for these rows and what that would have cost.
+        Of each action: its rows, what was said and what it cost, the best action for these rows and
+        what that would have cost.
 
     See Also
     --------
@@ -61,33 +64,37 @@ class CostsOfDecisions:
 
 
 class ExpectedCost(Saved):
-    r"""Decide each row by the least expected cost, :math:`\arg\min_a \sum_k C_{ak} P_k`, with abstaining as one more action.
+    r"""Decide each row by the least expected cost, :math:`\arg\min_a \sum_k C_{ak} P_k`, with
+    abstaining as one more action.
 
     Parameters
     ----------
     costs : (A, K) array, optional
-        Cost of each action in each class, 0 or more. Default: the actions are the labels, a right one costs 0, a wrong one 1.
+        Cost of each action in each class, 0 or more. Default: the actions are the labels, a right
+        one costs 0, a wrong one 1.
     abstain : float, optional
-        Cost of leaving a row to somebody else, whatever its class. With the default costs this is Chow's rule: abstain where the largest
-        probability is below ``1 - abstain``.
+        Cost of leaving a row to somebody else, whatever its class. With the default costs this is
+        Chow's rule: abstain where the largest probability is below ``1 - abstain``.
 
     See Also
     --------
-    decision_threshold : two classes and two actions, with the threshold on the raw score and its interval.
+    decision_threshold : two classes and two actions, with the threshold on the raw score and its
+        interval.
     SelectiveClassifier : where an error rate, not a cost, is given.
     metrics.net_benefit : of two actions.
 
     Notes
     -----
-    The probabilities must be calibrated: every action is compared by them. Calibrate first, then look at ``costs_of`` on other rows: a
-    ``regret`` says what better calibration would save at these costs, and ``metrics.calibration_decision_loss`` bounds it for all costs.
-    To a whole column of costs the same number may be added, for no decision changes: so costs that are gains become 0 or more. Of equally
-    cheap actions it takes the first, and abstains last.
+    The probabilities must be calibrated: every action is compared by them. Calibrate first, then
+    look at ``costs_of`` on other rows: a ``regret`` says what better calibration would save at
+    these costs, and ``metrics.calibration_decision_loss`` bounds it for all costs. To a whole
+    column of costs the same number may be added, for no decision changes: so costs that are gains
+    become 0 or more. Of equally cheap actions it takes the first, and abstains last.
 
     References
     ----------
-    Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on Information Theory 1970; Elkan, "The foundations of
-    cost-sensitive learning", IJCAI 2001.
+    Chow, "On optimum recognition error and reject tradeoff", IEEE Transactions on Information
+    Theory 1970; Elkan, "The foundations of cost-sensitive learning", IJCAI 2001.
 
     Examples
     --------
@@ -99,16 +106,23 @@ class ExpectedCost(Saved):
     """
 
     def __init__(self, costs: ArrayLike | None = None, *, abstain: float | None = None) -> None:
-        self.costs: np.ndarray | None = None if costs is None else arrays.to_array(costs, "costs").astype(np.float64)
+        self.costs: np.ndarray | None = (
+            None if costs is None else arrays.to_array(costs, "costs").astype(np.float64)
+        )
         self.abstain: float | None = abstain
         if self.costs is not None and (self.costs.ndim != 2 or 0 in self.costs.shape):
             raise InputError(f"costs must be (actions, classes); got shape {self.costs.shape}.")
-        given = ([] if self.costs is None else self.costs.ravel().tolist()) + ([] if abstain is None else [abstain])
-        odd = next((one for one in given if not (isinstance(one, float | int) and 0.0 <= one < np.inf)), None)
+        given = ([] if self.costs is None else self.costs.ravel().tolist()) + (
+            [] if abstain is None else [abstain]
+        )
+        odd = next(
+            (one for one in given if not (isinstance(one, float | int) and 0.0 <= one < np.inf)),
+            None,
+        )
         if odd is not None:
             raise InputError(
-                f"costs must be finite and at least 0; got {odd!r}; where an action gains, add one number to the whole column of its "
-                "class, which changes no decision."
+                f"costs must be finite and at least 0; got {odd!r}; where an action gains, add one"
+                " number to the whole column of its class, which changes no decision."
             )
 
     def expected(self, P: ArrayLike, *, inputs: Inputs = "probability") -> np.ndarray:
@@ -116,21 +130,29 @@ class ExpectedCost(Saved):
         return self._expected(read(P, inputs=inputs))
 
     def decide(
-        self, P: ArrayLike, *, capacity: int | None = None, limited: int | Literal["abstain"] | None = None, key: ArrayLike | None = None,
-        random_state: int = 0, inputs: Inputs = "probability",
-    ) -> np.ndarray:  # fmt: skip
+        self,
+        P: ArrayLike,
+        *,
+        capacity: int | None = None,
+        limited: int | Literal["abstain"] | None = None,
+        key: ArrayLike | None = None,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
+    ) -> np.ndarray:
         """The cheapest action of each row, (n,) int, -1 for abstaining.
 
         Parameters
         ----------
         P : (n, K), or (n,) for binary
         capacity : int, optional
-            Most rows of this batch that may get the action ``limited``: those that it saves most. A threshold would keep to it only on
-            average over batches.
+            Most rows of this batch that may get the action ``limited``: those that it saves most. A
+            threshold would keep to it only on average over batches.
         limited : int or "abstain", optional
-            The action whose number is limited; default abstaining where that is an action, else the last.
+            The action whose number is limited; default abstaining where that is an action, else the
+            last.
         key : (n,) labels, optional
-            Names of the rows, by which ties for the last places are drawn: the same whatever their order. Default: their place.
+            Names of the rows, by which ties for the last places are drawn: the same whatever their
+            order. Default: their place.
         random_state : int, default 0
             Seed of that draw.
         inputs : {"probability", "logit"}
@@ -148,11 +170,18 @@ class ExpectedCost(Saved):
         return self._named(chosen, expected.shape[1])
 
     def costs_of(
-        self, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+        self,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
         inputs: Inputs = "probability",
-    ) -> CostsOfDecisions:  # fmt: skip
+    ) -> CostsOfDecisions:
         """What deciding by P cost on rows whose labels are known, and what it had said."""
-        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        record = read_labelled(
+            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
+        )
         expected, costs = self._expected(record), self._costs(record.n_classes)
         rows, chosen, weight = np.arange(len(record)), expected.argmin(axis=1), record.weights
         happened = costs[:, record.labels].T
@@ -162,14 +191,24 @@ class ExpectedCost(Saved):
             own = chosen == action
             mass, each = float(weight[own].sum()), weight[own] @ happened[own]
             names = self._named(np.array([action, int(each.argmin())]), len(costs)).tolist()
-            actions.append({
-                "action": names[0], "n": mass, "said": float(weight[own] @ expected[own, action]) / mass,
-                "cost": float(each[action]) / mass, "best": names[1], "best_cost": float(each.min()) / mass,
-            })  # fmt: skip
+            actions.append(
+                {
+                    "action": names[0],
+                    "n": mass,
+                    "said": float(weight[own] @ expected[own, action]) / mass,
+                    "cost": float(each[action]) / mass,
+                    "best": names[1],
+                    "best_cost": float(each.min()) / mass,
+                }
+            )
         return CostsOfDecisions(
-            n, float(weight @ expected[rows, chosen]) / n, float(weight @ happened[rows, chosen]) / n,
-            float((weight @ happened).min()) / n, sum(one["n"] * (one["cost"] - one["best_cost"]) for one in actions) / n, actions,
-        )  # fmt: skip
+            n,
+            float(weight @ expected[rows, chosen]) / n,
+            float(weight @ happened[rows, chosen]) / n,
+            float((weight @ happened).min()) / n,
+            sum(one["n"] * (one["cost"] - one["best_cost"]) for one in actions) / n,
+            actions,
+        )
 
     def __repr__(self) -> str:
         given = [] if self.costs is None else [str(self.costs.tolist())]
@@ -180,8 +219,13 @@ class ExpectedCost(Saved):
         """(A, K), abstaining last."""
         costs = 1.0 - np.eye(n_classes) if self.costs is None else self.costs
         if costs.shape[1] != n_classes:
-            raise InputError(f"costs must have a column for each of the {n_classes} classes; got {costs.shape[1]}.")
-        return costs if self.abstain is None else np.vstack([costs, np.full(n_classes, self.abstain)])
+            raise InputError(
+                f"costs must have a column for each of the {n_classes} classes; got"
+                f" {costs.shape[1]}."
+            )
+        return (
+            costs if self.abstain is None else np.vstack([costs, np.full(n_classes, self.abstain)])
+        )
 
     def _expected(self, record: Predictions) -> np.ndarray:
         return multiply_rows(record.probabilities, self._costs(record.n_classes).T)
@@ -194,15 +238,21 @@ class ExpectedCost(Saved):
             return count - 1
         at: Any = named - 1 if limited is None else limited
         if not (isinstance(at, int | np.integer) and 0 <= at < named):
-            raise InputError(f'limited must be "abstain" or an action, 0 to {named - 1}; got {limited!r}.')
+            raise InputError(
+                f'limited must be "abstain" or an action, 0 to {named - 1}; got {limited!r}.'
+            )
         return int(cast(int, at))
 
     def _named(self, chosen: np.ndarray, count: int) -> np.ndarray:
         return chosen if self.abstain is None else np.where(chosen == count - 1, ABSTAIN, chosen)
 
 
-def _largest(saved: np.ndarray, rows: np.ndarray, count: int, key: ArrayLike | None, random_state: int) -> np.ndarray:
-    """Which of all rows are among the ``count`` of ``rows`` that save most, (n,) booleans; ties for the last places by their keys."""
+def _largest(
+    saved: np.ndarray, rows: np.ndarray, count: int, key: ArrayLike | None, random_state: int
+) -> np.ndarray:
+    """Which of all rows are among the ``count`` of ``rows`` that save most, (n,) booleans; ties
+    for the last places by their keys.
+    """
     kept = np.zeros(len(saved), dtype=bool)
     kept[rows] = True
     if len(rows) <= count:
@@ -211,7 +261,10 @@ def _largest(saved: np.ndarray, rows: np.ndarray, count: int, key: ArrayLike | N
     tied = rows[saved[rows] == last]
     kept[rows[saved[rows] <= last]] = False
     names: list[Any] = (tied if key is None else _keys(key, len(saved))[tied]).tolist()
-    drawn = sorted(range(len(tied)), key=lambda j: hashlib.blake2b(f"{random_state}:{names[j]!r}".encode()).digest())
+    drawn = sorted(
+        range(len(tied)),
+        key=lambda j: hashlib.blake2b(f"{random_state}:{names[j]!r}".encode()).digest(),
+    )
     kept[tied[drawn[: count - int(kept.sum())]]] = True
     return kept
 
@@ -219,5 +272,7 @@ def _largest(saved: np.ndarray, rows: np.ndarray, count: int, key: ArrayLike | N
 def _keys(key: ArrayLike, n: int) -> np.ndarray:
     names = label_array(key, "key")
     if names.shape != (n,):
-        raise InputError(f"key must have one name for each of the {n} rows; got shape {names.shape}.")
+        raise InputError(
+            f"key must have one name for each of the {n} rows; got shape {names.shape}."
+        )
     return names

@@ -1,4 +1,6 @@
-"""Say yes, no, or leave it open: the thresholds at which false alarms and misses each stay below a rate of their own, certified."""
+"""Say yes, no, or leave it open: the thresholds at which false alarms and misses each stay below
+a rate of their own, certified.
+"""
 
 from typing import Any, Self
 
@@ -20,16 +22,22 @@ from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["NeymanPearsonClassifier"]
 
-WORDS = {"false_positive_rate": "share of rows without the event said to have it", "false_negative_rate": "share of events said to be none"}
+WORDS = {
+    "false_positive_rate": "share of rows without the event said to have it",
+    "false_negative_rate": "share of events said to be none",
+}
 
 
 class NeymanPearsonClassifier(Saved, BaseEstimator):
-    r"""Say the event above one threshold, none below another: both error rates hold at once with probability ``confidence``.
+    r"""Say the event above one threshold, none below another: both error rates hold at once with
+    probability ``confidence``.
 
-    .. math:: \hat t_{high} = s^-_{(e + 1)} \text{ from above}, \qquad \hat t_{low} = s^+_{(e' + 1)} \text{ from below}
+    .. math:: \hat t_{high} = s^-_{(e + 1)} \text{ from above}, \qquad \hat t_{low} = s^+_{(e' +
+        1)} \text{ from below}
 
-    with e the most errors of the :math:`n_-` rows without the event for which :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' of the
-    :math:`n_+` events likewise; :math:`\delta` = 1 - confidence, half for each where both are asked for.
+    with e the most errors of the :math:`n_-` rows without the event for which
+    :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' of the :math:`n_+` events likewise;
+    :math:`\delta` = 1 - confidence, half for each where both are asked for.
 
     Parameters
     ----------
@@ -46,8 +54,9 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     Attributes
     ----------
     high_, low_ : float
-        The event is said of scores above ``high_``, none of scores below ``low_``; between them it is left open. Where the rates allow a
-        decision on every row, the two are one number in the middle of what they allow, and none is said of scores on it.
+        The event is said of scores above ``high_``, none of scores below ``low_``; between them it
+        is left open. Where the rates allow a decision on every row, the two are one number in the
+        middle of what they allow, and none is said of scores on it.
     n_positive_, n_negative_ : float
         Rows (or clusters with such rows) with and without the event.
     guarantees_ : list of Guarantee, one for each rate asked for
@@ -60,14 +69,16 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
 
     Notes
     -----
-    Use it where a rate is prescribed: screening, alarms, triage. Nothing is assumed of the scores, and nothing is lost to the search: the
-    rates fall along the threshold, so the best one is the answer. With one rate alone every row is decided, at the threshold of that rate.
-    Rows tied with a threshold are left open. A rate that is not held by the share left open is not promised: it says nothing of how
-    many of those said to have the event have it.
+    Use it where a rate is prescribed: screening, alarms, triage. Nothing is assumed of the scores,
+    and nothing is lost to the search: the rates fall along the threshold, so the best one is the
+    answer. With one rate alone every row is decided, at the threshold of that rate. Rows tied with
+    a threshold are left open. A rate that is not held by the share left open is not promised: it
+    says nothing of how many of those said to have the event have it.
 
     References
     ----------
-    Tong, Feng and Li, "Neyman-Pearson classification algorithms and NP receiver operating characteristics", Science Advances 2018.
+    Tong, Feng and Li, "Neyman-Pearson classification algorithms and NP receiver operating
+    characteristics", Science Advances 2018.
 
     Examples
     --------
@@ -80,9 +91,15 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     """
 
     def __init__(
-        self, false_positive_rate: float | None = 0.05, false_negative_rate: float | None = None, confidence: float = 0.95, *,
-        target: Any = "event", inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        false_positive_rate: float | None = 0.05,
+        false_negative_rate: float | None = None,
+        confidence: float = 0.95,
+        *,
+        target: Any = "event",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.false_positive_rate: float | None = false_positive_rate
         self.false_negative_rate: float | None = false_negative_rate
         self.confidence: float = confidence
@@ -91,24 +108,40 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         self.classes: ArrayLike | None = classes
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:  # fmt: skip
-        """Certify the thresholds on held-out predictions (n, K), or (n,) for binary, and the true labels.
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Certify the thresholds on held-out predictions (n, K), or (n,) for binary, and the true
+        labels.
 
-        ``cluster`` names rows that hang together, of which one of either kind counts; ``sample_weight`` are whole
-        numbers, how often each row was met; weights of a sampling design are refused, as the certificate would be of other rows.
+        ``cluster`` names rows that hang together, of which one of either kind counts;
+        ``sample_weight`` are whole numbers, how often each row was met; weights of a sampling
+        design are refused, as the certificate would be of other rows.
         """
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None.")
-        self._certify(self._score(record), record.labels == record.position(self.target), record, cluster)
+        self._certify(
+            self._score(record), record.labels == record.position(self.target), record, cluster
+        )
         self.classes_: np.ndarray = record.classes
         return self
 
     def fit_scores(
-        self, score: ArrayLike, event: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:  # fmt: skip
-        """Certify the thresholds on scores (n,), larger where the event is likelier, and whether it happened (n,)."""
+        self,
+        score: ArrayLike,
+        event: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Certify the thresholds on scores (n,), larger where the event is likelier, and whether
+        it happened (n,).
+        """
         values = arrays.scores(score)
         hit = arrays.binary_outcomes(event, len(values)) == 1.0
         counted = counted_rows(len(values), sample_weight)
@@ -135,50 +168,90 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         counts = {"false_positive_rate": self.n_negative_, "false_negative_rate": self.n_positive_}
         assumes = f"{self.unit_} of a kind are independent draws of those of that kind"
         return [
-            Guarantee("pac", WORDS[name], f"new {self.unit_}", assumes, counts[name], most=float(rate), unit=self.unit_,
-                      confidence=self.confidence, method="exact binomial, one order statistic")
+            Guarantee(
+                "pac",
+                WORDS[name],
+                f"new {self.unit_}",
+                assumes,
+                counts[name],
+                most=float(rate),
+                unit=self.unit_,
+                confidence=self.confidence,
+                method="exact binomial, one order statistic",
+            )
             for name, rate in self._asked().items()
-        ]  # fmt: skip
+        ]
 
     def _asked(self) -> dict[str, float]:
-        rates = {"false_positive_rate": self.false_positive_rate, "false_negative_rate": self.false_negative_rate}
+        rates = {
+            "false_positive_rate": self.false_positive_rate,
+            "false_negative_rate": self.false_negative_rate,
+        }
         asked = {name: rate for name, rate in rates.items() if rate is not None}
         for name, rate in (*asked.items(), ("confidence", self.confidence)):
             require_share(name, rate)
         if not asked:
-            raise InputError("false_positive_rate or false_negative_rate must be a number; got None for both.")
+            raise InputError(
+                "false_positive_rate or false_negative_rate must be a number; got None for both."
+            )
         return asked
 
     def _score(self, record: Predictions) -> np.ndarray:
         place = record.position(self.target)
         if record.kind == "logit" and record.n_classes == 2:
-            return np.asarray(record.values[:, place] - record.values[:, 1 - place], dtype=np.float64)
+            return np.asarray(
+                record.values[:, place] - record.values[:, 1 - place], dtype=np.float64
+            )
         return record.probabilities[:, place]
 
-    def _certify(self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any) -> None:
-        vars(self).pop("classes_", None)  # thresholds on scores of the user's own are none on probabilities
+    def _certify(
+        self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any
+    ) -> None:
+        vars(self).pop(
+            "classes_", None
+        )  # thresholds on scores of the user's own are none on probabilities
         asked, weight = self._asked(), repetitions(record.weights)
         index = None if cluster is None else read_clusters(cluster, record)
         self.unit_: Any = "rows" if cluster is None else "clusters"
         for name, kind in (("an event", event), ("none", ~event)):
             if not kind.any():
-                raise InputError(f"y must hold rows with and without the event; got no row with {name}; fit it on rows of both.")
+                raise InputError(
+                    f"y must hold rows with and without the event; got no row with {name}; fit it"
+                    " on rows of both."
+                )
         of_kind = [_rows(score, kind, weight, index) for kind in (~event, event)]
         self.n_negative_, self.n_positive_ = (float(w.sum()) for _, w in of_kind)
-        delta, ends = (1.0 - self.confidence) / len(asked), {"false_positive_rate": np.inf, "false_negative_rate": -np.inf}
-        for (name, end), (values, times), side in zip(ends.items(), of_kind, (1.0, -1.0), strict=True):
+        delta, ends = (
+            (1.0 - self.confidence) / len(asked),
+            {"false_positive_rate": np.inf, "false_negative_rate": -np.inf},
+        )
+        for (name, end), (values, times), side in zip(
+            ends.items(), of_kind, (1.0, -1.0), strict=True
+        ):
             rate = asked.get(name)
-            ends[name] = end if rate is None else side * _end(side * values, times, rate, delta, self.confidence, self.unit_)
+            ends[name] = (
+                end
+                if rate is None
+                else side * _end(side * values, times, rate, delta, self.confidence, self.unit_)
+            )
         high, low = ends["false_positive_rate"], ends["false_negative_rate"]
         if len(asked) == 1:
-            high = low = high if "false_positive_rate" in asked else float(np.nextafter(low, -np.inf))
+            high = low = (
+                high if "false_positive_rate" in asked else float(np.nextafter(low, -np.inf))
+            )
         elif high <= low:
             # Ties with a threshold stay open; where the two are one, those on either side of it do.
-            high, low = (0.5 * (high + low),) * 2 if high < low else (float(np.nextafter(high, np.inf)), low)
+            high, low = (
+                (0.5 * (high + low),) * 2
+                if high < low
+                else (float(np.nextafter(high, np.inf)), low)
+            )
         self.high_, self.low_ = float(high), float(low)
 
 
-def _rows(score: np.ndarray, kind: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _rows(
+    score: np.ndarray, kind: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """(scores, repetitions) of the rows of one kind, or of one of them a cluster."""
     if cluster is None:
         return score[kind], weight[kind]
@@ -187,14 +260,22 @@ def _rows(score: np.ndarray, kind: np.ndarray, weight: np.ndarray, cluster: np.n
     return score[kind][rows], np.ones(len(rows))
 
 
-def _end(values: np.ndarray, times: np.ndarray, rate: float, delta: float, confidence: float, unit: str) -> float:
+def _end(
+    values: np.ndarray, times: np.ndarray, rate: float, delta: float, confidence: float, unit: str
+) -> float:
     """The least of the values with so few above it that at most a share ``rate`` of all are."""
     n = int(times.sum())
     errors = allowed_errors(n, rate, delta)
     if errors < 0:
-        raise InputError(too_few(n, fewest_rows(rate, delta), rate, confidence, f"{unit} of a kind"))
+        raise InputError(
+            too_few(n, fewest_rows(rate, delta), rate, confidence, f"{unit} of a kind")
+        )
     order = np.argsort(-values, kind="stable")
-    return float(values[order][np.searchsorted(np.cumsum(times[order]), errors + 1.0)]) if errors < n else float(-np.inf)
+    return (
+        float(values[order][np.searchsorted(np.cumsum(times[order]), errors + 1.0)])
+        if errors < n
+        else float(-np.inf)
+    )
 
 
 @trial.register

@@ -9,7 +9,14 @@ from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.certificates import fewest_rows
-from calibrant._kernels.certified_threshold import Blocks, Method, Test, certified_place, first_count, upper_bound
+from calibrant._kernels.certified_threshold import (
+    Blocks,
+    Method,
+    Test,
+    certified_place,
+    first_count,
+    upper_bound,
+)
 from calibrant._kernels.draws import one_of_each
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
@@ -19,7 +26,14 @@ from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import plain
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.signal import Signal
-from calibrant.decisions.certainty import confidence_of, counted_rows, repetitions, require_share, too_few, uncertified
+from calibrant.decisions.certainty import (
+    confidence_of,
+    counted_rows,
+    repetitions,
+    require_share,
+    too_few,
+    uncertified,
+)
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, read
@@ -41,9 +55,11 @@ class Certificate:
     errors : float
         How many of the accepted are wrong, or their summed loss.
     risk : float
-        What the share of errors among accepted rows does not exceed, with probability ``confidence`` over calibration sets.
+        What the share of errors among accepted rows does not exceed, with probability
+        ``confidence`` over calibration sets.
     bound : float
-        Upper limit of that share at this threshold alone, as if it had been named beforehand. It is at most ``risk``, and no promise.
+        Upper limit of that share at this threshold alone, as if it had been named beforehand. It is
+        at most ``risk``, and no promise.
     confidence : float
     method : str
     unit : {"rows", "clusters"}
@@ -83,24 +99,32 @@ class Certificate:
 
     def __str__(self) -> str:
         lost = self.quantity == "wrong"
-        held = f"{self.errors:,.0f} of them wrong" if lost else f"with a summed {self.quantity} of {self.errors:,.4g}"
+        held = (
+            f"{self.errors:,.0f} of them wrong"
+            if lost
+            else f"with a summed {self.quantity} of {self.errors:,.4g}"
+        )
         promise = (
-            f"at most {100.0 * self.risk:g} % of accepted new {self.unit} are wrong" if lost
+            f"at most {100.0 * self.risk:g} % of accepted new {self.unit} are wrong"
+            if lost
             else f"the mean {self.quantity} of accepted new {self.unit} is at most {self.risk:g}"
-        )  # fmt: skip
+        )
         return (
-            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({100.0 * self.share:.1f} %), {held}; {promise}, "
-            f"with confidence {100.0 * self.confidence:g} % ({self.method})."
+            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({100.0 * self.share:.1f}"
+            f" %), {held}; {promise}, with confidence {100.0 * self.confidence:g} %"
+            f" ({self.method})."
         )
 
 
-#: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law holds a share of 1e-4 of the rows.
+#: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law
+#: holds a share of 1e-4 of the rows.
 N_CELLS, REACH = 2**18, 18.0
 EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
 
 
 class ErrorCounts(Saved):
-    """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where the rows do not fit in memory.
+    """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where
+    the rows do not fit in memory.
 
     Parameters
     ----------
@@ -113,8 +137,9 @@ class ErrorCounts(Saved):
 
     Notes
     -----
-    Add up those of the parts with ``+`` or ``sum``; a million rows or a billion take four megabytes. The threshold is the lower end of a
-    cell, so the certificate is as exact as from the rows; only it accepts up to a cell of rows less.
+    Add up those of the parts with ``+`` or ``sum``; a million rows or a billion take four
+    megabytes. The threshold is the lower end of a cell, so the certificate is as exact as from the
+    rows; only it accepts up to a cell of rows less.
 
     Examples
     --------
@@ -127,7 +152,9 @@ class ErrorCounts(Saved):
     def __init__(self, counts: np.ndarray | None = None) -> None:
         self.counts: np.ndarray = np.zeros((N_CELLS, 2)) if counts is None else counts
 
-    def add(self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+    def add(
+        self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Count scores (n,) in [0, 1] and losses (n,) of 0 and 1 in, and return itself."""
         values = arrays.scores(score, domain="unit")
         wrong = arrays.binary_outcomes(loss, len(values))
@@ -137,7 +164,9 @@ class ErrorCounts(Saved):
         cell = np.searchsorted(EDGES, values, side="right")
         times = None if weight is None else repetitions(weight)
         rows = np.bincount(cell, times, N_CELLS)
-        self.counts = self.counts + np.column_stack([rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)])
+        self.counts = self.counts + np.column_stack(
+            [rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)]
+        )
         return self
 
     @property
@@ -146,17 +175,27 @@ class ErrorCounts(Saved):
         return float(self.counts[:, 0].sum())
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(score, loss, repetitions) that stand for the rows: the highest number below all of the next cell, for both outcomes."""
+        """(score, loss, repetitions) that stand for the rows: the highest number below all of
+        the next cell, for both outcomes.
+        """
         if self.n == 0.0:
             raise InputError("the counts hold no rows; add some first.")
         ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
         wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
-        score, loss, times = np.tile(ends, 2), np.repeat([1.0, 0.0], N_CELLS), np.concatenate([wrong, right])
+        score, loss, times = (
+            np.tile(ends, 2),
+            np.repeat([1.0, 0.0], N_CELLS),
+            np.concatenate([wrong, right]),
+        )
         held = times > 0.0
         return score[held], loss[held], times[held]
 
     def __add__(self, other: Any) -> "ErrorCounts":
-        return ErrorCounts(self.counts + other.counts) if isinstance(other, ErrorCounts) else NotImplemented
+        return (
+            ErrorCounts(self.counts + other.counts)
+            if isinstance(other, ErrorCounts)
+            else NotImplemented
+        )
 
     def __radd__(self, other: Any) -> "ErrorCounts":
         return self if other == 0 else NotImplemented
@@ -164,19 +203,29 @@ class ErrorCounts(Saved):
 
 #: What each method and test is called, and what all of them take for granted.
 METHODS: dict[str, str] = {
-    "fixed_sequence": "fixed sequence", "sgr": "selection with guaranteed risk", "learn_then_test": "learn then test, 8 shares",
-}  # fmt: skip
-TESTS: dict[str, str] = {"binomial": "exact binomial", "betting": "betting", "hoeffding_bentkus": "Hoeffding-Bentkus"}
+    "fixed_sequence": "fixed sequence",
+    "sgr": "selection with guaranteed risk",
+    "learn_then_test": "learn then test, 8 shares",
+}
+TESTS: dict[str, str] = {
+    "binomial": "exact binomial",
+    "betting": "betting",
+    "hoeffding_bentkus": "Hoeffding-Bentkus",
+}
 DRAWS = "{} are independent draws of one population"
 
 
 class SelectiveClassifier(Saved, BaseEstimator):
-    r"""Accept the answers whose score is above a threshold, at most ``risk`` of them wrong with probability ``confidence``.
+    r"""Accept the answers whose score is above a threshold, at most ``risk`` of them wrong with
+    probability ``confidence``.
 
-    .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge \text{confidence}, \qquad
-        \hat t = s_{(k + 1)}, \quad p_j = P(Bin(j, \text{risk}) \le e_j) \le 1 - \text{confidence} \text{ for all } k_0 \le j \le k
+    .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge \text{confidence},
+        \qquad
+        \hat t = s_{(k + 1)}, \quad p_j = P(Bin(j, \text{risk}) \le e_j) \le 1 - \text{confidence}
+        \text{ for all } k_0 \le j \le k
 
-    :math:`s_{(1)} \ge s_{(2)} \ge \dots` the scores of n rows, :math:`e_j` the errors among the j highest.
+    :math:`s_{(1)} \ge s_{(2)} \ge \dots` the scores of n rows, :math:`e_j` the errors among the j
+    highest.
 
     Parameters
     ----------
@@ -185,19 +234,23 @@ class SelectiveClassifier(Saved, BaseEstimator):
     confidence : float, default 0.95
         Of calibration sets, the share whose threshold keeps the promise.
     signal : Signal or fitted Calibrator, optional
-        The score, larger for surer; default the largest probability. A signal that comes unfitted is fitted without the labels.
+        The score, larger for surer; default the largest probability. A signal that comes unfitted
+        is fitted without the labels.
     method : {"fixed_sequence", "sgr", "learn_then_test"}
-        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until one fails; of many rows half of the
-        failure probability is kept for starts at .3, .5 and .7 of them, as the surest rows may be worse than the next. "sgr": a search
-        by halves (selection with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand. None needs errors to
-        fall as the score rises; they accept more where they do.
+        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until
+        one fails; of many rows half of the failure probability is kept for starts at .3, .5 and .7
+        of them, as the surest rows may be worse than the next. "sgr": a search by halves (selection
+        with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand. None
+        needs errors to fall as the score rises; they accept more where they do.
     accepted_share : float, optional
-        Share of new rows that must be accepted as well; both hold with probability ``confidence``, each failing in half of the rest.
+        Share of new rows that must be accepted as well; both hold with probability ``confidence``,
+        each failing in half of the rest.
     bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
-        The test of one threshold. "auto": exact binomial where every loss is 0 or 1, bets elsewhere.
+        The test of one threshold. "auto": exact binomial where every loss is 0 or 1, bets
+        elsewhere.
     when_uncertain : {"raise", "accept_none"}
-        What becomes of rows that certify nothing: an error that says how many would, or a warning and a rule that accepts no answer,
-        which keeps the promise.
+        What becomes of rows that certify nothing: an error that says how many would, or a warning
+        and a rule that accepts no answer, which keeps the promise.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -220,17 +273,20 @@ class SelectiveClassifier(Saved, BaseEstimator):
 
     Notes
     -----
-    Use it where a person takes over what is not accepted. Fit it on rows that neither the model nor the calibrator has seen: certifying
-    on rows that chose the score promises nothing. The row that names the threshold is not counted, rows tied with it are not accepted,
-    and where the sequence begins depends on n alone. Rows of one cluster count once, by one drawn at random. It speaks of all accepted
-    rows together, not of each group, and only while new rows are like these. At risk and confidence 0.1 and 0.9, of 1,000 rows of which
-    65 % could be accepted, it accepts 54 %, "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
+    Use it where a person takes over what is not accepted. Fit it on rows that neither the model nor
+    the calibrator has seen: certifying on rows that chose the score promises nothing. The row that
+    names the threshold is not counted, rows tied with it are not accepted, and where the sequence
+    begins depends on n alone. Rows of one cluster count once, by one drawn at random. It speaks of
+    all accepted rows together, not of each group, and only while new rows are like these. At risk
+    and confidence 0.1 and 0.9, of 1,000 rows of which 65 % could be accepted, it accepts 54 %,
+    "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
 
     References
     ----------
-    Geifman and El-Yaniv, "Selective classification for deep neural networks", NeurIPS 2017. Angelopoulos et al., "Learn then test:
-    calibrating predictive algorithms to achieve risk control", Annals of Applied Statistics 2025. Waudby-Smith and Ramdas, "Estimating
-    means of bounded random variables by betting", JRSS B 2024.
+    Geifman and El-Yaniv, "Selective classification for deep neural networks", NeurIPS 2017.
+    Angelopoulos et al., "Learn then test: calibrating predictive algorithms to achieve risk
+    control", Annals of Applied Statistics 2025. Waudby-Smith and Ramdas, "Estimating means of
+    bounded random variables by betting", JRSS B 2024.
 
     Examples
     --------
@@ -243,11 +299,18 @@ class SelectiveClassifier(Saved, BaseEstimator):
     """
 
     def __init__(
-        self, risk: float = 0.05, confidence: float = 0.95, *, signal: Signal | Calibrator | None = None,
-        method: Literal["fixed_sequence", "sgr", "learn_then_test"] = "fixed_sequence", accepted_share: float | None = None,
+        self,
+        risk: float = 0.05,
+        confidence: float = 0.95,
+        *,
+        signal: Signal | Calibrator | None = None,
+        method: Literal["fixed_sequence", "sgr", "learn_then_test"] = "fixed_sequence",
+        accepted_share: float | None = None,
         bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = "auto",
-        when_uncertain: Literal["raise", "accept_none"] = "raise", inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        when_uncertain: Literal["raise", "accept_none"] = "raise",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.risk: float = risk
         self.confidence: float = confidence
         self.signal: Signal | Calibrator | None = signal
@@ -259,9 +322,15 @@ class SelectiveClassifier(Saved, BaseEstimator):
         self.classes: ArrayLike | None = classes
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None, X: Any = None,
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
         reference: Any = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Certify a threshold on held-out predictions and the true labels.
 
         Parameters
@@ -271,19 +340,29 @@ class SelectiveClassifier(Saved, BaseEstimator):
         cluster : (n,) labels of any kind, optional
             Rows that hang together: one of each is drawn, and n counts clusters.
         sample_weight : (n,) whole numbers, optional
-            How often each row was seen. Weights of a sampling design or of importance are refused, and must not be rounded: a certificate
-            counts independent rows of the population that it speaks of.
+            How often each row was seen. Weights of a sampling design or of importance are refused,
+            and must not be rounded: a certificate counts independent rows of the population that it
+            speaks of.
         X, reference : for signals that use them
         """
         self._check()
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, reference=reference)
+        record = read(
+            P,
+            y,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=sample_weight,
+            X=X,
+            reference=reference,
+        )
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None.")
         seen = np.unique(record.labels)
         if len(seen) == 1:
             raise InputError(
-                f"y must hold two classes or more; got {record.classes.tolist()[seen[0]]!r} alone, which says nothing of errors on the "
-                "others; fit it on rows of every class, or pass scores and losses to fit_scores."
+                f"y must hold two classes or more; got {record.classes.tolist()[seen[0]]!r} alone,"
+                " which says nothing of errors on the others; fit it on rows of every class, or"
+                " pass scores and losses to fit_scores."
             )
         signal, score = confidence_of(self.signal, record)
         index = None if cluster is None else read_clusters(cluster, record)
@@ -295,21 +374,38 @@ class SelectiveClassifier(Saved, BaseEstimator):
         return self
 
     def fit_scores(
-        self, score: ArrayLike, loss: ArrayLike, *, cluster: Any = None, sample_weight: ArrayLike | None = None
-    ) -> Self:  # fmt: skip
-        """Certify a threshold on scores (n,), larger for surer, and losses (n,) in [0, 1]: of any task, 1 for wrong, 0 for right."""
+        self,
+        score: ArrayLike,
+        loss: ArrayLike,
+        *,
+        cluster: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Certify a threshold on scores (n,), larger for surer, and losses (n,) in [0, 1]: of
+        any task, 1 for wrong, 0 for right.
+        """
         self._check()
         values = arrays.scores(score)
         lost = arrays.scores(loss, "loss", "unit")
         if lost.shape != values.shape:
-            raise InputError(f"loss must have one number for each of the {len(values)} scores; got shape {lost.shape}.")
+            raise InputError(
+                f"loss must have one number for each of the {len(values)} scores; got shape"
+                f" {lost.shape}."
+            )
         record = counted_rows(len(values), sample_weight)
         held = slice(None) if record.kept is None else record.kept
-        self._certify(values[held], lost[held], repetitions(record.weights), None if cluster is None else read_clusters(cluster, record))
+        self._certify(
+            values[held],
+            lost[held],
+            repetitions(record.weights),
+            None if cluster is None else read_clusters(cluster, record),
+        )
         return self
 
     def fit_counts(self, counts: ErrorCounts) -> Self:
-        """Certify a threshold on counts of rows and errors by score, which were added up over parts of the data."""
+        """Certify a threshold on counts of rows and errors by score, which were added up over
+        parts of the data.
+        """
         self._check()
         self._certified(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")
         return self
@@ -317,7 +413,9 @@ class SelectiveClassifier(Saved, BaseEstimator):
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Which answers are accepted, (n,) booleans."""
         require_fitted(self, "classes_")
-        return self.accept_scores(confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1])
+        return self.accept_scores(
+            confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1]
+        )
 
     def accept_scores(self, score: ArrayLike) -> np.ndarray:
         """Which scores are above the threshold, (n,) booleans."""
@@ -330,17 +428,37 @@ class SelectiveClassifier(Saved, BaseEstimator):
         require_fitted(self, "threshold_")
         method = f"{TESTS[self.test_]}, {METHODS[self.method]}"
         quantity = "wrong" if self.test_ == "binomial" else "loss"
-        return Certificate(self.n_, self.accepted_, self.errors_, self.risk, self.bound_, self.confidence, method, self.unit_, quantity)
+        return Certificate(
+            self.n_,
+            self.accepted_,
+            self.errors_,
+            self.risk,
+            self.bound_,
+            self.confidence,
+            method,
+            self.unit_,
+            quantity,
+        )
 
     @property
     def guarantee_(self) -> Guarantee:
         """The promise, with what it assumes."""
         said = self.certificate_
-        quantity = f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted {said.unit}"
+        quantity = (
+            f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted"
+            f" {said.unit}"
+        )
         return Guarantee(
-            "pac", quantity, f"new {said.unit}", DRAWS.format(said.unit), said.n, most=self.risk, unit=said.unit,
-            confidence=self.confidence, method=said.method,
-        )  # fmt: skip
+            "pac",
+            quantity,
+            f"new {said.unit}",
+            DRAWS.format(said.unit),
+            said.n,
+            most=self.risk,
+            unit=said.unit,
+            confidence=self.confidence,
+            method=said.method,
+        )
 
     def _check(self) -> None:
         for name in ("risk", "confidence"):
@@ -351,22 +469,38 @@ class SelectiveClassifier(Saved, BaseEstimator):
         require_option("bound", self.bound, ("auto", *get_args(Test)))
         require_option("when_uncertain", self.when_uncertain, ("raise", "accept_none"))
         if self.accepted_share is not None and self.when_uncertain == "accept_none":
-            raise InputError('accepted_share and when_uncertain="accept_none" exclude each other: none is no such share; leave one out.')
+            raise InputError(
+                'accepted_share and when_uncertain="accept_none" exclude each other: none is no'
+                " such share; leave one out."
+            )
 
-    def _certify(self, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None) -> None:
+    def _certify(
+        self, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+    ) -> None:
         if cluster is not None:
             cluster = np.unique(cluster, return_inverse=True)[1]
             rows = one_of_each(cluster, score, loss, weight, seed=0)
             score, loss, weight = score[rows], loss[rows], np.ones(len(rows))
-        self._certified(Blocks.of(score, loss, weight, self.bound == "betting"), "rows" if cluster is None else "clusters")
+        self._certified(
+            Blocks.of(score, loss, weight, self.bound == "betting"),
+            "rows" if cluster is None else "clusters",
+        )
 
     def _certified(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
-        for name in ("signal_", "classes_"):  # thresholds on scores of the user's own are none on an earlier fit's
+        for name in (
+            "signal_",
+            "classes_",
+        ):  # thresholds on scores of the user's own are none on an earlier fit's
             vars(self).pop(name, None)
         delta = (1.0 - self.confidence) / (1.0 if self.accepted_share is None else 2.0)
-        test: Test = ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
+        test: Test = (
+            ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
+        )
         if test == "binomial" and not blocks.binary:
-            raise InputError('bound="binomial" is for losses of 0 and 1; got others; pass bound="betting", or leave it out.')
+            raise InputError(
+                'bound="binomial" is for losses of 0 and 1; got others; pass bound="betting", or'
+                " leave it out."
+            )
         place, each, reason = self._searched(blocks, delta, test, unit)
         if reason and self.when_uncertain == "raise":
             raise InputError(reason)
@@ -375,13 +509,19 @@ class SelectiveClassifier(Saved, BaseEstimator):
         below = float(blocks.score[place + 1]) if place + 1 < len(blocks.score) else -math.inf
         self.threshold_: float = math.inf if reason else below
         self.n_: float = blocks.n
-        self.accepted_, self.errors_ = (0.0, 0.0) if reason else (float(blocks.covered[place]), float(blocks.lost[place]))
+        self.accepted_, self.errors_ = (
+            (0.0, 0.0) if reason else (float(blocks.covered[place]), float(blocks.lost[place]))
+        )
         self.bound_: float = math.nan if reason else upper_bound(blocks, place, each, test)
         self.test_: Test = test
         self.unit_: Literal["rows", "clusters"] = unit
 
-    def _searched(self, blocks: Blocks, delta: float, test: Test, unit: Literal["rows", "clusters"]) -> tuple[int, float, str]:
-        """(the last block accepted, the failure probability of its test, why nothing is certified if nothing is)."""
+    def _searched(
+        self, blocks: Blocks, delta: float, test: Test, unit: Literal["rows", "clusters"]
+    ) -> tuple[int, float, str]:
+        """(the last block accepted, the failure probability of its test, why nothing is
+        certified if nothing is).
+        """
         least = fewest_rows(self.risk, delta)
         if blocks.n < least:
             return -1, delta, too_few(blocks.n, least, self.risk, self.confidence, unit)

@@ -1,4 +1,6 @@
-"""What prediction sets are fitted on: rows for what is learned or chosen first, and the others for the promise."""
+"""What prediction sets are fitted on: rows for what is learned or chosen first, and the others
+for the promise.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,9 +13,27 @@ from calibrant._support.options import require_count, require_not_negative, requ
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.interval import require_level
-from calibrant.decisions.cells import By, Cells, CellScores, ScoreCounts, require_by, rows_of_groups, similar_classes
+from calibrant.decisions.cells import (
+    By,
+    Cells,
+    CellScores,
+    ScoreCounts,
+    require_by,
+    rows_of_groups,
+    similar_classes,
+)
 from calibrant.decisions.certainty import repetitions, require_share
-from calibrant.decisions.set_scores import Aps, Lac, Margin, Raps, ScoreName, Scorer, SetScore, TopK, chosen_raps
+from calibrant.decisions.set_scores import (
+    Aps,
+    Lac,
+    Margin,
+    Raps,
+    ScoreName,
+    Scorer,
+    SetScore,
+    TopK,
+    chosen_raps,
+)
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import dealt, fit_clone
@@ -54,7 +74,17 @@ class SetRule(Saved):
         """By the options of an object that makes sets, before any row is scored."""
         raps = None if sets.score != "raps" else (sets.penalty or 0.0, sets.k_reg or 0)
         nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
-        return cls(sets.score, raps, calibrator, sets.randomised, sets.random_state, by, [None], None, nothing)
+        return cls(
+            sets.score,
+            raps,
+            calibrator,
+            sets.randomised,
+            sets.random_state,
+            by,
+            [None],
+            None,
+            nothing,
+        )
 
     @property
     def scorer(self) -> Scorer:
@@ -62,12 +92,23 @@ class SetRule(Saved):
         score = SCORES[self.score]() if self.raps is None else Raps(*self.raps)
         return Scorer(score, self.calibrator, self.seed if self.draws else None)
 
-    def sets(self, record: Predictions, groups: Any, level: float, *, never_empty: bool) -> np.ndarray:
-        """(n, K) booleans; ``never_empty`` adds to an empty set what would come in first as the level rises."""
+    def sets(
+        self, record: Predictions, groups: Any, level: float, *, never_empty: bool
+    ) -> np.ndarray:
+        """(n, K) booleans; ``never_empty`` adds to an empty set what would come in first as the
+        level rises.
+        """
         require_by(self.by, groups)
         limits, columns = self.held.limits(level), self._columns(record.n_classes)
         cells = None if columns is not None else rows_of_groups(self.by, self.cells, record, groups)
-        out = self.scorer.within(record, limits[None, columns] if cells is None else _largest(cells, limits, len(record))[:, None])
+        out = self.scorer.within(
+            record,
+            (
+                limits[None, columns]
+                if cells is None
+                else _largest(cells, limits, len(record))[:, None]
+            ),
+        )
         empty = np.flatnonzero(~out.any(axis=1)) if never_empty else np.zeros(0, dtype=np.intp)
         if len(empty):
             score = self.scorer.of_all(record.take(empty))
@@ -80,9 +121,18 @@ class SetRule(Saved):
     def p_values(self, record: Predictions, groups: Any, *, smoothed: bool) -> np.ndarray:
         """(n, K): how many calibration scores are as strange."""
         require_by(self.by, groups)
-        # Not the draw of the score itself; and by place too, for among rows that say the same one draw for all would not be uniform.
-        u = uniform_of_rows(placed_codes(record.values), self.seed + 1)[:, None] if smoothed else None
-        cells = None if self._columns(record.n_classes) is not None else rows_of_groups(self.by, self.cells, record, groups)
+        # Not the draw of the score itself; and by place too, for among rows that say the same one
+        # draw for all would not be uniform.
+        u = (
+            uniform_of_rows(placed_codes(record.values), self.seed + 1)[:, None]
+            if smoothed
+            else None
+        )
+        cells = (
+            None
+            if self._columns(record.n_classes) is not None
+            else rows_of_groups(self.by, self.cells, record, groups)
+        )
         return self._p_values(self.scorer.of_all(record), u, cells)
 
     def _columns(self, n_classes: int) -> np.ndarray | None:
@@ -103,7 +153,9 @@ class SetRule(Saved):
         out = np.full(score.shape, -np.inf)
         for cell in np.unique(cells.cell):
             own = cells.row[cells.cell == cell]
-            out[own] = np.maximum(out[own], self.held.p_values(score[own], int(cell), None if u is None else u[own]))
+            out[own] = np.maximum(
+                out[own], self.held.p_values(score[own], int(cell), None if u is None else u[own])
+            )
         # A row of a group never seen has nothing to be held against.
         return np.where(out < 0.0, 1.0 if u is None else u, out)
 
@@ -148,12 +200,17 @@ class SetRows:
 
     @classmethod
     def of(cls, record: Predictions, uses: list[str], share: float, random_state: int) -> "SetRows":
-        """``share`` of the rows for the uses together, in equal parts, the others for the certificate."""
+        """``share`` of the rows for the uses together, in equal parts, the others for the
+        certificate.
+        """
         repetitions(record.weights)
         if not uses:
             return cls({"certificate": record}, np.arange(len(record)))
         found = dealt(record, [share / len(uses)] * len(uses) + [1.0 - share], random_state)
-        parts = [record.take(rows) if record.weight is None else record.take(rows).weighted(count) for rows, count in found]
+        parts = [
+            record.take(rows) if record.weight is None else record.take(rows).weighted(count)
+            for rows, count in found
+        ]
         return cls(dict(zip([*uses, "certificate"], parts, strict=True)), found[-1][0])
 
     @property
@@ -163,7 +220,11 @@ class SetRows:
 
     def calibrator(self, given: Calibrator | None) -> Calibrator | None:
         """The calibrator given, fitted on its own rows where it has some."""
-        return given if given is None or "calibrator" not in self.parts else fit_clone(given, self.parts["calibrator"])
+        return (
+            given
+            if given is None or "calibrator" not in self.parts
+            else fit_clone(given, self.parts["calibrator"])
+        )
 
     def raps(self, scorer: Scorer, level: float) -> tuple[float, int]:
         """(penalty, free ranks) chosen on its own rows, with the draws of the scorer."""
@@ -174,15 +235,21 @@ class SetRows:
         return found.penalty, found.free
 
     def class_cells(self, scorer: Scorer, level: float, seed: int) -> np.ndarray | None:
-        """(K,) number of the cell of each class, where similar ones are to share theirs; 0 is the cell of all rows."""
+        """(K,) number of the cell of each class, where similar ones are to share theirs; 0 is
+        the cell of all rows.
+        """
         part = self.parts.get("similar classes")
         if part is None:
             return None
-        return similar_classes(scorer.of_labels(part), part.strata, part.weights, part.n_classes, level, seed)
+        return similar_classes(
+            scorer.of_labels(part), part.strata, part.weights, part.n_classes, level, seed
+        )
 
 
 def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule:
-    """The rule with all that is learned or chosen, and the scores of the rows of the certificate; ``cells`` are of all rows."""
+    """The rule with all that is learned or chosen, and the scores of the rows of the
+    certificate; ``cells`` are of all rows.
+    """
     rule = replace(rule, calibrator=found.calibrator(rule.calibrator))
     if "penalty" in found.parts:
         rule = replace(rule, raps=found.raps(rule.scorer, level))
@@ -190,38 +257,73 @@ def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule
     rule = replace(rule, class_cells=found.class_cells(rule.scorer, level, rule.seed))
     cells = cells.taken(found.rows).of_classes(own, rule.class_cells)
     score, clusters = rule.scorer.of_labels(own)[cells.row], own.cluster is not None
-    return replace(rule, cells=cells.names, held=CellScores.of(score, _masses(own, cells), cells.cell, len(cells.names), shares=clusters))
+    return replace(
+        rule,
+        cells=cells.names,
+        held=CellScores.of(
+            score, _masses(own, cells), cells.cell, len(cells.names), shares=clusters
+        ),
+    )
 
 
-def counted(rule: SetRule, record: Predictions, cells: Cells, settings: dict[str, Any]) -> ScoreCounts:
+def counted(
+    rule: SetRule, record: Predictions, cells: Cells, settings: dict[str, Any]
+) -> ScoreCounts:
     """The scores of a record's rows in fine bins."""
     repetitions(record.weights)
-    settings = {**settings, "classes": record.classes.tolist(), "shares": record.cluster is not None}
-    out = ScoreCounts(settings, cells.names, rule.scorer.score.span(record.n_classes), n_units(record))
+    settings = {
+        **settings,
+        "classes": record.classes.tolist(),
+        "shares": record.cluster is not None,
+    }
+    out = ScoreCounts(
+        settings, cells.names, rule.scorer.score.span(record.n_classes), n_units(record)
+    )
     out.add(rule.scorer.of_labels(record)[cells.row], _masses(record, cells), cells.cell)
     return out
 
 
 def _masses(record: Predictions, cells: Cells) -> np.ndarray:
-    """(m,) what each pair of row and cell counts: its repetitions, or its share of its cluster in the cell."""
+    """(m,) what each pair of row and cell counts: its repetitions, or its share of its cluster
+    in the cell.
+    """
     weight = record.weights[cells.row]
     if record.cluster is None:
         return weight
-    _, place = np.unique(np.column_stack([record.cluster[cells.row], cells.cell]), axis=0, return_inverse=True)
+    _, place = np.unique(
+        np.column_stack([record.cluster[cells.row], cells.cell]), axis=0, return_inverse=True
+    )
     return shares(weight, place.ravel())
 
 
 def n_units(record: Predictions) -> float:
     """How many rows, or clusters, a promise counts."""
-    return float(record.weights.sum()) if record.cluster is None else float(len(np.unique(record.cluster)))
+    return (
+        float(record.weights.sum())
+        if record.cluster is None
+        else float(len(np.unique(record.cluster)))
+    )
 
 
-def require_options(score: str, level: float, penalty: float | None, k_reg: int | None, share: float, n_bins: int, seed: int) -> None:
-    """The options of sets are what they must be, and a penalty is given whole, and where it belongs."""
+def require_options(
+    score: str,
+    level: float,
+    penalty: float | None,
+    k_reg: int | None,
+    share: float,
+    n_bins: int,
+    seed: int,
+) -> None:
+    """The options of sets are what they must be, and a penalty is given whole, and where it
+    belongs.
+    """
     require_option("score", score, ("lac", "aps", "raps", "margin", "top_k"))
     require_level(level)
     if (penalty is None) != (k_reg is None) or (penalty is not None and score != "raps"):
-        raise InputError(f'penalty and k_reg go together, with score="raps"; got {penalty!r}, {k_reg!r} and {score!r}; give both or none.')
+        raise InputError(
+            f'penalty and k_reg go together, with score="raps"; got {penalty!r}, {k_reg!r} and'
+            f" {score!r}; give both or none."
+        )
     if penalty is not None:
         require_not_negative("penalty", penalty)
         require_count("k_reg", k_reg, 0)

@@ -6,7 +6,13 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from calibrant._kernels.conformal import mass_of_all, mass_of_labels, on_grid, order_statistic, within_mass
+from calibrant._kernels.conformal import (
+    mass_of_all,
+    mass_of_labels,
+    on_grid,
+    order_statistic,
+    within_mass,
+)
 from calibrant._kernels.draws import row_codes, uniform_of_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
@@ -18,7 +24,9 @@ ScoreName = Literal["lac", "aps", "raps", "margin", "top_k"]
 
 
 class SetScore(Protocol):
-    """A score of a class, given the probabilities P (n, K) of its row and the row's draw u (n,); larger is stranger."""
+    """A score of a class, given the probabilities P (n, K) of its row and the row's draw u (n,);
+    larger is stranger.
+    """
 
     #: Whether the score uses the draw.
     draws: ClassVar[bool]
@@ -48,13 +56,15 @@ FREE = (1, 2, 5)
 
 @dataclass(frozen=True)
 class Raps:
-    r"""The adaptive score with a penalty for each rank beyond ``free``: :math:`s_{APS} + \lambda \max(0, r_y - k)`.
+    r"""The adaptive score with a penalty for each rank beyond ``free``:
+    :math:`s_{APS} + \lambda \max(0, r_y - k)`.
 
     The rank of equals is the last of them all.
 
     References
     ----------
-    Angelopoulos, Bates, Malik and Jordan, "Uncertainty sets for image classifiers using conformal prediction", ICLR 2021.
+    Angelopoulos, Bates, Malik and Jordan, "Uncertainty sets for image classifiers using conformal
+    prediction", ICLR 2021.
     """
 
     penalty: float
@@ -80,15 +90,21 @@ class Raps:
         """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         if limit.shape[1] > 1:
             return self.of_all(P, u) <= limit
-        return within_mass(on_grid(P), u, np.broadcast_to(limit[:, 0], len(P)), self.penalty, self.free)
+        return within_mass(
+            on_grid(P), u, np.broadcast_to(limit[:, 0], len(P)), self.penalty, self.free
+        )
 
     def _score(self, mass: np.ndarray, rank: np.ndarray) -> np.ndarray:
         # No penalty must be the adaptive score to the bit.
         return mass + self.penalty * np.maximum(rank - self.free, 0) if self.penalty > 0.0 else mass
 
 
-def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float) -> Raps:
-    """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them the rank of a share ``level`` of labels."""
+def chosen_raps(
+    P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float
+) -> Raps:
+    """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them
+    the rank of a share ``level`` of labels.
+    """
     exact = on_grid(P)
     above, tied, rank = mass_of_labels(exact, labels)
     mass: np.ndarray = np.cumsum(np.bincount(rank, weights=weight))
@@ -109,12 +125,16 @@ def chosen_raps(P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.nda
         return float(weight @ np.count_nonzero(every[:, :last] <= room[:last], axis=1))
 
     free = sorted({*FREE, usual})
-    return min((Raps(penalty, k) for penalty in PENALTIES for k in (free if penalty > 0.0 else free[:1])), key=mean_size)
+    return min(
+        (Raps(penalty, k) for penalty in PENALTIES for k in (free if penalty > 0.0 else free[:1])),
+        key=mean_size,
+    )
 
 
 @dataclass(frozen=True)
 class Aps:
-    r"""The mass of the classes that are more likely, and a drawn part of its own: :math:`\sum_{p_k > p_y} p_k + U \sum_{p_k = p_y} p_k`.
+    r"""The mass of the classes that are more likely, and a drawn part of its own:
+    :math:`\sum_{p_k > p_y} p_k + U \sum_{p_k = p_y} p_k`.
 
     Without the draw, U = 1, sets are larger.
 
@@ -144,11 +164,13 @@ class Aps:
 
 @dataclass(frozen=True)
 class Lac:
-    r"""One less the probability of the class, :math:`s = 1 - p_y`: where the probabilities are right, no sets are smaller on average.
+    r"""One less the probability of the class, :math:`s = 1 - p_y`: where the probabilities are
+    right, no sets are smaller on average.
 
     References
     ----------
-    Sadinle, Lei and Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 2019.
+    Sadinle, Lei and Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
+    JASA 2019.
     """
 
     draws: ClassVar[bool] = False
@@ -176,7 +198,8 @@ class Margin:
 
     References
     ----------
-    Johansson, Linusson, Lofstrom and Bostrom, "Model-agnostic nonconformity functions for conformal classification", IJCNN 2017.
+    Johansson, Linusson, Lofstrom and Bostrom, "Model-agnostic nonconformity functions for conformal
+    classification", IJCNN 2017.
     """
 
     draws: ClassVar[bool] = False
@@ -209,7 +232,9 @@ def _two_largest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class TopK:
-    """The rank of the class, 1 for the most likely; of equals the last rank of them all, so that no set has more than k classes."""
+    """The rank of the class, 1 for the most likely; of equals the last rank of them all, so that
+    no set has more than k classes.
+    """
 
     draws: ClassVar[bool] = False
 
@@ -244,7 +269,9 @@ TOGETHER = 4_000_000
 
 @dataclass(frozen=True)
 class Scorer:
-    """A score, on the probabilities of a fitted calibrator (None: as they are said); ``seed`` is of the draws, None for none."""
+    """A score, on the probabilities of a fitted calibrator (None: as they are said); ``seed`` is
+    of the draws, None for none.
+    """
 
     score: SetScore
     calibrator: Calibrator | None
@@ -254,20 +281,33 @@ class Scorer:
         """(rows, their probabilities, their draws), until all rows were had."""
         if self.calibrator is not None and len(self.calibrator.classes_) != record.n_classes:
             raise InputError(
-                f"calibrator was fitted on {len(self.calibrator.classes_)} classes and P has {record.n_classes}; fit it on these columns."
+                f"calibrator was fitted on {len(self.calibrator.classes_)} classes and P has"
+                f" {record.n_classes}; fit it on these columns."
             )
         start = 0
-        for block in record.blocks(None if self.calibrator is None else max(1024, TOGETHER // record.n_classes)):
-            P = block.probabilities if self.calibrator is None else self.calibrator.predict_record(block)
+        for block in record.blocks(
+            None if self.calibrator is None else max(1024, TOGETHER // record.n_classes)
+        ):
+            P = (
+                block.probabilities
+                if self.calibrator is None
+                else self.calibrator.predict_record(block)
+            )
             # What the model said tells a row from others, whatever is made of it.
-            u = np.ones(len(block)) if self.seed is None or not self.score.draws else uniform_of_rows(row_codes(block.values), self.seed)
+            u = (
+                np.ones(len(block))
+                if self.seed is None or not self.score.draws
+                else uniform_of_rows(row_codes(block.values), self.seed)
+            )
             yield slice(start, start + len(block)), P, u
             start += len(block)
 
     def of_labels(self, record: Predictions) -> np.ndarray:
         """(n,) scores of the true classes."""
         labels = record.strata
-        return np.concatenate([self.score.of_labels(P, labels[rows], u) for rows, P, u in self.blocks(record)])
+        return np.concatenate(
+            [self.score.of_labels(P, labels[rows], u) for rows, P, u in self.blocks(record)]
+        )
 
     def of_all(self, record: Predictions) -> np.ndarray:
         """(n, K) scores."""

@@ -33,8 +33,15 @@ __all__ = [
     "shown_edges",
 ]
 
-#: By meaning. The report's style sheet gives each its counterpart on a dark page, by these very values.
-COLOURS = {"main": "#1b6ca8", "other": "#c2410c", "muted": "#6b7280", "grid": "#dfe3e8", "text": "#1f2933"}
+#: By meaning. The report's style sheet gives each its counterpart on a dark page, by these very
+#: values.
+COLOURS = {
+    "main": "#1b6ca8",
+    "other": "#c2410c",
+    "muted": "#6b7280",
+    "grid": "#dfe3e8",
+    "text": "#1f2933",
+}
 
 
 def draw_axes(ax: "Axes | None", feature: str) -> "Axes":
@@ -72,12 +79,20 @@ def log_counts(ax: "Axes", largest: float, base: int = 10) -> None:
     ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
-def chosen_scale(scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray) -> str:
-    """The scale itself, or for "auto" the one that suits rows or bins; the model's own answer is seen on the linear one."""
+def chosen_scale(
+    scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray
+) -> str:
+    """The scale itself, or for "auto" the one that suits rows or bins; the model's own answer is
+    seen on the linear one.
+    """
     require_option("scale", scale, ("auto", "linear", "log", "logit"))
     if scale != "auto":
         return scale
-    return "linear" if isinstance(target, str) and target == "answer" else probability_scale(score, share, weight)
+    return (
+        "linear"
+        if isinstance(target, str) and target == "answer"
+        else probability_scale(score, share, weight)
+    )
 
 
 def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy") -> None:
@@ -86,12 +101,20 @@ def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy
         ax.set(**{f"{name}scale": scale, f"{name}lim": (low, high)})
         if scale != "linear":
             axis, ticks = getattr(ax, f"{name}axis"), probability_ticks(scale, low, high)
-            axis.set_ticks(ticks, [np.format_float_positional(tick, trim="-") if tick >= 1e-5 else f"{tick:g}" for tick in ticks])
+            axis.set_ticks(
+                ticks,
+                [
+                    np.format_float_positional(tick, trim="-") if tick >= 1e-5 else f"{tick:g}"
+                    for tick in ticks
+                ],
+            )
             axis.set_ticks([], minor=True)
 
 
 def shown_edges(upper: np.ndarray, scale: str) -> np.ndarray:
-    """(n_bins + 1,) edges of bins equally wide on the scale, whose ends, 0 and 1, may lie at infinity on it: there a bin of usual width."""
+    """(n_bins + 1,) edges of bins equally wide on the scale, whose ends, 0 and 1, may lie at
+    infinity on it: there a bin of usual width.
+    """
     if scale == "linear" or len(upper) < 3:
         return np.append(0.0 if scale == "linear" else 1e-5, upper)
     to, back = (np.log, np.exp) if scale == "log" else (logit, expit)
@@ -100,15 +123,24 @@ def shown_edges(upper: np.ndarray, scale: str) -> np.ndarray:
 
 
 def inside_axes(curve: Any, scale: str) -> tuple[Any, tuple[float, float]]:
-    """A reliability curve with nothing at 0, nor on a logit axis at 1, where these lie at infinity; and the ends of both axes.
+    """A reliability curve with nothing at 0, nor on a logit axis at 1, where these lie at infinity;
+    and the ends of both axes.
 
-    These are half the smallest score or share drawn and twice the largest, or as near 1 on a logit axis.
+    These are half the smallest score or share drawn and twice the largest, or as near 1 on a logit
+    axis.
     """
     if scale == "linear":
         return curve, (0.0, 1.0)
     both, half = scale == "logit", 0.5 / np.maximum(curve.n, 1.0)
-    shares = {name: np.clip(getattr(curve, name), half, 1.0 - half if both else 1.0) for name in ("accuracy", "low", "high")}
-    nearest = NEAREST if both else scale_ends(scale, curve.confidence, curve.n @ curve.accuracy / curve.n.sum())[0]
+    shares = {
+        name: np.clip(getattr(curve, name), half, 1.0 - half if both else 1.0)
+        for name in ("accuracy", "low", "high")
+    }
+    nearest = (
+        NEAREST
+        if both
+        else scale_ends(scale, curve.confidence, curve.n @ curve.accuracy / curve.n.sum())[0]
+    )
     score = np.clip(curve.confidence, nearest, 1.0 - nearest if both else 1.0)
     seen = np.concatenate([score, shares["accuracy"], [0.5] if both else []])
     high = 0.5 + 0.5 * seen.max() if both else min(2.0 * seen.max(), 1.0)
@@ -119,7 +151,9 @@ Curve = TypeVar("Curve")
 
 
 class DrawnCurve(ABC, Generic[Curve]):
-    """A curve and a title. A display of it declares ``_numbers``, the function that computes the curve, and has ``plot``."""
+    """A curve and a title. A display of it declares ``_numbers``, the function that computes the
+    curve, and has ``plot``.
+    """
 
     _numbers: ClassVar[OnRecord[..., Any, Any]]
     ax_: "Axes"
@@ -130,8 +164,12 @@ class DrawnCurve(ABC, Generic[Curve]):
         self.name: str | None = name
 
     @classmethod
-    def from_record(cls, record: Any, *, name: str | None = None, ax: "Axes | None" = None, **options: Any) -> Self:
-        """Compute and draw a record that has been read; options as for the function of the numbers, a title and the axes to draw on."""
+    def from_record(
+        cls, record: Any, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+    ) -> Self:
+        """Compute and draw a record that has been read; options as for the function of the
+        numbers, a title and the axes to draw on.
+        """
         return cls(cls._numbers.of(record, **options), name=name).plot(ax)
 
     @abstractmethod
@@ -150,9 +188,17 @@ class DrawnClassCurve(DrawnCurve[Curve]):
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
     ) -> Self:
-        """Compute and draw; options as for the function of the numbers (See Also), a title and the axes to draw on."""
+        """Compute and draw; options as for the function of the numbers (See Also), a title and
+        the axes to draw on.
+        """
         return cls(cls._numbers(y_true, P, **options), name=name).plot(ax)
 
 
@@ -161,10 +207,18 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, name: str | None = None, ax: "Axes | None" = None,
+        cls,
+        y_true: ArrayLike,
+        mean: Any,
+        std: ArrayLike | None = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
         **options: Any,
-    ) -> Self:  # fmt: skip
-        """Compute and draw; options as for the function of the numbers (See Also), a title and the axes to draw on."""
+    ) -> Self:
+        """Compute and draw; options as for the function of the numbers (See Also), a title and
+        the axes to draw on.
+        """
         return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:

@@ -21,9 +21,11 @@ NUMBERED = 15
 
 
 class JointDistributionDisplay:
-    """Three tables: rows, shares of each true class (confusion matrix), shares of each predicted class (reverse confusion matrix).
+    """Three tables: rows, shares of each true class (confusion matrix), shares of each predicted
+    class (reverse confusion matrix).
 
-    Make one with :meth:`from_predictions`; the constructor takes a joint distribution already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a joint distribution already
+    computed and draws nothing.
 
     Parameters
     ----------
@@ -43,11 +45,13 @@ class JointDistributionDisplay:
 
     Notes
     -----
-    The diagonal of the third table is the confidence of a prediction given its class alone; compare it with that of the second.
+    The diagonal of the third table is the confidence of a prediction given its class alone; compare
+    it with that of the second.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, figure 1.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    figure 1.
 
     Examples
     --------
@@ -65,15 +69,28 @@ class JointDistributionDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-        inputs: Inputs = "probability", name: str | None = None, figure: "Figure | None" = None,
-    ) -> "JointDistributionDisplay":  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a title and the figure to draw on."""
-        joint = joint_distribution(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        name: str | None = None,
+        figure: "Figure | None" = None,
+    ) -> "JointDistributionDisplay":
+        """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a
+        title and the figure to draw on.
+        """
+        joint = joint_distribution(
+            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
+        )
         return cls(joint, name=name).plot(figure)
 
     @classmethod
-    def from_record(cls, record: Predictions, *, name: str | None = None, figure: "Figure | None" = None) -> "JointDistributionDisplay":
+    def from_record(
+        cls, record: Predictions, *, name: str | None = None, figure: "Figure | None" = None
+    ) -> "JointDistributionDisplay":
         """Compute and draw a record that has been read; a title and the figure to draw on."""
         return cls(joint_distribution.of(record), name=name).plot(figure)
 
@@ -109,14 +126,28 @@ class JointDistributionDisplay:
         ax.set_yticks(ticks, names)
         plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
         for j, k in zip(*np.nonzero(np.isfinite(values) & (values != 0.0)), strict=True):
-            shown = f"{values[j, k]:,.0f}" if values is self.joint.counts else f"{values[j, k]:.2f}".lstrip("0")
-            ax.text(k, j, shown, ha="center", va="center", fontsize=6, color="white" if shade[j, k] > 0.5 else COLOURS["text"])
+            shown = (
+                f"{values[j, k]:,.0f}"
+                if values is self.joint.counts
+                else f"{values[j, k]:.2f}".lstrip("0")
+            )
+            ax.text(
+                k,
+                j,
+                shown,
+                ha="center",
+                va="center",
+                fontsize=6,
+                color="white" if shade[j, k] > 0.5 else COLOURS["text"],
+            )
 
 
 class LatentFunctionDisplay:
-    """What Gaussian-process calibration learned: above the prior mean a score counts for more than the model said, below it for less.
+    """What Gaussian-process calibration learned: above the prior mean a score counts for more than
+    the model said, below it for less.
 
-    Make one with :meth:`from_calibrator`; the constructor takes a latent function already computed and draws nothing.
+    Make one with :meth:`from_calibrator`; the constructor takes a latent function already computed
+    and draws nothing.
 
     Parameters
     ----------
@@ -138,12 +169,13 @@ class LatentFunctionDisplay:
 
     Notes
     -----
-    Softmax does not see a constant added to the latent function: judge its shape, not its height. With ``inputs="probability"`` the
-    prior mean is log z, which falls steeply near 0.
+    Softmax does not see a constant added to the latent function: judge its shape, not its height.
+    With ``inputs="probability"`` the prior mean is log z, which falls steeply near 0.
 
     References
     ----------
-    Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020, figure 2.
+    Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
+    figure 2.
 
     Examples
     --------
@@ -158,14 +190,23 @@ class LatentFunctionDisplay:
     prior_: Any
     line_: Any
 
-    def __init__(self, latent: Any, *, scores: np.ndarray | None = None, name: str | None = None) -> None:
+    def __init__(
+        self, latent: Any, *, scores: np.ndarray | None = None, name: str | None = None
+    ) -> None:
         self.latent: Any = latent
         self.scores: np.ndarray | None = scores
         self.name: str | None = name
 
     @classmethod
     def from_calibrator(
-        cls, calibrator: Any, P: ArrayLike, *, n_points: int = 200, level: float = 0.95, name: str | None = None, ax: "Axes | None" = None
+        cls,
+        calibrator: Any,
+        P: ArrayLike,
+        *,
+        n_points: int = 200,
+        level: float = 0.95,
+        name: str | None = None,
+        ax: "Axes | None" = None,
     ) -> "LatentFunctionDisplay":
         """Evaluate the latent function of a fitted calibrator over the range of P and draw it.
 
@@ -188,7 +229,9 @@ class LatentFunctionDisplay:
         """
         scores = _components(np.asarray(P, dtype=np.float64), calibrator.inputs)
         points = np.linspace(scores.min(), scores.max(), n_points)
-        return cls(calibrator.latent(points, level=level), scores=np.unique(scores), name=name).plot(ax)
+        return cls(
+            calibrator.latent(points, level=level), scores=np.unique(scores), name=name
+        ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw the prior mean, the posterior mean, its band, and the scores; returns itself.
@@ -209,17 +252,36 @@ class LatentFunctionDisplay:
         latent = self.latent
         draw_grid(ax)
         (self.prior_,) = ax.plot(
-            latent.score, latent.prior, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)), label="prior mean: as the model said"
+            latent.score,
+            latent.prior,
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label="prior mean: as the model said",
         )
         self.band_: Any = ax.fill_between(
-            latent.score, latent.low, latent.high, color=COLOURS["main"], alpha=0.2, linewidth=0, label="band"
+            latent.score,
+            latent.low,
+            latent.high,
+            color=COLOURS["main"],
+            alpha=0.2,
+            linewidth=0,
+            label="band",
         )
-        (self.line_,) = ax.plot(latent.score, latent.mean, color=COLOURS["main"], linewidth=1.6, label="latent mean")
+        (self.line_,) = ax.plot(
+            latent.score, latent.mean, color=COLOURS["main"], linewidth=1.6, label="latent mean"
+        )
         self.ticks_: Any = None
         if self.scores is not None:
             ticks = np.asarray(self.scores, dtype=np.float64)
             (self.ticks_,) = ax.plot(
-                ticks, np.zeros(len(ticks)), "|", color=COLOURS["other"], alpha=0.4, transform=ax.get_xaxis_transform(), label="scores"
+                ticks,
+                np.zeros(len(ticks)),
+                "|",
+                color=COLOURS["other"],
+                alpha=0.4,
+                transform=ax.get_xaxis_transform(),
+                label="scores",
             )
         ax.set(xlabel="Score", ylabel="Latent function")
         ax.legend(frameon=False, fontsize="small")

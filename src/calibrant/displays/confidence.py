@@ -11,7 +11,14 @@ from calibrant.confidence.signal_accuracy import SignalAccuracy, signal_accuracy
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.reading import read_labelled
 from calibrant.contracts.signal import Signal
-from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, log_counts, plain_text, show_title
+from calibrant.displays.axes import (
+    COLOURS,
+    draw_axes,
+    draw_grid,
+    log_counts,
+    plain_text,
+    show_title,
+)
 from calibrant.metrics.curves.reliability import ConfidenceHistogram, confidence_histogram
 from calibrant.predictions import Inputs, Predictions
 
@@ -23,10 +30,11 @@ __all__ = ["ConfidenceCurveDisplay", "ConfidenceHistogramDisplay", "SignalAccura
 
 
 class ConfidenceCurveDisplay:
-    """The confidence curve over histogram bars, and above it the densities of right and wrong predictions.
+    """The confidence curve over histogram bars, and above it the densities of right and wrong
+    predictions.
 
-    Make one with :meth:`from_predictions`, or one for each class with :meth:`grid`; the constructor takes a curve already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`, or one for each class with :meth:`grid`; the constructor
+    takes a curve already computed and draws nothing.
 
     Parameters
     ----------
@@ -47,18 +55,21 @@ class ConfidenceCurveDisplay:
 
     Notes
     -----
-    The curve (with its band) or cloud should pass through the intervals of the bars. Where the bars hold few rows neither is to be
-    trusted: the title says how many were right and wrong.
+    The curve (with its band) or cloud should pass through the intervals of the bars. Where the bars
+    hold few rows neither is to be trusted: the title says how many were right and wrong.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, figures 5, 11, 12 and 14.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    figures 5, 11, 12 and 14.
 
     Examples
     --------
     >>> import calibrant as cb
     >>> y, P = [1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]
-    >>> display = ConfidenceCurveDisplay(confidence_curve(y, P, cb.ConfidenceCalibrator(per_class=False).fit(P, y)))
+    >>> display = ConfidenceCurveDisplay(
+    ...     confidence_curve(y, P, cb.ConfidenceCalibrator(per_class=False).fit(P, y))
+    ... )
     >>> display.curve.right
     3.0
     """
@@ -73,31 +84,65 @@ class ConfidenceCurveDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, target: Any = None, *, n_bins: int = 10, level: float = 0.95,
-        sample_weight: ArrayLike | None = None, inputs: Inputs | None = None, X: Any = None, name: str | None = None,
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        calibrator: Calibrator,
+        target: Any = None,
+        *,
+        n_bins: int = 10,
+        level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        inputs: Inputs | None = None,
+        X: Any = None,
+        name: str | None = None,
         ax: "Axes | None" = None,
-    ) -> "ConfidenceCurveDisplay | None":  # fmt: skip
-        """Compute and draw one class (default: all rows); parameters as for :func:`calibrant.confidence_curve`.
+    ) -> "ConfidenceCurveDisplay | None":
+        """Compute and draw one class (default: all rows); parameters as for
+        :func:`calibrant.confidence_curve`.
 
         None where no row is predicted as that class.
         """
-        curve = confidence_curve(y_true, P, calibrator, target, n_bins=n_bins, level=level, sample_weight=sample_weight, inputs=inputs, X=X)
+        curve = confidence_curve(
+            y_true,
+            P,
+            calibrator,
+            target,
+            n_bins=n_bins,
+            level=level,
+            sample_weight=sample_weight,
+            inputs=inputs,
+            X=X,
+        )
         return None if curve is None else cls(curve, name=name).plot(ax)
 
     @classmethod
     def from_record(
-        cls, record: Predictions, calibrator: Calibrator, target: Any = None, *, name: str | None = None, ax: "Axes | None" = None,
+        cls,
+        record: Predictions,
+        calibrator: Calibrator,
+        target: Any = None,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
         **options: Any,
-    ) -> "ConfidenceCurveDisplay | None":  # fmt: skip
+    ) -> "ConfidenceCurveDisplay | None":
         """The same of a record that has been read."""
         curve = confidence_curve.of(record, calibrator, target, **options)
         return None if curve is None else cls(curve, name=name).plot(ax)
 
     @classmethod
     def grid(
-        cls, y_true: ArrayLike, P: ArrayLike, calibrator: Calibrator, *, columns: int = 5, densities: bool = True,
-        figure: "Figure | None" = None, **options: Any,
-    ) -> list["ConfidenceCurveDisplay"]:  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        calibrator: Calibrator,
+        *,
+        columns: int = 5,
+        densities: bool = True,
+        figure: "Figure | None" = None,
+        **options: Any,
+    ) -> list["ConfidenceCurveDisplay"]:
         """One panel for each predicted class that occurs.
 
         Parameters
@@ -113,17 +158,25 @@ class ConfidenceCurveDisplay:
         -------
         list of ConfidenceCurveDisplay
         """
-        curves = [confidence_curve(y_true, P, calibrator, name, **options) for name in calibrator.classes_.tolist()]
+        curves = [
+            confidence_curve(y_true, P, calibrator, name, **options)
+            for name in calibrator.classes_.tolist()
+        ]
         curves = [curve for curve in curves if curve is not None]
         columns = min(columns, len(curves))
         rows = -(-len(curves) // columns)
         if figure is None:
             pyplot = import_extra("matplotlib.pyplot", "ConfidenceCurveDisplay", "plot")
-            figure = pyplot.figure(figsize=(2.6 * columns, (3.0 if densities else 2.4) * rows), layout="constrained")
+            figure = pyplot.figure(
+                figsize=(2.6 * columns, (3.0 if densities else 2.4) * rows), layout="constrained"
+            )
         axes = np.ravel(figure.subplots(rows, columns, squeeze=False))
         for ax in axes[len(curves) :]:
             ax.set_visible(False)
-        return [cls(curve).plot(ax, densities=densities) for curve, ax in zip(curves, axes, strict=False)]
+        return [
+            cls(curve).plot(ax, densities=densities)
+            for curve, ax in zip(curves, axes, strict=False)
+        ]
 
     def plot(self, ax: "Axes | None" = None, *, densities: bool = True) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
@@ -131,20 +184,38 @@ class ConfidenceCurveDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         curve, points, bars = self.curve, self.curve.points, self.curve.bars
         self.bars_: Any = ax.bar(
-            bars.lower, bars.rate, width=bars.upper - bars.lower, align="edge", facecolor="none", edgecolor=COLOURS["muted"], linewidth=1
+            bars.lower,
+            bars.rate,
+            width=bars.upper - bars.lower,
+            align="edge",
+            facecolor="none",
+            edgecolor=COLOURS["muted"],
+            linewidth=1,
         )
         middle = 0.5 * (bars.lower + bars.upper)
-        self.intervals_: Any = ax.vlines(middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1)
+        self.intervals_: Any = ax.vlines(
+            middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1
+        )
         if curve.cloud:
-            (self.line_,) = ax.plot(points.score, points.confidence, ".", color=COLOURS["main"], markersize=2)
+            (self.line_,) = ax.plot(
+                points.score, points.confidence, ".", color=COLOURS["main"], markersize=2
+            )
         else:
-            ax.fill_between(points.score, points.low, points.high, color=COLOURS["main"], alpha=0.2, linewidth=0)
-            (self.line_,) = ax.plot(points.score, points.confidence, color=COLOURS["main"], linewidth=1.5)
+            ax.fill_between(
+                points.score, points.low, points.high, color=COLOURS["main"], alpha=0.2, linewidth=0
+            )
+            (self.line_,) = ax.plot(
+                points.score, points.confidence, color=COLOURS["main"], linewidth=1.5
+            )
         if bars.lower.min() >= 0.0 and bars.upper.max() <= 1.0:
             ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=(0, (4, 3)))
         ax.set(ylim=(0, 1.02), xlabel="Score", ylabel="Confidence")
         self.densities_ax_: Any = self._draw_densities(ax) if densities else None
-        title = self.name or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, {curve.wrong:g} wrong"
+        title = (
+            self.name
+            or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, "
+            f"{curve.wrong:g} wrong"
+        )
         plain_text((self.densities_ax_ or ax).set_title(str(title), fontsize="small"))
         return self
 
@@ -152,7 +223,10 @@ class ConfidenceCurveDisplay:
         above = ax.inset_axes((0, 1.04, 1, 0.25), sharex=ax)
         points = self.curve.points
         order = np.argsort(points.score, kind="stable")
-        for density, colour in ((points.right_density, COLOURS["main"]), (points.wrong_density, COLOURS["other"])):
+        for density, colour in (
+            (points.right_density, COLOURS["main"]),
+            (points.wrong_density, COLOURS["other"]),
+        ):
             above.plot(points.score[order], density[order], color=colour, linewidth=1.2)
         above.set(yticks=[], ylim=(0, None))
         above.tick_params(labelbottom=False)
@@ -163,7 +237,8 @@ class ConfidenceCurveDisplay:
 class ConfidenceHistogramDisplay:
     """Histogram of the confidence of right and of wrong predictions, side by side in each bin.
 
-    Make one with :meth:`from_predictions`; the constructor takes a histogram already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a histogram already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -186,13 +261,16 @@ class ConfidenceHistogramDisplay:
 
     Notes
     -----
-    Confident errors are what harms: they are the wrong predictions in the bins on the right. Rows are counted on a logarithmic scale,
-    so that a few of them can be seen beside thousands of right ones.
+    Confident errors are what harms: they are the wrong predictions in the bins on the right. Rows
+    are counted on a logarithmic scale, so that a few of them can be seen beside thousands of right
+    ones.
 
     Examples
     --------
     >>> from calibrant.metrics import confidence_histogram
-    >>> display = ConfidenceHistogramDisplay(confidence_histogram([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2))
+    >>> display = ConfidenceHistogramDisplay(
+    ...     confidence_histogram([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)
+    ... )
     >>> display.histogram.wrong.tolist()
     [0.0, 1.0]
     """
@@ -200,27 +278,56 @@ class ConfidenceHistogramDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, histogram: ConfidenceHistogram, *, name: str | None = None, target: int | str = "answer") -> None:
+    def __init__(
+        self,
+        histogram: ConfidenceHistogram,
+        *,
+        name: str | None = None,
+        target: int | str = "answer",
+    ) -> None:
         self.histogram: ConfidenceHistogram = histogram
         self.name: str | None = name
         self.target: int | str = target
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, n_bins: int = 20, sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None, ax: Any = None,
-    ) -> "ConfidenceHistogramDisplay":  # fmt: skip
-        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a title and the axes to draw on."""
-        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        target: int | str | None = None,
+        n_bins: int = 20,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        name: str | None = None,
+        ax: Any = None,
+    ) -> "ConfidenceHistogramDisplay":
+        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a
+        title and the axes to draw on.
+        """
+        record = read_labelled(
+            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
+        )
         return cls.from_record(record, target=target, n_bins=n_bins, name=name, ax=ax)
 
     @classmethod
     def from_record(
-        cls, record: Predictions, *, target: int | str | None = None, n_bins: int = 20, name: str | None = None, ax: Any = None
+        cls,
+        record: Predictions,
+        *,
+        target: int | str | None = None,
+        n_bins: int = 20,
+        name: str | None = None,
+        ax: Any = None,
     ) -> "ConfidenceHistogramDisplay":
-        """Count and draw a record that has been read; the default target is the event of two classes, the answer of more."""
+        """Count and draw a record that has been read; the default target is the event of two
+        classes, the answer of more.
+        """
         target = record.default_target if target is None else target
-        return cls(confidence_histogram.of(record, target=target, n_bins=n_bins), name=name, target=target).plot(ax)
+        return cls(
+            confidence_histogram.of(record, target=target, n_bins=n_bins), name=name, target=target
+        ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
@@ -230,10 +337,18 @@ class ConfidenceHistogramDisplay:
         half = 0.46 * (h.upper - h.lower)
         middle = 0.5 * (h.lower + h.upper)
         answer = isinstance(self.target, str) and self.target == "answer"
-        words = ("right", "wrong", "Confidence (probability of the predicted class)") if answer else ("event", "no event", "Predicted risk")
+        words = (
+            ("right", "wrong", "Confidence (probability of the predicted class)")
+            if answer
+            else ("event", "no event", "Predicted risk")
+        )
         draw_grid(ax, "y")
-        self.right_: Any = ax.bar(middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label=words[0])
-        self.wrong_: Any = ax.bar(middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label=words[1])
+        self.right_: Any = ax.bar(
+            middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label=words[0]
+        )
+        self.wrong_: Any = ax.bar(
+            middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label=words[1]
+        )
         ax.set(xlim=(0, 1), xlabel=words[2], ylabel="Rows (log scale)")
         log_counts(ax, np.max([h.right, h.wrong]))
         ax.legend(frameon=False, loc="upper left", fontsize="small")
@@ -251,9 +366,11 @@ WORDS = {
 
 
 class SignalAccuracyDisplay:
-    """Accuracy in bins of a signal with intervals, and the isotonic regression and the sigmoid fitted to it.
+    """Accuracy in bins of a signal with intervals, and the isotonic regression and the sigmoid
+    fitted to it.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -264,7 +381,8 @@ class SignalAccuracyDisplay:
     Attributes
     ----------
     accuracy : SignalAccuracy
-        The numbers drawn; ``accuracy.bins.frame()`` and ``accuracy.fits.frame()`` give them as tables.
+        The numbers drawn; ``accuracy.bins.frame()`` and ``accuracy.fits.frame()`` give them as
+        tables.
     ax_, figure_ : matplotlib axes and figure, once drawn.
 
     See Also
@@ -274,16 +392,20 @@ class SignalAccuracyDisplay:
 
     Notes
     -----
-    With a separation the step from wrong to right should stand near 0, where the row is as near to its own class as to another.
+    With a separation the step from wrong to right should stand near 0, where the row is as near to
+    its own class as to another.
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", figure 5.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    figure 5.
 
     Examples
     --------
     >>> import calibrant as cb
-    >>> found = cb.signal_accuracy([0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.Margin(), n_bins=1)
+    >>> found = cb.signal_accuracy(
+    ...     [0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.Margin(), n_bins=1
+    ... )
     >>> SignalAccuracyDisplay(found).accuracy.bins.n.tolist()
     [3.0]
     """
@@ -300,9 +422,18 @@ class SignalAccuracyDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, signal: Signal, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        signal: Signal,
+        *,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
     ) -> "SignalAccuracyDisplay":
-        """Compute and draw; parameters as for :func:`calibrant.signal_accuracy`, a title and the axes to draw on."""
+        """Compute and draw; parameters as for :func:`calibrant.signal_accuracy`, a title and the
+        axes to draw on.
+        """
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -311,11 +442,32 @@ class SignalAccuracyDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         bins, fits = self.accuracy.bins, self.accuracy.fits
         draw_grid(ax)
-        (self.sigmoid_,) = ax.plot(fits.score, fits.sigmoid, color=COLOURS["muted"], linewidth=1.2, linestyle=(0, (4, 3)), label="sigmoid")
-        (self.isotonic_,) = ax.plot(fits.score, fits.isotonic, color=COLOURS["other"], linewidth=1.3, label="isotonic regression")
-        self.intervals_: Any = ax.vlines(bins.score, bins.low, bins.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
-        (self.points_,) = ax.plot(bins.score, bins.accuracy, "o", color=COLOURS["main"], markersize=4, label="share right")
-        ax.set(ylim=(0, 1.02), xlabel=WORDS.get(self.accuracy.name, self.accuracy.name), ylabel="Share right")
+        (self.sigmoid_,) = ax.plot(
+            fits.score,
+            fits.sigmoid,
+            color=COLOURS["muted"],
+            linewidth=1.2,
+            linestyle=(0, (4, 3)),
+            label="sigmoid",
+        )
+        (self.isotonic_,) = ax.plot(
+            fits.score,
+            fits.isotonic,
+            color=COLOURS["other"],
+            linewidth=1.3,
+            label="isotonic regression",
+        )
+        self.intervals_: Any = ax.vlines(
+            bins.score, bins.low, bins.high, color=COLOURS["main"], alpha=0.35, linewidth=4
+        )
+        (self.points_,) = ax.plot(
+            bins.score, bins.accuracy, "o", color=COLOURS["main"], markersize=4, label="share right"
+        )
+        ax.set(
+            ylim=(0, 1.02),
+            xlabel=WORDS.get(self.accuracy.name, self.accuracy.name),
+            ylabel="Share right",
+        )
         ax.legend(frameon=False, fontsize="small", loc="lower right")
         show_title(ax, self.name)
         return self

@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_axes, draw_grid, plain_text, show_title
+from calibrant.displays.axes import (
+    COLOURS,
+    DrawnClassCurve,
+    draw_axes,
+    draw_grid,
+    plain_text,
+    show_title,
+)
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
 from calibrant.metrics.regression.conditional import GroupCoverage
 from calibrant.metrics.sets import set_coverage_by
@@ -18,9 +25,11 @@ __all__ = ["RiskCoverageDisplay", "SetCoverageDisplay"]
 
 
 class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
-    """Share of wrong predictions among the most confident ones, over the share kept, with its interval.
+    """Share of wrong predictions among the most confident ones, over the share kept, with its
+    interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -41,13 +50,16 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
 
     Notes
     -----
-    It falls to the left where the confidence tells right from wrong, and is flat where it tells nothing, calibrated or not. To choose a
-    threshold by looking, draw ``band="simultaneous"``: where its upper end is below a risk, that risk is kept, wherever one looks.
+    It falls to the left where the confidence tells right from wrong, and is flat where it tells
+    nothing, calibrated or not. To choose a threshold by looking, draw ``band="simultaneous"``:
+    where its upper end is below a risk, that risk is kept, wherever one looks.
 
     Examples
     --------
     >>> from calibrant.metrics import risk_coverage_curve
-    >>> RiskCoverageDisplay(risk_coverage_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2])).curve.risk.tolist()
+    >>> RiskCoverageDisplay(
+    ...     risk_coverage_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2])
+    ... ).curve.risk.tolist()
     [0.0, 0.3333333333333333, 0.25]
     """
 
@@ -55,13 +67,22 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     _numbers = risk_coverage_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.axes`, and return itself."""
+        """Draw it on ``ax`` (default: a new figure's) in a colour of
+        :mod:`calibrant.displays.axes`, and return itself.
+        """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        self.band_: Any = ax.fill_between(c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
+        self.band_: Any = ax.fill_between(
+            c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+        )
         (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5, label=label)
-        ax.set(xlim=(0, 1), ylim=(0, None), xlabel="Share of predictions kept, the most confident first", ylabel="Share wrong among them")
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, None),
+            xlabel="Share of predictions kept, the most confident first",
+            ylabel="Share wrong among them",
+        )
         show_title(ax, self.name)
         return self
 
@@ -71,9 +92,11 @@ MOST_NAMES = 24
 
 
 class SetCoverageDisplay:
-    """Coverage of the sets of each class, group or size, with its interval, beside what was promised.
+    """Coverage of the sets of each class, group or size, with its interval, beside what was
+    promised.
 
-    Make one with :meth:`from_sets`; the constructor takes numbers already computed and draws nothing.
+    Make one with :meth:`from_sets`; the constructor takes numbers already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -99,13 +122,16 @@ class SetCoverageDisplay:
 
     Notes
     -----
-    The promise of sets for all rows is an average: look here for whom it is not kept. By size it shows whether large sets are earned.
-    One interval in twenty of those that are right leaves the line out by chance.
+    The promise of sets for all rows is an average: look here for whom it is not kept. By size it
+    shows whether large sets are earned. One interval in twenty of those that are right leaves the
+    line out by chance.
 
     Examples
     --------
     >>> from calibrant.metrics import set_coverage_by
-    >>> display = SetCoverageDisplay(set_coverage_by([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]]), said=0.9)
+    >>> display = SetCoverageDisplay(
+    ...     set_coverage_by([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]]), said=0.9
+    ... )
     >>> display.curve.coverage.tolist()
     [1.0, 0.5]
     """
@@ -113,7 +139,14 @@ class SetCoverageDisplay:
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, curve: GroupCoverage, *, said: float | None = None, by: str = "class", name: str | None = None) -> None:
+    def __init__(
+        self,
+        curve: GroupCoverage,
+        *,
+        said: float | None = None,
+        by: str = "class",
+        name: str | None = None,
+    ) -> None:
         self.curve: GroupCoverage = curve
         self.said: float | None = said
         self.by: str = by
@@ -121,11 +154,31 @@ class SetCoverageDisplay:
 
     @classmethod
     def from_sets(
-        cls, y_true: ArrayLike, sets: Any, *, by: str = "class", groups: Any = None, said: float | None = None, level: float = 0.95,
-        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, name: str | None = None, ax: Any = None,
-    ) -> "SetCoverageDisplay":  # fmt: skip
-        """Count and draw; parameters as for :func:`calibrant.metrics.set_coverage_by`, what was said, a title and the axes."""
-        found = set_coverage_by(y_true, sets, by=by, groups=groups, level=level, sample_weight=sample_weight, classes=classes)
+        cls,
+        y_true: ArrayLike,
+        sets: Any,
+        *,
+        by: str = "class",
+        groups: Any = None,
+        said: float | None = None,
+        level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Any = None,
+    ) -> "SetCoverageDisplay":
+        """Count and draw; parameters as for :func:`calibrant.metrics.set_coverage_by`, what was
+        said, a title and the axes.
+        """
+        found = set_coverage_by(
+            y_true,
+            sets,
+            by=by,
+            groups=groups,
+            level=level,
+            sample_weight=sample_weight,
+            classes=classes,
+        )
         return cls(found, said=said, by=by, name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
@@ -146,7 +199,13 @@ class SetCoverageDisplay:
             linewidth=1,
         )
         if self.said is not None:
-            ax.axvline(self.said, color=COLOURS["other"], linewidth=1, linestyle="--", label=f"promised: {self.said:g}")
+            ax.axvline(
+                self.said,
+                color=COLOURS["other"],
+                linewidth=1,
+                linestyle="--",
+                label=f"promised: {self.said:g}",
+            )
             ax.legend(frameon=False, loc="lower left", fontsize="small")
         shown = place[:: 1 + len(place) // (MOST_NAMES + 1)]
         texts = [f"{found.group[i]} ({found.n[i]:,.0f}; {found.width[i]:.1f})" for i in shown]

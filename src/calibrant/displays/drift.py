@@ -1,4 +1,6 @@
-"""Calibration over time: the error of each batch with its interval, and the evidence that it has changed."""
+"""Calibration over time: the error of each batch with its interval, and the evidence that it has
+changed.
+"""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,9 +19,11 @@ __all__ = ["DriftDisplay"]
 
 
 class DriftDisplay:
-    """Calibration error by time with its interval, and below it the evidence for drift up to the alarm.
+    """Calibration error by time with its interval, and below it the evidence for drift up to the
+    alarm.
 
-    Make one with :meth:`from_monitor`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_monitor`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -33,7 +37,8 @@ class DriftDisplay:
     ----------
     curve : DriftCurve
         The numbers drawn; :meth:`frame` gives them as a table.
-    ax_, evidence_ax_, figure_ : matplotlib axes of the error, of the evidence below it, and their figure, once drawn.
+    ax_, evidence_ax_, figure_ : matplotlib axes of the error, of the evidence below it, and their
+        figure, once drawn.
 
     See Also
     --------
@@ -41,13 +46,18 @@ class DriftDisplay:
 
     Notes
     -----
-    The points are the error freed of noise: a batch whose interval reaches 0 shows nothing by itself. Many such batches together may:
-    that is what the evidence adds up, and the alarm is where it crosses its line.
+    The points are the error freed of noise: a batch whose interval reaches 0 shows nothing by
+    itself. Many such batches together may: that is what the evidence adds up, and the alarm is
+    where it crosses its line.
 
     Examples
     --------
     >>> from calibrant import CalibrationMonitor
-    >>> monitor = CalibrationMonitor().update([0.9, 0.8, 0.7], [1, 1, 0], time="Monday").update([0.6, 0.9], [1, 1], time="Tuesday")
+    >>> monitor = (
+    ...     CalibrationMonitor()
+    ...     .update([0.9, 0.8, 0.7], [1, 1, 0], time="Monday")
+    ...     .update([0.6, 0.9], [1, 1], time="Tuesday")
+    ... )
     >>> display = DriftDisplay(monitor.curve(), monitor.threshold_)
     >>> display.frame()["time"].tolist()
     ['Monday', 'Tuesday']
@@ -65,9 +75,16 @@ class DriftDisplay:
 
     @classmethod
     def from_monitor(
-        cls, monitor: "CalibrationMonitor", *, level: float = 0.95, name: str | None = None, ax: "Axes | None" = None
+        cls,
+        monitor: "CalibrationMonitor",
+        *,
+        level: float = 0.95,
+        name: str | None = None,
+        ax: "Axes | None" = None,
     ) -> "DriftDisplay":
-        """Draw what a :class:`calibrant.CalibrationMonitor` has seen; a level of the intervals, a title and the axes to draw on."""
+        """Draw what a :class:`calibrant.CalibrationMonitor` has seen; a level of the intervals,
+        a title and the axes to draw on.
+        """
         return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
 
     def frame(self) -> Any:
@@ -80,8 +97,12 @@ class DriftDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         curve, place = self.curve, np.arange(len(self.curve.time))
         draw_grid(ax)
-        self.bands_: Any = ax.vlines(place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4)
-        (self.line_,) = ax.plot(place, curve.error, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
+        self.bands_: Any = ax.vlines(
+            place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4
+        )
+        (self.line_,) = ax.plot(
+            place, curve.error, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4
+        )
         ax.set(ylim=(0, None), ylabel="Calibration error")
         ax.tick_params(labelbottom=False)
         self.evidence_ax_: Any = self._draw_evidence(ax, place)
@@ -92,8 +113,12 @@ class DriftDisplay:
     def _draw_evidence(self, ax, place):
         below = _axes_below(ax)
         draw_grid(below)
-        self.limit_: Any = below.axhline(np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        (self.evidence_,) = below.plot(place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4)
+        self.limit_: Any = below.axhline(
+            np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        (self.evidence_,) = below.plot(
+            place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4
+        )
         below.set(ylabel="Evidence (log10)", xlabel="Time")
         shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 4)).round().astype(int))
         below.set_xticks(shown, [str(self.curve.time[i]) for i in shown])
@@ -109,7 +134,9 @@ class DriftDisplay:
 
 
 def _axes_below(ax):
-    """The lower third of the place of ``ax``, which keeps the rest; in axes that have no place in a grid, just below them."""
+    """The lower third of the place of ``ax``, which keeps the rest; in axes that have no place
+    in a grid, just below them.
+    """
     place = ax.get_subplotspec()
     if place is None:
         return ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)

@@ -1,4 +1,6 @@
-"""Curves of the probability of one event: net benefit, gain, elementary scores, isotonic calibration."""
+"""Curves of the probability of one event: net benefit, gain, elementary scores, isotonic
+calibration.
+"""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,9 +22,11 @@ __all__ = ["DecisionCurveDisplay", "GainDisplay", "IsotonicCurveDisplay", "Murph
 
 
 class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
-    """Net benefit of acting on the risk, with its interval, over the threshold; and of acting on all rows and on none.
+    """Net benefit of acting on the risk, with its interval, over the threshold; and of acting on
+    all rows and on none.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -43,33 +47,57 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
 
     Notes
     -----
-    Read it at the thresholds that the decision allows, not at its highest point: where the model's line is above both others, acting on
-    it gains. Where thresholds of interest are small, their axis is logarithmic.
+    Read it at the thresholds that the decision allows, not at its highest point: where the model's
+    line is above both others, acting on it gains. Where thresholds of interest are small, their
+    axis is logarithmic.
 
     Examples
     --------
     >>> from calibrant.metrics import decision_curve
-    >>> DecisionCurveDisplay(decision_curve([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], thresholds=[0.5])).curve.net_benefit.tolist()
+    >>> DecisionCurveDisplay(
+    ...     decision_curve([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], thresholds=[0.5])
+    ... ).curve.net_benefit.tolist()
     [0.0]
     """
 
     line_: Any
     _numbers = decision_curve
 
-    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "model", references: bool = True) -> Self:
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        colour: str = "main",
+        label: str = "model",
+        references: bool = True,
+    ) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself.
 
-        ``colour`` is of :mod:`calibrant.displays.axes`; a second model on the same axes needs no ``references``, all and none, again.
+        ``colour`` is of :mod:`calibrant.displays.axes`; a second model on the same axes needs no
+        ``references``, all and none, again.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
         if references:
-            ax.plot(c.threshold, c.treat_all, color=COLOURS["muted"], linewidth=1.2, linestyle=(0, (4, 3)), label="act on all")
-            ax.plot(c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none")
-        self.band_: Any = ax.fill_between(c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
+            ax.plot(
+                c.threshold,
+                c.treat_all,
+                color=COLOURS["muted"],
+                linewidth=1.2,
+                linestyle=(0, (4, 3)),
+                label="act on all",
+            )
+            ax.plot(
+                c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none"
+            )
+        self.band_: Any = ax.fill_between(
+            c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+        )
         (self.line_,) = ax.plot(c.threshold, c.net_benefit, color=shade, linewidth=1.6, label=label)
-        scale_axes(ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x")
+        scale_axes(
+            ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x"
+        )
         # Acting on all falls without end, and so may the model; what matters lies near 0 and above.
         top = max(c.high.max(), c.treat_all.max(), 1e-12)
         ax.set(
@@ -89,9 +117,11 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
 
 
 class GainDisplay(DrawnClassCurve[GainCurve]):
-    """Share of the events found over the share of rows flagged, the highest risks first, with its interval.
+    """Share of the events found over the share of rows flagged, the highest risks first, with its
+    interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -125,23 +155,36 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
     _numbers = gain_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.axes`, and return itself."""
+        """Draw it on ``ax`` (default: a new figure's) in a colour of
+        :mod:`calibrant.displays.axes`, and return itself.
+        """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        flagged, found, low, high = (np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high))
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        flagged, found, low, high = (
+            np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
+        )
+        (self.diagonal_,) = ax.plot(
+            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
         self.band_: Any = ax.fill_between(flagged, low, high, color=shade, alpha=0.15, linewidth=0)
         (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6, label=label)
-        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="Share of rows flagged, the highest risks first", ylabel="Share of the events found")
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, 1),
+            xlabel="Share of rows flagged, the highest risks first",
+            ylabel="Share of the events found",
+        )
         show_title(ax, self.name)
         return self
 
 
 class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
-    """Mean elementary score over its threshold, with its interval; and its parts where the curve has them.
+    """Mean elementary score over its threshold, with its interval; and its parts where the curve
+    has them.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -161,7 +204,8 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
 
     Notes
     -----
-    Lower is better, at each threshold for those who would act there; the area below the curve is the Brier score of the event.
+    Lower is better, at each threshold for those who would act there; the area below the curve is
+    the Brier score of the event.
 
     Examples
     --------
@@ -174,16 +218,40 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     _numbers = murphy_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "score") -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.axes`, and return itself."""
+        """Draw it on ``ax`` (default: a new figure's) in a colour of
+        :mod:`calibrant.displays.axes`, and return itself.
+        """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        self.band_: Any = ax.fill_between(c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0)
+        self.band_: Any = ax.fill_between(
+            c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+        )
         (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label=label)
         if not np.isnan(c.uncertainty).all():
-            ax.plot(c.threshold, c.miscalibration, color=COLOURS["other"], linewidth=1.2, label="miscalibration")
-            ax.plot(c.threshold, c.discrimination, color=COLOURS["text"], linewidth=1.2, linestyle=":", label="discrimination")
-            ax.plot(c.threshold, c.uncertainty, color=COLOURS["muted"], linewidth=1.2, linestyle=(0, (4, 3)), label="uncertainty")
+            ax.plot(
+                c.threshold,
+                c.miscalibration,
+                color=COLOURS["other"],
+                linewidth=1.2,
+                label="miscalibration",
+            )
+            ax.plot(
+                c.threshold,
+                c.discrimination,
+                color=COLOURS["text"],
+                linewidth=1.2,
+                linestyle=":",
+                label="discrimination",
+            )
+            ax.plot(
+                c.threshold,
+                c.uncertainty,
+                color=COLOURS["muted"],
+                linewidth=1.2,
+                linestyle=(0, (4, 3)),
+                label="uncertainty",
+            )
             ax.legend(frameon=False, fontsize="small")
         ax.set(xlim=(0, 1), ylim=(0, None), xlabel="Threshold θ", ylabel="Mean elementary score")
         show_title(ax, self.name)
@@ -191,9 +259,11 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
 
 
 class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
-    """The best increasing recalibration of the scores over the scores, with the band it would lie in if they were calibrated.
+    """The best increasing recalibration of the scores over the scores, with the band it would lie
+    in if they were calibrated.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    nothing.
 
     Parameters
     ----------
@@ -214,17 +284,21 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
 
     Notes
     -----
-    What leaves the band around the diagonal is miscalibration that chance does not explain, wherever the bins of other diagrams lie. The
-    curve can only rise: it warns where the outcomes seem to fall as the score rises.
+    What leaves the band around the diagonal is miscalibration that chance does not explain,
+    wherever the bins of other diagrams lie. The curve can only rise: it warns where the outcomes
+    seem to fall as the score rises.
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers",
+    PNAS 2021.
 
     Examples
     --------
     >>> from calibrant.metrics import isotonic_curve
-    >>> IsotonicCurveDisplay(isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="event")).curve.recalibrated.tolist()
+    >>> IsotonicCurveDisplay(
+    ...     isotonic_curve([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], target="event")
+    ... ).curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
 
@@ -234,24 +308,47 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-        inputs: Inputs = "probability", **options: Any,
-    ) -> Self:  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title and the axes to draw on."""
-        return cls.from_record(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), **options)
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        **options: Any,
+    ) -> Self:
+        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title
+        and the axes to draw on.
+        """
+        return cls.from_record(
+            read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+            **options,
+        )
 
     @classmethod
-    def from_record(cls, record: Predictions, *, target: int | str | None = None, **options: Any) -> Self:
-        """Compute and draw a record that has been read; the default target is the event of two classes, the answer of more."""
-        return super().from_record(record, target=record.default_target if target is None else target, **options)
+    def from_record(
+        cls, record: Predictions, *, target: int | str | None = None, **options: Any
+    ) -> Self:
+        """Compute and draw a record that has been read; the default target is the event of two
+        classes, the answer of more.
+        """
+        return super().from_record(
+            record, target=record.default_target if target is None else target, **options
+        )
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of :mod:`calibrant.displays.axes`, and return itself."""
+        """Draw it on ``ax`` (default: a new figure's) in a colour of
+        :mod:`calibrant.displays.axes`, and return itself.
+        """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
         draw_grid(ax)
-        self.band_: Any = ax.fill_between(c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0)
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        self.band_: Any = ax.fill_between(
+            c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0
+        )
+        (self.diagonal_,) = ax.plot(
+            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
         (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5, label=label)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Score", ylabel="Recalibrated")
         show_title(ax, self.name)

@@ -15,7 +15,12 @@ from calibrant.metrics.curves.intervals import (
     interval_width_curve,
     ordered_intervals,
 )
-from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve, real_std_curve, rmse_rmv_curve
+from calibrant.metrics.curves.spread import (
+    RealStdCurve,
+    RmseRmvCurve,
+    real_std_curve,
+    rmse_rmv_curve,
+)
 from calibrant.metrics.regression.pit import PitHistogram, pit_histogram
 
 if TYPE_CHECKING:
@@ -34,7 +39,8 @@ __all__ = [
 class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     """Coverage of central intervals against what they claim, with its interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -55,8 +61,8 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
 
     Notes
     -----
-    Below the diagonal the intervals are too narrow. It looks at all rows together, and can be perfect for a std drawn at random: look
-    at RmseRmvDisplay too.
+    Below the diagonal the intervals are too narrow. It looks at all rows together, and can be
+    perfect for a std drawn at random: look at RmseRmvDisplay too.
 
     Examples
     --------
@@ -73,16 +79,28 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     def _draw(self, ax: "Axes") -> None:
         curve = self.curve
         draw_grid(ax)
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        self.band_: Any = ax.fill_between(curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
+        (self.diagonal_,) = ax.plot(
+            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        self.band_: Any = ax.fill_between(
+            curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0
+        )
         (self.line_,) = ax.plot(curve.level, curve.coverage, color=COLOURS["main"], linewidth=1.4)
-        ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Coverage claimed", ylabel="Coverage seen")
+        ax.set(
+            xlim=(0, 1),
+            ylim=(0, 1),
+            aspect="equal",
+            xlabel="Coverage claimed",
+            ylabel="Coverage seen",
+        )
 
 
 class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
-    """Mean width of central intervals over the outcome, in bins, with the coverage of each bin on the axis at the right.
+    """Mean width of central intervals over the outcome, in bins, with the coverage of each bin on
+    the axis at the right.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -104,9 +122,10 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
 
     Notes
     -----
-    With ``by="mean"`` each bin should hold the level, the dashed line: a bin below it has intervals too narrow for such predictions. Over
-    the outcome (the default) coverage falls at both ends even with true forecasts, since extreme outcomes are those hard to foresee;
-    read there how far, not whether.
+    With ``by="mean"`` each bin should hold the level, the dashed line: a bin below it has intervals
+    too narrow for such predictions. Over the outcome (the default) coverage falls at both ends even
+    with true forecasts, since extreme outcomes are those hard to foresee; read there how far, not
+    whether.
 
     Examples
     --------
@@ -126,11 +145,23 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
         self.coverage_ax_ = right = ax.twinx()
         curve, main, other = self.curve, COLOURS["main"], COLOURS["other"]
         draw_grid(ax)
-        (self.line_,) = ax.plot(curve.value, curve.width, color=main, linewidth=1.4, marker="o", markersize=4)
-        (self.claimed_,) = right.plot(curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        self.band_: Any = right.fill_between(curve.value, curve.low, curve.high, color=other, alpha=0.15, linewidth=0)
+        (self.line_,) = ax.plot(
+            curve.value, curve.width, color=main, linewidth=1.4, marker="o", markersize=4
+        )
+        (self.claimed_,) = right.plot(
+            curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        self.band_: Any = right.fill_between(
+            curve.value, curve.low, curve.high, color=other, alpha=0.15, linewidth=0
+        )
         (self.coverage_,) = right.plot(
-            curve.value, curve.coverage, color=other, linewidth=1.2, linestyle=(0, (1, 1.5)), marker="s", markersize=3
+            curve.value,
+            curve.coverage,
+            color=other,
+            linewidth=1.2,
+            linestyle=(0, (1, 1.5)),
+            marker="s",
+            markersize=3,
         )
         ax.set(xlabel="Mean of the bin (units of y)")
         ax.set_ylim(bottom=0.0)
@@ -140,9 +171,11 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
 
 
 class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
-    """Central intervals of some rows in order, the outcomes as points, those missed in another colour and shape.
+    """Central intervals of some rows in order, the outcomes as points, those missed in another
+    colour and shape.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -163,9 +196,10 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
     Notes
     -----
-    In the order of the outcome (the default) it shows which outcomes are missed, and that the missed are often the extreme ones: so
-    they are even with true forecasts. In the order of the mean (``by="mean"``) the missed should lie scattered along it. It shows rows;
-    to judge the intervals take IntervalCalibrationDisplay.
+    In the order of the outcome (the default) it shows which outcomes are missed, and that the
+    missed are often the extreme ones: so they are even with true forecasts. In the order of the
+    mean (``by="mean"``) the missed should lie scattered along it. It shows rows; to judge the
+    intervals take IntervalCalibrationDisplay.
 
     Examples
     --------
@@ -182,15 +216,38 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
         draw_grid(ax, "y")
         bottom, top = self._ends()
         ends = np.clip([curve.low, curve.high], bottom, top)
-        self.intervals_: Any = ax.vlines(curve.place, *ends, color=COLOURS["muted"], alpha=0.45, linewidth=1)
+        self.intervals_: Any = ax.vlines(
+            curve.place, *ends, color=COLOURS["muted"], alpha=0.45, linewidth=1
+        )
         main, other = COLOURS["main"], COLOURS["other"]
-        self.held_: Any = ax.scatter(curve.place[held], curve.y[held], s=6, color=main, linewidth=0, label=f"Held ({held.sum()})")
-        self.missed_: Any = ax.scatter(curve.place[~held], curve.y[~held], s=20, color=other, marker="x", label=f"Missed ({(~held).sum()})")
-        ax.set(xlim=(0, 1), ylim=(bottom, top), xlabel="Rows in order (share)", ylabel="Interval and outcome (units of y)")
+        self.held_: Any = ax.scatter(
+            curve.place[held],
+            curve.y[held],
+            s=6,
+            color=main,
+            linewidth=0,
+            label=f"Held ({held.sum()})",
+        )
+        self.missed_: Any = ax.scatter(
+            curve.place[~held],
+            curve.y[~held],
+            s=20,
+            color=other,
+            marker="x",
+            label=f"Missed ({(~held).sum()})",
+        )
+        ax.set(
+            xlim=(0, 1),
+            ylim=(bottom, top),
+            xlabel="Rows in order (share)",
+            ylabel="Interval and outcome (units of y)",
+        )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
     def _ends(self):
-        """The ends of the axis: of all that is finite, and a little more; intervals without end run off it."""
+        """The ends of the axis: of all that is finite, and a little more; intervals without end
+        run off it.
+        """
         values = np.concatenate([self.curve.y, self.curve.low, self.curve.high])
         values = values[np.isfinite(values)]
         room = 0.05 * float(np.ptp(values)) or 1.0
@@ -198,9 +255,11 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
 
 class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
-    """Histogram of the predicted probabilities of what came true, with the band in which a calibrated forecast's bars would lie.
+    """Histogram of the predicted probabilities of what came true, with the band in which a
+    calibrated forecast's bars would lie.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -237,16 +296,30 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
         curve = self.curve
         draw_grid(ax)
         width = curve.upper - curve.lower
-        self.bars_: Any = ax.bar(curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8)
-        self.band_: Any = ax.axhspan(float(curve.low[0]), float(curve.high[0]), color=COLOURS["muted"], alpha=0.3, linewidth=0)
+        self.bars_: Any = ax.bar(
+            curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8
+        )
+        self.band_: Any = ax.axhspan(
+            float(curve.low[0]),
+            float(curve.high[0]),
+            color=COLOURS["muted"],
+            alpha=0.3,
+            linewidth=0,
+        )
         ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        ax.set(xlim=(0, 1), xlabel="Predicted probability of a value below the outcome", ylabel="Density (1 if calibrated)")
+        ax.set(
+            xlim=(0, 1),
+            xlabel="Predicted probability of a value below the outcome",
+            ylabel="Density (1 if calibrated)",
+        )
 
 
 class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
-    """Absolute errors over the predicted std: some rows as points, the real std with its interval, and how far errors reach.
+    """Absolute errors over the predicted std: some rows as points, the real std with its interval,
+    and how far errors reach.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -270,13 +343,16 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
 
     Notes
     -----
-    On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts claim: half of the errors in the darker
-    one, 90 % (or ``level``) in both; the dotted lines are what was seen. A real std that stays flat means that the predicted one says
-    nothing of a row. In a simulation, where the std of a row is known, ``true_std`` shows it in place of the row's error.
+    On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts
+    claim: half of the errors in the darker one, 90 % (or ``level``) in both; the dotted lines are
+    what was seen. A real std that stays flat means that the predicted one says nothing of a row. In
+    a simulation, where the std of a row is known, ``true_std`` shows it in place of the row's
+    error.
 
     References
     ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Figures 1, 4 and 5.
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    Figures 1, 4 and 5.
 
     Examples
     --------
@@ -289,24 +365,43 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     diagonal_: Any
     line_: Any
 
-    def __init__(self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None) -> None:
+    def __init__(
+        self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None
+    ) -> None:
         super().__init__(curve, name=name)
         self.points: np.ndarray | None = points
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None, **options: Any
+        cls,
+        y_true: ArrayLike,
+        mean: Any,
+        std: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        **options: Any,
     ) -> Self:
         """Compute and draw; options as for :meth:`from_record`."""
-        return cls.from_record(read_forecast(mean, std, y_true, sample_weight=sample_weight), **options)
+        return cls.from_record(
+            read_forecast(mean, std, y_true, sample_weight=sample_weight), **options
+        )
 
     @classmethod
     def from_record(
-        cls, record: ForecastRecord, *, true_std: np.ndarray | None = None, n_points: int = 1000, random_state: int = 0,
-        name: str | None = None, ax: "Axes | None" = None, **options: Any,
-    ) -> Self:  # fmt: skip
-        """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known std of each row where there is one, how
-        many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw on."""
+        cls,
+        record: ForecastRecord,
+        *,
+        true_std: np.ndarray | None = None,
+        n_points: int = 1000,
+        random_state: int = 0,
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> Self:
+        """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known
+        std of each row where there is one, how
+        many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw
+        on."""
         curve = real_std_curve.of(record, **options)
         size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
@@ -315,30 +410,65 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     def _draw(self, ax: "Axes") -> None:
         curve, muted = self.curve, COLOURS["muted"]
         draw_grid(ax)
-        self.reach_: Any = ax.fill_between(curve.std, 0.0, curve.reach_claimed, color=muted, alpha=0.15, linewidth=0, label="Claimed")
-        self.half_: Any = ax.fill_between(curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0)
+        self.reach_: Any = ax.fill_between(
+            curve.std,
+            0.0,
+            curve.reach_claimed,
+            color=muted,
+            alpha=0.15,
+            linewidth=0,
+            label="Claimed",
+        )
+        self.half_: Any = ax.fill_between(
+            curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0
+        )
         if self.points is not None:
-            self.points_: Any = ax.scatter(*self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True)
+            self.points_: Any = ax.scatter(
+                *self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True
+            )
         ends = [0.0, 1.05 * float(curve.std.max())]
         (self.diagonal_,) = ax.plot(ends, ends, color=muted, linewidth=1, linestyle=(0, (4, 3)))
         dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
-        self.seen_: list[Any] = [ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)]
+        self.seen_: list[Any] = [
+            ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)
+        ]
         self.seen_[0].set_label("Seen")
-        self.band_: Any = ax.fill_between(curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0)
-        (self.line_,) = ax.plot(curve.std, curve.real, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4, label="Real std")
-        ax.set(xlim=ends, ylim=[0.0, self._top()], xlabel="Predicted std (units of y)", ylabel="Absolute error and std (units of y)")
+        self.band_: Any = ax.fill_between(
+            curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0
+        )
+        (self.line_,) = ax.plot(
+            curve.std,
+            curve.real,
+            color=COLOURS["main"],
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            label="Real std",
+        )
+        ax.set(
+            xlim=ends,
+            ylim=[0.0, self._top()],
+            xlabel="Predicted std (units of y)",
+            ylabel="Absolute error and std (units of y)",
+        )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
     def _top(self):
-        """The highest of the lines, and a little more; infinite intervals leave the axis to the others."""
-        heights = np.concatenate([self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed])
+        """The highest of the lines, and a little more; infinite intervals leave the axis to the
+        others.
+        """
+        heights = np.concatenate(
+            [self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed]
+        )
         return 1.15 * float(heights[np.isfinite(heights)].max())
 
 
 class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
-    """Root mean squared error against root mean predicted variance, with the band in which calibrated error bars would lie.
+    """Root mean squared error against root mean predicted variance, with the band in which
+    calibrated error bars would lie.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
+    draws nothing.
 
     Parameters
     ----------
@@ -359,8 +489,8 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
 
     Notes
     -----
-    Points above the diagonal are overconfident. A flat line means that the predicted std says nothing of a row, however well the
-    intervals hold over all rows together.
+    Points above the diagonal are overconfident. A flat line means that the predicted std says
+    nothing of a row, however well the intervals hold over all rows together.
 
     Examples
     --------
@@ -377,8 +507,19 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     def _draw(self, ax: "Axes") -> None:
         curve = self.curve
         draw_grid(ax)
-        self.band_: Any = ax.fill_between(curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0)
+        self.band_: Any = ax.fill_between(
+            curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0
+        )
         ends = [0.0, 1.05 * float(max(curve.rmv.max(), curve.rmse.max()))]
-        (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        (self.line_,) = ax.plot(curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
-        ax.set(xlim=ends, ylim=ends, xlabel="Root mean predicted variance (units of y)", ylabel="Root mean squared error (units of y)")
+        (self.diagonal_,) = ax.plot(
+            ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        (self.line_,) = ax.plot(
+            curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4
+        )
+        ax.set(
+            xlim=ends,
+            ylim=ends,
+            xlabel="Root mean predicted variance (units of y)",
+            ylabel="Root mean squared error (units of y)",
+        )

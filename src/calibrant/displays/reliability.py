@@ -31,16 +31,23 @@ __all__ = ["ReliabilityDisplay", "RiskDistributionDisplay", "draw_distribution",
 
 
 def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any, Any]:
-    """Draw a curve of ``loess_curve`` or ``spline_curve``, cut at the ends of the axes; its band and its line are given back."""
-    score, observed, low, high = (np.clip(getattr(curve, name), *ends) for name in ("score", "observed", "band_low", "band_high"))
+    """Draw a curve of ``loess_curve`` or ``spline_curve``, cut at the ends of the axes; its band
+    and its line are given back.
+    """
+    score, observed, low, high = (
+        np.clip(getattr(curve, name), *ends)
+        for name in ("score", "observed", "band_low", "band_high")
+    )
     band = ax.fill_between(score, low, high, color=COLOURS["main"], alpha=0.18, linewidth=0)
     return band, ax.plot(score, observed, color=COLOURS["main"], linewidth=1.8)[0]
 
 
 class RiskDistributionDisplay:
-    """Histograms of the risk, of rows with the event upwards and of the others downwards, each as shares of its own rows.
+    """Histograms of the risk, of rows with the event upwards and of the others downwards, each as
+    shares of its own rows.
 
-    Make one with :meth:`from_predictions`; the constructor takes a distribution already computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a distribution already computed
+    and draws nothing.
 
     Parameters
     ----------
@@ -63,43 +70,70 @@ class RiskDistributionDisplay:
 
     Notes
     -----
-    The farther apart the two lie, the better the risk tells rows apart; whether it is honest the reliability diagram says.
+    The farther apart the two lie, the better the risk tells rows apart; whether it is honest the
+    reliability diagram says.
 
     Examples
     --------
     >>> from calibrant.metrics import risk_distribution
-    >>> RiskDistributionDisplay(risk_distribution([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)).distribution.events.tolist()
+    >>> RiskDistributionDisplay(
+    ...     risk_distribution([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)
+    ... ).distribution.events.tolist()
     [1.0, 2.0]
     """
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
-    def __init__(self, distribution: RiskDistribution, *, name: str | None = None, scale: str = "linear") -> None:
+    def __init__(
+        self, distribution: RiskDistribution, *, name: str | None = None, scale: str = "linear"
+    ) -> None:
         self.distribution: RiskDistribution = distribution
         self.name: str | None = name
         self.scale: str = scale
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
-        inputs: Inputs = "probability", name: str | None = None, ax: "Axes | None" = None, **options: Any,
-    ) -> "RiskDistributionDisplay":  # fmt: skip
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        name: str | None = None,
+        ax: "Axes | None" = None,
+        **options: Any,
+    ) -> "RiskDistributionDisplay":
         """Count and draw; options as for :meth:`from_record`."""
-        record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+        record = read_labelled(
+            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
+        )
         return cls.from_record(record, name=name, ax=ax, **options)
 
     @classmethod
     def from_record(
-        cls, record: Predictions, *, target: int | str = "event", n_bins: int = 40, scale: str = "auto", name: str | None = None,
+        cls,
+        record: Predictions,
+        *,
+        target: int | str = "event",
+        n_bins: int = 40,
+        scale: str = "auto",
+        name: str | None = None,
         ax: "Axes | None" = None,
-    ) -> "RiskDistributionDisplay":  # fmt: skip
-        """Count and draw a record that has been read; ``target`` and ``n_bins`` as for :func:`calibrant.metrics.risk_distribution`.
+    ) -> "RiskDistributionDisplay":
+        """Count and draw a record that has been read; ``target`` and ``n_bins`` as for
+        :func:`calibrant.metrics.risk_distribution`.
 
-        ``scale`` "auto" takes the logit where many risks are near both ends, the logarithm where the event is in fewer rows than 5 %.
+        ``scale`` "auto" takes the logit where many risks are near both ends, the logarithm where
+        the event is in fewer rows than 5 %.
         """
         scale = chosen_scale(scale, target, *record.pair(target), record.weights)
-        return cls(risk_distribution.of(record, target=target, n_bins=n_bins, scale=scale), name=name, scale=scale).plot(ax)
+        return cls(
+            risk_distribution.of(record, target=target, n_bins=n_bins, scale=scale),
+            name=name,
+            scale=scale,
+        ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
         """Draw it on ``ax`` (default: a new figure's) and return itself."""
@@ -120,11 +154,26 @@ class RiskDistributionDisplay:
 
 
 def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) -> tuple[Any, Any]:
-    """Bars of the events upwards and of the others downwards, each by its share of its outcome, and the line between them."""
+    """Bars of the events upwards and of the others downwards, each by its share of its outcome,
+    and the line between them.
+    """
     edges, drawn = shown_edges(distribution.upper, scale), []
-    for counts, sign, colour in ((distribution.events, 1.0, "other"), (distribution.others, -1.0, "main")):
+    for counts, sign, colour in (
+        (distribution.events, 1.0, "other"),
+        (distribution.others, -1.0, "main"),
+    ):
         shares = sign * counts / max(counts.sum(), 1e-300)
-        drawn.append(ax.bar(edges[:-1], shares, width=np.diff(edges), align="edge", color=COLOURS[colour], alpha=0.8, linewidth=0))
+        drawn.append(
+            ax.bar(
+                edges[:-1],
+                shares,
+                width=np.diff(edges),
+                align="edge",
+                color=COLOURS[colour],
+                alpha=0.8,
+                linewidth=0,
+            )
+        )
     ax.axhline(0.0, color=COLOURS["muted"], linewidth=0.8)
     return drawn[0], drawn[1]
 
@@ -137,9 +186,11 @@ N_BINS = 15
 
 
 class ReliabilityDisplay:
-    """Reliability diagram: points on the diagonal are honest, below it overconfident, above it underconfident.
+    """Reliability diagram: points on the diagonal are honest, below it overconfident, above it
+    underconfident.
 
-    Make one with :meth:`from_predictions` or :meth:`from_estimator`; the constructor takes a curve already computed and draws nothing.
+    Make one with :meth:`from_predictions` or :meth:`from_estimator`; the constructor takes a curve
+    already computed and draws nothing.
 
     Parameters
     ----------
@@ -159,7 +210,8 @@ class ReliabilityDisplay:
     ----------
     curve : ReliabilityCurve
         The numbers drawn; ``curve.frame()`` gives them as a table.
-    ax_, counts_ax_, figure_ : matplotlib axes of the diagram, of the counts below it, and their figure, once drawn.
+    ax_, counts_ax_, figure_ : matplotlib axes of the diagram, of the counts below it, and their
+        figure, once drawn.
 
     See Also
     --------
@@ -168,8 +220,9 @@ class ReliabilityDisplay:
 
     Notes
     -----
-    Look at it before using any calibration. The vertical bars are intervals for the accuracy in each bin: a gap inside them may be
-    chance. A bin with few rows says little; the counts below show which they are.
+    Look at it before using any calibration. The vertical bars are intervals for the accuracy in
+    each bin: a gap inside them may be chance. A bin with few rows says little; the counts below
+    show which they are.
 
     References
     ----------
@@ -178,7 +231,9 @@ class ReliabilityDisplay:
     Examples
     --------
     >>> from calibrant.metrics import reliability_curve
-    >>> display = ReliabilityDisplay(reliability_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2))
+    >>> display = ReliabilityDisplay(
+    ...     reliability_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=2)
+    ... )
     >>> display.curve.n.tolist()
     [4.0]
     """
@@ -190,9 +245,15 @@ class ReliabilityDisplay:
     smooth_: Any
 
     def __init__(
-        self, curve: Any, *, name: str | None = None, target: int | str = "answer", scale: str = "linear", smooth: Any = None,
+        self,
+        curve: Any,
+        *,
+        name: str | None = None,
+        target: int | str = "answer",
+        scale: str = "linear",
+        smooth: Any = None,
         distribution: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.curve: Any = curve
         self.name: str | None = name
         self.target: int | str = target
@@ -202,27 +263,61 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: ArrayLike, P: ArrayLike, *, target: int | str | None = None, scale: str = "auto", smooth: str | None = None,
-        n_bins: int | None = None, strategy: str | None = None, band: str = "wilson", level: float = 0.95,
-        sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", name: str | None = None,
+        cls,
+        y_true: ArrayLike,
+        P: ArrayLike,
+        *,
+        target: int | str | None = None,
+        scale: str = "auto",
+        smooth: str | None = None,
+        n_bins: int | None = None,
+        strategy: str | None = None,
+        band: str = "wilson",
+        level: float = 0.95,
+        sample_weight: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        inputs: Inputs = "probability",
+        name: str | None = None,
         ax: "Axes | None" = None,
-    ) -> "ReliabilityDisplay":  # fmt: skip
-        """Read predictions as metrics do, compute their curve and draw it; options as for :meth:`from_record`.
+    ) -> "ReliabilityDisplay":
+        """Read predictions as metrics do, compute their curve and draw it; options as for
+        :meth:`from_record`.
 
         ``y_true`` may be ``SoftLabels`` where no smooth curve is asked for.
         """
         record = read_labelled(
-            y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs, soft=smooth is None
-        )  # fmt: skip
-        options: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
-        return cls.from_record(record, target=target, scale=scale, smooth=smooth, name=name, ax=ax, **options)
+            y_true,
+            P,
+            sample_weight=sample_weight,
+            classes=classes,
+            inputs=inputs,
+            soft=smooth is None,
+        )
+        options: dict[str, Any] = {
+            "n_bins": n_bins,
+            "strategy": strategy,
+            "band": band,
+            "level": level,
+        }
+        return cls.from_record(
+            record, target=target, scale=scale, smooth=smooth, name=name, ax=ax, **options
+        )
 
     @classmethod
     def from_record(
-        cls, record: Predictions, *, target: int | str | None = None, scale: str = "auto", smooth: str | None = None,
-        n_bins: int | None = None, strategy: str | None = None, band: str = "wilson", level: float = 0.95, name: str | None = None,
+        cls,
+        record: Predictions,
+        *,
+        target: int | str | None = None,
+        scale: str = "auto",
+        smooth: str | None = None,
+        n_bins: int | None = None,
+        strategy: str | None = None,
+        band: str = "wilson",
+        level: float = 0.95,
+        name: str | None = None,
         ax: "Axes | None" = None,
-    ) -> "ReliabilityDisplay":  # fmt: skip
+    ) -> "ReliabilityDisplay":
         """Compute the curve of a record that has been read and draw it.
 
         Parameters
@@ -231,13 +326,15 @@ class ReliabilityDisplay:
         target : {"event", "answer"} or a class label, optional
             Default: the event of two classes, the answer of more.
         scale : {"auto", "linear", "log", "logit"}
-            Of both axes. "auto" is linear for the answer; for an event logit where many risks are near both ends and no smooth curve is
-            drawn, log where it is in fewer rows than 5 %.
+            Of both axes. "auto" is linear for the answer; for an event logit where many risks are
+            near both ends and no smooth curve is drawn, log where it is in fewer rows than 5 %.
         smooth : {"loess", "spline"}, optional
-            A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical papers.
+            A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical
+            papers.
         n_bins, strategy, band, level
-            As for :func:`calibrant.metrics.reliability_curve`; default 15 bins of equal width on linear axes; on others, and with a
-            smooth curve, of equal mass, about as many as the root of the number of rows of the rarer outcome.
+            As for :func:`calibrant.metrics.reliability_curve`; default 15 bins of equal width on
+            linear axes; on others, and with a smooth curve, of equal mass, about as many as the
+            root of the number of rows of the rarer outcome.
         name : str, optional
             Title.
         ax : matplotlib axes, optional
@@ -255,29 +352,54 @@ class ReliabilityDisplay:
         if strategy == "mass" and n_bins is None:
             rarer = min(record.weights @ hit, record.weights @ (1.0 - hit))
             n_bins = int(np.clip(np.sqrt(rarer), 5, N_BINS))
-        curve = reliability_curve.of(record, target=target, strategy=strategy, level=level, n_bins=n_bins or N_BINS, band=band)
+        curve = reliability_curve.of(
+            record,
+            target=target,
+            strategy=strategy,
+            level=level,
+            n_bins=n_bins or N_BINS,
+            band=band,
+        )
         line = None if smooth is None else SMOOTH[smooth].of(record, target=target, level=level)
-        distribution = None if plain else risk_distribution.of(record, target=target, n_bins=SPIKES, scale=chosen)
-        return cls(curve, name=name, target=target, scale=chosen, smooth=line, distribution=distribution).plot(ax)
+        distribution = (
+            None
+            if plain
+            else risk_distribution.of(record, target=target, n_bins=SPIKES, scale=chosen)
+        )
+        return cls(
+            curve, name=name, target=target, scale=chosen, smooth=line, distribution=distribution
+        ).plot(ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any) -> "ReliabilityDisplay":
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any
+    ) -> "ReliabilityDisplay":
         """Predict with a fitted scikit-learn classifier and draw the curve of its probabilities.
 
-        ``X`` is (n, d) features of rows that the estimator was not fitted on, ``y`` their (n,) labels; the title is the estimator's class
-        if no ``name`` is given, options are those of :meth:`from_predictions`.
+        ``X`` is (n, d) features of rows that the estimator was not fitted on, ``y`` their (n,)
+        labels; the title is the estimator's class if no ``name`` is given, options are those of
+        :meth:`from_predictions`.
         """
         if not hasattr(estimator, "predict_proba"):
             raise InputError(
-                f"estimator must have predict_proba; {type(estimator).__name__} has not; pass its scores to from_predictions instead."
+                f"estimator must have predict_proba; {type(estimator).__name__} has not; pass its"
+                " scores to from_predictions instead."
             )
         options.setdefault("classes", getattr(estimator, "classes_", None))
-        return cls.from_predictions(y, estimator.predict_proba(X), name=name or type(estimator).__name__, **options)
+        return cls.from_predictions(
+            y, estimator.predict_proba(X), name=name or type(estimator).__name__, **options
+        )
 
     def plot(
-        self, ax: "Axes | None" = None, *, name: str | None = None, counts: bool = True, scale: str | None = None,
-    ) -> Self:  # fmt: skip
-        """Draw the curve, its intervals, the diagonal and what is below it; return the display itself.
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        counts: bool = True,
+        scale: str | None = None,
+    ) -> Self:
+        """Draw the curve, its intervals, the diagonal and what is below it; return the display
+        itself.
 
         Parameters
         ----------
@@ -288,8 +410,9 @@ class ReliabilityDisplay:
         counts : bool, default True
             Whether to add axes below with the number of rows in each bin, or the distribution.
         scale : {"linear", "log", "logit"}, optional
-            In place of the display's own. On log and logit axes, which spread out rare events and near-certain predictions, a share of 0
-            or 1 is a hollow marker half a row away from it, and a score too near to 0 or 1 is drawn at the end.
+            In place of the display's own. On log and logit axes, which spread out rare events and
+            near-certain predictions, a share of 0 or 1 is a hollow marker half a row away from it,
+            and a score too near to 0 or 1 is drawn at the end.
         """
         scale = self.scale if scale is None else scale
         ax = draw_axes(ax, "ReliabilityDisplay")
@@ -304,22 +427,47 @@ class ReliabilityDisplay:
         return self
 
     def _words(self):
-        words = {"answer": ("Confidence (probability of the predicted class)", "Accuracy"), "event": ("Predicted risk", "Share observed")}
+        words = {
+            "answer": ("Confidence (probability of the predicted class)", "Accuracy"),
+            "event": ("Predicted risk", "Share observed"),
+        }
         other = ("Predicted probability of the class", "Share of the class")
         return words.get(self.target, other) if isinstance(self.target, str) else other
 
     def _draw_curve(self, ax, curve, ends):
         draw_grid(ax)
-        (self.diagonal_,) = ax.plot(ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
-        colour, line, bar, size = (COLOURS["main"], 1.4, 4, 4.0) if self.smooth is None else (COLOURS["text"], 0.0, 1, 3.5)
+        (self.diagonal_,) = ax.plot(
+            ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        colour, line, bar, size = (
+            (COLOURS["main"], 1.4, 4, 4.0)
+            if self.smooth is None
+            else (COLOURS["text"], 0.0, 1, 3.5)
+        )
         if self.smooth is not None:
             self.band_, self.smooth_ = draw_smooth(ax, self.smooth, ends)
         low, high = np.clip([curve.low, curve.high], *ends)
-        self.bands_: Any = ax.vlines(curve.confidence, low, high, color=colour, alpha=0.35, linewidth=bar, clip_on=False)
-        (self.line_,) = ax.plot(curve.confidence, curve.accuracy, color=colour, linewidth=line, marker="o", markersize=size, clip_on=False)
+        self.bands_: Any = ax.vlines(
+            curve.confidence, low, high, color=colour, alpha=0.35, linewidth=bar, clip_on=False
+        )
+        (self.line_,) = ax.plot(
+            curve.confidence,
+            curve.accuracy,
+            color=colour,
+            linewidth=line,
+            marker="o",
+            markersize=size,
+            clip_on=False,
+        )
         moved = curve.accuracy != self.curve.accuracy
         if moved.any():  # a share of 0 or 1 is not where it is drawn
-            hollow = {"color": colour, "markerfacecolor": "white", "markersize": size, "linewidth": 0, "clip_on": False}
+            hollow = {
+                "color": colour,
+                "markerfacecolor": "white",
+                "markersize": size,
+                "linewidth": 0,
+                "clip_on": False,
+            }
             ax.plot(curve.confidence[moved], curve.accuracy[moved], marker="o", **hollow)
 
     def _draw_below(self, ax, scale):
@@ -336,6 +484,13 @@ class ReliabilityDisplay:
 
     def _draw_counts(self, below):
         curve = self.curve
-        below.bar(curve.lower, curve.n, width=curve.upper - curve.lower, align="edge", color=COLOURS["muted"], alpha=0.75)
+        below.bar(
+            curve.lower,
+            curve.n,
+            width=curve.upper - curve.lower,
+            align="edge",
+            color=COLOURS["muted"],
+            alpha=0.75,
+        )
         below.set_ylabel("Rows (log)")
         log_counts(below, curve.n.max(), base=100)

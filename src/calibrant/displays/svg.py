@@ -1,8 +1,9 @@
 """A figure as SVG that can stand inside a page with the strictest content policy.
 
-Matplotlib's own SVG carries a style sheet and style attributes, which such a policy forbids, a date, and identifiers that repeat from
-figure to figure. Here styles become presentation attributes (which a page's style sheet can recolour), text stays text, and
-identifiers are the figure's own: the same numbers give the same bytes.
+Matplotlib's own SVG carries a style sheet and style attributes, which such a policy forbids, a
+date, and identifiers that repeat from figure to figure. Here styles become presentation attributes
+(which a page's style sheet can recolour), text stays text, and identifiers are the figure's own:
+the same numbers give the same bytes.
 """
 
 import io
@@ -23,17 +24,31 @@ SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
 MARK = "value-"
 RC: dict[Any, Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "calibrant", "font.size": 9.0, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.edgecolor": COLOURS["muted"], "axes.labelcolor": COLOURS["text"], "text.color": COLOURS["text"],
-    "xtick.color": COLOURS["muted"], "ytick.color": COLOURS["muted"], "figure.facecolor": "none", "axes.facecolor": "none",
+    "svg.fonttype": "none",
+    "svg.hashsalt": "calibrant",
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": COLOURS["muted"],
+    "axes.labelcolor": COLOURS["text"],
+    "text.color": COLOURS["text"],
+    "xtick.color": COLOURS["muted"],
+    "ytick.color": COLOURS["muted"],
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
     "savefig.facecolor": "none",
-}  # fmt: skip
+}
 
 
 def as_svg(
-    display: "ReliabilityDisplay", *, key: str, title: str, description: str, size: tuple[float, float] = (3.7, 4.2),
+    display: "ReliabilityDisplay",
+    *,
+    key: str,
+    title: str,
+    description: str,
+    size: tuple[float, float] = (3.7, 4.2),
     points: Sequence[tuple[float, float, str]] = (),
-) -> str:  # fmt: skip
+) -> str:
     """Draw ``display`` on a figure of its own (inches) and return one ``<svg>`` element as text.
 
     Parameters
@@ -45,8 +60,9 @@ def as_svg(
         Read by screen readers in place of the picture.
     size : (width, height) in inches
     points : list of (x, y, text)
-        Places in the display's own axes that say their value: invisible circles with the text as their title, which a page's script can
-        show under the mouse or the keyboard's focus. Places outside the axes are left out.
+        Places in the display's own axes that say their value: invisible circles with the text as
+        their title, which a page's script can show under the mouse or the keyboard's focus. Places
+        outside the axes are left out.
 
     Returns
     -------
@@ -60,7 +76,13 @@ def as_svg(
         ax = figure.add_subplot()
         display.plot(ax)
         _mark(ax, points)
-        figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.04, metadata={"Date": None, "Creator": None})
+        figure.savefig(
+            buffer,
+            format="svg",
+            bbox_inches="tight",
+            pad_inches=0.04,
+            metadata={"Date": None, "Creator": None},
+        )
     root = ElementTree.fromstring(buffer.getvalue())
     _strip(root)
     _make_circles(root, [text for _, _, text in points])
@@ -69,7 +91,9 @@ def as_svg(
 
 
 def _mark(ax, points):
-    """A marker at each place, to be found again in the SVG, where it has become a position on the page."""
+    """A marker at each place, to be found again in the SVG, where it has become a position on
+    the page.
+    """
     (left, right), (bottom, top) = limits = ax.get_xlim(), ax.get_ylim()
     for number, (x, y, _) in enumerate(points):
         if left <= x <= right and bottom <= y <= top:
@@ -95,7 +119,13 @@ def _make_circles(root, texts):
 
 def _circle(place, text, first):
     """One place; the first of a figure is where the keyboard enters."""
-    found = {"cx": place.get("x"), "cy": place.get("y"), "r": "5", "role": "img", "tabindex": "0" if first else "-1"}
+    found = {
+        "cx": place.get("x"),
+        "cy": place.get("y"),
+        "r": "5",
+        "role": "img",
+        "tabindex": "0" if first else "-1",
+    }
     circle = ElementTree.Element(f"{{{SVG}}}circle", found)
     ElementTree.SubElement(circle, f"{{{SVG}}}title").text = text
     return circle
@@ -146,12 +176,18 @@ def _serialise(root, key, title, description, interactive):
     ElementTree.register_namespace("", SVG)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
-    root.attrib.update({
-        "role": "group" if interactive else "img", "aria-labelledby": f"{key}-title {key}-description",
-        "stroke-linejoin": "round", "stroke-linecap": "butt",
-    })  # fmt: skip
+    root.attrib.update(
+        {
+            "role": "group" if interactive else "img",
+            "aria-labelledby": f"{key}-title {key}-description",
+            "stroke-linejoin": "round",
+            "stroke-linecap": "butt",
+        }
+    )
     for position, (name, text) in enumerate((("title", title), ("desc", description))):
-        element = ElementTree.Element(f"{{{SVG}}}{name}", {"id": f"{key}-{'title' if name == 'title' else 'description'}"})
+        element = ElementTree.Element(
+            f"{{{SVG}}}{name}", {"id": f"{key}-{'title' if name == 'title' else 'description'}"}
+        )
         element.text = text
         root.insert(position, element)
     return ElementTree.tostring(root, encoding="unicode")

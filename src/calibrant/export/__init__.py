@@ -1,4 +1,6 @@
-"""Fitted calibrators in other languages: each emitter says the same expression, so that what runs there is what was fitted here."""
+"""Fitted calibrators in other languages: each emitter says the same expression, so that what
+runs there is what was fitted here.
+"""
 
 from calibrant._exports import attach
 

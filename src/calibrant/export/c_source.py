@@ -13,34 +13,128 @@ __all__ = ["require_name", "to_c"]
 
 C = Language(
     words={
-        "index": "static int", "number": "static double", "nothing": "static void",
-        "x": "double", "table": "const double *", "array": "double *", "m": "int", "i": "int", "v": "double", "math": "",
+        "index": "static int",
+        "number": "static double",
+        "nothing": "static void",
+        "x": "double",
+        "table": "const double *",
+        "array": "double *",
+        "m": "int",
+        "i": "int",
+        "v": "double",
+        "math": "",
     },
-    array="double {name}[{width}];", table="static const double {name}[] = {{{values}}};", index="(int)({x})",
-)  # fmt: skip
+    array="double {name}[{width}];",
+    table="static const double {name}[] = {{{values}}};",
+    index="(int)({x})",
+)
 
 #: Words that name no function in C or in JavaScript, and what the code itself calls.
 RESERVED = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto",
-    "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-    "typedef", "union", "unsigned", "void", "volatile", "while", "await", "catch", "class", "debugger", "delete", "export", "extends",
-    "false", "finally", "function", "implements", "import", "in", "instanceof", "interface", "let", "new", "null", "package",
-    "private", "protected", "public", "super", "this", "throw", "true", "try", "typeof", "var", "with", "yield", "arguments", "eval",
-    "classes", "Math", "Float64Array", "exp", "log", "log1p", "main", "p", "q", "k", "i",
-}  # fmt: skip
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "await",
+    "catch",
+    "class",
+    "debugger",
+    "delete",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "function",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "super",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "var",
+    "with",
+    "yield",
+    "arguments",
+    "eval",
+    "classes",
+    "Math",
+    "Float64Array",
+    "exp",
+    "log",
+    "log1p",
+    "main",
+    "p",
+    "q",
+    "k",
+    "i",
+}
 
 
 def require_name(name: object) -> str:
     """The name, if it is one that the languages take for a function's."""
     if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)):
-        raise InputError(f'name must be letters, digits and underscores, a letter first; got {name!r}; "calibrate" is usual.')
+        raise InputError(
+            f"name must be letters, digits and underscores, a letter first; got {name!r};"
+            ' "calibrate" is usual.'
+        )
     if name in RESERVED:
-        raise InputError(f'name must not be a word of the language; got {name!r}; "calibrate" is usual.')
+        raise InputError(
+            f'name must not be a word of the language; got {name!r}; "calibrate" is usual.'
+        )
     return name
 
 
-def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
-    """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its calibrated row out.
+def to_c(
+    fitted: Any,
+    *,
+    name: str = "calibrate",
+    quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
+) -> str:
+    """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its
+    calibrated row out.
 
     Parameters
     ----------
@@ -49,13 +143,14 @@ def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = Q
         Of the function, and the head of every other name in the file.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
     str
-        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a map: one; error bars: mean
-        and std in; mean, std and the quantiles out). With groups the
+        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a
+        map: one; error bars: mean and std in; mean, std and the quantiles out). With groups the
         positions of the row's levels follow in ``p``; the comment at the top says them.
 
     Raises
@@ -69,21 +164,36 @@ def to_c(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = Q
 
     Notes
     -----
-    All arithmetic is in double precision, so results agree with ``predict_proba`` to about 1e-15; a server with float32 scores widens
-    them first. Nothing is checked: P that no door has read gives whatever the arithmetic gives.
+    All arithmetic is in double precision, so results agree with ``predict_proba`` to about 1e-15; a
+    server with float32 scores widens them first. Nothing is checked: P that no door has read gives
+    whatever the arithmetic gives.
 
     Examples
     --------
     >>> from calibrant import TemperatureScaling
-    >>> cal = TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    >>> cal = TemperatureScaling(inputs="logit").fit(
+    ...     [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1]
+    ... )
     >>> "void calibrate(const double *p, double *q)" in to_c(cal)
     True
     """
     subject, name = subject_of(fitted, quantiles, risk), require_name(name)
     made = program(subject.expression, C, name)
-    body = "\n".join(f"  {line}" for line in [*made.body, f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];"])
+    body = "\n".join(
+        f"  {line}"
+        for line in [
+            *made.body,
+            f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];",
+        ]
+    )
     tables = "\n".join(made.tables)
     # A level's text must not end the comment.
-    about = [f"p[{subject.n_predictions + j}]: {json.dumps(column)}".replace("*/", "* /") for j, column in enumerate(subject.groups)]
+    about = [
+        f"p[{subject.n_predictions + j}]: {json.dumps(column)}".replace("*/", "* /")
+        for j, column in enumerate(subject.groups)
+    ]
     note = "\n   ".join([subject.note, *about])
-    return f"/* {note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p, double *q) {{\n{body}\n}}\n"
+    return (
+        f"/* {note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p,"
+        f" double *q) {{\n{body}\n}}\n"
+    )

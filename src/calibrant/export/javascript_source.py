@@ -11,12 +11,16 @@ from calibrant.export.subject import QUANTILES, subject_of
 __all__ = ["to_javascript"]
 
 JAVASCRIPT = Language(
-    words=dict.fromkeys(("index", "number", "nothing"), "function") | dict.fromkeys(("x", "table", "array", "m"), "")
+    words=dict.fromkeys(("index", "number", "nothing"), "function")
+    | dict.fromkeys(("x", "table", "array", "m"), "")
     | {"i": "let", "v": "let", "math": "Math."},
-    array="const {name} = new Float64Array({width});", table="const {name} = [{values}];", index="{x}",
-)  # fmt: skip
+    array="const {name} = new Float64Array({width});",
+    table="const {name} = [{values}];",
+    index="{x}",
+)
 
-#: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is not known.
+#: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is
+#: not known.
 POSITION = """\
 const NUMBER = /^[+-]?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const DAY = "(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d)[T ](\\\\d\\\\d:\\\\d\\\\d)";
@@ -64,8 +68,15 @@ export function position(j, value) {
 """
 
 
-def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
-    """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``, the labels in column order.
+def to_javascript(
+    fitted: Any,
+    *,
+    name: str = "calibrate",
+    quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
+) -> str:
+    """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``,
+    the labels in column order.
 
     Parameters
     ----------
@@ -74,14 +85,16 @@ def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[f
         Of the function.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
     str
-        The file. ``p`` is an array of K probabilities or logits (a map: one score), the result a Float64Array of K numbers (a map: one).
-        Error bars: [mean, std] in; mean, std and the quantiles out, as ``outputs`` names them. With groups the positions of the row's
-        levels follow in ``p``: ``position(j, value)`` of column j of ``groups``.
+        The file. ``p`` is an array of K probabilities or logits (a map: one score), the result a
+        Float64Array of K numbers (a map: one). Error bars: [mean, std] in; mean, std and the
+        quantiles out, as ``outputs`` names them. With groups the positions of the row's levels
+        follow in ``p``: ``position(j, value)`` of column j of ``groups``.
 
     Raises
     ------
@@ -94,21 +107,37 @@ def to_javascript(fitted: Any, *, name: str = "calibrate", quantiles: Sequence[f
 
     Notes
     -----
-    Numbers of JavaScript are doubles, so results agree with ``predict_proba`` to about 1e-15. Nothing is checked.
+    Numbers of JavaScript are doubles, so results agree with ``predict_proba`` to about 1e-15.
+    Nothing is checked.
 
     Examples
     --------
     >>> from calibrant import TemperatureScaling
-    >>> cal = TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    >>> cal = TemperatureScaling(inputs="logit").fit(
+    ...     [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1]
+    ... )
     >>> "export function calibrate(p)" in to_javascript(cal)
     True
     """
     subject, name = subject_of(fitted, quantiles, risk), require_name(name)
     made = program(subject.expression, JAVASCRIPT, name)
-    body = "\n".join(f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"])
+    body = "\n".join(
+        f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"]
+    )
     tables = "\n".join(made.tables)
     labels = json.dumps(subject.classes)
-    outputs = "" if subject.outputs is None else f"export const outputs = {json.dumps(subject.outputs)};\n\n"
-    groups = f"export const groups = {json.dumps(subject.groups)};\n\n{POSITION}\n" if subject.groups else ""
-    head = f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes = {labels};\n\n{outputs}{groups}"
+    outputs = (
+        ""
+        if subject.outputs is None
+        else f"export const outputs = {json.dumps(subject.outputs)};\n\n"
+    )
+    groups = (
+        f"export const groups = {json.dumps(subject.groups)};\n\n{POSITION}\n"
+        if subject.groups
+        else ""
+    )
+    head = (
+        f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes ="
+        f" {labels};\n\n{outputs}{groups}"
+    )
     return f"{head}export function {name}(p) {{\n{body}\n}}\n"

@@ -1,4 +1,6 @@
-"""A fitted calibrator as JSON: the nodes of its expression, which a hundred lines of any language can run."""
+"""A fitted calibrator as JSON: the nodes of its expression, which a hundred lines of any
+language can run.
+"""
 
 import json
 import math
@@ -16,7 +18,13 @@ __all__ = ["SCHEMA_VERSION", "to_json"]
 SCHEMA_VERSION = 1
 
 
-def to_json(fitted: Any, *, indent: int | None = None, quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> str:
+def to_json(
+    fitted: Any,
+    *,
+    indent: int | None = None,
+    quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
+) -> str:
     """The expression as JSON, with what goes in and comes out.
 
     Parameters
@@ -26,18 +34,21 @@ def to_json(fitted: Any, *, indent: int | None = None, quantiles: Sequence[float
         Of the lines; None: one line.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
     str
-        An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs`` ("probability", "logit", "score" or
-        "forecast"), ``classes`` (labels in column order, null for maps and error bars), ``outputs`` (of error bars: the names),
-        ``risk`` (where one number of the second class goes in: what it holds),
-        ``groups`` (of what takes them: for each column ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has
-        ``op``, ``of`` (positions of its operands, all before it), ``width`` and the constants of its primitive; the last node is the
-        result. An infinite end of "clip" is null. What the primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on
-        the page on export.
+        An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs``
+        ("probability", "logit", "score" or "forecast"), ``classes`` (labels in column order, null
+        for maps and error bars), ``outputs`` (of error bars: the names), ``risk`` (where one number
+        of the second class goes in: what it holds), ``groups`` (of what takes them: for each column
+        ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has ``op``,
+        ``of`` (positions of its operands, all before it), ``width`` and the constants of its
+        primitive; the last node is the result. An infinite end of "clip" is null. What the
+        primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on the page on
+        export.
 
     Raises
     ------
@@ -51,15 +62,25 @@ def to_json(fitted: Any, *, indent: int | None = None, quantiles: Sequence[float
     Examples
     --------
     >>> from calibrant import TemperatureScaling
-    >>> cal = TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    >>> cal = TemperatureScaling(inputs="logit").fit(
+    ...     [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1]
+    ... )
     >>> [node["op"] for node in json.loads(to_json(cal))["nodes"]]
     ['input', 'constant', 'multiply', 'softmax']
     """
     subject = subject_of(fitted, quantiles, risk)
     nodes = list(subject.expression.nodes())
     place = {id(node): j for j, node in enumerate(nodes)}
-    head = {"format": "calibrant expression", "schema": SCHEMA_VERSION, "method": subject.name, "inputs": subject.inputs}
-    written = [{"op": n.op, "of": [place[id(x)] for x in n.of], "width": n.width, **_constants(n)} for n in nodes]
+    head = {
+        "format": "calibrant expression",
+        "schema": SCHEMA_VERSION,
+        "method": subject.name,
+        "inputs": subject.inputs,
+    }
+    written = [
+        {"op": n.op, "of": [place[id(x)] for x in n.of], "width": n.width, **_constants(n)}
+        for n in nodes
+    ]
     head |= {"classes": subject.classes} | ({"groups": subject.groups} if subject.groups else {})
     head |= {} if subject.risk is None else {"risk": subject.risk}
     head |= {} if subject.outputs is None else {"outputs": subject.outputs}

@@ -13,34 +13,43 @@ from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["append_to_onnx", "to_onnx"]
 
-#: First operator set with all that is used (ReduceSum and Split with inputs), and the oldest IR that holds it.
+#: First operator set with all that is used (ReduceSum and Split with inputs), and the oldest IR
+#: that holds it.
 OPSET, IR_VERSION = 18, 8
 Precision = Literal["float64", "float32"]
 
 
 def to_onnx(
-    fitted: Any, *, precision: Precision = "float64", input_name: str = "p", output_name: str = "calibrated",
-    quantiles: Sequence[float] = QUANTILES, risk: str | None = None,
-) -> Any:  # fmt: skip
+    fitted: Any,
+    *,
+    precision: Precision = "float64",
+    input_name: str = "p",
+    output_name: str = "calibrated",
+    quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
+) -> Any:
     """An ONNX model of one input (n, K) float32 and one output (n, K) float32.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     precision : {"float64", "float32"}, default "float64"
-        Of the arithmetic inside. Accelerators that have no doubles need "float32"; then steps are moved to the next float32 on their own
-        side, and results agree to about 1e-6 but where normalising in float32 moves a score across a step.
+        Of the arithmetic inside. Accelerators that have no doubles need "float32"; then steps are
+        moved to the next float32 on their own side, and results agree to about 1e-6 but where
+        normalising in float32 moves a score across a step.
     input_name, output_name : str
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
     onnx.ModelProto
-        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1); error bars take
-        (n, 2), mean and std, and give (n, 2 + m): mean, std and the quantiles. With c columns of groups the input is
-        (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the predictions.
+        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1);
+        error bars take (n, 2), mean and std, and give (n, 2 + m): mean, std and the quantiles. With
+        c columns of groups the input is (n, K + c): the positions of the rows' levels,
+        ``fitted.group_levels().codes(groups)``, follow the predictions.
 
     Raises
     ------
@@ -61,7 +70,9 @@ def to_onnx(
     Examples
     --------
     >>> from calibrant import TemperatureScaling
-    >>> cal = TemperatureScaling(inputs="logit").fit([[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1])
+    >>> cal = TemperatureScaling(inputs="logit").fit(
+    ...     [[2.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [0, 1, 1]
+    ... )
     >>> to_onnx(cal).graph.output[0].name
     'calibrated'
     """
@@ -70,21 +81,38 @@ def to_onnx(
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
     graph = _graph(onnx, subject, precision, input_name, output_name)
     made = helper.make_graph(
-        graph.nodes, subject.name, [helper.make_tensor_value_info(input_name, float32, ["n", subject.width])],
-        [helper.make_tensor_value_info(output_name, float32, ["n", subject.expression.width])], graph.tables, doc_string=subject.note,
-    )  # fmt: skip
-    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="calibrant")
+        graph.nodes,
+        subject.name,
+        [helper.make_tensor_value_info(input_name, float32, ["n", subject.width])],
+        [helper.make_tensor_value_info(output_name, float32, ["n", subject.expression.width])],
+        graph.tables,
+        doc_string=subject.note,
+    )
+    model = helper.make_model(
+        made,
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="calibrant",
+    )
     onnx.checker.check_model(model)
     return model
 
 
-def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "calibrated", precision: Precision = "float64") -> Any:
+def append_to_onnx(
+    model: Any,
+    fitted: Any,
+    *,
+    output: str,
+    output_name: str = "calibrated",
+    precision: Precision = "float64",
+) -> Any:
     """A copy of an ONNX model with one output more: the calibrated rows of its output ``output``.
 
     Parameters
     ----------
     model : onnx.ModelProto
-        Of operator set 18 or later, and with ``output`` of shape (n, K) and type float32 or float64.
+        Of operator set 18 or later, and with ``output`` of shape (n, K) and type float32 or
+        float64.
     fitted : Calibrator of classes
         Fitted on what ``output`` gives: probabilities or logits, by its ``inputs``.
     output, output_name : str
@@ -98,7 +126,8 @@ def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "
     Raises
     ------
     InputError
-        Where the model has no such output, or is of an older operator set; and for a calibrator that takes groups.
+        Where the model has no such output, or is of an older operator set; and for a calibrator
+        that takes groups.
 
     See Also
     --------
@@ -106,18 +135,26 @@ def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "
     """
     subject = subject_of(fitted)
     if subject.groups:
-        raise InputError(f"{subject.name} takes groups, which the model's output does not hold; export it alone: to_onnx.")
+        raise InputError(
+            f"{subject.name} takes groups, which the model's output does not hold; export it alone:"
+            " to_onnx."
+        )
     onnx = _onnx()
     outputs = [o.name for o in model.graph.output]
     if output not in outputs:
         raise InputError(f"output must be one of the model's, {outputs}; got {output!r}.")
-    taken = {name for node in model.graph.node for name in [*node.input, *node.output]} | {i.name for i in model.graph.input}
+    taken = {name for node in model.graph.node for name in [*node.input, *node.output]} | {
+        i.name for i in model.graph.input
+    }
     if output_name in taken:
-        raise InputError(f"output_name must be new to the model; it has {output_name!r}; give another.")
+        raise InputError(
+            f"output_name must be new to the model; it has {output_name!r}; give another."
+        )
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     if opset < OPSET:
         raise InputError(
-            f"model must be of operator set {OPSET} or later; it is of {opset}; convert it: onnx.version_converter.convert_version."
+            f"model must be of operator set {OPSET} or later; it is of {opset}; convert it:"
+            " onnx.version_converter.convert_version."
         )
     joined = onnx.ModelProto()
     joined.CopyFrom(model)
@@ -125,7 +162,9 @@ def append_to_onnx(model: Any, fitted: Any, *, output: str, output_name: str = "
     joined.graph.node.extend(graph.nodes)
     joined.graph.initializer.extend(graph.tables)
     shape = ["n", subject.expression.width]
-    joined.graph.output.append(onnx.helper.make_tensor_value_info(output_name, onnx.TensorProto.FLOAT, shape))
+    joined.graph.output.append(
+        onnx.helper.make_tensor_value_info(output_name, onnx.TensorProto.FLOAT, shape)
+    )
     onnx.checker.check_model(joined)
     return joined
 
@@ -138,5 +177,10 @@ def _onnx() -> Any:
 def _graph(onnx: Any, subject: Subject, precision: str, input_name: str, output_name: str) -> Graph:
     require_option("precision", precision, ("float64", "float32"))
     graph = Graph(onnx, np.dtype(precision), prefix=f"{output_name}/")
-    graph.add("Cast", [written(graph, subject.expression, input_name)], to=onnx.TensorProto.FLOAT, output=output_name)
+    graph.add(
+        "Cast",
+        [written(graph, subject.expression, input_name)],
+        to=onnx.TensorProto.FLOAT,
+        output=output_name,
+    )
     return graph

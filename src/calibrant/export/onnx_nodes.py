@@ -10,7 +10,8 @@ from calibrant.contracts.expression import Expression
 
 __all__ = ["Graph", "Target", "written"]
 
-#: A table with more entries is searched block by block: each row would else be compared with all of them at once.
+#: A table with more entries is searched block by block: each row would else be compared with all of
+#: them at once.
 BLOCK = 64
 
 
@@ -26,7 +27,9 @@ class Target(Protocol):
     onnx: Any
     dtype: np.dtype
 
-    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
+    def add(
+        self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any
+    ) -> str:
         """One operator; the name of its output."""
         ...
 
@@ -43,7 +46,9 @@ class Graph:
         self.nodes: list[Any] = []
         self.tables: list[Any] = []
 
-    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
+    def add(
+        self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any
+    ) -> str:
         name = output or f"{self.prefix}{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
@@ -56,13 +61,17 @@ class Graph:
 
 
 def written(graph: Target, expression: Expression, given: str) -> str:
-    """The operators of an expression of the tensor named ``given``; the name of the result, of the target's dtype."""
+    """The operators of an expression of the tensor named ``given``; the name of the result, of
+    the target's dtype.
+    """
     names: dict[int, str] = {}
     nodes = list(expression.nodes())
     for node in nodes:
         x = [names[id(part)] for part in node.of]
         if node.op == "input":
-            names[id(node)] = graph.add("Cast", [given], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype))
+            names[id(node)] = graph.add(
+                "Cast", [given], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)
+            )
         elif node.op in DIRECT:
             names[id(node)] = graph.add(DIRECT[node.op], x)
         else:
@@ -76,7 +85,15 @@ def _last_axis(graph: Target) -> str:
 
 
 #: Primitives that are an operator of ONNX.
-DIRECT = {"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "exp": "Exp", "log": "Log", "sigmoid": "Sigmoid"}
+DIRECT = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "exp": "Exp",
+    "log": "Log",
+    "sigmoid": "Sigmoid",
+}
 
 
 def _constant(graph: Target, node: Expression, x: list[str]) -> str:
@@ -136,11 +153,16 @@ def _join(graph: Target, node: Expression, x: list[str]) -> str:
 
 def _as_many_rows(graph: Target, node: Expression, x: list[str]) -> list[str]:
     """Constants have one row: beside others they are repeated."""
-    moving = next((name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None)
+    moving = next(
+        (name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None
+    )
     if moving is None:
         return x
     zero = graph.add("Mul", [_first_column(graph, moving), graph.table(0.0)])
-    return [graph.add("Add", [name, zero]) if part.op == "constant" else name for name, part in zip(x, node.of, strict=True)]
+    return [
+        graph.add("Add", [name, zero]) if part.op == "constant" else name
+        for name, part in zip(x, node.of, strict=True)
+    ]
 
 
 def _first_column(graph: Target, x: str) -> str:
@@ -148,7 +170,9 @@ def _first_column(graph: Target, x: str) -> str:
 
 
 def _count(graph: Target, x: str, edges: np.ndarray, closed: bool) -> str:
-    """How many of the increasing ``edges`` are at or below x (not ``closed``: below), int64 of the shape of x."""
+    """How many of the increasing ``edges`` are at or below x (not ``closed``: below), int64 of
+    the shape of x.
+    """
     kind = "GreaterOrEqual" if closed else "Greater"
     edges = _on_their_side(edges, graph.dtype, closed)
     if len(edges) <= BLOCK:
@@ -169,7 +193,9 @@ def _compared(graph: Target, kind: str, x: str, edges: str) -> str:
 
 
 def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
-    """Edges in ``dtype`` such that every number of that dtype stays on its side: rounded up where x >= t is asked, else down."""
+    """Edges in ``dtype`` such that every number of that dtype stays on its side: rounded up
+    where x >= t is asked, else down.
+    """
     out = edges.astype(dtype)
     off = out < edges if closed else out > edges
     return np.where(off, np.nextafter(out, dtype.type(np.inf if closed else -np.inf)), out)
@@ -177,32 +203,47 @@ def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarr
 
 def _step(graph: Target, node: Expression, x: list[str]) -> str:
     c = node.constants
-    return graph.add("Gather", [graph.table(c["values"]), _count(graph, x[0], c["edges"], c["closed"])], axis=0)
+    return graph.add(
+        "Gather", [graph.table(c["values"]), _count(graph, x[0], c["edges"], c["closed"])], axis=0
+    )
 
 
 def _interpolate(graph: Target, node: Expression, x: list[str]) -> str:
     place = _count(graph, x[0], node.constants["knots"], True)
-    start, level, slope = (graph.add("Gather", [graph.table(t), place], axis=0) for t in line_segments(**node.constants))
+    start, level, slope = (
+        graph.add("Gather", [graph.table(t), place], axis=0)
+        for t in line_segments(**node.constants)
+    )
     return graph.add("Add", [level, graph.add("Mul", [slope, graph.add("Sub", [x[0], start])])])
 
 
 def _log_probabilities(graph: Target, node: Expression, x: list[str]) -> str:
     zero, one, far = graph.table(0.0), graph.table(1.0), graph.table(2.0)
     none = graph.add("LessOrEqual", [x[0], zero])
-    least = graph.add("ReduceMin", [graph.add("Where", [none, far, x[0]]), _last_axis(graph)], keepdims=1)
+    least = graph.add(
+        "ReduceMin", [graph.add("Where", [none, far, x[0]]), _last_axis(graph)], keepdims=1
+    )
     lifted = graph.add("Where", [none, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
     logs = graph.add("Log", [lifted])
     # The largest by what the others leave, which keeps its precision near 1.
     width = np.eye(node.width)
-    top = graph.add("Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0)
-    others = graph.add("ReduceSum", [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), _last_axis(graph)], keepdims=1)
+    top = graph.add(
+        "Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0
+    )
+    others = graph.add(
+        "ReduceSum",
+        [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), _last_axis(graph)],
+        keepdims=1,
+    )
     peak = graph.add("ReduceMax", [x[0], _last_axis(graph)], keepdims=1)
     own = graph.add("Neg", [_log1p(graph, graph.add("Div", [others, peak]))])
     return graph.add("Where", [graph.add("Greater", [top, zero]), own, logs])
 
 
 def _log1p(graph: Target, x: str) -> str:
-    """log(1 + x) of x >= 0, exact where x is small too: log(w) x / (w - 1), w = 1 + x rounded; x where w is 1."""
+    """log(1 + x) of x >= 0, exact where x is small too: log(w) x / (w - 1), w = 1 + x rounded; x
+    where w is 1.
+    """
     one = graph.table(1.0)
     w = graph.add("Add", [x, one])
     gap = graph.add("Sub", [w, one])
@@ -212,7 +253,19 @@ def _log1p(graph: Target, x: str) -> str:
 
 
 WRITERS: dict[str, Callable[[Target, Expression, list[str]], str]] = {
-    "constant": _constant, "softmax": _softmax, "log_softmax": _log_softmax, "log_probabilities": _log_probabilities, "matrix": _matrix,
-    "clip": _clip, "sum": _sum, "max": _max, "argmax": _argmax, "gather": _gather, "column": _column, "where": _where, "join": _join,
-    "step": _step, "interpolate": _interpolate,
-}  # fmt: skip
+    "constant": _constant,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "log_probabilities": _log_probabilities,
+    "matrix": _matrix,
+    "clip": _clip,
+    "sum": _sum,
+    "max": _max,
+    "argmax": _argmax,
+    "gather": _gather,
+    "column": _column,
+    "where": _where,
+    "join": _join,
+    "step": _step,
+    "interpolate": _interpolate,
+}

@@ -1,4 +1,6 @@
-"""One row through an expression, as statements of a language with arrays, loops and ``<math.h>``: C and JavaScript differ in little."""
+"""One row through an expression, as statements of a language with arrays, loops and
+``<math.h>``: C and JavaScript differ in little.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +13,8 @@ from calibrant.contracts.expression import Expression
 
 __all__ = ["Language", "Program", "program"]
 
-#: What the bodies call: look-ups in tables, and sums over a row. ``$words`` are those of ``Language.words``.
+#: What the bodies call: look-ups in tables, and sums over a row. ``$words`` are those of
+#: ``Language.words``.
 HELPERS = """\
 $index NAME_count($x x, $table t, $m m, $m closed) {
   $i low = 0, high = m;
@@ -71,9 +74,11 @@ class Language:
 
     Attributes
     ----------
-    words : what declares functions (``index``, ``number``, ``nothing``: of what they return), parameters (``x``, ``table``, ``array``,
+    words : what declares functions (``index``, ``number``, ``nothing``: of what they return),
+        parameters (``x``, ``table``, ``array``,
         ``m``) and variables (``i``, ``v``), and ``math``, the prefix of exp, log, log1p
-    array, table : templates of a working array, by ``name`` and ``width``, and of constants, by ``name`` and ``values``
+    array, table : templates of a working array, by ``name`` and ``width``, and of constants, by
+        ``name`` and ``values``
     index : template of a float used as a position
     """
 
@@ -85,7 +90,8 @@ class Language:
 
 @dataclass(frozen=True)
 class Program:
-    """Helpers that the body calls, tables, the statements of the function's body, and the name of the array with the result.
+    """Helpers that the body calls, tables, the statements of the function's body, and the name of
+    the array with the result.
 
     Attributes
     ----------
@@ -106,7 +112,12 @@ def program(expression: Expression, language: Language, name: str) -> Program:
     nodes = list(expression.nodes())
     for j, node in enumerate(nodes):
         writer.add(j, node)
-    return Program(_helpers(language, name, "\n".join(writer.body)), writer.tables, writer.body, writer.names[id(nodes[-1])])
+    return Program(
+        _helpers(language, name, "\n".join(writer.body)),
+        writer.tables,
+        writer.body,
+        writer.names[id(nodes[-1])],
+    )
 
 
 def _helpers(language: Language, name: str, body: str) -> str:
@@ -117,7 +128,11 @@ def _helpers(language: Language, name: str, body: str) -> str:
     wanted |= {f"{name}_count"} if f"{name}_line" in wanted else set()
     text = "".join(part for part, own in called.items() if own in wanted)
     # A language without declared types has empty words, and their space goes too.
-    spaced = {word: f"{said} " if said and said[-1] != "*" else said for word, said in language.words.items() if word != "math"}
+    spaced = {
+        word: f"{said} " if said and said[-1] != "*" else said
+        for word, said in language.words.items()
+        if word != "math"
+    }
     text = re.sub(r"\$(\w+) ", lambda word: spaced[word[1]], text)
     return text.replace("${math}", language.words["math"]).replace("NAME", name)
 
@@ -157,7 +172,11 @@ class _Writer:
         """Lines that fill the array ``own``."""
         if node.op in ENTRYWISE:
             operands = dict(zip("xyz", map(self.entry, node.of), strict=False))
-            yield self.loop(node.width, f"{own}[k] = {ENTRYWISE[node.op].format(m=self.language.words['math'], **operands)};")
+            yield self.loop(
+                node.width,
+                f"{own}[k] ="
+                f" {ENTRYWISE[node.op].format(m=self.language.words['math'], **operands)};",
+            )
         else:
             yield from getattr(self, f"write_{node.op}")(j, own, node)
 
@@ -169,21 +188,34 @@ class _Writer:
         yield self.loop(node.width, f"{own}[k] = {text};")
 
     def write_matrix(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        A, b = self.table(j, "a", node.constants["matrix"]), self.table(j, "b", node.constants["shift"])
+        A, b = (
+            self.table(j, "a", node.constants["matrix"]),
+            self.table(j, "b", node.constants["shift"]),
+        )
         x, n = self.names[id(node.of[0])], node.of[0].width
-        inner = f"for ({self.language.words['i']} i = 0; i < {n}; i++) {own}[k] += {A}[k * {n} + i] * {x}[i];"
+        inner = (
+            f"for ({self.language.words['i']} i = 0; i < {n}; i++) {own}[k] += {A}[k * {n} + i] *"
+            f" {x}[i];"
+        )
         yield self.loop(node.width, f"{{ {own}[k] = {b}[k]; {inner} }}")
 
     def write_interpolate(self, j: int, own: str, node: Expression) -> Iterator[str]:
         c = node.constants
         knots, values = self.table(j, "x", c["knots"]), self.table(j, "y", c["values"])
         ends = f"{_number(c['before'])}, {_number(c['after'])}"
-        yield self.loop(node.width, f"{own}[k] = {self.name}_line({self.entry(node.of[0])}, {knots}, {values}, {len(c['knots'])}, {ends});")
+        yield self.loop(
+            node.width,
+            f"{own}[k] = {self.name}_line({self.entry(node.of[0])}, {knots}, {values},"
+            f" {len(c['knots'])}, {ends});",
+        )
 
     def write_step(self, j: int, own: str, node: Expression) -> Iterator[str]:
         c = node.constants
         edges, values = self.table(j, "x", c["edges"]), self.table(j, "y", c["values"])
-        count = f"{self.name}_count({self.entry(node.of[0])}, {edges}, {len(c['edges'])}, {int(c['closed'])})"
+        count = (
+            f"{self.name}_count({self.entry(node.of[0])}, {edges}, {len(c['edges'])},"
+            f" {int(c['closed'])})"
+        )
         yield self.loop(node.width, f"{own}[k] = {values}[{count}];")
 
     def write_gather(self, j: int, own: str, node: Expression) -> Iterator[str]:
@@ -212,7 +244,10 @@ class _Writer:
     def write_argmax(self, j: int, own: str, node: Expression) -> Iterator[str]:
         x = self.names[id(node.of[0])]
         yield f"{own}[0] = 0;"
-        yield self.loop(node.of[0].width, f"if ({x}[k] > {x}[{self.language.index.format(x=f'{own}[0]')}]) {own}[0] = k;")
+        yield self.loop(
+            node.of[0].width,
+            f"if ({x}[k] > {x}[{self.language.index.format(x=f'{own}[0]')}]) {own}[0] = k;",
+        )
 
     def write_softmax(self, j: int, own: str, node: Expression) -> Iterator[str]:
         yield f"{self.name}_softmax({self.names[id(node.of[0])]}, {own}, {node.width});"

@@ -16,7 +16,8 @@ __all__ = ["register_skl2onnx"]
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before ``skl2onnx.to_onnx``.
+    """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before
+    ``skl2onnx.to_onnx``.
 
     Raises
     ------
@@ -29,25 +30,34 @@ def register_skl2onnx() -> None:
 
     Notes
     -----
-    For calibrators that read probabilities (``inputs="probability"``, the default) of models that skl2onnx converts. The outputs are
-    ``label`` and ``probabilities``; the arithmetic of the calibrator is in doubles, that of the model as skl2onnx has it.
+    For calibrators that read probabilities (``inputs="probability"``, the default) of models that
+    skl2onnx converts. The outputs are ``label`` and ``probabilities``; the arithmetic of the
+    calibrator is in doubles, that of the model as skl2onnx has it.
     """
     skl2onnx = import_extra("skl2onnx", "the converter of CalibratedClassifier", "export")
     skl2onnx.update_registered_converter(
-        CalibratedClassifier, "CalibrantCalibratedClassifier", _shapes, _convert, parser=_parse,
+        CalibratedClassifier,
+        "CalibrantCalibratedClassifier",
+        _shapes,
+        _convert,
+        parser=_parse,
         options={"zipmap": [False], "nocl": [True, False]},
-    )  # fmt: skip
+    )
 
 
 def _types() -> Any:
-    return import_extra("skl2onnx.common.data_types", "the converter of CalibratedClassifier", "export")
+    return import_extra(
+        "skl2onnx.common.data_types", "the converter of CalibratedClassifier", "export"
+    )
 
 
 def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
     types = _types()
     operator = scope.declare_local_operator("CalibrantCalibratedClassifier", model)
     operator.inputs = inputs
-    labels = types.Int64TensorType() if model.classes_.dtype.kind in "iub" else types.StringTensorType()
+    labels = (
+        types.Int64TensorType() if model.classes_.dtype.kind in "iub" else types.StringTensorType()
+    )
     for name, kind in (("label", labels), ("probabilities", types.FloatTensorType())):
         operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
@@ -60,20 +70,31 @@ def _shapes(operator: Any) -> None:
 
 
 class _Container:
-    """The nodes and tables of a calibrator, put into skl2onnx's container: a ``Target`` of ``onnx_nodes``."""
+    """The nodes and tables of a calibrator, put into skl2onnx's container: a ``Target`` of
+    ``onnx_nodes``.
+    """
 
     def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
         self.onnx, self.scope, self.container = onnx, scope, container
         self.dtype = np.dtype(np.float64)
 
-    def add(self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any) -> str:
+    def add(
+        self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any
+    ) -> str:
         name = output or self.scope.get_unique_variable_name("calibrated")
-        self.container.add_node(kind, list(inputs), [name], name=self.scope.get_unique_operator_name(kind), **attributes)
+        self.container.add_node(
+            kind, list(inputs), [name], name=self.scope.get_unique_operator_name(kind), **attributes
+        )
         return name
 
     def table(self, values: Any, dtype: Any = None) -> str:
         name = self.scope.get_unique_variable_name("table")
-        self.container.add_initializer(name, None, None, self.onnx.numpy_helper.from_array(np.asarray(values, dtype or self.dtype), name))
+        self.container.add_initializer(
+            name,
+            None,
+            None,
+            self.onnx.numpy_helper.from_array(np.asarray(values, dtype or self.dtype), name),
+        )
         return name
 
 
@@ -82,11 +103,15 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, X, (label, probabilities) = operator.raw_operator, operator.inputs[0], operator.outputs
     graph = _Container(onnx, scope, container)
     each = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
-    mean = _evidence_mean(graph, each, model) if "exponent" in model.evidence_ else _mean(graph, each)
+    mean = (
+        _evidence_mean(graph, each, model) if "exponent" in model.evidence_ else _mean(graph, each)
+    )
     graph.add("Cast", [mean], probabilities.full_name, to=onnx.TensorProto.FLOAT)
     place = graph.add("ArgMax", [mean], axis=-1, keepdims=0)
     names = model.classes_
-    texts = names.astype(np.int64) if names.dtype.kind in "iub" else names.astype(str).astype(object)
+    texts = (
+        names.astype(np.int64) if names.dtype.kind in "iub" else names.astype(str).astype(object)
+    )
     graph.add("Gather", [graph.table(texts, texts.dtype), place], label.full_name, axis=0)
 
 
@@ -99,22 +124,39 @@ def _mean(graph: _Container, each: list[str]) -> str:
 
 def _evidence_mean(graph: _Container, each: list[str], model: Any) -> str:
     """The name of the geometric mean of ``fold_evidence.averaged``."""
-    logs = _mean(graph, [graph.add("Log", [graph.add("Max", [one, graph.table(ZERO_FLOOR)])]) for one in each])
+    logs = _mean(
+        graph,
+        [graph.add("Log", [graph.add("Max", [one, graph.table(ZERO_FLOOR)])]) for one in each],
+    )
     exponent = model.evidence_["exponent"]
     evidence = graph.add("Mul", [logs, graph.table(exponent)])
-    return graph.add("Softmax", [graph.add("Add", [evidence, graph.table((1.0 - exponent) * np.log(model.class_rates_))])], axis=-1)
+    return graph.add(
+        "Softmax",
+        [graph.add("Add", [evidence, graph.table((1.0 - exponent) * np.log(model.class_rates_))])],
+        axis=-1,
+    )
 
 
 def _pairs(model: Any) -> list[tuple[Any, Any]]:
     if any(c.inputs != "probability" for c in model.calibrators_):
-        raise InputError('only calibrators with inputs="probability" convert with their model; export this one alone: export.to_onnx.')
+        raise InputError(
+            'only calibrators with inputs="probability" convert with their model; export this one'
+            " alone: export.to_onnx."
+        )
     if any(c.group_levels() is not None for c in model.calibrators_):
-        raise InputError("calibrators that take groups do not convert with their model; export this one alone: export.to_onnx.")
+        raise InputError(
+            "calibrators that take groups do not convert with their model; export this one alone:"
+            " export.to_onnx."
+        )
     for base in model.estimators_:
         if not np.array_equal(base.classes_, model.classes_):
-            raise InputError("a model that saw only some of the classes does not convert; fit it on all of them.")
+            raise InputError(
+                "a model that saw only some of the classes does not convert; fit it on all of them."
+            )
     most = max(len(model.estimators_), len(model.calibrators_))
-    return list(zip(_repeated(model.estimators_, most), _repeated(model.calibrators_, most), strict=True))
+    return list(
+        zip(_repeated(model.estimators_, most), _repeated(model.calibrators_, most), strict=True)
+    )
 
 
 def _repeated(some: list[Any], n: int) -> list[Any]:
@@ -124,10 +166,16 @@ def _repeated(some: list[Any], n: int) -> list[Any]:
 
 def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
     """The name of the calibrated rows of one fitted model."""
-    algebra = import_extra("skl2onnx.algebra.onnx_operator", "the converter of CalibratedClassifier", "export")
+    algebra = import_extra(
+        "skl2onnx.algebra.onnx_operator", "the converter of CalibratedClassifier", "export"
+    )
     opset = graph.container.target_opset
     sub = algebra.OnnxSubEstimator(base, X, op_version=opset, options={"zipmap": False})
-    operators = import_extra("skl2onnx.algebra.onnx_ops", "the converter of CalibratedClassifier", "export")
+    operators = import_extra(
+        "skl2onnx.algebra.onnx_ops", "the converter of CalibratedClassifier", "export"
+    )
     name = graph.scope.get_unique_variable_name("said")
-    operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(graph.scope, graph.container)
+    operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(
+        graph.scope, graph.container
+    )
     return written(graph, subject_of(calibrator).expression, name)

@@ -1,4 +1,6 @@
-"""The entries of an expression as SQL columns, layer by layer, so that nothing is computed twice and no formula grows beyond one node."""
+"""The entries of an expression as SQL columns, layer by layer, so that nothing is computed twice
+and no formula grows beyond one node.
+"""
 
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -56,7 +58,9 @@ class Columns:
         return {name for name, last in self._last_use.items() if last > depth}
 
     def define(self, text: str, *used: str) -> str:
-        """The name of a new column with this text, in the first layer after those of the columns that it uses."""
+        """The name of a new column with this text, in the first layer after those of the columns
+        that it uses.
+        """
         names = [name for name in used if name in self._depth]
         depth = 1 + max((self._depth[name] for name in names), default=0)
         for name in names:
@@ -75,7 +79,9 @@ class Columns:
             return self.inputs
         if node.op in ENTRYWISE:
             wide = [each if len(each) == node.width else each * node.width for each in x]
-            return [self.define(ENTRYWISE[node.op](*entry), *entry) for entry in zip(*wide, strict=True)]
+            return [
+                self.define(ENTRYWISE[node.op](*entry), *entry) for entry in zip(*wide, strict=True)
+            ]
         return WRITERS[node.op](self, node, x)
 
 
@@ -139,13 +145,24 @@ def _log_softmax(made: Columns, node: Expression, x: list[list[str]]) -> list[st
 def _log_probabilities(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     positive = [f"CASE WHEN {each} > 0 THEN {each} ELSE 2e0 END" for each in x[0]]
     least = made.define(f"LEAST({', '.join(positive)}, 1e-12)", *x[0])
-    return [made.define(f"LN(CASE WHEN {each} > 0 THEN {each} ELSE {least} END)", each, least) for each in x[0]]
+    return [
+        made.define(f"LN(CASE WHEN {each} > 0 THEN {each} ELSE {least} END)", each, least)
+        for each in x[0]
+    ]
 
 
 def _matrix(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     A, b = node.constants["matrix"].tolist(), node.constants["shift"].tolist()
     return [
-        made.define(_total([number(shift), *(f"{number(a)} * {each}" for a, each in zip(row, x[0], strict=True))]), *x[0])
+        made.define(
+            _total(
+                [
+                    number(shift),
+                    *(f"{number(a)} * {each}" for a, each in zip(row, x[0], strict=True)),
+                ]
+            ),
+            *x[0],
+        )
         for row, shift in zip(A, b, strict=True)
     ]
 
@@ -192,7 +209,10 @@ def _join(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
 def _step(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     c = node.constants
     leaves = [number(v) for v in c["values"].tolist()]
-    return [made.define(searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each) for each in x[0]]
+    return [
+        made.define(searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each)
+        for each in x[0]
+    ]
 
 
 def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
@@ -200,29 +220,50 @@ def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[st
     lines = np.column_stack(line_segments(**node.constants)).tolist()
     out: list[str] = []
     for each in x[0]:
-        leaves = [number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})" for k, v, s in lines]
+        leaves = [
+            number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})"
+            for k, v, s in lines
+        ]
         out.append(made.define(searched(each, knots, leaves, ">="), each))
     return out
 
 
 def searched(x: str, edges: list[float], leaves: list[str], compare: str) -> str:
-    """The leaf by the number of edges passed, as CASE within CASE: a row makes about log2 of them comparisons."""
+    """The leaf by the number of edges passed, as CASE within CASE: a row makes about log2 of
+    them comparisons.
+    """
     if not edges:
         return leaves[0]
     middle = len(edges) // 2
     high = searched(x, edges[middle + 1 :], leaves[middle + 1 :], compare)
     low = searched(x, edges[:middle], leaves[: middle + 1], compare)
-    return low if low == high else f"CASE WHEN {x} {compare} {number(edges[middle])} THEN {high} ELSE {low} END"
+    return (
+        low
+        if low == high
+        else f"CASE WHEN {x} {compare} {number(edges[middle])} THEN {high} ELSE {low} END"
+    )
 
 
 WRITERS: dict[str, Callable[[Columns, Expression, list[list[str]]], list[str]]] = {
-    "constant": _constant, "softmax": _softmax, "log_softmax": _log_softmax, "log_probabilities": _log_probabilities, "matrix": _matrix,
-    "clip": _clip, "sum": _sum, "max": _max, "argmax": _argmax, "gather": _gather, "column": _column, "join": _join, "step": _step,
+    "constant": _constant,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "log_probabilities": _log_probabilities,
+    "matrix": _matrix,
+    "clip": _clip,
+    "sum": _sum,
+    "max": _max,
+    "argmax": _argmax,
+    "gather": _gather,
+    "column": _column,
+    "join": _join,
+    "step": _step,
     "interpolate": _interpolate,
-}  # fmt: skip
+}
 
 
-#: ``calibrant.levels.NUMBER`` between spaces, for what reads it as a double: larger exponents and longer texts raise an error there.
+#: ``calibrant.levels.NUMBER`` between spaces, for what reads it as a double: larger exponents and
+#: longer texts raise an error there.
 NUMBER_TEXT, LONGEST = "^ *[+-]?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})? *$", 200
 #: Databases whose truth values are the numbers 0 and 1.
 TRUTHS_ARE_NUMBERS = ("sqlite", "mysql")
@@ -231,32 +272,52 @@ LARGEST_WHOLE = 2**53
 
 
 def position(column: str, described: dict[str, Any], dialect: str) -> str:
-    """The position of a column's value among the levels of a group, or the number of edges below it; -1 where it is not known.
+    """The position of a column's value among the levels of a group, or the number of edges below
+    it; -1 where it is not known.
 
-    NULL, a text of nothing or of spaces alone and, among numbers, NaN are missing. What is no number is NULL where numbers were cut.
+    NULL, a text of nothing or of spaces alone and, among numbers, NaN are missing. What is no
+    number is NULL where numbers were cut.
     """
     missing, levels = number(described["missing"]), described.get("levels", ())
     text = f"CAST({column} AS TEXT)"
     word = f"TRIM(BOTH ' ' FROM LOWER({text}))"
-    numbers = all(isinstance(level, int | float | None) and not isinstance(level, bool) for level in levels)
-    # By its text: databases do not agree on how NaN compares, nor on what says whether a value is one.
+    numbers = all(
+        isinstance(level, int | float | None) and not isinstance(level, bool) for level in levels
+    )
+    # By its text: databases do not agree on how NaN compares, nor on what says whether a value is
+    # one.
     nothing = ["", "nan", "-nan"] if numbers else [""]
     empty = f"{column} IS NULL OR {word} IN ({', '.join(map(_literal, nothing))})"
     if "edges" in described:
         edges = described["edges"]
         found = searched(_double(text), edges, [number(k) for k in range(len(edges) + 1)], ">")
-        ends = f"WHEN {word} IN ('inf', 'infinity') THEN {number(len(edges))} WHEN {word} IN ('-inf', '-infinity') THEN {number(0)}"
-        return f"CASE WHEN {empty} THEN {missing} {ends} WHEN {_is_number(text, dialect)} THEN {found} END"
-    cases = [*_by_text(text, levels), *_by_truth(word, levels, dialect), *_by_number(text, levels, dialect)]
+        ends = (
+            f"WHEN {word} IN ('inf', 'infinity') THEN {number(len(edges))} WHEN {word} IN ('-inf',"
+            f" '-infinity') THEN {number(0)}"
+        )
+        return (
+            f"CASE WHEN {empty} THEN {missing} {ends} WHEN {_is_number(text, dialect)} THEN"
+            f" {found} END"
+        )
+    cases = [
+        *_by_text(text, levels),
+        *_by_truth(word, levels, dialect),
+        *_by_number(text, levels, dialect),
+    ]
     return f"CASE WHEN {empty} THEN {missing} {' '.join(cases)} ELSE {number(-1)} END"
 
 
 def _by_text(text: str, levels: list[Any]) -> list[str]:
     """Levels that are texts, and whole numbers, letter by letter."""
     written = [
-        (_spellings(str(level)), k) for k, level in enumerate(levels) if isinstance(level, str | int) and not isinstance(level, bool)
+        (_spellings(str(level)), k)
+        for k, level in enumerate(levels)
+        if isinstance(level, str | int) and not isinstance(level, bool)
     ]
-    return [f"WHEN {text} IN ({', '.join(map(_literal, spelled))}) THEN {number(k)}" for spelled, k in written]
+    return [
+        f"WHEN {text} IN ({', '.join(map(_literal, spelled))}) THEN {number(k)}"
+        for spelled, k in written
+    ]
 
 
 def _by_truth(word: str, levels: list[Any], dialect: str) -> list[str]:
@@ -265,25 +326,46 @@ def _by_truth(word: str, levels: list[Any], dialect: str) -> list[str]:
     for said, figure in (("true", 1), ("false", 0)):
         place = next((k for k, level in enumerate(levels) if said_of(level) == said), None)
         if place is not None:
-            ways = [said] + [str(figure)] * (dialect in TRUTHS_ARE_NUMBERS and isinstance(levels[place], bool))
+            ways = [said] + [str(figure)] * (
+                dialect in TRUTHS_ARE_NUMBERS and isinstance(levels[place], bool)
+            )
             out.append(f"WHEN {word} IN ({', '.join(map(_literal, ways))}) THEN {number(place)}")
     return out
 
 
 def _by_number(text: str, levels: list[Any], dialect: str) -> list[str]:
     """Levels that are numbers, or read as one; of those that read alike the first."""
-    said = {level: k for k, level in reversed([*enumerate(map(said_of, levels))]) if isinstance(level, int | float)}
-    cases = [f"WHEN {number(level)} THEN {number(k)}" for level, k in said.items() if abs(level) <= LARGEST_WHOLE or level % 1 != 0]
-    return [f"WHEN {_is_number(text, dialect)} THEN CASE {_double(text)} {' '.join(cases)} ELSE {number(-1)} END"] if cases else []
+    said = {
+        level: k
+        for k, level in reversed([*enumerate(map(said_of, levels))])
+        if isinstance(level, int | float)
+    }
+    cases = [
+        f"WHEN {number(level)} THEN {number(k)}"
+        for level, k in said.items()
+        if abs(level) <= LARGEST_WHOLE or level % 1 != 0
+    ]
+    return (
+        [
+            f"WHEN {_is_number(text, dialect)} THEN CASE {_double(text)} {' '.join(cases)} ELSE"
+            f" {number(-1)} END"
+        ]
+        if cases
+        else []
+    )
 
 
 def _is_number(text: str, dialect: str) -> str:
     if dialect != "sqlite":
         return f"(LENGTH({text}) <= {LONGEST} AND {text} ~ '{NUMBER_TEXT}')"
-    # SQLite has no regular expressions of its own; JSON has the same numbers, without a plus before them.
+    # SQLite has no regular expressions of its own; JSON has the same numbers, without a plus before
+    # them.
     bare = f"TRIM(BOTH ' ' FROM {text})"
     unsigned = f"CASE WHEN GLOB('+*', {bare}) THEN SUBSTR({bare}, 2) ELSE {bare} END"
-    return f"(NOT GLOB('*[^-+0-9.eE]*', {bare}) AND NOT GLOB('+-*', {bare}) AND JSON_VALID({unsigned}))"
+    return (
+        f"(NOT GLOB('*[^-+0-9.eE]*', {bare}) AND NOT GLOB('+-*', {bare}) AND"
+        f" JSON_VALID({unsigned}))"
+    )
 
 
 def _double(text: str) -> str:
@@ -296,9 +378,15 @@ def _spellings(level: str) -> list[str]:
     if found is None or found[5] is not None:
         return [level]
     day, minute, second, fraction = found[1], found[2], found[3] or ":00", found[4] or ""
-    clocks = [f"{minute}{second}", *(f"{minute}{second}.{fraction.ljust(n, '0')}" for n in (1, 3, 6, 9) if n >= len(fraction))]
+    clocks = [
+        f"{minute}{second}",
+        *(f"{minute}{second}.{fraction.ljust(n, '0')}" for n in (1, 3, 6, 9) if n >= len(fraction)),
+    ]
     clocks = clocks[1:] if fraction else [*clocks, *([minute] if second == ":00" else [])]
-    made = [f"{day}{mark}{clock}{zone}" for mark, clock, zone in product(" T", clocks, ("", "Z", "+00", "+00:00"))]
+    made = [
+        f"{day}{mark}{clock}{zone}"
+        for mark, clock, zone in product(" T", clocks, ("", "Z", "+00", "+00:00"))
+    ]
     return list(dict.fromkeys([level, *made]))
 
 

@@ -14,36 +14,48 @@ from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["to_sql"]
 
-#: Dialects whose planner would put each step into the next, over and over: formulas then grow without end.
+#: Dialects whose planner would put each step into the next, over and over: formulas then grow
+#: without end.
 INLINING = ("postgres", "sqlite")
 
 
 def to_sql(
-    fitted: Any, *, columns: Sequence[str], table: str, keep: Sequence[str] = (), groups: Sequence[str] | None = None,
+    fitted: Any,
+    *,
+    columns: Sequence[str],
+    table: str,
+    keep: Sequence[str] = (),
+    groups: Sequence[str] | None = None,
     dialect: str = "duckdb",
-    output: Literal["columns", "list"] = "columns", prefix: str = "calibrated", quantiles: Sequence[float] = QUANTILES,
+    output: Literal["columns", "list"] = "columns",
+    prefix: str = "calibrated",
+    quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """A SELECT that gives the calibrated rows of a table.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
-    columns : names of the K columns with probabilities or logits, in the order of the classes (a map: one name; error bars: those of mean
-        and std). Of two classes one name will do: that of the second class's column, and the result is one column ``PREFIX``.
+    columns : names of the K columns with probabilities or logits, in the order of the classes (a
+        map: one name; error bars: those of mean
+        and std). Of two classes one name will do: that of the second class's column, and the result
+        is one column ``PREFIX``.
     table : str
         Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
     keep : names of columns of the table to carry along, such as a key
-    groups : names of the columns of groups, in the order of the fit; default those that a frame had there
+    groups : names of the columns of groups, in the order of the fit; default those that a frame had
+        there
     dialect : str, default "duckdb"
         Any of sqlglot's; the tests run DuckDB and SQLite, and parse PostgreSQL.
     output : {"columns", "list"}, default "columns"
-        One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``; error bars: ``PREFIX_mean``,
-        ``PREFIX_std``, ``PREFIX_q0.05``), or one column ``PREFIX`` with a list.
+        One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``; error bars:
+        ``PREFIX_mean``, ``PREFIX_std``, ``PREFIX_q0.05``), or one column ``PREFIX`` with a list.
     prefix : str, default "calibrated"
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
@@ -53,8 +65,8 @@ def to_sql(
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression, the columns are not as many as it has classes, or ``keep`` names a column
-        twice or one of the result.
+        Where the calibrator cannot be said as an expression, the columns are not as many as it has
+        classes, or ``keep`` names a column twice or one of the result.
     MissingDependencyError
         Without sqlglot: ``pip install 'calibrant[export]'``.
 
@@ -64,12 +76,14 @@ def to_sql(
 
     Notes
     -----
-    Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among the inputs gives NULL; among
-    the groups it, NaN and a text of nothing or of spaces are the missing level, or an unknown one. Groups are read by their text, as
-    Python reads files: " 2.0" is the number 2, "TRUE" a truth value, "007" a name. Where the fit cut numbers, a row that holds no number
-    (or a text of a number from 1e100 on) gives NULL. A time with a zone must be given in UTC, a duration in seconds. Exponents are
-    kept within 700, since databases raise errors where other languages give 0. Tables of steps become nested CASE: maps of
-    thousands of steps make long queries.
+    Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among
+    the inputs gives NULL; among the groups it, NaN and a text of nothing or of spaces are the
+    missing level, or an unknown one. Groups are read by their text, as Python reads files: " 2.0"
+    is the number 2, "TRUE" a truth value, "007" a name. Where the fit cut numbers, a row that holds
+    no number (or a text of a number from 1e100 on) gives NULL. A time with a zone must be given in
+    UTC, a duration in seconds. Exponents are kept within 700, since databases raise errors where
+    other languages give 0. Tables of steps become nested CASE: maps of thousands of steps make long
+    queries.
 
     Examples
     --------
@@ -79,15 +93,25 @@ def to_sql(
     'WITH t0 AS '
     """
     names = [columns] if isinstance(columns, str) else list(columns)
-    if risk is None and len(names) == 1 and isinstance(fitted, Calibrator) and len(getattr(fitted, "classes_", ())) == 2:
+    if (
+        risk is None
+        and len(names) == 1
+        and isinstance(fitted, Calibrator)
+        and len(getattr(fitted, "classes_", ())) == 2
+    ):
         risk = fitted.inputs
     subject = subject_of(fitted, quantiles, risk)
     sqlglot = import_extra("sqlglot", "the SQL export", "export")
     if len(names) != subject.n_predictions:
-        raise InputError(f"columns must name {subject.n_predictions} columns, one a class in their order; got {names}.")
+        raise InputError(
+            f"columns must name {subject.n_predictions} columns, one a class in their order; got"
+            f" {names}."
+        )
     cells = [column["name"] for column in subject.groups] if groups is None else list(groups)
     if len(cells) != len(subject.groups):
-        raise InputError(f"groups must name {len(subject.groups)} columns, as in the fit; got {cells}.")
+        raise InputError(
+            f"groups must name {len(subject.groups)} columns, as in the fit; got {cells}."
+        )
     require_option("output", output, ("columns", "list"))
     if output == "list" and dialect == "sqlite":
         raise InputError('output must be "columns" in SQLite, which has no lists; got "list".')
@@ -100,7 +124,10 @@ def to_sql(
     made = Columns(subject.expression, mark)
     carried = [quoted(name) for name in kept]
     read = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
-    read += [position(quoted(name), column, dialect) for name, column in zip(cells, subject.groups, strict=True)]
+    read += [
+        position(quoted(name), column, dialect)
+        for name, column in zip(cells, subject.groups, strict=True)
+    ]
     steps = _steps(made, read, carried, table, f"t{mark}")
     some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
     results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
@@ -121,25 +148,38 @@ def _labels(subject: Subject, prefix: str, output: str) -> list[str]:
 
 
 def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
-    """Databases read names without regard to case, and give two columns of one name without a word."""
+    """Databases read names without regard to case, and give two columns of one name without a
+    word.
+    """
     lower = [name.lower() for name in keep]
     twice = [name for j, name in enumerate(keep) if lower[j] in lower[:j]]
     if twice:
-        raise InputError(f"keep must name each column once, in whatever case; got {twice[0]!r} again; name it once.")
+        raise InputError(
+            f"keep must name each column once, in whatever case; got {twice[0]!r} again; name it"
+            " once."
+        )
     results = {label.lower() for label in labels}
     clash = [name for name in keep if name.lower() in results]
     if clash:
-        raise InputError(f"keep must not name a column of the result; got {clash[0]!r}; pass another prefix=.")
+        raise InputError(
+            f"keep must not name a column of the result; got {clash[0]!r}; pass another prefix=."
+        )
 
 
 def _own_mark(texts: Sequence[str]) -> str:
-    """The shortest run of underscores with which no name made here, such as v_2, stands in these texts."""
+    """The shortest run of underscores with which no name made here, such as v_2, stands in these
+    texts.
+    """
     said = "\n".join(texts).lower()
     return next("_" * n for n in count() if not re.search(rf"[ptv]_{{{n}}}[0-9]", said))
 
 
-def _steps(made: Columns, read: Sequence[str], keep: Sequence[str], table: str, own: str) -> list[str]:
-    """The selects, each of the one before it, named by ``own`` and its number: each computes what needs only those before."""
+def _steps(
+    made: Columns, read: Sequence[str], keep: Sequence[str], table: str, own: str
+) -> list[str]:
+    """The selects, each of the one before it, named by ``own`` and its number: each computes
+    what needs only those before.
+    """
     given = [f"{text} AS {name}" for text, name in zip(read, made.inputs, strict=True)]
     steps, alive = [f"SELECT {', '.join([*keep, *given])} FROM {table}"], list(made.inputs)
     for depth, layer in enumerate(made.layers, start=1):

@@ -30,9 +30,12 @@ class Subject:
     inputs : {"probability", "logit", "score", "forecast"}
     classes : list of labels in column order, or None for a map and for error bars
     expression : Expression
-    groups : for each column of groups, whose positions follow the predictions, its name and levels or edges (``GroupLevels.described``)
-    outputs : names of what comes out of error bars: "mean", "std" and the quantiles, "q0.05"; None for the others
-    risk : what the one number of the second class holds that goes in, and for which one risk comes out; None where each class has its own
+    groups : for each column of groups, whose positions follow the predictions, its name and levels
+        or edges (``GroupLevels.described``)
+    outputs : names of what comes out of error bars: "mean", "std" and the quantiles, "q0.05"; None
+        for the others
+    risk : what the one number of the second class holds that goes in, and for which one risk comes
+        out; None where each class has its own
     """
 
     name: str
@@ -58,19 +61,29 @@ class Subject:
     @property
     def note(self) -> str:
         """One line for the head of the file."""
-        kinds = "a score" if self.classes is None else f"{self.inputs} of {self.n_predictions} classes"
+        kinds = (
+            "a score" if self.classes is None else f"{self.inputs} of {self.n_predictions} classes"
+        )
         kinds = kinds if self.risk is None else f"{self.risk} of the second class"
         if self.outputs is not None:
-            return f"{self.name}: mean and std in, {', '.join(self.outputs)} out; made by calibrant {__version__}"
+            return (
+                f"{self.name}: mean and std in, {', '.join(self.outputs)} out; made by calibrant"
+                f" {__version__}"
+            )
         if self.groups:
             kinds += f" and positions of levels of {len(self.groups)} columns of groups"
-        return f"{self.name}: {kinds} in, {self.expression.width} out; made by calibrant {__version__}"
+        return (
+            f"{self.name}: {kinds} in, {self.expression.width} out; made by calibrant {__version__}"
+        )
 
 
-def subject_of(fitted: Any, quantiles: Sequence[float] = QUANTILES, risk: str | None = None) -> Subject:
+def subject_of(
+    fitted: Any, quantiles: Sequence[float] = QUANTILES, risk: str | None = None
+) -> Subject:
     """The subject of a fitted calibrator or map; InputError where it cannot be exported.
 
-    ``quantiles`` are those of error bars; ``risk`` is what the one number holds that goes in, of a calibrator of two classes.
+    ``quantiles`` are those of error bars; ``risk`` is what the one number holds that goes in, of a
+    calibrator of two classes.
     """
     if risk is not None:
         _check_risk(fitted, risk)
@@ -80,12 +93,21 @@ def subject_of(fitted: Any, quantiles: Sequence[float] = QUANTILES, risk: str | 
         expression = fitted.expression()
         if risk is not None:
             expression = fitted.express(symbolic(2, fitted.inputs, len(groups), risk)).column(1)
-        return Subject(type(fitted).__name__, fitted.inputs, plain(fitted.classes_.tolist()), expression, groups, risk=risk)
+        return Subject(
+            type(fitted).__name__,
+            fitted.inputs,
+            plain(fitted.classes_.tolist()),
+            expression,
+            groups,
+            risk=risk,
+        )
     if isinstance(fitted, Map):
         return Subject(type(fitted).__name__, "score", None, fitted.expression())
     if isinstance(fitted, RegressionCalibrator):
         outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
-        return Subject(type(fitted).__name__, "forecast", None, fitted.expression(quantiles), outputs=outputs)
+        return Subject(
+            type(fitted).__name__, "forecast", None, fitted.expression(quantiles), outputs=outputs
+        )
     raise InputError(f"only fitted calibrators and maps are exported; got {type(fitted).__name__}.")
 
 
@@ -93,7 +115,12 @@ def _check_risk(fitted: Any, risk: str) -> None:
     """Refuse what has no one risk, and a unit that the calibrator does not read."""
     require_option("risk", risk, tuple(RISKS))
     if not isinstance(fitted, Calibrator) or len(fitted.classes_) != 2:
-        raise InputError(f"risk is for calibrators of two classes; got {type(fitted).__name__}; leave it out.")
+        raise InputError(
+            f"risk is for calibrators of two classes; got {type(fitted).__name__}; leave it out."
+        )
     if (risk == "logit") != (fitted.inputs == "logit"):
         known = [unit for unit in RISKS if (unit == "logit") == (fitted.inputs == "logit")]
-        raise InputError(f"risk must be one of {known} for a calibrator fitted on {fitted.inputs} inputs; got {risk!r}; pass what goes in.")
+        raise InputError(
+            f"risk must be one of {known} for a calibrator fitted on {fitted.inputs} inputs; got"
+            f" {risk!r}; pass what goes in."
+        )

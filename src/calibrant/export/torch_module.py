@@ -15,7 +15,11 @@ __all__ = ["to_torch"]
 
 
 def to_torch(
-    fitted: Any, *, precision: Literal["float64", "float32"] = "float64", quantiles: Sequence[float] = QUANTILES, risk: str | None = None
+    fitted: Any,
+    *,
+    precision: Literal["float64", "float32"] = "float64",
+    quantiles: Sequence[float] = QUANTILES,
+    risk: str | None = None,
 ) -> Any:
     """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
 
@@ -26,14 +30,16 @@ def to_torch(
         Of the arithmetic and of the result.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K numbers, and one risk comes out.
+        What one number of the second of two classes holds. It then goes in alone, in place of K
+        numbers, and one risk comes out.
 
     Returns
     -------
     torch.fx.GraphModule
-        Of error bars p is (n, 2), mean and std, and the result (n, 2 + m): mean, std and the quantiles. With c columns of groups p is
-        (n, K + c): the positions of the rows' levels, ``fitted.group_levels().codes(groups)``, follow the predictions. Tables are
-        buffers, so ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
+        Of error bars p is (n, 2), mean and std, and the result (n, 2 + m): mean, std and the
+        quantiles. With c columns of groups p is (n, K + c): the positions of the rows' levels,
+        ``fitted.group_levels().codes(groups)``, follow the predictions. Tables are buffers, so
+        ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
 
     Raises
     ------
@@ -48,7 +54,8 @@ def to_torch(
 
     Notes
     -----
-    It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is fitted.
+    It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is
+    fitted.
     """
     require_option("precision", precision, ("float64", "float32"))
     subject = subject_of(fitted, quantiles, risk)
@@ -95,7 +102,15 @@ class _Writer:
         return WRITERS[node.op](self, node, x)
 
 
-ENTRYWISE = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "exp": "exp", "log": "log", "sigmoid": "sigmoid"}
+ENTRYWISE = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "exp": "exp",
+    "log": "log",
+    "sigmoid": "sigmoid",
+}
 
 
 def _constant(w: _Writer, node: Expression, x: list[Any]) -> Any:
@@ -103,12 +118,19 @@ def _constant(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _matrix(w: _Writer, node: Expression, x: list[Any]) -> Any:
-    return w.call(w.torch.nn.functional.linear, x[0], w.buffer(node.constants["matrix"]), w.buffer(node.constants["shift"]))
+    return w.call(
+        w.torch.nn.functional.linear,
+        x[0],
+        w.buffer(node.constants["matrix"]),
+        w.buffer(node.constants["shift"]),
+    )
 
 
 def _clip(w: _Writer, node: Expression, x: list[Any]) -> Any:
     high = node.constants["high"]
-    return w.call(w.torch.clamp, x[0], min=node.constants["low"], max=high if np.isfinite(high) else None)
+    return w.call(
+        w.torch.clamp, x[0], min=node.constants["low"], max=high if np.isfinite(high) else None
+    )
 
 
 def _sum(w: _Writer, node: Expression, x: list[Any]) -> Any:
@@ -137,11 +159,16 @@ def _where(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _join(w: _Writer, node: Expression, x: list[Any]) -> Any:
-    moving = next((name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None)
+    moving = next(
+        (name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None
+    )
     if moving is not None:
         # Constants have one row: beside others they are repeated.
         zero = w.call(w.torch.mul, w.call(w.torch.narrow, moving, -1, 0, 1), 0.0)
-        x = [w.call(w.torch.add, name, zero) if part.op == "constant" else name for name, part in zip(x, node.of, strict=True)]
+        x = [
+            w.call(w.torch.add, name, zero) if part.op == "constant" else name
+            for name, part in zip(x, node.of, strict=True)
+        ]
     return w.call(w.torch.cat, x, dim=-1)
 
 
@@ -158,7 +185,12 @@ def _step(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _interpolate(w: _Writer, node: Expression, x: list[Any]) -> Any:
-    place = w.call(w.torch.searchsorted, w.buffer(node.constants["knots"]), w.method("contiguous", x[0]), right=True)
+    place = w.call(
+        w.torch.searchsorted,
+        w.buffer(node.constants["knots"]),
+        w.method("contiguous", x[0]),
+        right=True,
+    )
     start, level, slope = (_taken(w, table, place) for table in line_segments(**node.constants))
     return w.call(w.torch.addcmul, level, slope, w.call(w.torch.sub, x[0], start))
 
@@ -168,14 +200,31 @@ def _log_probabilities(w: _Writer, node: Expression, x: list[Any]) -> Any:
     none = w.call(torch.le, x[0], 0.0)
     least = w.call(torch.amin, w.call(torch.masked_fill, x[0], none, 2.0), dim=[-1], keepdim=True)
     lifted = w.call(torch.where, none, w.call(torch.clamp, least, max=1e-12), x[0])
-    top = w.call(torch.nn.functional.embedding, w.call(torch.argmax, x[0], dim=-1), w.buffer(np.eye(node.width)))
-    others = w.call(torch.sum, w.call(torch.mul, x[0], w.call(torch.rsub, top, 1.0)), dim=[-1], keepdim=True)
+    top = w.call(
+        torch.nn.functional.embedding,
+        w.call(torch.argmax, x[0], dim=-1),
+        w.buffer(np.eye(node.width)),
+    )
+    others = w.call(
+        torch.sum, w.call(torch.mul, x[0], w.call(torch.rsub, top, 1.0)), dim=[-1], keepdim=True
+    )
     ratio = w.call(torch.div, others, w.call(torch.amax, x[0], dim=[-1], keepdim=True))
     own = w.call(torch.neg, w.call(torch.log1p, ratio))
     return w.call(torch.where, w.call(torch.gt, top, 0.0), own, w.call(torch.log, lifted))
 
 
 WRITERS: dict[str, Callable[[_Writer, Expression, list[Any]], Any]] = {
-    "constant": _constant, "log_probabilities": _log_probabilities, "matrix": _matrix, "clip": _clip, "sum": _sum, "max": _max,
-    "argmax": _argmax, "gather": _gather, "column": _column, "where": _where, "join": _join, "step": _step, "interpolate": _interpolate,
-}  # fmt: skip
+    "constant": _constant,
+    "log_probabilities": _log_probabilities,
+    "matrix": _matrix,
+    "clip": _clip,
+    "sum": _sum,
+    "max": _max,
+    "argmax": _argmax,
+    "gather": _gather,
+    "column": _column,
+    "where": _where,
+    "join": _join,
+    "step": _step,
+    "interpolate": _interpolate,
+}

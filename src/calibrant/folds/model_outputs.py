@@ -18,27 +18,47 @@ from calibrant.errors import InputError, warn
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import as_forecast
 
-__all__ = ["fit_model", "is_fitted", "kind_of_output", "model_forecast", "model_output", "one_or_several", "takes_in_fit", "with_weight"]
+__all__ = [
+    "fit_model",
+    "is_fitted",
+    "kind_of_output",
+    "model_forecast",
+    "model_output",
+    "one_or_several",
+    "takes_in_fit",
+    "with_weight",
+]
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether the model can predict as it stands: frozen, fitted, or anything that predicts and knows its classes without a fit."""
+    """Whether the model can predict as it stands: frozen, fitted, or anything that predicts and
+    knows its classes without a fit.
+    """
     if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
         return True
     try:
         check_is_fitted(model)
     except NotFittedError:
         return False
-    # A Gaussian process for regression predicts before any fit, from its prior: fitted is what has learned something.
+    # A Gaussian process for regression predicts before any fit, from its prior: fitted is what has
+    # learned something.
     return get_tags(model).requires_fit or any(name.endswith("_") for name in vars(model))
 
 
 def kind_of_output(model: Any, wanted: str) -> str:
-    """("predict_proba", "probability") or ("decision_function", "logit"): what is wanted where the model has both, else what it has."""
-    has = {"probability": hasattr(model, "predict_proba"), "logit": hasattr(model, "decision_function")}
+    """("predict_proba", "probability") or ("decision_function", "logit"): what is wanted where
+    the model has both, else what it has.
+    """
+    has = {
+        "probability": hasattr(model, "predict_proba"),
+        "logit": hasattr(model, "decision_function"),
+    }
     kind = wanted if has[wanted] else ("logit" if wanted == "probability" else "probability")
     if not has[kind]:
-        raise InputError(f"model must have predict_proba or decision_function; got {type(model).__name__}, which has neither.")
+        raise InputError(
+            f"model must have predict_proba or decision_function; got {type(model).__name__}, which"
+            " has neither."
+        )
     return kind
 
 
@@ -47,8 +67,12 @@ def takes_in_fit(model: Any, name: str) -> bool:
     return bool(has_fit_parameter(model, name))
 
 
-def with_weight(model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike | None) -> dict[str, Any]:
-    """Fit arguments with the weights under the name that the model, or the last step of a pipeline, takes them by."""
+def with_weight(
+    model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike | None
+) -> dict[str, Any]:
+    """Fit arguments with the weights under the name that the model, or the last step of a
+    pipeline, takes them by.
+    """
     if sample_weight is None:
         return fit_params
     if has_fit_parameter(model, "sample_weight"):
@@ -57,7 +81,8 @@ def with_weight(model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {**fit_params, f"{steps[-1][0]}__sample_weight": sample_weight}
     warn(
-        f"{type(model).__name__}.fit takes no sample_weight: the model is fitted without, the calibrator with the weights.",
+        f"{type(model).__name__}.fit takes no sample_weight: the model is fitted without, the"
+        " calibrator with the weights.",
     )
     return fit_params
 
@@ -69,14 +94,20 @@ def fit_model(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> 
     return clone(model).fit(X, y, **fit_params)
 
 
-def model_output(model: Any, X: Any, kind: str, classes: np.ndarray, prior: np.ndarray | None) -> np.ndarray:
+def model_output(
+    model: Any, X: Any, kind: str, classes: np.ndarray, prior: np.ndarray | None
+) -> np.ndarray:
     """(n, K) probabilities or logits over ``classes``.
 
-    A class that the model never saw keeps its ``prior`` share, and the model's own classes share the rest.
+    A class that the model never saw keeps its ``prior`` share, and the model's own classes share
+    the rest.
     """
     values = model.predict_proba(X) if kind == "probability" else model.decision_function(X)
     if isinstance(values, list):
-        raise InputError(f"model must predict one label a row; {type(model).__name__} predicts several; calibrate each output on its own.")
+        raise InputError(
+            f"model must predict one label a row; {type(model).__name__} predicts several;"
+            " calibrate each output on its own."
+        )
     values = to_array(values, "the model's output")
     if kind == "logit" and values.ndim == 1:
         values = np.column_stack([np.zeros(len(values)), values])
@@ -84,8 +115,9 @@ def model_output(model: Any, X: Any, kind: str, classes: np.ndarray, prior: np.n
     columns = np.array([position[c] for c in np.asarray(model.classes_).tolist()])
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise InputError(
-            f"{type(model).__name__} must give one column for each of its {len(columns)} classes; got shape {values.shape}; "
-            'for support vector machines use decision_function_shape="ovr".'
+            f"{type(model).__name__} must give one column for each of its {len(columns)} classes;"
+            f" got shape {values.shape}; for support vector machines use"
+            ' decision_function_shape="ovr".'
         )
     if len(columns) == len(classes):
         out = np.empty_like(values)
@@ -108,7 +140,9 @@ def _with_prior(values, kind, columns, prior):
 
 
 def model_forecast(model: Any, X: Any) -> Any:
-    """What a fitted regressor says: a Forecast, or plain means, (n,) or (n, d), where it has nothing but those."""
+    """What a fitted regressor says: a Forecast, or plain means, (n,) or (n, d), where it has
+    nothing but those.
+    """
     if hasattr(model, "predict_distribution"):
         return as_forecast(model.predict_distribution(X))
     if _takes(model.predict, "return_std"):
@@ -120,7 +154,9 @@ def model_forecast(model: Any, X: Any) -> Any:
 
 
 def one_or_several(values: np.ndarray, warn: bool = False) -> np.ndarray:
-    """(n,) of one output (a single column is flattened, with scikit-learn's warning if asked), (n, d) of several."""
+    """(n,) of one output (a single column is flattened, with scikit-learn's warning if asked),
+    (n, d) of several.
+    """
     values = np.asarray(values)
     return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)
 

@@ -1,4 +1,6 @@
-"""Folds: rows dealt out, splits that keep clusters and classes, and what is predicted out of fold."""
+"""Folds: rows dealt out, splits that keep clusters and classes, and what is predicted out of
+fold.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,14 +17,24 @@ if TYPE_CHECKING:
     from calibrant.contracts.calibrator import Calibrator
     from calibrant.predictions import Predictions
 
-__all__ = ["dealt", "fit_clone", "folds_of", "make_splits", "out_of_fold", "refuse_prefit", "refuse_small_folds", "stratified_folds"]
+__all__ = [
+    "dealt",
+    "fit_clone",
+    "folds_of",
+    "make_splits",
+    "out_of_fold",
+    "refuse_prefit",
+    "refuse_small_folds",
+    "stratified_folds",
+]
 
 
 def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 0) -> np.ndarray:
-    """Fold number of each row, (n,) in 0..n_splits-1: each class is dealt out evenly, its rows in a seeded random order.
+    """Fold number of each row, (n,) in 0..n_splits-1: each class is dealt out evenly, its rows in a
+    seeded random order.
 
-    A class with fewer rows than folds is absent from some; the dealing goes on from class to class, so that folds differ by at most
-    one row in size.
+    A class with fewer rows than folds is absent from some; the dealing goes on from class to class,
+    so that folds differ by at most one row in size.
 
     Examples
     --------
@@ -31,7 +43,10 @@ def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 
     [4, 4]
     """
     if not (isinstance(n_splits, int | np.integer) and 2 <= n_splits <= len(labels)):
-        raise InputError(f"n_splits must be a whole number from 2 to the number of rows, {len(labels)}; got {n_splits!r}.")
+        raise InputError(
+            f"n_splits must be a whole number from 2 to the number of rows, {len(labels)}; got"
+            f" {n_splits!r}."
+        )
     shuffled = np.random.default_rng(random_state).permutation(len(labels))
     order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
     folds = np.empty(len(labels), dtype=np.intp)
@@ -40,14 +55,21 @@ def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 
 
 
 def fit_clone(calibrator: "Calibrator", record: "Predictions") -> "Calibrator":
-    """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input, classes), fitted on the record."""
+    """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input,
+    classes), fitted on the record.
+    """
     return clone(calibrator).set_params(**record.calibrator_params).fit_record(record)
 
 
 def out_of_fold(
-    calibrator: "Calibrator", record: "Predictions", *, n_splits: float = 5, random_state: int = 0,
-    splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None, progress: Callable[..., Any] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    calibrator: "Calibrator",
+    record: "Predictions",
+    *,
+    n_splits: float = 5,
+    random_state: int = 0,
+    splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
+    progress: Callable[..., Any] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """Calibrated probabilities, or forecasts, of every row, by fits on the other folds.
 
     Parameters
@@ -58,7 +80,8 @@ def out_of_fold(
     random_state : int, default 0
         Seed of the assignment of rows to folds.
     splits : iterable of (rows to fit, rows held out), optional
-        Instead of ``n_splits`` stratified folds, as a scikit-learn splitter gives them; no row may be held out twice.
+        Instead of ``n_splits`` stratified folds, as a scikit-learn splitter gives them; no row may
+        be held out twice.
     progress : callable, optional
         Called with each finished fold's number.
 
@@ -70,8 +93,8 @@ def out_of_fold(
 
     Notes
     -----
-    Numbers computed on them are honest for a calibrator fitted on all rows, slightly pessimistic as each fit saw fewer. A class absent
-    from a fit keeps its column: every fit is told all classes.
+    Numbers computed on them are honest for a calibrator fitted on all rows, slightly pessimistic as
+    each fit saw fewer. A class absent from a fit keeps its column: every fit is told all classes.
 
     Examples
     --------
@@ -88,22 +111,32 @@ def out_of_fold(
     parts, rows = [], []
     for k, (fit_rows, held_out) in enumerate(splits):
         if (folds[held_out] >= 0).any():
-            raise InputError("a row may be held out by one split only; the splitter repeats rows; use one such as KFold or GroupKFold.")
+            raise InputError(
+                "a row may be held out by one split only; the splitter repeats rows; use one such"
+                " as KFold or GroupKFold."
+            )
         folds[held_out] = k
-        parts.append(fit_clone(calibrator, record.take(fit_rows)).predict_record(record.take(held_out)))
+        parts.append(
+            fit_clone(calibrator, record.take(fit_rows)).predict_record(record.take(held_out))
+        )
         rows.append(held_out)
         if progress is not None:
             progress(k)
     return record.gathered(parts, rows), folds
 
 
-def dealt(record: Predictions, shares: Sequence[float], random_state: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(rows, how often each counts) of each part of a record with labels, ``shares`` of its rows each, at random.
+def dealt(
+    record: Predictions, shares: Sequence[float], random_state: int = 0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(rows, how often each counts) of each part of a record with labels, ``shares`` of its rows
+    each, at random.
 
-    Of a record with clusters, whole clusters are dealt out. Weights must be whole numbers: a row of weight 2 is dealt out as two. The order
-    of the rows changes nothing. Classes are not dealt out evenly: a part whose classes follow the whole's is no sample of independent rows,
-    which exact promises ask for. The draw depends on what the rows hold, beside the seed: with one draw for all data sets of n rows,
-    those of a model that says few things would always be dealt out by the ranks of their labels.
+    Of a record with clusters, whole clusters are dealt out. Weights must be whole numbers: a row of
+    weight 2 is dealt out as two. The order of the rows changes nothing. Classes are not dealt out
+    evenly: a part whose classes follow the whole's is no sample of independent rows, which exact
+    promises ask for. The draw depends on what the rows hold, beside the seed: with one draw for all
+    data sets of n rows, those of a model that says few things would always be dealt out by the
+    ranks of their labels.
 
     Examples
     --------
@@ -112,13 +145,20 @@ def dealt(record: Predictions, shares: Sequence[float], random_state: int = 0) -
     >>> [len(rows) for rows, _ in parts]
     [3, 1]
     """
-    # By what rows hold and what was said of their own class, so that the order of the classes changes nothing either.
+    # By what rows hold and what was said of their own class, so that the order of the classes
+    # changes nothing either.
     own = np.take_along_axis(record.values, record.strata[:, None], axis=1)
     codes = row_codes(record.values) + row_codes(own)
-    rng = np.random.default_rng([random_state, int((codes * record.weights.astype(np.uint64)).sum())])
+    rng = np.random.default_rng(
+        [random_state, int((codes * record.weights.astype(np.uint64)).sum())]
+    )
     if record.cluster is None:
         order = np.lexsort((record.strata, codes))
-        rows = order if record.weight is None else np.repeat(order, record.weight[order].astype(np.intp))
+        rows = (
+            order
+            if record.weight is None
+            else np.repeat(order, record.weight[order].astype(np.intp))
+        )
         place = rng.permutation(len(rows))
     else:
         rows, place = _by_cluster(record, record.cluster, rng)
@@ -127,15 +167,24 @@ def dealt(record: Predictions, shares: Sequence[float], random_state: int = 0) -
     found = [np.unique(rows[part == k], return_counts=True) for k in range(len(shares))]
     if not all(len(chosen) for chosen, _ in found):
         what = "rows" if record.cluster is None else "clusters"
-        raise InputError(f"{place.max() + 1} {what} cannot be dealt out to {len(shares)} uses in shares {list(shares)}; give more of them.")
+        raise InputError(
+            f"{place.max() + 1} {what} cannot be dealt out to {len(shares)} uses in shares"
+            f" {list(shares)}; give more of them."
+        )
     return [(chosen, count.astype(np.float64)) for chosen, count in found]
 
 
 def _by_cluster(record, cluster, rng):
-    """(rows as often as they count, the place of each one's cluster); clusters in an order of their rows' own, then shuffled."""
+    """(rows as often as they count, the place of each one's cluster); clusters in an order of
+    their rows' own, then shuffled.
+    """
     number = np.unique(cluster, return_inverse=True)[1]
     code = np.zeros(number.max() + 1, dtype=np.uint64)
-    own = row_codes(record.values) * (2 * record.strata + 1).astype(np.uint64) * record.weights.astype(np.uint64)
+    own = (
+        row_codes(record.values)
+        * (2 * record.strata + 1).astype(np.uint64)
+        * record.weights.astype(np.uint64)
+    )
     np.add.at(code, number, own)
     place = np.empty(len(code), dtype=np.intp)
     place[np.argsort(code, kind="stable")] = rng.permutation(len(code))
@@ -143,22 +192,34 @@ def _by_cluster(record, cluster, rng):
     return rows, place[number[rows]]
 
 
-#: A fold with a calibrator of its own: fewer held-out rows than this are refused, and fewer than that warned of. On 60 and 150 rows, one
-#: Platt, beta or isotonic map for each fold of 1 or 2 rows had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to
-#: 9 %; of 10 up to 5 %; of 30 none. scikit-learn's contract of an estimator fits folds of 3.
+#: A fold with a calibrator of its own: fewer held-out rows than this are refused, and fewer than
+#: that warned of. On 60 and 150 rows, one Platt, beta or isotonic map for each fold of 1 or 2 rows
+#: had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to 9 %; of 10 up to 5
+#: %; of 30 none. scikit-learn's contract of an estimator fits folds of 3.
 FEWEST_IN_A_FOLD, FEW_IN_A_FOLD = 3, 10
 
 
 def make_splits(
-    cv: int, X: Any, y: np.ndarray, groups: Any = None, random_state: int | None = None, *, stratify: bool = True, **split_params: Any
+    cv: int,
+    X: Any,
+    y: np.ndarray,
+    groups: Any = None,
+    random_state: int | None = None,
+    *,
+    stratify: bool = True,
+    **split_params: Any,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """List of (rows to fit, rows held out), two index arrays each.
 
-    ``cv`` is a number of folds, a splitter, or an iterable of pairs. A number means folds stratified by class (or shuffled, where y are
-    no classes), or folds that cut no group where groups are given; every row is held out once. With fewer rows (or groups) than folds there
-    are as many folds as those. ``split_params`` are what a splitter of one's own asks for beside groups.
+    ``cv`` is a number of folds, a splitter, or an iterable of pairs. A number means folds
+    stratified by class (or shuffled, where y are no classes), or folds that cut no group where
+    groups are given; every row is held out once. With fewer rows (or groups) than folds there are
+    as many folds as those. ``split_params`` are what a splitter of one's own asks for beside
+    groups.
     """
-    from sklearn import model_selection  # here, because it brings a fifth of the time that importing calibrant takes
+    from sklearn import (
+        model_selection,
+    )  # here, because it brings a fifth of the time that importing calibrant takes
 
     refuse_prefit(cv)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
@@ -166,24 +227,38 @@ def make_splits(
         n_folds = _number_of_folds(int(cv), y, groups)
         seed = 0 if random_state is None else random_state
         if groups is not None:
-            cv = model_selection.StratifiedGroupKFold(n_folds) if stratify else model_selection.GroupKFold(n_folds)
+            cv = (
+                model_selection.StratifiedGroupKFold(n_folds)
+                if stratify
+                else model_selection.GroupKFold(n_folds)
+            )
         elif not stratify:
             cv = model_selection.KFold(n_folds, shuffle=True, random_state=seed)
         else:
             folds = stratified_folds(y, n_folds, seed)
-            return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)]
+            return [
+                (np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)
+            ]
     if groups is not None:
         split_params["groups"] = groups
     splits = model_selection.check_cv(cv, y, classifier=stratify).split(X, y, **split_params)
-    return _usable([(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits], len(y))
+    return _usable(
+        [(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits], len(y)
+    )
 
 
-def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int) -> np.ndarray:
-    """Fold number of each row, (n,): dealt out by class, and where clusters are given none of them is cut."""
+def folds_of(
+    labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int
+) -> np.ndarray:
+    """Fold number of each row, (n,): dealt out by class, and where clusters are given none of
+    them is cut.
+    """
     if cluster is None:
         return stratified_folds(labels, n_folds, random_state)
     folds = np.empty(len(labels), dtype=np.intp)
-    for k, (_, held) in enumerate(make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)):
+    for k, (_, held) in enumerate(
+        make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)
+    ):
         folds[held] = k
     return folds
 
@@ -191,13 +266,21 @@ def folds_of(labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, rando
 def refuse_prefit(cv: int | None) -> None:
     """An error with the remedy for the old way of saying that a model is fitted."""
     if isinstance(cv, str):
-        raise InputError(f"cv must be a number, a splitter or None; got {cv!r}; for a fitted model pass the model itself, and cv=None.")
+        raise InputError(
+            f"cv must be a number, a splitter or None; got {cv!r}; for a fitted model pass the"
+            " model itself, and cv=None."
+        )
 
 
 def refuse_small_folds(splits: Sequence[tuple[np.ndarray, np.ndarray]], remedy: str) -> None:
-    """An error, or a warning, with the remedy where a calibrator for each fold would have too few rows to learn from."""
+    """An error, or a warning, with the remedy where a calibrator for each fold would have too
+    few rows to learn from.
+    """
     fewest = min(len(rows) for _, rows in splits)
-    what = f"held-out rows for a calibrator of its own; the smallest of the {len(splits)} folds has {fewest}; {remedy}."
+    what = (
+        f"held-out rows for a calibrator of its own; the smallest of the {len(splits)} folds has"
+        f" {fewest}; {remedy}."
+    )
     if fewest < FEWEST_IN_A_FOLD:
         raise InputError(f"a fold needs at least {FEWEST_IN_A_FOLD} {what}")
     if fewest < FEW_IN_A_FOLD:
@@ -208,25 +291,34 @@ def _number_of_folds(wanted, y, groups):
     if wanted < 2:
         raise InputError(f"cv must be at least 2 folds; got {wanted}.")
     if len(y) < 2:
-        raise InputError(f"cross-validation needs at least 2 rows; got n_samples = {len(y)}; pass a fitted model instead.")
+        raise InputError(
+            f"cross-validation needs at least 2 rows; got n_samples = {len(y)}; pass a fitted model"
+            " instead."
+        )
     if groups is None:
         return min(wanted, len(y))
     n_groups = int(groups.max()) + 1
     if n_groups < 2:
         raise InputError(
-            "cross-validation that keeps groups whole needs at least 2 groups; got 1; leave groups out, or pass a fitted model."
+            "cross-validation that keeps groups whole needs at least 2 groups; got 1; leave groups"
+            " out, or pass a fitted model."
         )
     return min(wanted, n_groups)
 
 
 def _coded(groups, n):
-    """Number of each row's group, in sorted order where groups can be sorted; names of any kinds, 1 and "1" apart."""
+    """Number of each row's group, in sorted order where groups can be sorted; names of any
+    kinds, 1 and "1" apart.
+    """
     values = groups.tolist() if hasattr(groups, "tolist") else list(groups)
     if len(values) != n:
         raise InputError(f"groups must have one entry for each of the {n} rows; got {len(values)}.")
     for i, value in enumerate(values):
         if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
-            raise InputError(f"groups must name the group of every row; row {i} is {value!r}; give such rows a group of their own.")
+            raise InputError(
+                f"groups must name the group of every row; row {i} is {value!r}; give such rows a"
+                " group of their own."
+            )
     names = list(dict.fromkeys(values))
     with suppress(TypeError):
         names.sort()
@@ -239,12 +331,22 @@ def _positions(rows):
 
 
 def _usable(splits, n):
-    """The splits, once there are some and each has rows to fit and rows held out, all within the data."""
+    """The splits, once there are some and each has rows to fit and rows held out, all within the
+    data.
+    """
     if not splits:
-        raise InputError("cv must give at least one split into rows to fit and rows held out; it gives none.")
+        raise InputError(
+            "cv must give at least one split into rows to fit and rows held out; it gives none."
+        )
     for k, (fit_rows, held_out) in enumerate(splits):
         if not (len(fit_rows) and len(held_out)):
-            raise InputError(f"each split of cv needs rows to fit and rows held out; split {k} has {len(fit_rows)} and {len(held_out)}.")
+            raise InputError(
+                f"each split of cv needs rows to fit and rows held out; split {k} has"
+                f" {len(fit_rows)} and {len(held_out)}."
+            )
         if max(fit_rows.max(), held_out.max()) >= n:
-            raise InputError(f"the splits of cv must name rows below {n}; split {k} names {max(fit_rows.max(), held_out.max())}.")
+            raise InputError(
+                f"the splits of cv must name rows below {n}; split {k} names"
+                f" {max(fit_rows.max(), held_out.max())}."
+            )
     return splits

@@ -14,14 +14,17 @@ __all__ = ["past_and_next", "time_blocks", "time_ranks"]
 
 
 def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray:
-    """Which block of consecutive rows each row is in: the ``cluster=`` of intervals and tests where near rows are alike.
+    """Which block of consecutive rows each row is in: the ``cluster=`` of intervals and tests where
+    near rows are alike.
 
     Parameters
     ----------
-    times : (n,) numbers, dates or sortable texts, in any order; or the number of rows, where they are in order
+    times : (n,) numbers, dates or sortable texts, in any order; or the number of rows, where they
+        are in order
         Rows of one time are in one block.
     length : int, optional
-        Rows in a block; default n to the power 1/3, rounded up. It should be longer than rows stay alike.
+        Rows in a block; default n to the power 1/3, rounded up. It should be longer than rows stay
+        alike.
 
     Returns
     -------
@@ -39,12 +42,14 @@ def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray
 
     Notes
     -----
-    An interval that resamples rows takes each for new evidence; where errors follow each other it is too narrow. Whole blocks keep what
-    follows what, but for their ends. Ten blocks or more are needed, and thirty are better.
+    An interval that resamples rows takes each for new evidence; where errors follow each other it
+    is too narrow. Whole blocks keep what follows what, but for their ends. Ten blocks or more are
+    needed, and thirty are better.
 
     References
     ----------
-    Kunsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989.
+    Kunsch, "The jackknife and the bootstrap for general stationary observations", Annals of
+    Statistics 17, 1989.
 
     Examples
     --------
@@ -56,7 +61,10 @@ def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray
     first = time_ranks(np.arange(_number(times)) if isinstance(times, int | np.integer) else times)
     if length is not None:
         require_count("length", length)
-    return np.unique(first // (length or max(1, int(np.ceil(len(first) ** (1.0 / 3.0) - 1e-9)))), return_inverse=True)[1]
+    return np.unique(
+        first // (length or max(1, int(np.ceil(len(first) ** (1.0 / 3.0) - 1e-9)))),
+        return_inverse=True,
+    )[1]
 
 
 def time_ranks(times: Any) -> np.ndarray:
@@ -68,7 +76,10 @@ def time_ranks(times: Any) -> np.ndarray:
     if values.dtype.kind in "mM":
         missing |= np.isnat(values)
     if missing.any():
-        raise InputError(f"times must say the time of every row; row {int(np.flatnonzero(missing)[0])} has none; drop such rows.")
+        raise InputError(
+            f"times must say the time of every row; row {int(np.flatnonzero(missing)[0])} has none;"
+            " drop such rows."
+        )
     try:
         _, index, count = np.unique(values, return_inverse=True, return_counts=True)
     except TypeError as error:
@@ -77,18 +88,25 @@ def time_ranks(times: Any) -> np.ndarray:
 
 
 def past_and_next(ranks: np.ndarray, n_splits: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(rows before, rows next) of each of ``n_splits`` steps; of ``time_ranks``, so that rows of one time stay together.
+    """(rows before, rows next) of each of ``n_splits`` steps; of ``time_ranks``, so that rows of
+    one time stay together.
 
     Examples
     --------
-    >>> [(past.tolist(), after.tolist()) for past, after in past_and_next(np.array([0, 1, 2, 3]), 1)]
+    >>> [
+    ...     (past.tolist(), after.tolist())
+    ...     for past, after in past_and_next(np.array([0, 1, 2, 3]), 1)
+    ... ]
     [([0, 1], [2, 3])]
     """
     part = ranks * (n_splits + 1) // len(ranks)
     for k in range(1, n_splits + 1):
         past, after = np.flatnonzero(part < k), np.flatnonzero(part == k)
         if not (len(past) and len(after)):
-            raise InputError(f"{len(np.unique(ranks))} different times cannot be cut into {n_splits + 1} parts; ask for fewer splits.")
+            raise InputError(
+                f"{len(np.unique(ranks))} different times cannot be cut into {n_splits + 1} parts;"
+                " ask for fewer splits."
+            )
         yield past, after
 
 

@@ -1,4 +1,6 @@
-"""The door of regression: what a model said of a number, in whatever form, becomes one predictive distribution a row."""
+"""The door of regression: what a model said of a number, in whatever form, becomes one
+predictive distribution a row.
+"""
 
 from calibrant._exports import attach
 

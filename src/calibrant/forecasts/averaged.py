@@ -10,14 +10,17 @@ from calibrant.forecasts.normal import NormalForecast
 __all__ = ["AveragedForecast", "averaged"]
 
 MAX_STEPS, TOLERANCE = 80, 1e-12
-#: Normal scores further out, which are beyond 1e-300, count as this one; slopes whose logarithm is larger as none.
+#: Normal scores further out, which are beyond 1e-300, count as this one; slopes whose logarithm is
+#: larger as none.
 FARTHEST, LARGEST_LOG = 37.0, 300.0
 
 
 class AveragedForecast(Forecast):
-    r"""Quantiles :math:`\sum_j w_j F_j^{-1}(q)`, weights that sum to 1: the mean of several opinions, no wider than they are.
+    r"""Quantiles :math:`\sum_j w_j F_j^{-1}(q)`, weights that sum to 1: the mean of several
+    opinions, no wider than they are.
 
-    A linear pool of the distributions would be wider than each. Means are averaged likewise; densities are those of the quantiles.
+    A linear pool of the distributions would be wider than each. Means are averaged likewise;
+    densities are those of the quantiles.
     """
 
     members: list[Forecast]
@@ -28,7 +31,9 @@ class AveragedForecast(Forecast):
         self.shape: tuple[int, ...] = self.members[0].shape
 
     def _mix(self, each) -> np.ndarray:
-        return np.add.reduce([weight * values for weight, values in zip(self.weights, each, strict=True)])
+        return np.add.reduce(
+            [weight * values for weight, values in zip(self.weights, each, strict=True)]
+        )
 
     @property
     def mean(self) -> np.ndarray:
@@ -42,7 +47,9 @@ class AveragedForecast(Forecast):
         # All members pass y between their own scores, and so does their mean.
         scores = np.clip(np.stack([m.score_at(y) for m in self.members]), -FARTHEST, FARTHEST)
         low, high = scores.min(axis=0), scores.max(axis=0)
-        slopes = self.weights.reshape(-1, *[1] * y.ndim) * np.stack([_slope(m, y) for m in self.members])
+        slopes = self.weights.reshape(-1, *[1] * y.ndim) * np.stack(
+            [_slope(m, y) for m in self.members]
+        )
         # Of normal members this is the answer.
         z = np.clip((slopes * scores).sum(axis=0) / slopes.sum(axis=0), low, high)
         done = np.zeros(z.shape, dtype=bool)
@@ -50,7 +57,9 @@ class AveragedForecast(Forecast):
             values = [m.at(z[..., None])[..., 0] for m in self.members]
             gap = self._mix(values) - y
             low, high = np.where(gap <= 0.0, z, low), np.where(gap >= 0.0, z, high)
-            step = z - gap / self._mix(_slope(m, v) for m, v in zip(self.members, values, strict=True))
+            step = z - gap / self._mix(
+                _slope(m, v) for m, v in zip(self.members, values, strict=True)
+            )
             step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
             # A row that is done stays, so that it does not depend on how long the others take.
             step = np.where(done, z, step)
@@ -75,12 +84,15 @@ def _slope(member, y):
 
 
 def averaged(members: Sequence[Forecast], weights: np.ndarray) -> Forecast:
-    """One member as it is; normal ones as the normal of their mean mean and mean std; else an :class:`AveragedForecast`.
+    """One member as it is; normal ones as the normal of their mean mean and mean std; else an
+    :class:`AveragedForecast`.
 
     Examples
     --------
     >>> from calibrant.forecasts.normal import NormalForecast
-    >>> averaged([NormalForecast([0.0], [1.0]), NormalForecast([2.0], [3.0])], np.array([0.5, 0.5])).std.tolist()
+    >>> averaged(
+    ...     [NormalForecast([0.0], [1.0]), NormalForecast([2.0], [3.0])], np.array([0.5, 0.5])
+    ... ).std.tolist()
     [2.0]
     """
     if len(members) == 1:

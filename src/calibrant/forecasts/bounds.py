@@ -1,4 +1,6 @@
-"""The scale on which outcomes between bounds have none, and the forecasts that keep between them."""
+"""The scale on which outcomes between bounds have none, and the forecasts that keep between
+them.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +23,9 @@ NODES, HALVINGS = 24, 60
 
 @dataclass(frozen=True)
 class Bounds:
-    """Above ``lower`` the logarithm of the distance to it, below ``upper`` that to it, reversed; between both the normal score."""
+    """Above ``lower`` the logarithm of the distance to it, below ``upper`` that to it, reversed;
+    between both the normal score.
+    """
 
     lower: float | None
     upper: float | None
@@ -38,7 +42,9 @@ class Bounds:
                 return np.log(np.maximum(y - self.lower, 0.0))
             if self.lower is None:
                 return -np.log(np.maximum(self.upper - y, 0.0))
-            low, high = (np.clip(gap / self.width, 0.0, 1.0) for gap in (y - self.lower, self.upper - y))
+            low, high = (
+                np.clip(gap / self.width, 0.0, 1.0) for gap in (y - self.lower, self.upper - y)
+            )
             return np.where(low < 0.5, special.ndtri(low), -special.ndtri(high))
 
     def back(self, x: np.ndarray) -> np.ndarray:
@@ -48,7 +54,11 @@ class Bounds:
                 return self.lower + np.exp(x)
             if self.lower is None:
                 return self.upper - np.exp(-x)
-        return np.where(x < 0.0, self.lower + self.width * special.ndtr(x), self.upper - self.width * special.ndtr(-x))
+        return np.where(
+            x < 0.0,
+            self.lower + self.width * special.ndtr(x),
+            self.upper - self.width * special.ndtr(-x),
+        )
 
     def log_stretch(self, x: np.ndarray) -> np.ndarray:
         """log dy/dx at x."""
@@ -64,14 +74,21 @@ class Bounds:
             out = ~np.isfinite(self.forward(values)).reshape(len(values), -1).all(axis=1)
         if out.any():
             row = int(np.flatnonzero(out)[0])
-            rule = " and ".join(f"{side} {at:g}" for side, at in (("above", self.lower), ("below", self.upper)) if at is not None)
+            rule = " and ".join(
+                f"{side} {at:g}"
+                for side, at in (("above", self.lower), ("below", self.upper))
+                if at is not None
+            )
             seen = np.array2string(np.asarray(values[row]), precision=4, threshold=8)
             raise InputError(
-                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); set the bounds that hold, or drop these rows."
+                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); set the"
+                " bounds that hold, or drop these rows."
             )
 
     def normal_of(self, mean: np.ndarray, std: np.ndarray) -> NormalForecast:
-        """The normal forecast on the scale without bounds which has this mean and std between them, (n,) each."""
+        """The normal forecast on the scale without bounds which has this mean and std between
+        them, (n,) each.
+        """
         self.require_inside(mean, "the mean")
         if self.upper is None or self.lower is None:
             gap = mean - self.lower if self.upper is None else self.upper - mean
@@ -84,8 +101,9 @@ class Bounds:
         if too_wide.any():
             row = int(np.flatnonzero(too_wide)[0])
             raise InputError(
-                f"std must be one that a distribution from {self.lower:g} to {self.upper:g} can have; row {row} has {std[row]:.4g} with "
-                f"mean {mean[row]:.4g} ({int(too_wide.sum())} such rows); pass quantiles or samples between the bounds."
+                f"std must be one that a distribution from {self.lower:g} to {self.upper:g} can"
+                f" have; row {row} has {std[row]:.4g} with mean {mean[row]:.4g}"
+                f" ({int(too_wide.sum())} such rows); pass quantiles or samples between the bounds."
             )
         low, high = np.zeros_like(mean), np.full_like(mean, 0.4999 * np.pi)
         for _ in range(HALVINGS):
@@ -101,9 +119,13 @@ class Bounds:
         if self.upper is None or self.lower is None:
             with np.errstate(over="ignore"):
                 gap = np.exp((m if self.upper is None else -m) + 0.5 * s * s)
-                return self.lower + gap if self.upper is None else self.upper - gap, gap * np.sqrt(np.expm1(s * s))
+                return self.lower + gap if self.upper is None else self.upper - gap, gap * np.sqrt(
+                    np.expm1(s * s)
+                )
         height = m / np.sqrt(1.0 + s * s)
-        return self.back(height), self.width * np.sqrt(_variance(height, np.arcsin(s * s / (1.0 + s * s))))
+        return self.back(height), self.width * np.sqrt(
+            _variance(height, np.arcsin(s * s / (1.0 + s * s)))
+        )
 
     def opened(self, forecast: Forecast) -> Forecast:
         """A forecast between the bounds, (n,), on the scale without them."""
@@ -112,22 +134,32 @@ class Bounds:
         if isinstance(forecast, QuantileForecast):
             self.require_inside(forecast.values, "the quantiles or draws")
             values: Any = self.forward(forecast.values)
-            return SampleForecast(values) if isinstance(forecast, SampleForecast) else QuantileForecast(forecast.levels, values)
+            return (
+                SampleForecast(values)
+                if isinstance(forecast, SampleForecast)
+                else QuantileForecast(forecast.levels, values)
+            )
         raise InputError(
-            f"a forecast of bounded outcomes must be mean and std, quantiles, or samples; got {type(forecast).__name__}; "
-            "pass its quantiles as QuantileForecast(levels, values)."
+            "a forecast of bounded outcomes must be mean and std, quantiles, or samples; got"
+            f" {type(forecast).__name__}; pass its quantiles as QuantileForecast(levels, values)."
         )
 
 
 def _variance(height, angle):
-    """Variance of Phi(X), X normal, of mean Phi(height), where the sine of the angle is the correlation of two such (Plackett)."""
+    """Variance of Phi(X), X normal, of mean Phi(height), where the sine of the angle is the
+    correlation of two such (Plackett).
+    """
     x, w = np.polynomial.legendre.leggauss(NODES)
     sine = np.sin(0.5 * angle[..., None] * (x + 1.0))
-    return angle * sum_rows(np.exp(-np.square(height)[..., None] / (1.0 + sine)) * w) / (4.0 * np.pi)
+    return (
+        angle * sum_rows(np.exp(-np.square(height)[..., None] / (1.0 + sine)) * w) / (4.0 * np.pi)
+    )
 
 
 class BoundedForecast(Forecast):
-    """The distributions of outcomes between bounds, by a forecast (n,) on the scale that has none."""
+    """The distributions of outcomes between bounds, by a forecast (n,) on the scale that has
+    none.
+    """
 
     base: Forecast
     bounds: Bounds
@@ -138,7 +170,11 @@ class BoundedForecast(Forecast):
 
     @cached_property
     def _moments(self):
-        return self.bounds.moments_of(self.base) if isinstance(self.base, NormalForecast) else super()._moments
+        return (
+            self.bounds.moments_of(self.base)
+            if isinstance(self.base, NormalForecast)
+            else super()._moments
+        )
 
     def _at(self, z):
         return self.bounds.back(self.base.at(z))

@@ -1,4 +1,6 @@
-"""Conformal intervals as forecasts: their scores, their ends, and whatever level the calibration rows allow."""
+"""Conformal intervals as forecasts: their scores, their ends, and whatever level the calibration
+rows allow.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,11 +14,20 @@ from calibrant._kernels.conformal import order_statistic, rows_needed
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.forecasts.forecast import Forecast, require_level
 
-__all__ = ["CONFORMITY", "ConformalEnds", "ConformalForecast", "ConformalQuantileForecast", "Conformity", "quantile_ends"]
+__all__ = [
+    "CONFORMITY",
+    "ConformalEnds",
+    "ConformalForecast",
+    "ConformalQuantileForecast",
+    "Conformity",
+    "quantile_ends",
+]
 
 
 class Conformity(ABC):
-    """A signed score that rises with the outcome, 0 at the centre of the forecast, and its inverse."""
+    """A signed score that rises with the outcome, 0 at the centre of the forecast, and its
+    inverse.
+    """
 
     @abstractmethod
     def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
@@ -24,7 +35,9 @@ class Conformity(ABC):
 
     @abstractmethod
     def at(self, forecast: Forecast, score: np.ndarray) -> np.ndarray:
-        """The outcomes of these scores, (m,) or shape + (m,): shape + (m,); infinite where the score is."""
+        """The outcomes of these scores, (m,) or shape + (m,): shape + (m,); infinite where the
+        score is.
+        """
 
     @abstractmethod
     def unit(self, forecast: Forecast) -> np.ndarray:
@@ -52,7 +65,9 @@ class _Scaled(_Distance):
 
 
 class _Distributional(Conformity):
-    """The normal score of the outcome: its size orders rows as |PIT - 1/2| does, and keeps the tails that a PIT rounds to 0 or 1."""
+    """The normal score of the outcome: its size orders rows as |PIT - 1/2| does, and keeps the
+    tails that a PIT rounds to 0 or 1.
+    """
 
     def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
         return forecast.score_at(y)
@@ -66,7 +81,11 @@ class _Distributional(Conformity):
 
 
 #: By the name that ``ConformalIntervals(score=)`` knows them by.
-CONFORMITY: dict[str, Conformity] = {"scaled": _Scaled(), "absolute": _Absolute(), "distributional": _Distributional()}
+CONFORMITY: dict[str, Conformity] = {
+    "scaled": _Scaled(),
+    "absolute": _Absolute(),
+    "distributional": _Distributional(),
+}
 
 
 @dataclass(frozen=True)
@@ -91,14 +110,21 @@ class ConformalEnds:
     @property
     def over(self) -> str:
         """What a promise is an average over."""
-        return "new rows" if self.unit == "rows" else "one row, drawn by chance, of each new cluster"
+        return (
+            "new rows" if self.unit == "rows" else "one row, drawn by chance, of each new cluster"
+        )
 
     def require_within(self, y: np.ndarray | None) -> None:
         """Raise InputError where the bounds are none, or an outcome passes them."""
         if not (len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]):
-            raise InputError(f"bounds must be (low, high), the low one below the high one; got {self.bounds!r}.")
+            raise InputError(
+                f"bounds must be (low, high), the low one below the high one; got {self.bounds!r}."
+            )
         if y is not None and ((y < self.bounds[0]) | (y > self.bounds[1])).any():
-            raise InputError(f"no outcome may pass bounds, {self.bounds!r}; y goes from {y.min():g} to {y.max():g}; mend one of them.")
+            raise InputError(
+                f"no outcome may pass bounds, {self.bounds!r}; y goes from {y.min():g} to"
+                f" {y.max():g}; mend one of them."
+            )
 
     @property
     def joint(self) -> bool:
@@ -106,15 +132,21 @@ class ConformalEnds:
         return self.symmetric and self.side == "both"
 
     def level_of_each(self, level: float) -> float:
-        """The level that one end's order statistic is taken at: two ends of their own share what may be missed."""
+        """The level that one end's order statistic is taken at: two ends of their own share what
+        may be missed.
+        """
         return 0.5 + 0.5 * level if self.side == "both" and not self.symmetric else level
 
     def reach(self, scores: np.ndarray, mass: np.ndarray, level: np.ndarray | float) -> np.ndarray:
         """The order statistic of ascending scores at the level of one end."""
         return order_statistic(scores, mass, level, shares=self.unit == "clusters")
 
-    def limited(self, low: np.ndarray, high: np.ndarray, level: float, n: float) -> tuple[np.ndarray, np.ndarray]:
-        """The interval with the ends there are, within the bounds; a warning where one is infinite for want of rows."""
+    def limited(
+        self, low: np.ndarray, high: np.ndarray, level: float, n: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The interval with the ends there are, within the bounds; a warning where one is
+        infinite for want of rows.
+        """
         low, high = np.array(low), np.array(high)
         if self.side == "upper":
             low[...] = -np.inf
@@ -129,21 +161,25 @@ class ConformalEnds:
         return low, high
 
     def _say_infinite(self, low, high, level, n):
-        asked = [end for end, side in ((low, "lower"), (high, "upper")) if self.side in ("both", side)]
+        asked = [
+            end for end, side in ((low, "lower"), (high, "upper")) if self.side in ("both", side)
+        ]
         if any(np.isinf(end).any() for end in asked):
             needed = rows_needed(self.level_of_each(level))
             warn(
-                f"level {level:g} needs {needed:,} calibration {self.unit}; there are {n:,.0f}, so an end is infinite; "
-                "have more of them measured, ask for a lower level, or pass bounds=(low, high) that no outcome passes.",
+                f"level {level:g} needs {needed:,} calibration {self.unit}; there are {n:,.0f}, so"
+                " an end is infinite; have more of them measured, ask for a lower level, or pass"
+                " bounds=(low, high) that no outcome passes.",
                 SparseDataWarning,
             )
 
 
 class ConformalForecast(Forecast):
-    """Intervals between the outcomes whose scores are the order statistics of the calibration scores.
+    """Intervals between the outcomes whose scores are the order statistics of the calibration
+    scores.
 
-    ``scores`` ascend, and ``mass`` is their cumulated weight. Where both ends move together they are sizes; else they have signs, and the
-    distribution is that of all one-sided intervals.
+    ``scores`` ascend, and ``mass`` is their cumulated weight. Where both ends move together they
+    are sizes; else they have signs, and the distribution is that of all one-sided intervals.
     """
 
     base: Forecast
@@ -154,9 +190,22 @@ class ConformalForecast(Forecast):
     ends: ConformalEnds
 
     def __init__(
-        self, base: Forecast, conformity: Conformity, scores: np.ndarray, mass: np.ndarray, spread: float, ends: ConformalEnds
+        self,
+        base: Forecast,
+        conformity: Conformity,
+        scores: np.ndarray,
+        mass: np.ndarray,
+        spread: float,
+        ends: ConformalEnds,
     ) -> None:
-        self.base, self.conformity, self.scores, self.mass, self.spread, self.ends = base, conformity, scores, mass, spread, ends
+        self.base, self.conformity, self.scores, self.mass, self.spread, self.ends = (
+            base,
+            conformity,
+            scores,
+            mass,
+            spread,
+            ends,
+        )
         self.shape: tuple[int, ...] = base.shape
 
     @property
@@ -166,7 +215,9 @@ class ConformalForecast(Forecast):
 
     @property
     def std(self) -> np.ndarray:
-        """Root mean square of the calibration scores in units of each row: finite even where intervals are not."""
+        """Root mean square of the calibration scores in units of each row: finite even where
+        intervals are not.
+        """
         return self.spread * self.conformity.unit(self.base)
 
     def _above(self, level):
@@ -183,7 +234,10 @@ class ConformalForecast(Forecast):
             # At the median itself nothing is added, even where the reach is infinite.
             signed = np.where(z == 0.0, 0.0, np.sign(z) * reach)
         else:
-            above, below = self._above(special.ndtr(np.abs(z))), self._below(special.ndtr(np.abs(z)))
+            above, below = (
+                self._above(special.ndtr(np.abs(z))),
+                self._below(special.ndtr(np.abs(z))),
+            )
             middle = z == 0.0
             signed = np.where(z > 0.0, above, -below)
             signed[middle] = 0.5 * (above[middle] - below[middle])
@@ -192,22 +246,30 @@ class ConformalForecast(Forecast):
     def _score(self, y):
         size = self.conformity.of(self.base, y)
         if self.ends.joint:
-            # As many rows as scored at most this hold it: their share is the least level whose interval does.
+            # As many rows as scored at most this hold it: their share is the least level whose
+            # interval does.
             level = self._count(np.abs(size) * (1.0 - 1e-12), "left") / (self.mass[-1] + 1.0)
             return np.sign(size) * special.ndtri(0.5 + 0.5 * level)
         slack, total = 1e-12 * np.abs(np.where(np.isfinite(size), size, 0.0)), self.mass[-1]
         over = self._count(size - slack, "left") / (total + 1.0)
         under = (total - self._count(size + slack, "right")) / (total + 1.0)
-        return np.where(over > 0.5, special.ndtri(over), np.where(under > 0.5, -special.ndtri(under), 0.0))
+        return np.where(
+            over > 0.5, special.ndtri(over), np.where(under > 0.5, -special.ndtri(under), 0.0)
+        )
 
     def _count(self, score, side):
         return np.append(0.0, self.mass)[np.searchsorted(self.scores, score, side=side)]
 
     def _log_slope(self, y):
-        raise InputError("conformal intervals have no density; use intervals, coverage and widths, or another calibrator for the NLL.")
+        raise InputError(
+            "conformal intervals have no density; use intervals, coverage and widths, or another"
+            " calibrator for the NLL."
+        )
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that hold a new outcome with probability at least ``level``; infinite, with a warning, where rows are too few."""
+        """(low, high) that hold a new outcome with probability at least ``level``; infinite,
+        with a warning, where rows are too few.
+        """
         require_level(level, usual=0.9)
         each = self.ends.level_of_each(level)
         above = self._above(each)
@@ -216,11 +278,17 @@ class ConformalForecast(Forecast):
         return self.ends.limited(ends[..., 0], ends[..., 1], level, self.mass[-1])
 
     def _pick(self, key):
-        return ConformalForecast(self.base.select(key), self.conformity, self.scores, self.mass, self.spread, self.ends)
+        return ConformalForecast(
+            self.base.select(key), self.conformity, self.scores, self.mass, self.spread, self.ends
+        )
 
 
-def quantile_ends(forecast: Forecast, level: float, ends: ConformalEnds) -> tuple[np.ndarray, np.ndarray]:
-    """The forecast's own quantiles that are conformalised: of its central interval, or of both one-sided ones."""
+def quantile_ends(
+    forecast: Forecast, level: float, ends: ConformalEnds
+) -> tuple[np.ndarray, np.ndarray]:
+    """The forecast's own quantiles that are conformalised: of its central interval, or of both
+    one-sided ones.
+    """
     if ends.side == "both":
         return forecast.interval(level)
     both = forecast.quantile([1.0 - level, level])
@@ -228,11 +296,13 @@ def quantile_ends(forecast: Forecast, level: float, ends: ConformalEnds) -> tupl
 
 
 class ConformalQuantileForecast(Forecast):
-    """Intervals at the ``levels`` fitted, each end moved out by the order statistic of its scores; others are refused.
+    """Intervals at the ``levels`` fitted, each end moved out by the order statistic of its scores;
+    others are refused.
 
-    ``scores[j]`` and ``mass[j]`` are ascending scores of level j and their cumulated weights; a pair of them, of the outcomes below and of
-    those above, where each end has its own. Mean, standard deviation, CDF and draws are the base forecast's: conformal prediction says
-    nothing of them.
+    ``scores[j]`` and ``mass[j]`` are ascending scores of level j and their cumulated weights; a
+    pair of them, of the outcomes below and of those above, where each end has its own. Mean,
+    standard deviation, CDF and draws are the base forecast's: conformal prediction says nothing of
+    them.
     """
 
     base: Forecast
@@ -241,7 +311,14 @@ class ConformalQuantileForecast(Forecast):
     mass: Sequence[Any]
     ends: ConformalEnds
 
-    def __init__(self, base: Forecast, levels: np.ndarray, scores: Sequence[Any], mass: Sequence[Any], ends: ConformalEnds) -> None:
+    def __init__(
+        self,
+        base: Forecast,
+        levels: np.ndarray,
+        scores: Sequence[Any],
+        mass: Sequence[Any],
+        ends: ConformalEnds,
+    ) -> None:
         self.base, self.levels, self.scores, self.mass, self.ends = base, levels, scores, mass, ends
         self.shape: tuple[int, ...] = base.shape
 
@@ -256,10 +333,15 @@ class ConformalQuantileForecast(Forecast):
         return self.base.std
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that hold a new outcome with probability at least ``level``; infinite, with a warning, where rows are too few."""
+        """(low, high) that hold a new outcome with probability at least ``level``; infinite,
+        with a warning, where rows are too few.
+        """
         found = np.flatnonzero(np.abs(self.levels - level) < 1e-9)
         if len(found) == 0:
-            raise InputError(f"level must be one of those fitted, {self.levels.tolist()}; got {level!r}; give it to levels= and fit again.")
+            raise InputError(
+                f"level must be one of those fitted, {self.levels.tolist()}; got {level!r}; give it"
+                " to levels= and fit again."
+            )
         scores, mass = self.scores[int(found[0])], self.mass[int(found[0])]
         pairs = [(scores, mass)] * 2 if self.ends.joint else list(zip(scores, mass, strict=True))
         below, above = (self.ends.reach(s, m, self.ends.level_of_each(level)) for s, m in pairs)
@@ -267,7 +349,9 @@ class ConformalQuantileForecast(Forecast):
         if self.ends.joint:
             # A negative reach can cross the ends: then both are the middle between them.
             middle = 0.5 * (low + high)
-            return self.ends.limited(np.minimum(low - below, middle), np.maximum(high + above, middle), level, mass[-1])
+            return self.ends.limited(
+                np.minimum(low - below, middle), np.maximum(high + above, middle), level, mass[-1]
+            )
         return self.ends.limited(low - below, high + above, level, pairs[0][1][-1])
 
     def _at(self, z):
@@ -275,7 +359,11 @@ class ConformalQuantileForecast(Forecast):
             return self.base.at(z)
         out = []
         for each in z:
-            low, high = self.interval(float(1.0 - 2.0 * special.ndtr(-abs(each)))) if each else (self.base.quantile(0.5),) * 2
+            low, high = (
+                self.interval(float(1.0 - 2.0 * special.ndtr(-abs(each))))
+                if each
+                else (self.base.quantile(0.5),) * 2
+            )
             out.append(low if each < 0.0 else high)
         return np.stack(out, axis=-1)
 
@@ -286,4 +374,6 @@ class ConformalQuantileForecast(Forecast):
         return self.base.log_slope(y)
 
     def _pick(self, key):
-        return ConformalQuantileForecast(self.base.select(key), self.levels, self.scores, self.mass, self.ends)
+        return ConformalQuantileForecast(
+            self.base.select(key), self.levels, self.scores, self.mass, self.ends
+        )

@@ -12,9 +12,17 @@ from scipy import special
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant.errors import InputError
 
-__all__ = ["Forecast", "StretchedForecast", "require_finite", "require_level", "require_levels", "require_positive_std"]
+__all__ = [
+    "Forecast",
+    "StretchedForecast",
+    "require_finite",
+    "require_level",
+    "require_levels",
+    "require_positive_std",
+]
 
-#: The largest number, and one over the smallest std, whose quotients have fourth powers that are numbers still.
+#: The largest number, and one over the smallest std, whose quotients have fourth powers that are
+#: numbers still.
 LARGEST = 1e37
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Panels and nodes of the quadrature in z on [-9, 9], for distributions without closed moments.
@@ -22,11 +30,13 @@ PANELS, NODES, REACH = 72, 4, 9.0
 
 
 class Forecast(ABC):
-    """Predictive distributions of n rows, (n,), or of n rows and d outputs, (n, d), each output on its own.
+    """Predictive distributions of n rows, (n,), or of n rows and d outputs, (n, d), each output on
+    its own.
 
-    Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a probability would round to 0 or 1.
-    A kind of forecast writes ``shape``, ``_at(z)``, ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or
-    ``mean`` and ``std``) where it knows them better than by quadrature.
+    Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a
+    probability would round to 0 or 1. A kind of forecast writes ``shape``, ``_at(z)``,
+    ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or ``mean``
+    and ``std``) where it knows them better than by quadrature.
 
     See Also
     --------
@@ -73,15 +83,21 @@ class Forecast(ABC):
         return f"<{type(self).__name__}: {len(self):,} rows{outputs}>"
 
     def at(self, z: np.ndarray) -> np.ndarray:
-        """The value whose normal score is z, (m,) or shape + (m,): shape + (m,). For code that holds clean arrays."""
+        """The value whose normal score is z, (m,) or shape + (m,): shape + (m,). For code that
+        holds clean arrays.
+        """
         return self._at(z)
 
     def score_at(self, y: np.ndarray) -> np.ndarray:
-        """The normal score of y, of this shape. For code that holds clean arrays; ``score`` takes anything."""
+        """The normal score of y, of this shape. For code that holds clean arrays; ``score``
+        takes anything.
+        """
         return self._score(y)
 
     def log_slope(self, y: np.ndarray) -> np.ndarray:
-        """log dy/dz at y, of this shape: what the density loses to the change of variable. For code that holds clean arrays."""
+        """log dy/dz at y, of this shape: what the density loses to the change of variable. For
+        code that holds clean arrays.
+        """
         return self._log_slope(y)
 
     def select(self, key: Any) -> "Forecast":
@@ -98,13 +114,19 @@ class Forecast(ABC):
 
     def joined(self, others: Sequence[Any]) -> "Forecast":
         """These rows followed by those of other forecasts of the same kind."""
-        raise InputError(f"{type(self).__name__} cannot be put together from several folds; pass a fitted model.")
+        raise InputError(
+            f"{type(self).__name__} cannot be put together from several folds; pass a fitted model."
+        )
 
     def quantile(self, q: ArrayLike) -> np.ndarray:
-        """Quantiles at probability q: a number gives the shape of the forecast, an array (m,) one more axis of length m."""
+        """Quantiles at probability q: a number gives the shape of the forecast, an array (m,)
+        one more axis of length m.
+        """
         levels = np.asarray(q, dtype=np.float64)
         if levels.ndim > 1 or not ((levels > 0.0) & (levels < 1.0)).all():
-            raise InputError(f"q must be a number or a list of numbers above 0 and below 1; got {q!r}.")
+            raise InputError(
+                f"q must be a number or a list of numbers above 0 and below 1; got {q!r}."
+            )
         out = self._at(special.ndtri(np.atleast_1d(levels)))
         return out if levels.ndim else out[..., 0]
 
@@ -129,13 +151,19 @@ class Forecast(ABC):
         return ends[..., 0], ends[..., 1]
 
     def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
-        """``n`` independent draws from each distribution, the shape of the forecast with one more axis."""
+        """``n`` independent draws from each distribution, the shape of the forecast with one
+        more axis.
+        """
         return self._at(np.random.default_rng(random_state).standard_normal((*self.shape, n)))
 
     def stretched(self, factor: ArrayLike) -> "Forecast":
-        """The same distributions with every distance from the mean multiplied by ``factor`` (a number, or one a row)."""
+        """The same distributions with every distance from the mean multiplied by ``factor`` (a
+        number, or one a row).
+        """
 
-        return StretchedForecast(self, np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape))
+        return StretchedForecast(
+            self, np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)
+        )
 
     def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "Forecast":
         """The distributions at whose normal scores z these have ``shift + factor z``, each (n,)."""
@@ -165,28 +193,53 @@ def require_levels(levels: ArrayLike) -> None:
 
 
 def require_finite(values: np.ndarray, name: str) -> None:
-    """Raise InputError that names the first row of ``values`` (n, ...) which is not finite, or too large for arithmetic."""
+    """Raise InputError that names the first row of ``values`` (n, ...) which is not finite, or
+    too large for arithmetic.
+    """
     _require(np.isfinite(values), values, name, "be finite", "repair or drop these rows")
-    _require(np.abs(values) <= LARGEST, values, name, f"be at most {LARGEST:g} in size", "use larger units, or drop these rows")
+    _require(
+        np.abs(values) <= LARGEST,
+        values,
+        name,
+        f"be at most {LARGEST:g} in size",
+        "use larger units, or drop these rows",
+    )
 
 
 def require_positive_std(std: np.ndarray, what: str = "std") -> None:
-    """Raise InputError that names the first rows where ``std`` is not finite and positive, or too small or large for arithmetic."""
-    remedy = "repair or drop these rows; the order of the arguments is (mean, y, std=std) in fit and (y, mean, std) in metrics"
+    """Raise InputError that names the first rows where ``std`` is not finite and positive, or
+    too small or large for arithmetic.
+    """
+    remedy = (
+        "repair or drop these rows; the order of the arguments is (mean, y, std=std) in fit and (y,"
+        " mean, std) in metrics"
+    )
     _require(np.isfinite(std) & (std > 0.0), std, what, "be finite and positive", remedy)
     moderate = (std >= 1.0 / LARGEST) & (std <= LARGEST)
-    _require(moderate, std, what, f"be from {1.0 / LARGEST:g} to {LARGEST:g}", "pass y, mean and std in other units")
+    _require(
+        moderate,
+        std,
+        what,
+        f"be from {1.0 / LARGEST:g} to {LARGEST:g}",
+        "pass y, mean and std in other units",
+    )
 
 
 def _require(good, values, name, rule, remedy):
     if not good.all():
         rows = np.flatnonzero(~good.reshape(len(good), -1).all(axis=1))
-        seen = ", ".join(f"row {i} is {np.array2string(np.asarray(values[i]), precision=4)}" for i in rows[:3])
+        seen = ", ".join(
+            f"row {i} is {np.array2string(np.asarray(values[i]), precision=4)}" for i in rows[:3]
+        )
         raise InputError(f"{name} must {rule}; {seen} ({len(rows)} such rows); {remedy}.")
 
 
-def _quadrature(at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre panels in z."""
+def _quadrature(
+    at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre
+    panels in z.
+    """
     x, w = np.polynomial.legendre.leggauss(NODES)
     edges = np.linspace(-REACH, REACH, PANELS + 1)
     half = 0.5 * np.diff(edges)[:, None]

@@ -15,7 +15,8 @@ from calibrant.forecasts.normal import NormalForecast, finite_values
 
 __all__ = ["JointNormalForecast", "JointRecord", "as_joint", "read_joint"]
 
-#: The smallest eigenvalue, over the largest, of a covariance whose inverse keeps digits; and how unlike its transpose it may be.
+#: The smallest eigenvalue, over the largest, of a covariance whose inverse keeps digits; and how
+#: unlike its transpose it may be.
 SINGULAR, ASYMMETRIC = 1e-12, 1e-6
 
 
@@ -44,7 +45,8 @@ class JointNormalForecast:
     Raises
     ------
     InputError
-        When the shapes differ, a value is not finite, or a covariance is not symmetric and positive definite (the message names the row).
+        When the shapes differ, a value is not finite, or a covariance is not symmetric and positive
+        definite (the message names the row).
 
     See Also
     --------
@@ -62,12 +64,18 @@ class JointNormalForecast:
     def __init__(self, mean: ArrayLike, cov: ArrayLike) -> None:
         self.mean: np.ndarray = finite_values(mean, "mean")
         if self.mean.ndim != 2:
-            raise InputError(f"mean must be (n, d) for outputs together; got shape {self.mean.shape}; use NormalForecast for one output.")
+            raise InputError(
+                f"mean must be (n, d) for outputs together; got shape {self.mean.shape}; use"
+                " NormalForecast for one output."
+            )
         self.shape: tuple[int, ...] = self.mean.shape
         n, d = self.shape
         cov = to_array(cov, "cov").astype(np.float64, copy=False)
         if cov.shape not in ((d, d), (n, d, d)):
-            raise InputError(f"cov must be {(n, d, d)}, or {(d, d)} for all rows, as the mean is {(n, d)}; got {cov.shape}.")
+            raise InputError(
+                f"cov must be {(n, d, d)}, or {(d, d)} for all rows, as the mean is {(n, d)}; got"
+                f" {cov.shape}."
+            )
         cov = np.broadcast_to(cov, (n, d, d))
         require_finite(cov, "cov")
         size = np.abs(cov).max(axis=(1, 2))
@@ -78,7 +86,11 @@ class JointNormalForecast:
         self.directions: np.ndarray
         self.principal_variance, self.directions = np.linalg.eigh(self.cov)
         singular = ~(self.principal_variance[:, 0] > SINGULAR * self.principal_variance[:, -1])
-        _require_none(singular, cov, "positive definite; leave out outputs that follow from others, or add to the diagonal")
+        _require_none(
+            singular,
+            cov,
+            "positive definite; leave out outputs that follow from others, or add to the diagonal",
+        )
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -92,18 +104,26 @@ class JointNormalForecast:
         return NormalForecast(self.mean, np.sqrt(np.diagonal(self.cov, axis1=1, axis2=2)))
 
     def along(self, y: ArrayLike) -> np.ndarray:
-        """(n, d) distances of y from the mean along the principal directions, in the order of ``principal_variance``."""
+        """(n, d) distances of y from the mean along the principal directions, in the order of
+        ``principal_variance``.
+        """
         y = np.asarray(y, dtype=np.float64)
         if y.shape != self.shape:
             raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")
         return np.einsum("nij,ni->nj", self.directions, y - self.mean)
 
     def whitened(self, y: ArrayLike) -> np.ndarray:
-        """(n, d) errors through the symmetric root of the inverse covariance: independent and standard normal where calibrated."""
-        return np.einsum("nij,nj->ni", self.directions, self.along(y) / np.sqrt(self.principal_variance))
+        """(n, d) errors through the symmetric root of the inverse covariance: independent and
+        standard normal where calibrated.
+        """
+        return np.einsum(
+            "nij,nj->ni", self.directions, self.along(y) / np.sqrt(self.principal_variance)
+        )
 
     def distance(self, y: ArrayLike) -> np.ndarray:
-        """(n,) squared Mahalanobis distances of y: chi-squared with d degrees of freedom where the forecast is calibrated."""
+        """(n,) squared Mahalanobis distances of y: chi-squared with d degrees of freedom where
+        the forecast is calibrated.
+        """
         return (np.square(self.along(y)) / self.principal_variance).sum(axis=1)
 
     def log_density(self, y: ArrayLike) -> np.ndarray:
@@ -111,29 +131,43 @@ class JointNormalForecast:
         return -0.5 * (self.distance(y) + np.log(2.0 * np.pi * self.principal_variance).sum(axis=1))
 
     def box(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high), (n, d) each, of boxes that hold all outputs with probability at least ``level``; exactly where independent."""
+        """(low, high), (n, d) each, of boxes that hold all outputs with probability at least
+        ``level``; exactly where independent.
+        """
         require_level(level, usual=0.9)
-        # Sidak's inequality: for a normal vector the box is at least as probable as were its outputs independent.
+        # Sidak's inequality: for a normal vector the box is at least as probable as were its
+        # outputs independent.
         half = -special.ndtri(-0.5 * np.expm1(np.log(level) / self.shape[1])) * self.marginals.std
         return self.mean - half, self.mean + half
 
     def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
         """(n rows, d, n) independent draws."""
         z = np.random.default_rng(random_state).standard_normal((*self.shape, n))
-        return self.mean[..., None] + np.einsum("nij,njs->nis", self.directions, np.sqrt(self.principal_variance)[..., None] * z)
+        return self.mean[..., None] + np.einsum(
+            "nij,njs->nis", self.directions, np.sqrt(self.principal_variance)[..., None] * z
+        )
 
     def take(self, rows: Any) -> "JointNormalForecast":
         """The forecasts of some rows: indices, mask or slice."""
         return self._like(self.mean[rows], self.principal_variance[rows], self.directions[rows])
 
     def scaled(self, factor: ArrayLike) -> "JointNormalForecast":
-        """The same means with the variances multiplied by ``factor``: one number, one a direction, (d,), or (d, d).
+        """The same means with the variances multiplied by ``factor``: one number, one a direction,
+        (d,), or (d, d).
 
-        The last is the covariance of what is ``whitened``, and stands between the symmetric roots of each row's covariance.
+        The last is the covariance of what is ``whitened``, and stands between the symmetric roots
+        of each row's covariance.
         """
         if np.ndim(factor) == 2:
-            root = np.einsum("nij,nj,nkj->nik", self.directions, np.sqrt(self.principal_variance), self.directions)
-            return JointNormalForecast(self.mean, root @ np.asarray(factor, dtype=np.float64) @ root)
+            root = np.einsum(
+                "nij,nj,nkj->nik",
+                self.directions,
+                np.sqrt(self.principal_variance),
+                self.directions,
+            )
+            return JointNormalForecast(
+                self.mean, root @ np.asarray(factor, dtype=np.float64) @ root
+            )
         return self._like(self.mean, self.principal_variance * factor, self.directions)
 
     @staticmethod
@@ -143,7 +177,9 @@ class JointNormalForecast:
         out.principal_variance = np.take_along_axis(variance, order, axis=1)
         out.directions = np.take_along_axis(axes, order[:, None, :], axis=2)
         out.mean, out.shape = mean, mean.shape
-        out.cov = np.einsum("nij,nj,nkj->nik", out.directions, out.principal_variance, out.directions)
+        out.cov = np.einsum(
+            "nij,nj,nkj->nik", out.directions, out.principal_variance, out.directions
+        )
         return out
 
 
@@ -156,7 +192,8 @@ def _require_none(bad, cov, rule):
 
 @dataclass(frozen=True)
 class JointRecord:
-    """Checked outcomes of d outputs, with forecasts of them together; rows of weight 0 have been dropped.
+    """Checked outcomes of d outputs, with forecasts of them together; rows of weight 0 have been
+    dropped.
 
     Attributes
     ----------
@@ -180,7 +217,10 @@ class JointRecord:
     def normal(self) -> JointNormalForecast:
         """The forecast, refused where draws were given."""
         if self.forecast is None:
-            raise InputError("the forecast must be JointNormalForecast(mean, cov) here; got draws; pass their mean and covariance.")
+            raise InputError(
+                "the forecast must be JointNormalForecast(mean, cov) here; got draws; pass their"
+                " mean and covariance."
+            )
         return self.forecast
 
 
@@ -191,17 +231,20 @@ def as_joint(forecast: Any) -> JointNormalForecast:
     if isinstance(forecast, tuple) and len(forecast) == 2:
         return JointNormalForecast(*forecast)
     raise InputError(
-        f"a forecast of outputs together must be JointNormalForecast(mean, cov) or (mean, cov); got {type(forecast).__name__}; "
-        "a std for each output says nothing of how they hang together."
+        "a forecast of outputs together must be JointNormalForecast(mean, cov) or (mean, cov); got"
+        f" {type(forecast).__name__}; a std for each output says nothing of how they hang together."
     )
 
 
 def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> JointRecord:
-    """The record of a forecast of outputs together, JointNormalForecast, (mean, cov) or draws (n, d, m), and outcomes (n, d).
+    """The record of a forecast of outputs together, JointNormalForecast, (mean, cov) or draws (n,
+    d, m), and outcomes (n, d).
 
     Examples
     --------
-    >>> read_joint(([[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), [[2.0, 1.0]]).normal.distance([[2.0, 1.0]]).tolist()
+    >>> read_joint(([[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), [[2.0, 1.0]]).normal.distance(
+    ...     [[2.0, 1.0]]
+    ... ).tolist()
     [4.0]
     """
     draws = None
@@ -217,9 +260,17 @@ def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = No
         shape = joint.shape
     outcomes = finite_values(y, "y")
     if outcomes.shape != shape:
-        raise InputError(f"y must have the shape of the forecast, {shape}; got {outcomes.shape}; pass all outputs of the same rows.")
+        raise InputError(
+            f"y must have the shape of the forecast, {shape}; got {outcomes.shape}; pass all"
+            " outputs of the same rows."
+        )
     weight, kept = weights(sample_weight, len(outcomes))
     if kept is not None:
         outcomes = outcomes[kept]
-        joint, draws = None if joint is None else joint.take(kept), None if draws is None else draws[kept]
-    return JointRecord(outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight, kept)
+        joint, draws = (
+            None if joint is None else joint.take(kept),
+            None if draws is None else draws[kept],
+        )
+    return JointRecord(
+        outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight, kept
+    )

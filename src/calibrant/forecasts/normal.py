@@ -26,7 +26,8 @@ class NormalForecast(Forecast):
     Raises
     ------
     InputError
-        When the shapes differ, a value is not finite, or a std is not positive (the message names the rows).
+        When the shapes differ, a value is not finite, or a std is not positive (the message names
+        the rows).
 
     See Also
     --------
@@ -46,7 +47,10 @@ class NormalForecast(Forecast):
         self._mean = finite_values(mean, "mean")
         std = to_array(std, "std").astype(np.float64, copy=False)
         if std.shape != self._mean.shape:
-            raise InputError(f"std must have the shape of mean, {self._mean.shape}; got {std.shape}; pass one std for each mean.")
+            raise InputError(
+                f"std must have the shape of mean, {self._mean.shape}; got {std.shape}; pass one"
+                " std for each mean."
+            )
         require_positive_std(std)
         self._std = std
         self.shape: tuple[int, ...] = self._mean.shape
@@ -75,7 +79,12 @@ class NormalForecast(Forecast):
 
     def joined(self, others: Sequence["NormalForecast"]) -> "NormalForecast":
         """These rows followed by those of other normal forecasts."""
-        return _unchecked(*(np.concatenate([getattr(f, name) for f in (self, *others)]) for name in ("_mean", "_std")))
+        return _unchecked(
+            *(
+                np.concatenate([getattr(f, name) for f in (self, *others)])
+                for name in ("_mean", "_std")
+            )
+        )
 
     def stretched(self, factor: ArrayLike) -> "NormalForecast":
         """The same means with the standard deviations multiplied by ``factor``."""
@@ -86,7 +95,9 @@ class NormalForecast(Forecast):
         return _unchecked(self._mean + shift * self._std, self._std * factor)
 
     def averaged(self, others: Sequence["NormalForecast"], shares: np.ndarray) -> "NormalForecast":
-        """The normal distributions whose quantiles are the weighted means of these and those of other normal forecasts."""
+        """The normal distributions whose quantiles are the weighted means of these and those of
+        other normal forecasts.
+        """
         parts = [(w, f) for w, f in zip(shares, (self, *others), strict=True)]
         return _unchecked(sum(w * f.mean for w, f in parts), sum(w * f.std for w, f in parts))
 
@@ -103,25 +114,35 @@ def require_same_order(values: ArrayLike, name: str, like: Any, like_name: str) 
     require_order(column_names(values, name), name, column_names(like, like_name), like_name)
 
 
-def require_order(own: list[Any] | None, name: str, other: list[Any] | None, like_name: str) -> None:
+def require_order(
+    own: list[Any] | None, name: str, other: list[Any] | None, like_name: str
+) -> None:
     """The same for the names of the columns, or None where there are none."""
     if own is not None and other is not None and own != other and set(own) == set(other):
-        raise InputError(f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put them in one order.")
+        raise InputError(
+            f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put"
+            " them in one order."
+        )
 
 
 def finite_values(values: ArrayLike, name: str) -> np.ndarray:
     """(n,) or (n, d) float64, finite and not empty."""
     out = to_array(values, name).astype(np.float64, copy=False)
     if out.ndim not in (1, 2) or out.size == 0:
-        raise InputError(f"{name} must be (n,), or (n, d) for several outputs, with at least one row; got shape {out.shape}.")
+        raise InputError(
+            f"{name} must be (n,), or (n, d) for several outputs, with at least one row; got shape"
+            f" {out.shape}."
+        )
     require_finite(out, name)
     return out
 
 
 class RecalibratedForecast(Forecast):
-    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of each row (0 and 1 if not given).
+    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of
+    each row (0 and 1 if not given).
 
-    With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and variance are in closed form.
+    With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and
+    variance are in closed form.
     """
 
     base: Forecast
@@ -132,13 +153,25 @@ class RecalibratedForecast(Forecast):
     factor: np.ndarray | None
 
     def __init__(
-        self, base: Forecast, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray, shift: np.ndarray | None = None,
+        self,
+        base: Forecast,
+        knots: np.ndarray,
+        values: np.ndarray,
+        slopes: np.ndarray,
+        shift: np.ndarray | None = None,
         factor: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if isinstance(base, NormalForecast) and shift is not None:
             # A normal one takes them in: its moments stay in closed form.
             base, shift, factor = base.rescored(shift, factor), None, None
-        self.base, self.knots, self.values, self.slopes, self.shift, self.factor = base, knots, values, slopes, shift, factor
+        self.base, self.knots, self.values, self.slopes, self.shift, self.factor = (
+            base,
+            knots,
+            values,
+            slopes,
+            shift,
+            factor,
+        )
         self.shape: tuple[int, ...] = base.shape
 
     @cached_property
@@ -150,16 +183,27 @@ class RecalibratedForecast(Forecast):
 
     def _at(self, z):
         g = interpolate(z, self.knots, self.values, self.slopes)[0]
-        return self.base.at(g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g)
+        return self.base.at(
+            g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
+        )
 
     def _score(self, y):
         score = self.base.score_at(y)
-        return invert(score if self.shift is None else (score - self.shift) / self.factor, self.knots, self.values, self.slopes)
+        return invert(
+            score if self.shift is None else (score - self.shift) / self.factor,
+            self.knots,
+            self.values,
+            self.slopes,
+        )
 
     def _log_slope(self, y):
         slope = np.log(interpolate(self._score(y), self.knots, self.values, self.slopes)[1])
-        return self.base.log_slope(y) + (slope if self.factor is None else slope + np.log(self.factor))
+        return self.base.log_slope(y) + (
+            slope if self.factor is None else slope + np.log(self.factor)
+        )
 
     def _pick(self, key):
         affine = (None, None) if self.shift is None else (self.shift[key], self.factor[key])
-        return RecalibratedForecast(self.base.select(key), self.knots, self.values, self.slopes, *affine)
+        return RecalibratedForecast(
+            self.base.select(key), self.knots, self.values, self.slopes, *affine
+        )

@@ -57,7 +57,9 @@ def join_outputs(columns: Sequence[Forecast], shape: tuple[int, ...]) -> Forecas
 
 
 class ForecastParts(Forecast):
-    """One forecast of all rows from one a fold: row i is row ``position[i]`` of ``parts[part[i]]``."""
+    """One forecast of all rows from one a fold: row i is row ``position[i]`` of
+    ``parts[part[i]]``.
+    """
 
     parts: list[Forecast]
     part: np.ndarray
@@ -68,7 +70,9 @@ class ForecastParts(Forecast):
         self.shape: tuple[int, ...] = (len(part), *self.parts[0].shape[1:])
 
     def _each(self, make) -> Any:
-        """``make(forecast of some rows, these rows)`` of every part, each result put where its rows are."""
+        """``make(forecast of some rows, these rows)`` of every part, each result put where its
+        rows are.
+        """
         out = None
         for k, forecast in enumerate(self.parts):
             rows = np.flatnonzero(self.part == k)
@@ -106,24 +110,33 @@ class ForecastParts(Forecast):
 
     def _pick(self, key):
         if isinstance(key, tuple):
-            return ForecastParts([forecast.column(key[1]) for forecast in self.parts], self.part[key[0]], self.position[key[0]])
+            return ForecastParts(
+                [forecast.column(key[1]) for forecast in self.parts],
+                self.part[key[0]],
+                self.position[key[0]],
+            )
         return ForecastParts(self.parts, self.part[key], self.position[key])
 
 
 def gather(parts: Sequence[Forecast], rows: Sequence[np.ndarray]) -> Forecast:
-    """The forecasts of several folds in the order of the rows: ``rows[k]`` says which those of ``parts[k]`` are; each row is in one.
+    """The forecasts of several folds in the order of the rows: ``rows[k]`` says which those of
+    ``parts[k]`` are; each row is in one.
 
     Kinds that can be put together stay of their kind, and keep their closed forms.
 
     Examples
     --------
     >>> from calibrant.forecasts.normal import NormalForecast
-    >>> gather([NormalForecast([2.0], [1.0]), NormalForecast([1.0, 3.0], [1.0, 1.0])], [[1], [0, 2]]).mean.tolist()
+    >>> gather(
+    ...     [NormalForecast([2.0], [1.0]), NormalForecast([1.0, 3.0], [1.0, 1.0])], [[1], [0, 2]]
+    ... ).mean.tolist()
     [1.0, 2.0, 3.0]
     """
     first = parts[0]
     if isinstance(first, SeveralOutputs):
-        return SeveralOutputs([gather([f.column(j) for f in parts], rows) for j in range(first.shape[1])])
+        return SeveralOutputs(
+            [gather([f.column(j) for f in parts], rows) for j in range(first.shape[1])]
+        )
     order = np.argsort(np.concatenate(rows), kind="stable")
     if type(first).joined is not Forecast.joined and all(type(f) is type(first) for f in parts):
         return first.joined(parts[1:]).select(order)

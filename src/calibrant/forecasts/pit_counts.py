@@ -14,17 +14,23 @@ PIT_LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 
 
 def levels_of(forecast: object) -> np.ndarray:
-    """The levels between which the outcomes of a forecast are counted: those at which it gives quantiles, else ``PIT_LEVELS``."""
+    """The levels between which the outcomes of a forecast are counted: those at which it gives
+    quantiles, else ``PIT_LEVELS``.
+    """
     if isinstance(forecast, QuantileForecast) and not isinstance(forecast, SampleForecast):
         return forecast.levels
     return np.array(PIT_LEVELS)
 
 
-def pit_counts(record: ForecastRecord, levels: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1) -> np.ndarray:
-    """Rows of each group by the cells between levels that hold the PIT of their outcomes, (n_groups, C, C) with C = L + 1.
+def pit_counts(
+    record: ForecastRecord, levels: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1
+) -> np.ndarray:
+    """Rows of each group by the cells between levels that hold the PIT of their outcomes,
+    (n_groups, C, C) with C = L + 1.
 
-    Entry (a, b) is the weight of rows whose PIT is in cells a to b. The two differ where an outcome equals some of the quantiles
-    of a :class:`QuantileForecast`: they do not tell how much probability is below it.
+    Entry (a, b) is the weight of rows whose PIT is in cells a to b. The two differ where an outcome
+    equals some of the quantiles of a :class:`QuantileForecast`: they do not tell how much
+    probability is below it.
 
     Parameters
     ----------
@@ -51,23 +57,32 @@ def pit_counts(record: ForecastRecord, levels: np.ndarray, group: np.ndarray | N
     if isinstance(forecast, QuantileForecast):
         if not np.array_equal(forecast.levels, levels):
             found, wanted = forecast.levels.tolist(), levels.tolist()
-            raise InputError(f"all quantiles must be at the same levels, {wanted}; got {found}; watch other levels apart.")
+            raise InputError(
+                f"all quantiles must be at the same levels, {wanted}; got {found}; watch other"
+                " levels apart."
+            )
         below, upto = forecast.values < y[:, None], forecast.values <= y[:, None]
         first, last = below.sum(axis=-1), upto.sum(axis=-1)
     else:
         first = last = np.searchsorted(special.ndtri(levels), record.score, side="left")
-    counts = np.bincount((group * n + first) * n + last, weights=record.weights, minlength=n_groups * n * n)
+    counts = np.bincount(
+        (group * n + first) * n + last, weights=record.weights, minlength=n_groups * n * n
+    )
     return counts.reshape(n_groups, n, n).astype(np.float64)
 
 
 def _of_samples(samples, y, levels, group, n_groups, weight):
-    """An outcome drawn as its S samples are has each of S + 1 ranks alike, and each of those that it shares with tied samples."""
+    """An outcome drawn as its S samples are has each of S + 1 ranks alike, and each of those
+    that it shares with tied samples.
+    """
     ranks = np.arange(1, samples.shape[-1] + 1) / (samples.shape[-1] + 1.0)
     first, last = (samples < y[:, None]).sum(axis=-1), (samples <= y[:, None]).sum(axis=-1)
     ends = np.concatenate([[0.0], ranks, [1.0]])
     low, high = ends[first, None], ends[last + 1, None]
     edges = np.concatenate([[0.0], levels, [1.0]])
-    share = np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0) / (high - low)
+    share = np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0) / (
+        high - low
+    )
     cells = np.zeros((n_groups, len(levels) + 1))
     np.add.at(cells, group, share * weight[:, None])
     return cells[:, None] * np.eye(len(levels) + 1)

@@ -1,4 +1,6 @@
-"""Forecasts said as quantiles at levels, or as samples: ensembles, Monte Carlo dropout, posterior draws."""
+"""Forecasts said as quantiles at levels, or as samples: ensembles, Monte Carlo dropout,
+posterior draws.
+"""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,29 +16,35 @@ from calibrant.forecasts.forecast import Forecast, require_finite, require_posit
 
 __all__ = ["QuantileForecast", "SampleForecast"]
 
-#: A tail's slope is at least this share of the slope from the first to the last quantile. Estimated quantiles come close to each other by
-#: chance, and a tail drawn from such a pair would make outcomes beyond it nearly impossible. Exact quantiles of skewed distributions pay
-#: up to 0.03 nats for it; noisy ones gain whole nats.
+#: A tail's slope is at least this share of the slope from the first to the last quantile. Estimated
+#: quantiles come close to each other by chance, and a tail drawn from such a pair would make
+#: outcomes beyond it nearly impossible. Exact quantiles of skewed distributions pay up to 0.03 nats
+#: for it; noisy ones gain whole nats.
 LEAST_TAIL = 0.5
-#: Quantiles closer than this share of the distance from a row's first to its last are as good as tied.
+#: Quantiles closer than this share of the distance from a row's first to its last are as good as
+#: tied.
 TIED = 1e-3
 #: Share of rows with crossing quantiles from which on the forecast is cautioned of.
 MANY_CROSSING = 0.01
 
 
 class QuantileForecast(Forecast):
-    r"""Distributions by their quantiles at some levels, joined by straight lines on the scale of normal scores.
+    r"""Distributions by their quantiles at some levels, joined by straight lines on the scale of
+    normal scores.
 
-    .. math:: y = v_k + (v_{k+1} - v_k) \frac{z - z_k}{z_{k+1} - z_k}, \qquad z_k = \Phi^{-1}(\text{level}_k)
+    .. math:: y = v_k + (v_{k+1} - v_k) \frac{z - z_k}{z_{k+1} - z_k}, \qquad z_k =
+        \Phi^{-1}(\text{level}_k)
 
-    The end lines go on beyond the outer levels, at least half as steep as the line from the first quantile to the last; so the tails are
-    normal, and a normal distribution's own quantiles give it back.
+    The end lines go on beyond the outer levels, at least half as steep as the line from the first
+    quantile to the last; so the tails are normal, and a normal distribution's own quantiles give it
+    back.
 
     Parameters
     ----------
     levels : (k,) ascending, above 0 and below 1, at least two
     values : (n, k), or (n, d, k) for several outputs, in the units of y
-        Crossing quantiles are sorted (Chernozhukov et al. 2010), with a warning where at least 1 % of the rows cross.
+        Crossing quantiles are sorted (Chernozhukov et al. 2010), with a warning where at least 1 %
+        of the rows cross.
 
     Attributes
     ----------
@@ -46,7 +54,8 @@ class QuantileForecast(Forecast):
     Raises
     ------
     InputError
-        When levels and values do not fit, a value is not finite, or all quantiles of a row are equal.
+        When levels and values do not fit, a value is not finite, or all quantiles of a row are
+        equal.
 
     See Also
     --------
@@ -54,13 +63,16 @@ class QuantileForecast(Forecast):
 
     Notes
     -----
-    Tied quantiles, as of outcomes that are often exactly 0, are an atom, which has no density: there, and wherever quantiles are closer
-    than a thousandth of the distance from a row's first to its last, ``log_density`` is that of the line from the next lower to the next
-    higher quantile. So no atom decides a log loss, and none is paid for: compare such forecasts by the CRPS, which takes them as they are.
+    Tied quantiles, as of outcomes that are often exactly 0, are an atom, which has no density:
+    there, and wherever quantiles are closer than a thousandth of the distance from a row's first to
+    its last, ``log_density`` is that of the line from the next lower to the next higher quantile.
+    So no atom decides a log loss, and none is paid for: compare such forecasts by the CRPS, which
+    takes them as they are.
 
     References
     ----------
-    Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing", Econometrica 78, 2010.
+    Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing",
+    Econometrica 78, 2010.
 
     Examples
     --------
@@ -74,18 +86,23 @@ class QuantileForecast(Forecast):
         values = to_array(values, "values").astype(np.float64)
         if values.ndim not in (2, 3) or values.shape[-1] != len(self.levels) or len(values) == 0:
             raise InputError(
-                f"values must be (n, k) or (n, d, k) with k = {len(self.levels)} quantiles, as levels has; got shape {values.shape}."
+                f"values must be (n, k) or (n, d, k) with k = {len(self.levels)} quantiles, as"
+                f" levels has; got shape {values.shape}."
             )
         require_finite(values, "values")
         self.crossing: float = float((np.diff(values, axis=-1) < 0.0).any(axis=-1).mean())
         if self.crossing >= MANY_CROSSING:
             warn(
-                f"in {100.0 * self.crossing:.0f} % of the rows the quantiles cross, and are sorted: the model says less than it seems to; "
-                "look at the order of levels and columns, and at the model.",
+                f"in {100.0 * self.crossing:.0f} % of the rows the quantiles cross, and are sorted:"
+                " the model says less than it seems to; look at the order of levels and columns,"
+                " and at the model.",
                 CalibrationWarning,
             )
         self._set(np.sort(values, axis=-1))
-        require_positive_std(self.values[..., -1] - self.values[..., 0], "the distance between a row's first and last quantile")
+        require_positive_std(
+            self.values[..., -1] - self.values[..., 0],
+            "the distance between a row's first and last quantile",
+        )
 
     def _set(self, values):
         self.values: np.ndarray = values
@@ -115,15 +132,23 @@ class QuantileForecast(Forecast):
     def _at(self, z):
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
         k = np.clip(np.searchsorted(self.knots, z), 1, len(self.knots) - 1)
-        start, end = np.take_along_axis(self.values, k - 1, -1), np.take_along_axis(self.values, k, -1)
-        inner = start + (end - start) * (z - self.knots[k - 1]) / (self.knots[k] - self.knots[k - 1])
+        start, end = (
+            np.take_along_axis(self.values, k - 1, -1),
+            np.take_along_axis(self.values, k, -1),
+        )
+        inner = start + (end - start) * (z - self.knots[k - 1]) / (
+            self.knots[k] - self.knots[k - 1]
+        )
         low = self.values[..., :1] + self._ends[0][..., None] * (z - self.knots[0])
         high = self.values[..., -1:] + self._ends[1][..., None] * (z - self.knots[-1])
         return np.where(z < self.knots[0], low, np.where(z > self.knots[-1], high, inner))
 
     def _lines(self, y):
         """(number of knots below y, number at or below y, start of the line y is on, its slope)."""
-        below, upto = (self.values < y[..., None]).sum(axis=-1), (self.values <= y[..., None]).sum(axis=-1)
+        below, upto = (
+            (self.values < y[..., None]).sum(axis=-1),
+            (self.values <= y[..., None]).sum(axis=-1),
+        )
         k = np.clip(upto, 1, len(self.knots) - 1)
         start = np.take_along_axis(self.values, k[..., None] - 1, -1)[..., 0]
         end = np.take_along_axis(self.values, k[..., None], -1)[..., 0]
@@ -131,7 +156,9 @@ class QuantileForecast(Forecast):
 
     def _score(self, y):
         below, upto, k, start, slope = self._lines(y)
-        inner = self.knots[k - 1] + np.divide(y - start, slope, out=np.zeros(self.shape), where=slope > 0.0)
+        inner = self.knots[k - 1] + np.divide(
+            y - start, slope, out=np.zeros(self.shape), where=slope > 0.0
+        )
         last = len(self.knots) - 1
         # On knots, several of which may share a value: the middle of their scores.
         tied = 0.5 * (self.knots[np.minimum(below, last)] + self.knots[np.maximum(upto, 1) - 1])
@@ -142,17 +169,31 @@ class QuantileForecast(Forecast):
 
     def _log_slope(self, y):
         below, upto, _, _, slope = self._lines(y)
-        slope = np.where(upto == 0, self._ends[0], np.where(below == len(self.knots), self._ends[1], slope))
-        return np.log(np.where((upto > 0) & (below < len(self.knots)), self._untied(y, slope), slope))
+        slope = np.where(
+            upto == 0, self._ends[0], np.where(below == len(self.knots), self._ends[1], slope)
+        )
+        return np.log(
+            np.where((upto > 0) & (below < len(self.knots)), self._untied(y, slope), slope)
+        )
 
     def _untied(self, y, slope):
-        """The slope at y; where quantiles there are tied, that of the line from the next lower to the next higher one."""
+        """The slope at y; where quantiles there are tied, that of the line from the next lower
+        to the next higher one.
+        """
         near = TIED * (self.values[..., -1] - self.values[..., 0])
-        first, beyond = ((self.values < (y - near)[..., None]).sum(axis=-1), (self.values <= (y + near)[..., None]).sum(axis=-1))
+        first, beyond = (
+            (self.values < (y - near)[..., None]).sum(axis=-1),
+            (self.values <= (y + near)[..., None]).sum(axis=-1),
+        )
         start, end = np.maximum(first - 1, 0), np.minimum(beyond, len(self.knots) - 1)
-        rise = np.take_along_axis(self.values, end[..., None], -1) - np.take_along_axis(self.values, start[..., None], -1)
+        rise = np.take_along_axis(self.values, end[..., None], -1) - np.take_along_axis(
+            self.values, start[..., None], -1
+        )
         return np.where(
-            beyond - first > 1, rise[..., 0] / np.maximum(self.knots[end] - self.knots[start], np.finfo(np.float64).tiny), slope
+            beyond - first > 1,
+            rise[..., 0]
+            / np.maximum(self.knots[end] - self.knots[start], np.finfo(np.float64).tiny),
+            slope,
         )
 
     def _pick(self, key):
@@ -160,32 +201,45 @@ class QuantileForecast(Forecast):
 
     def joined(self, others: Sequence["QuantileForecast"]) -> "QuantileForecast":
         """These rows followed by those of other forecasts at the same levels."""
-        if any(len(f.levels) != len(self.levels) or (f.levels != self.levels).any() for f in others):
+        if any(
+            len(f.levels) != len(self.levels) or (f.levels != self.levels).any() for f in others
+        ):
             raise InputError("forecasts of quantiles must have the same levels in every fold.")
         return self._like(np.concatenate([f.values for f in (self, *others)]))
 
     def stretched(self, factor: ArrayLike) -> "QuantileForecast":
         """The same distributions with every distance from the mean multiplied by ``factor``."""
         factor = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)[..., None]
-        return QuantileForecast._like(self, self.mean[..., None] + factor * (self.values - self.mean[..., None]))
+        return QuantileForecast._like(
+            self, self.mean[..., None] + factor * (self.values - self.mean[..., None])
+        )
 
 
 def _levels(levels):
     out = to_array(levels, "levels").astype(np.float64)
     if out.ndim > 1:
         raise InputError(
-            f"levels must be (k,); got shape {out.shape}; levels and values look swapped: pass QuantileForecast(levels, values)."
+            f"levels must be (k,); got shape {out.shape}; levels and values look swapped: pass"
+            " QuantileForecast(levels, values)."
         )
-    if out.ndim != 1 or len(out) < 2 or not ((out > 0.0) & (out < 1.0)).all() or not (np.diff(out) > 0.0).all():
-        raise InputError(f"levels must be at least two ascending numbers above 0 and below 1; got {levels!r}.")
+    if (
+        out.ndim != 1
+        or len(out) < 2
+        or not ((out > 0.0) & (out < 1.0)).all()
+        or not (np.diff(out) > 0.0).all()
+    ):
+        raise InputError(
+            f"levels must be at least two ascending numbers above 0 and below 1; got {levels!r}."
+        )
     return out
 
 
 class SampleForecast(QuantileForecast):
     """Distributions by independent draws from each.
 
-    The sorted draws of a row are its quantiles at (i - 1/2) / S, joined by straight lines on the scale of normal scores; mean and standard
-    deviation (ddof = 1) are those of the draws themselves.
+    The sorted draws of a row are its quantiles at (i - 1/2) / S, joined by straight lines on the
+    scale of normal scores; mean and standard deviation (ddof = 1) are those of the draws
+    themselves.
 
     Parameters
     ----------
@@ -206,24 +260,33 @@ class SampleForecast(QuantileForecast):
         samples = to_array(samples, "samples").astype(np.float64)
         if samples.ndim not in (2, 3) or samples.shape[-1] < 2:
             raise InputError(
-                f"samples must be (n, s) or (n, d, s) with at least 2 draws a row; got shape {samples.shape}; one draw says nothing of the "
-                "spread: pass it as the mean, with a std of your own or to a metric that needs none."
+                "samples must be (n, s) or (n, d, s) with at least 2 draws a row; got shape"
+                f" {samples.shape}; one draw says nothing of the spread: pass it as the mean, with"
+                " a std of your own or to a metric that needs none."
             )
         equal = (samples == samples[..., :1]).all(axis=-1)
         if equal.any():
             first = np.argwhere(equal)[0]
             raise InputError(
-                f"samples must differ within a row; row {first[0]} has {samples.shape[-1]} draws of {samples[tuple(first)][0]} "
-                f"({int(equal.sum())} such rows); their std is 0, which no density can have: drop these rows, or pass mean and std."
+                f"samples must differ within a row; row {first[0]} has {samples.shape[-1]} draws of"
+                f" {samples[tuple(first)][0]} ({int(equal.sum())} such rows); their std is 0, which"
+                " no density can have: drop these rows, or pass mean and std."
             )
-        super().__init__((np.arange(samples.shape[-1]) + 0.5) / samples.shape[-1], np.sort(samples, axis=-1))
+        super().__init__(
+            (np.arange(samples.shape[-1]) + 0.5) / samples.shape[-1], np.sort(samples, axis=-1)
+        )
 
     @cached_property
     def _ends(self):
         # From the median draw: the gap between the two outermost draws says little about the tail.
-        middle = 0.5 * (self.values[..., (len(self.knots) - 1) // 2] + self.values[..., len(self.knots) // 2])
+        middle = 0.5 * (
+            self.values[..., (len(self.knots) - 1) // 2] + self.values[..., len(self.knots) // 2]
+        )
         whole = (self.values[..., -1] - self.values[..., 0]) / (self.knots[-1] - self.knots[0])
-        low, high = (middle - self.values[..., 0]) / -self.knots[0], (self.values[..., -1] - middle) / self.knots[-1]
+        low, high = (
+            (middle - self.values[..., 0]) / -self.knots[0],
+            (self.values[..., -1] - middle) / self.knots[-1],
+        )
         return np.where(low > 0.0, low, whole), np.where(high > 0.0, high, whole)
 
     @cached_property

@@ -22,15 +22,25 @@ __all__ = ["ForecastRecord", "FrozenForecast", "as_forecast", "is_forecast", "re
 
 
 class FrozenForecast(Forecast):
-    """Distributions by a frozen continuous distribution of ``scipy.stats`` whose parameters are arrays over the rows."""
+    """Distributions by a frozen continuous distribution of ``scipy.stats`` whose parameters are
+    arrays over the rows.
+    """
 
     def __init__(self, frozen: Any) -> None:
         if not all(hasattr(frozen, name) for name in ("dist", "args", "kwds", "ppf", "logpdf")):
-            raise InputError(f"a scipy forecast must be a frozen continuous distribution; got {type(frozen).__name__}.")
+            raise InputError(
+                "a scipy forecast must be a frozen continuous distribution; got"
+                f" {type(frozen).__name__}."
+            )
         self.frozen: Any = frozen
-        self.shape: tuple[int, ...] = np.broadcast_shapes(*(np.shape(a) for a in (*frozen.args, *frozen.kwds.values())))
+        self.shape: tuple[int, ...] = np.broadcast_shapes(
+            *(np.shape(a) for a in (*frozen.args, *frozen.kwds.values()))
+        )
         if len(self.shape) not in (1, 2):
-            raise InputError(f"the parameters of a scipy forecast must be (n,) or (n, d); got shape {self.shape}.")
+            raise InputError(
+                "the parameters of a scipy forecast must be (n,) or (n, d); got shape"
+                f" {self.shape}."
+            )
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -44,9 +54,14 @@ class FrozenForecast(Forecast):
 
     def _at(self, z):
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
-        # Last axis first, which is how the parameters broadcast; each half by the tail that keeps its digits.
+        # Last axis first, which is how the parameters broadcast; each half by the tail that keeps
+        # its digits.
         z = np.moveaxis(z, -1, 0)
-        out = np.where(z < 0.0, self.frozen.ppf(special.ndtr(np.minimum(z, 0.0))), self.frozen.isf(special.ndtr(-np.maximum(z, 0.0))))
+        out = np.where(
+            z < 0.0,
+            self.frozen.ppf(special.ndtr(np.minimum(z, 0.0))),
+            self.frozen.isf(special.ndtr(-np.maximum(z, 0.0))),
+        )
         return np.moveaxis(out, 0, -1)
 
     def _score(self, y):
@@ -82,8 +97,10 @@ class ForecastRecord:
     weight : (n,) positive, or None where every row counts once; rows of weight 0 have been dropped.
     kept : (n given,) mask of the rows kept, or None.
     names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
-    cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not rows; or None.
-    groups : (n,) labels, or a frame of n rows, as given, for methods that look at each group; or None.
+    cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not
+        rows; or None.
+    groups : (n,) labels, or a frame of n rows, as given, for methods that look at each group; or
+        None.
     X : (n, ...) features, or a frame of n rows, as given, for methods that use them; or None.
     """
 
@@ -116,7 +133,10 @@ class ForecastRecord:
         """Means, once they are found to exist."""
         mean = self.forecast.mean
         if not np.isfinite(mean).all():
-            raise InputError("the forecast must have a finite mean in every row; this distribution has none; use quantile-based methods.")
+            raise InputError(
+                "the forecast must have a finite mean in every row; this distribution has none; use"
+                " quantile-based methods."
+            )
         return mean
 
     @cached_property
@@ -144,7 +164,9 @@ class ForecastRecord:
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows each row's forecast and outcome, by which clusters are numbered."""
+        """(n,) a number that follows each row's forecast and outcome, by which clusters are
+        numbered.
+        """
         middle = np.asarray(self.forecast.quantile(0.5), dtype=np.float64)
         both = middle if self.y is None else middle - 0.5 * self.y
         return both if both.ndim == 1 else both.sum(axis=1)
@@ -159,13 +181,18 @@ class ForecastRecord:
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         n = len(self) if self.kept is None else len(self.kept)
         if values.shape != (n,):
-            raise InputError(f"{name} must have one entry for each of the {n} rows; got shape {values.shape}.")
+            raise InputError(
+                f"{name} must have one entry for each of the {n} rows; got shape {values.shape}."
+            )
         return values if self.kept is None else values[self.kept]
 
     def one_output(self) -> "ForecastRecord":
         """The record itself, refused where it has several outputs or no outcomes."""
         if self.y is None or len(self.forecast.shape) != 1:
-            raise InputError(f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape}; take one column at a time.")
+            raise InputError(
+                f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape};"
+                " take one column at a time."
+            )
         return self
 
     def other_labels(self, other: "ForecastRecord") -> list[np.ndarray]:
@@ -173,7 +200,9 @@ class ForecastRecord:
         return []
 
     def halves(self) -> list["ForecastRecord"]:
-        """Two records that share the rows, by what these hold and not by their order; clusters stay whole."""
+        """Two records that share the rows, by what these hold and not by their order; clusters
+        stay whole.
+        """
         keys = np.column_stack([np.asarray(self.y), self.forecast.mean, self.forecast.std])
         parts = halves(keys, self.weights, self.cluster)
         return [replace(self.take(part > 0.0), weight=part[part > 0.0]) for part in parts]
@@ -182,10 +211,15 @@ class ForecastRecord:
         """The same record for some of the rows (indices, mask or slice)."""
         y, weight, cluster = self.y, self.weight, self.cluster
         return replace(
-            self, forecast=self.forecast.take(rows), kept=None, y=None if y is None else y[rows],
-            weight=None if weight is None else weight[rows], cluster=None if cluster is None else cluster[rows],
-            groups=self._rows_of(self.groups, rows), X=self._rows_of(self.X, rows),
-        )  # fmt: skip
+            self,
+            forecast=self.forecast.take(rows),
+            kept=None,
+            y=None if y is None else y[rows],
+            weight=None if weight is None else weight[rows],
+            cluster=None if cluster is None else cluster[rows],
+            groups=self._rows_of(self.groups, rows),
+            X=self._rows_of(self.X, rows),
+        )
 
     def _rows_of(self, table, rows):
         return table if table is None else take_rows(table, np.arange(len(self))[rows])
@@ -208,7 +242,15 @@ class ForecastRecord:
         if not self.several:
             return [self]
         columns = range(self.forecast.shape[1])
-        return [replace(self, forecast=self.forecast.column(j), y=None if self.y is None else self.y[:, j], names=None) for j in columns]
+        return [
+            replace(
+                self,
+                forecast=self.forecast.column(j),
+                y=None if self.y is None else self.y[:, j],
+                names=None,
+            )
+            for j in columns
+        ]
 
     @property
     def strata(self) -> np.ndarray:
@@ -233,13 +275,23 @@ class ForecastRecord:
         return replace(self, forecast=result)
 
     def agrees_with(self, other: "ForecastRecord") -> bool:
-        """Whether both say the same of all rows, up to rounding, as far as mean, std and 90 % intervals tell."""
-        said = [(one.forecast.mean, one.forecast.std, *one.forecast.interval(0.9)) for one in (self, other)]
-        return all(np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True) for a, b in zip(*said, strict=True))
+        """Whether both say the same of all rows, up to rounding, as far as mean, std and 90 %
+        intervals tell.
+        """
+        said = [
+            (one.forecast.mean, one.forecast.std, *one.forecast.interval(0.9))
+            for one in (self, other)
+        ]
+        return all(
+            np.allclose(a, b, rtol=1e-9, atol=0.0, equal_nan=True)
+            for a, b in zip(*said, strict=True)
+        )
 
 
 def is_forecast(values: Any) -> bool:
-    """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of scipy.stats."""
+    """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of
+    scipy.stats.
+    """
     return isinstance(values, Forecast) or (hasattr(values, "ppf") and hasattr(values, "dist"))
 
 
@@ -252,15 +304,21 @@ def as_forecast(forecast: Any, std: ArrayLike | None = None) -> Forecast:
     if isinstance(forecast, tuple) and len(forecast) == 2:
         return NormalForecast(*forecast)
     raise InputError(
-        f"a forecast must be (mean, std), QuantileForecast(levels, values), SampleForecast(samples) or a frozen scipy distribution; "
-        f"got {type(forecast).__name__}; pass the standard deviations too."
+        "a forecast must be (mean, std), QuantileForecast(levels, values), SampleForecast(samples)"
+        f" or a frozen scipy distribution; got {type(forecast).__name__}; pass the standard"
+        " deviations too."
     )
 
 
 def read_forecast(
-    forecast: Any, std: ArrayLike | None = None, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
-    groups: Any = None, X: Any = None,
-) -> ForecastRecord:  # fmt: skip
+    forecast: Any,
+    std: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: Any = None,
+    X: Any = None,
+) -> ForecastRecord:
     """Check a forecast (and outcomes) and return them as a :class:`ForecastRecord`.
 
     Parameters
@@ -293,10 +351,15 @@ def read_forecast(
         y = finite_values(y, "y")
         if y.shape != forecast.shape:
             raise InputError(
-                f"y must have the shape of the forecast, {forecast.shape}; got {y.shape}; "
-                "check that both come from the same rows, in the order: (mean, y, std=std) in fit, (y, mean, std) in metrics."
+                f"y must have the shape of the forecast, {forecast.shape}; got {y.shape}; check"
+                " that both come from the same rows, in the order: (mean, y, std=std) in fit, (y,"
+                " mean, std) in metrics."
             )
     weight, kept = weights(sample_weight, len(forecast))
     beside = {"groups": groups_given(groups, len(forecast)), "X": rows_named(X, "X", len(forecast))}
     record = ForecastRecord(forecast, y, weight, names=names, **beside)
-    return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+    return (
+        record
+        if kept is None
+        else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+    )

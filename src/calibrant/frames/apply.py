@@ -20,25 +20,33 @@ __all__ = ["apply"]
 
 
 def apply(
-    calibrator: Any, source: Any, output: str | Path, *, probabilities: str | None = None, score: str | None = None,
-    confidence: str = "confidence", engine: str = "auto", overwrite: bool = False,
-) -> Path:  # fmt: skip
+    calibrator: Any,
+    source: Any,
+    output: str | Path,
+    *,
+    probabilities: str | None = None,
+    score: str | None = None,
+    confidence: str = "confidence",
+    engine: str = "auto",
+    overwrite: bool = False,
+) -> Path:
     r"""Calibrate the predictions of a table of any size, batch by batch, and write it to Parquet.
 
-    Rows and other columns stay as they are. The calibrated probabilities take the place of the predictions, and a column ``confidence``
-    is added: the probability that the model's own label is right.
+    Rows and other columns stay as they are. The calibrated probabilities take the place of the
+    predictions, and a column ``confidence`` is added: the probability that the model's own label is
+    right.
 
     Parameters
     ----------
     calibrator : fitted Calibrator, or fitted Map with ``score=``
     source : files or a table, as in :func:`calibrant.evaluate`
-        With a calibrator by group the columns of its groups are read by the names that they had in its fit.
+        With a calibrator by group the columns of its groups are read by the names that they had in
+        its fit.
     output : path
         A Parquet file; a folder of them on Dask, Spark and Ray.
     probabilities : str or list of str
-        The columns that hold what the calibrator takes (probabilities or logits), in the order of its classes
-        unless a pattern's star names them; as in
-        :func:`calibrant.evaluate`.
+        The columns that hold what the calibrator takes (probabilities or logits), in the order of
+        its classes unless a pattern's star names them; as in :func:`calibrant.evaluate`.
     score : str
         The column a map takes; it stays, and ``confidence`` is the map's.
     confidence : str, default "confidence"
@@ -60,7 +68,9 @@ def apply(
     >>> import tempfile
     >>> import pandas as pd
     >>> from calibrant.scalings.temperature import TemperatureScaling
-    >>> logs = pd.DataFrame({"p_0": [0.9, 0.6, 0.2], "p_1": [0.1, 0.4, 0.8], "note": ["a", "b", "c"]})
+    >>> logs = pd.DataFrame(
+    ...     {"p_0": [0.9, 0.6, 0.2], "p_1": [0.1, 0.4, 0.8], "note": ["a", "b", "c"]}
+    ... )
     >>> cal = TemperatureScaling().fit(logs[["p_0", "p_1"]].to_numpy(), [0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     list(pd.read_parquet(apply(cal, logs, f"{folder}/out.parquet", probabilities="p_*")))
@@ -72,12 +82,22 @@ def apply(
     if not isinstance(calibrator, Map):
         require_calibrator(calibrator)
     if isinstance(calibrator, Map) != (score is not None):
-        raise InputError(f"pass a map with score=, or a calibrator with probabilities=; got a {type(calibrator).__name__}.")
+        raise InputError(
+            "pass a map with score=, or a calibrator with probabilities=; got a"
+            f" {type(calibrator).__name__}."
+        )
     module = choose(source, engine)
     kinds = columns_of(source, module)
     if confidence in kinds:
-        raise InputError(f"the table has a column {confidence!r}, which is not overwritten; name the one added by confidence=.")
-    transform = Transform(calibrator, _in_order(_layout(kinds, probabilities, score, _groups_of(calibrator)), calibrator), confidence)
+        raise InputError(
+            f"the table has a column {confidence!r}, which is not overwritten; name the one added"
+            " by confidence=."
+        )
+    transform = Transform(
+        calibrator,
+        _in_order(_layout(kinds, probabilities, score, _groups_of(calibrator)), calibrator),
+        confidence,
+    )
     if module.CLUSTER:
         module.apply(opened(source, module), transform, output)
         _warn_of_new_levels(calibrator, transform.layout, output)
@@ -88,7 +108,9 @@ def apply(
 
 def _layout(kinds, probabilities, score, by=()):
     # A score has no predicted class here; its own column stands in.
-    return layout(kinds, label=None, probabilities=probabilities, score=score, predicted=score, by=by)
+    return layout(
+        kinds, label=None, probabilities=probabilities, score=score, predicted=score, by=by
+    )
 
 
 def _groups_of(calibrator):
@@ -96,12 +118,17 @@ def _groups_of(calibrator):
     if isinstance(calibrator, Map) or not calibrator.tags.uses_groups:
         return ()
     if calibrator.group_names_ is None:
-        raise InputError("the calibrator's groups had no names in its fit; fit it on a frame, or on a sketch by columns.")
+        raise InputError(
+            "the calibrator's groups had no names in its fit; fit it on a frame, or on a sketch by"
+            " columns."
+        )
     return calibrator.group_names_
 
 
 def _in_order(columns, calibrator):
-    """The columns in the order of the calibrator's classes, where their names say which is which."""
+    """The columns in the order of the calibrator's classes, where their names say which is
+    which.
+    """
     if columns.mode != "columns":
         return columns
     require_fitted(calibrator, "classes_")
@@ -123,7 +150,9 @@ def _write(batches, output, overwrite):
             for batch in batches:
                 if writer is None:
                     writer = parquet.ParquetWriter(temporary, batch.schema)
-                writer.write_batch(batch.cast(writer.schema) if batch.schema != writer.schema else batch)
+                writer.write_batch(
+                    batch.cast(writer.schema) if batch.schema != writer.schema else batch
+                )
         finally:
             if writer is not None:
                 writer.close()
@@ -132,7 +161,8 @@ def _write(batches, output, overwrite):
 
 
 def _warn_of_new_levels(calibrator, layout, output):
-    """Say here where no row that a cluster wrote is of a level of the fit: what its workers warn of stands in their logs.
+    """Say here where no row that a cluster wrote is of a level of the fit: what its workers warn of
+    stands in their logs.
 
     The groups are read until one level of each column is known, most often in the first batch.
     """
@@ -140,7 +170,11 @@ def _warn_of_new_levels(calibrator, layout, output):
     if levels is None or not output.is_dir():
         return
     first, known = None, np.zeros(len(layout.by), dtype=bool)
-    for batch in import_extra("pyarrow.dataset", "writing Parquet", "frames").dataset(str(output)).to_batches(columns=list(layout.by)):
+    for batch in (
+        import_extra("pyarrow.dataset", "writing Parquet", "frames")
+        .dataset(str(output))
+        .to_batches(columns=list(layout.by))
+    ):
         groups = _groups(layout, batch)
         first = groups if first is None and batch.num_rows else first
         known |= levels.any_known(groups)
@@ -152,7 +186,10 @@ def _warn_of_new_levels(calibrator, layout, output):
 
 def _groups(layout, batch):
     """Name -> labels of the columns of groups of a batch."""
-    return {name: array_of(known)[code] for name, (known, code) in zip(layout.by, layout.slices(batch), strict=True)}
+    return {
+        name: array_of(known)[code]
+        for name, (known, code) in zip(layout.by, layout.slices(batch), strict=True)
+    }
 
 
 class Transform:
@@ -172,7 +209,14 @@ class Transform:
         import pyarrow as pa
 
         if self.layout.mode == "score":
-            new, confidence = {}, self.calibrator.predict(numbers(batch, self.layout.values[0])) if batch.num_rows else np.zeros(0)
+            new, confidence = (
+                {},
+                (
+                    self.calibrator.predict(numbers(batch, self.layout.values[0]))
+                    if batch.num_rows
+                    else np.zeros(0)
+                ),
+            )
         else:
             new, confidence = self._calibrated(batch, pa)
         columns = {name: new.get(name, batch.column(name)) for name in batch.schema.names}
@@ -182,13 +226,23 @@ class Transform:
     def _calibrated(self, batch, pa):
         names = self.layout.values
         if batch.num_rows == 0:
-            empty = pa.array([], pa.list_(pa.float64()) if self.layout.mode == "list" else pa.float64())
+            empty = pa.array(
+                [], pa.list_(pa.float64()) if self.layout.mode == "list" else pa.float64()
+            )
             return dict.fromkeys(names, empty), np.zeros(0)
         values = np.ascontiguousarray(self.layout.probabilities(batch))
         groups = _groups(self.layout, batch) or None
-        Q, confidence = (ask(values, groups=groups) for ask in (self.calibrator.predict_proba, self.calibrator.predict_confidence))
+        Q, confidence = (
+            ask(values, groups=groups)
+            for ask in (self.calibrator.predict_proba, self.calibrator.predict_confidence)
+        )
         if self.layout.mode == "list":
             offsets = np.arange(0, Q.size + 1, Q.shape[1], dtype=np.int32)
-            return {names[0]: pa.ListArray.from_arrays(pa.array(offsets), pa.array(Q.ravel()))}, confidence
+            return {
+                names[0]: pa.ListArray.from_arrays(pa.array(offsets), pa.array(Q.ravel()))
+            }, confidence
         columns = [Q[:, 1]] if self.layout.mode == "second" else Q.T
-        return {name: pa.array(np.ascontiguousarray(column)) for name, column in zip(names, columns, strict=True)}, confidence
+        return {
+            name: pa.array(np.ascontiguousarray(column))
+            for name, column in zip(names, columns, strict=True)
+        }, confidence

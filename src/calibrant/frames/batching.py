@@ -1,4 +1,6 @@
-"""Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs little."""
+"""Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs
+little.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,12 +15,17 @@ LIST_LENGTH = 1000
 
 def batch_rows(kinds: dict[str, str], columns: Sequence[str] | None = None) -> int:
     """Rows to ask an engine for at a time, for these columns (None: all)."""
-    width = 8 * sum(LIST_LENGTH if kinds[name] == "list" else 1 for name in (kinds if columns is None else columns))
+    width = 8 * sum(
+        LIST_LENGTH if kinds[name] == "list" else 1
+        for name in (kinds if columns is None else columns)
+    )
     return max(FEWEST_ROWS, min(BATCH_ROWS, BATCH_BYTES // width))
 
 
 def gathered(batches: Sequence[Any]) -> Iterator[Any]:
-    """Record batches joined to those next to them, or cut, until they are of a good size; none is empty."""
+    """Record batches joined to those next to them, or cut, until they are of a good size; none
+    is empty.
+    """
     waiting, rows, size = [], 0, 0
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):

@@ -1,4 +1,6 @@
-"""File by file, with the sums kept after each, so that a run that was stopped goes on where it was."""
+"""File by file, with the sums kept after each, so that a run that was stopped goes on where it
+was.
+"""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -26,7 +28,11 @@ class FrameCheckpoint(Saved):
 
 
 def fold_files(
-    module: Any, paths: Sequence[str], kernel: "Kernel", checkpoint: Path | None = None, progress: Callable[..., Any] | None = None
+    module: Any,
+    paths: Sequence[str],
+    kernel: "Kernel",
+    checkpoint: Path | None = None,
+    progress: Callable[..., Any] | None = None,
 ) -> "GroupState":
     """The kernel's state over all files; those that the checkpoint holds are not read again."""
     kept = _kept(checkpoint, paths, kernel)
@@ -47,13 +53,28 @@ def _kept(checkpoint, paths, kernel):
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    # Sums over thousands of mostly empty bins compress without limit, and the file is this user's own.
+    # Sums over thousands of mostly empty bins compress without limit, and the file is this user's
+    # own.
     kept = load(checkpoint, max_bytes=sys.maxsize)
-    if not isinstance(kept, FrameCheckpoint) or kept.needed != fresh.needed or kept.state.settings != fresh.state.settings:
-        raise InputError(f"{checkpoint} must be the checkpoint of the same question (columns, slices, bins); delete it or name another.")
-    changed = [path for path, stamp in kept.done.items() if path not in paths or not Path(path).exists() or _stamp(path) != stamp]
+    if (
+        not isinstance(kept, FrameCheckpoint)
+        or kept.needed != fresh.needed
+        or kept.state.settings != fresh.state.settings
+    ):
+        raise InputError(
+            f"{checkpoint} must be the checkpoint of the same question (columns, slices, bins);"
+            " delete it or name another."
+        )
+    changed = [
+        path
+        for path, stamp in kept.done.items()
+        if path not in paths or not Path(path).exists() or _stamp(path) != stamp
+    ]
     if changed:
-        raise InputError(f"{checkpoint} holds sums of {changed[0]}, which has changed or is not among the files; delete it to start again.")
+        raise InputError(
+            f"{checkpoint} holds sums of {changed[0]}, which has changed or is not among the files;"
+            " delete it to start again."
+        )
     return kept
 
 

@@ -32,12 +32,14 @@ __all__ = [
     "whole_numbers",
 ]
 
-#: Pairs of labels of which the second says itself that it is the event; of others the order of the alphabet would turn good and bad round.
+#: Pairs of labels of which the second says itself that it is the event; of others the order of the
+#: alphabet would turn good and bad round.
 NO_AND_YES = (("0", "1"), ("false", "true"), ("no", "yes"))
 
 
 def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
-    """Which of these labels are the event: by value or text, or where None is named the 1, true or yes of two; others must be named.
+    """Which of these labels are the event: by value or text, or where None is named the 1, true or
+    yes of two; others must be named.
 
     Examples
     --------
@@ -52,8 +54,8 @@ def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
         if set(texts) <= {no, yes} and len(set(texts)) == len(texts):
             return [text == yes for text in texts]
     raise InputError(
-        f"the event must be named where the labels are not 0 and 1, booleans, or no and yes; got {str(listed[:6])[1:-1]}; "
-        "pass classes=[...] with the label of the event last."
+        "the event must be named where the labels are not 0 and 1, booleans, or no and yes; got"
+        f" {str(listed[:6])[1:-1]}; pass classes=[...] with the label of the event last."
     )
 
 
@@ -63,14 +65,18 @@ SPAN = 8192
 
 
 def encode(column: Any) -> tuple[list[Any], np.ndarray]:
-    """(values, number of each row's among them (n,) intp) of an Arrow array; a value may have no row."""
+    """(values, number of each row's among them (n,) intp) of an Arrow array; a value may have no
+    row.
+    """
     import pyarrow.types as types
 
     if types.is_integer(column.type) and not column.null_count and len(column):
         found = column.to_numpy()
         low, high = int(found.min()), int(found.max())
         if high - low < SPAN:
-            return list(range(low, high + 1)), np.subtract(found, low, dtype=np.intp, casting="unsafe")
+            return list(range(low, high + 1)), np.subtract(
+                found, low, dtype=np.intp, casting="unsafe"
+            )
     if not hasattr(column, "dictionary"):
         column = column.dictionary_encode()
     values = _levels(column.dictionary, types)
@@ -85,7 +91,9 @@ def encode(column: Any) -> tuple[list[Any], np.ndarray]:
 
 
 def mixed(parts: Sequence[Any]) -> np.ndarray:
-    """Number of each row's combination of values among all combinations, (n,), of encoded columns."""
+    """Number of each row's combination of values among all combinations, (n,), of encoded
+    columns.
+    """
     code = parts[0][1]
     for values, part in parts[1:]:
         code = code * len(values) + part
@@ -105,13 +113,16 @@ def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
     """The codes that have rows, and each row's number among them."""
     if n_codes > 4 * len(code):
         return np.unique(code, return_inverse=True)
-    # A table of all codes is quicker than sorting the rows, where it is not much longer than they are.
+    # A table of all codes is quicker than sorting the rows, where it is not much longer than they
+    # are.
     seen = np.bincount(code, minlength=n_codes) > 0
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[code]
 
 
 def floor(column: Any, every: str, name: str) -> Any:
-    """Times cut to the hour, day, ... they are in; those with a zone in UTC, as ``calibrant.levels`` reads them."""
+    """Times cut to the hour, day, ... they are in; those with a zone in UTC, as
+    ``calibrant.levels`` reads them.
+    """
     import pyarrow.compute as pc
     import pyarrow.types as types
 
@@ -135,11 +146,12 @@ def _levels(column, types):
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns by their names; ``values`` are probabilities (several, or one list column, or one of the second class), one score,
-    mean and std, or quantiles at ``levels``.
+    """The columns by their names; ``values`` are probabilities (several, or one list column, or one
+    of the second class), one score, mean and std, or quantiles at ``levels``.
 
-    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a class) or "forecast"; ``inputs`` says
-    whether the values are probabilities or logits. A score without ``predicted`` is right where the label is ``event``, or says so.
+    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a
+    class) or "forecast"; ``inputs`` says whether the values are probabilities or logits. A score
+    without ``predicted`` is right where the label is ``event``, or says so.
     """
 
     mode: str
@@ -185,43 +197,87 @@ class Layout:
 
 
 def layout(
-    types: dict[str, str], *, label: str | None, probabilities: str | Sequence[str] | None, score: str | None, predicted: str | None,
-    weight: str | None = None, by: str | Sequence[str] = (), time: str | None = None, every: str = "day", classes: Any = None,
+    types: dict[str, str],
+    *,
+    label: str | None,
+    probabilities: str | Sequence[str] | None,
+    score: str | None,
+    predicted: str | None,
+    weight: str | None = None,
+    by: str | Sequence[str] = (),
+    time: str | None = None,
+    every: str = "day",
+    classes: Any = None,
     target: Any = None,
-) -> Layout:  # fmt: skip
-    """Check the columns asked for against those there; ``types`` maps a name to "list" where the column holds lists."""
+) -> Layout:
+    """Check the columns asked for against those there; ``types`` maps a name to "list" where the
+    column holds lists.
+    """
     if (probabilities is None) == (score is None):
-        raise InputError("pass either probabilities= (all classes) or score= with predicted= (the predicted class only).")
+        raise InputError(
+            "pass either probabilities= (all classes) or score= with predicted= (the predicted"
+            " class only)."
+        )
     if score is not None and predicted is None:
         right = None if target in (None, "answer", "event") else target
-        return _there(Layout("score", (score,), None, label, None, weight, by, time, every, right), types)
-    mode, values = ("score", (score,)) if score is not None else _probability_columns(types, probabilities)
+        return _there(
+            Layout("score", (score,), None, label, None, weight, by, time, every, right), types
+        )
+    mode, values = (
+        ("score", (score,)) if score is not None else _probability_columns(types, probabilities)
+    )
     named = classes
     if mode == "columns" and classes is None:
-        classes = whole_numbers(starred(values, probabilities).values()) if isinstance(probabilities, str) else values
+        classes = (
+            whole_numbers(starred(values, probabilities).values())
+            if isinstance(probabilities, str)
+            else values
+        )
     if target not in (None, "answer", "classes"):
         values, event = _of_event(mode, values, classes, target, named is not None)
-        return _there(Layout("event", values, None, label, None, weight, by, time, every, event), types)
+        return _there(
+            Layout("event", values, None, label, None, weight, by, time, every, event), types
+        )
     if classes is None and mode == "second":
         classes = (0, 1)
     classes = None if classes is None else tuple(classes)
-    out = _there(Layout(mode, values, classes, label, predicted if mode == "score" else None, weight, by, time, every), types)
+    out = _there(
+        Layout(
+            mode,
+            values,
+            classes,
+            label,
+            predicted if mode == "score" else None,
+            weight,
+            by,
+            time,
+            every,
+        ),
+        types,
+    )
     if mode == "columns" and classes is not None and len(out.classes) != len(values):
-        raise InputError(f"classes must name the {len(values)} columns of probabilities; got {len(out.classes)}.")
+        raise InputError(
+            f"classes must name the {len(values)} columns of probabilities; got {len(out.classes)}."
+        )
     return out
 
 
 def _of_event(mode, values, classes, target, ordered):
-    """(the column of its probability, its label or None where the labels say it) of the event that is asked for; ``ordered`` classes have
+    """(the column of its probability, its label or None where the labels say it) of the event that
+    is asked for; ``ordered`` classes have
     it last."""
     if mode == "second":
         return values, target if target != "event" else classes[-1] if ordered else None
     if mode != "columns" or len(classes) != len(values):
         raise InputError(
-            f"target={target!r} takes a column of probabilities for each class, or one of the event's; got {list(values)[:6]}."
+            f"target={target!r} takes a column of probabilities for each class, or one of the"
+            f" event's; got {list(values)[:6]}."
         )
     if target == "event" and len(classes) != 2:
-        raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {list(classes)[:6]}, or "classes".')
+        raise InputError(
+            f'target="event" takes two classes; got {len(classes)}; name one of'
+            f' {list(classes)[:6]}, or "classes".'
+        )
     named = classes[-1] if target == "event" and ordered else None if target == "event" else target
     match = event_places(classes, named)
     if True not in match:
@@ -231,9 +287,17 @@ def _of_event(mode, values, classes, target, ordered):
 
 
 def forecast_layout(
-    names: Sequence[str], *, label: str, mean: Any = None, std: Any = None, quantiles: str | None = None,
-    weight: np.ndarray | None = None, by: str = (), time: Any = None, every: str = "day",
-) -> Layout:  # fmt: skip
+    names: Sequence[str],
+    *,
+    label: str,
+    mean: Any = None,
+    std: Any = None,
+    quantiles: str | None = None,
+    weight: np.ndarray | None = None,
+    by: str = (),
+    time: Any = None,
+    every: str = "day",
+) -> Layout:
     """Columns of outcomes, and of means and standard deviations or of quantiles."""
     beside = label, None, weight, by, time, every
     if quantiles is None:
@@ -245,19 +309,31 @@ def forecast_layout(
     found = starred_levels(names, quantiles)
     if len(found) < 2:
         listed = ", ".join(list(names)[:20])
-        raise InputError(f'quantiles must be a pattern such as "q_*" of two columns or more; got {quantiles!r} for {listed}.')
+        raise InputError(
+            f'quantiles must be a pattern such as "q_*" of two columns or more; got {quantiles!r}'
+            f" for {listed}."
+        )
     ordered = sorted(found, key=lambda name: found[name])
-    return _there(Layout("forecast", tuple(ordered), None, *beside, levels=tuple(found[name] for name in ordered)), names)
+    return _there(
+        Layout(
+            "forecast", tuple(ordered), None, *beside, levels=tuple(found[name] for name in ordered)
+        ),
+        names,
+    )
 
 
 def _there(columns, names):
     """The layout, its slices as a tuple, once all its columns are found."""
     if columns.every not in EVERY:
         raise InputError(f"every must be one of {', '.join(EVERY)}; got {columns.every!r}.")
-    columns = replace(columns, by=(columns.by,) if isinstance(columns.by, str) else tuple(columns.by or ()))
+    columns = replace(
+        columns, by=(columns.by,) if isinstance(columns.by, str) else tuple(columns.by or ())
+    )
     missing = [name for name in columns.needed if name not in names]
     if missing:
-        raise InputError(f"the table must have a column {missing[0]!r}; it has {', '.join(list(names)[:20])}.")
+        raise InputError(
+            f"the table must have a column {missing[0]!r}; it has {', '.join(list(names)[:20])}."
+        )
     return columns
 
 
@@ -269,20 +345,35 @@ def _probability_columns(types, probabilities):
     else:
         found = [probabilities]
     if not found:
-        raise InputError(f"the table must have columns like {probabilities!r}; it has {', '.join(list(types)[:20])}.")
+        raise InputError(
+            f"the table must have columns like {probabilities!r}; it has"
+            f" {', '.join(list(types)[:20])}."
+        )
     if len(found) > 1:
         return "columns", tuple(found)
     return ("list" if types.get(found[0]) == "list" else "second"), tuple(found)
 
 
 def starred(names: Any, pattern: Any) -> dict[str, str]:
-    """Name -> the part of it that the pattern's star stands for, of the names that match; none where the pattern has no star."""
+    """Name -> the part of it that the pattern's star stands for, of the names that match; none
+    where the pattern has no star.
+    """
     start, star, end = pattern.partition("*")
-    return {name: name[len(start) : len(name) - len(end)] for name in names if fnmatchcase(name, pattern)} if star else {}
+    return (
+        {
+            name: name[len(start) : len(name) - len(end)]
+            for name in names
+            if fnmatchcase(name, pattern)
+        }
+        if star
+        else {}
+    )
 
 
 def starred_levels(names: Any, pattern: str) -> dict[str, float]:
-    """Name -> level, of the columns of quantiles: those that match, whose star stands for a number between 0 and 1."""
+    """Name -> level, of the columns of quantiles: those that match, whose star stands for a
+    number between 0 and 1.
+    """
     found = {}
     for name, text in starred(names, pattern).items():
         with suppress(ValueError):
@@ -291,7 +382,8 @@ def starred_levels(names: Any, pattern: str) -> dict[str, float]:
 
 
 def whole_numbers(texts: Any) -> list[Any]:
-    """The texts as whole numbers where all of them are; a header's "0" and a column's 0 or 0.0 are then one class.
+    """The texts as whole numbers where all of them are; a header's "0" and a column's 0 or 0.0 are
+    then one class.
 
     Examples
     --------
@@ -320,7 +412,10 @@ def _whole(column, name):
 
 def _require_all(n_missing, name):
     if n_missing:
-        raise InputError(f"column {name!r} must have a value in every row; {n_missing} are missing; filter those rows out first.")
+        raise InputError(
+            f"column {name!r} must have a value in every row; {n_missing} are missing; filter those"
+            " rows out first."
+        )
 
 
 def coded(batch: Any, name: str) -> Any:
@@ -335,7 +430,11 @@ def numbers(batch: Any, name: str) -> np.ndarray:
     column = _whole(batch.column(name), name)
     try:
         out = column.to_numpy(zero_copy_only=False)
-        return out if out.dtype in (np.float32, np.float64) else out.astype(np.float32 if out.dtype == np.float16 else np.float64)
+        return (
+            out
+            if out.dtype in (np.float32, np.float64)
+            else out.astype(np.float32 if out.dtype == np.float16 else np.float64)
+        )
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers; it holds {column.type}.") from None
 
@@ -344,7 +443,9 @@ def _list_values(column, name):
     flat, n = column.flatten().to_numpy(zero_copy_only=False), len(column)
     K = len(flat) // n if n else 0
     if column.null_count or n * K != len(flat) or (n and not _all_of_length(column, K)):
-        raise InputError(f"column {name!r} must hold one list of the same length in every row, without nulls.")
+        raise InputError(
+            f"column {name!r} must hold one list of the same length in every row, without nulls."
+        )
     return flat.reshape(n, K)
 
 

@@ -29,16 +29,25 @@ NAMED = 3
 
 
 def refuse_missing_times(found: "Sliced", source: Any, module: Any, time: str | None) -> None:
-    """InputError with the numbers of the rows that have no time, for the evaluation of a source sliced by ``time``."""
+    """InputError with the numbers of the rows that have no time, for the evaluation of a source
+    sliced by ``time``.
+    """
     # Time is the last of what rows are sliced by.
     if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):
         return
     # A cluster's engine has no order of rows to number them by.
-    rows = [] if module.CLUSTER else _missing(module.batches(opened(source, module), [time], ordered=True), time)
+    rows = (
+        []
+        if module.CLUSTER
+        else _missing(module.batches(opened(source, module), [time], ordered=True), time)
+    )
     more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
     named = f"{', '.join(f'row {row}' for row in rows[:NAMED])}{more}" if rows else "some rows"
     verb = "has" if len(rows) == 1 else "have"
-    raise InputError(f"column {time!r} must have a time in every row; {named} {verb} none; repair those rows or filter them out first.")
+    raise InputError(
+        f"column {time!r} must have a time in every row; {named} {verb} none; repair those rows or"
+        " filter them out first."
+    )
 
 
 def _missing(batches, name):
@@ -55,17 +64,34 @@ FINE_BINS = 4096
 
 
 def evaluate(
-    source: Any, *, label: str = "label", probabilities: str | Sequence[str] | None = None, score: ArrayLike | None = None,
-    predicted: str | None = None, mean: Any = None, std: Any = None, quantiles: str | None = None, by: str | Sequence[str] = (),
+    source: Any,
+    *,
+    label: str = "label",
+    probabilities: str | Sequence[str] | None = None,
+    score: ArrayLike | None = None,
+    predicted: str | None = None,
+    mean: Any = None,
+    std: Any = None,
+    quantiles: str | None = None,
+    by: str | Sequence[str] = (),
     time: str | None = None,
-    every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day", weight: np.ndarray | None = None,
-    classes: ArrayLike | None = None, target: Any = None, n_bins: int | None = None, strategy: Literal["width", "mass"] = "width",
-    engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto", checkpoint: Path | None = None,
-    progress: Callable[..., Any] | None = None, metrics: Sequence[Metric] = (), cluster: str | None = None,
-) -> Evaluation | ForecastEvaluation:  # fmt: skip
-    r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass and bounded memory.
+    every: Literal["hour", "day", "week", "month", "quarter", "year"] = "day",
+    weight: np.ndarray | None = None,
+    classes: ArrayLike | None = None,
+    target: Any = None,
+    n_bins: int | None = None,
+    strategy: Literal["width", "mass"] = "width",
+    engine: Literal["auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"] = "auto",
+    checkpoint: Path | None = None,
+    progress: Callable[..., Any] | None = None,
+    metrics: Sequence[Metric] = (),
+    cluster: str | None = None,
+) -> Evaluation | ForecastEvaluation:
+    r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass
+    and bounded memory.
 
-    .. math:: \mathrm{state} = \sum_{\mathrm{batches}} \mathrm{sums\ by\ (slice,\ predicted\ class,\ bin)}
+    .. math:: \mathrm{state} = \sum_{\mathrm{batches}} \mathrm{sums\ by\ (slice,\ predicted\
+        class,\ bin)}
 
     Parameters
     ----------
@@ -74,15 +100,17 @@ def evaluate(
     label : str, default "label"
         Column of true classes; of outcomes, with ``mean``.
     probabilities : str or list of str
-        Columns as a pattern ("p\_\*", the star being the class) or a list, one column of lists, or one column of the second class's
-        probability.
+        Columns as a pattern ("p\_\*", the star being the class) or a list, one column of lists, or
+        one column of the second class's probability.
     score, predicted : str
-        Instead of all probabilities: columns of the predicted class's probability and of the predicted class. Without ``predicted`` the
-        label says whether the answer was right: 0 and 1, booleans, no and yes, or of others the label that ``target`` names.
+        Instead of all probabilities: columns of the predicted class's probability and of the
+        predicted class. Without ``predicted`` the label says whether the answer was right: 0 and 1,
+        booleans, no and yes, or of others the label that ``target`` names.
     mean, std : str
         Instead, for regression: columns of predicted means and standard deviations.
     quantiles : str
-        Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the level.
+        Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the
+        level.
 
     by : str or list of str
         Columns to slice by.
@@ -93,13 +121,14 @@ def evaluate(
         Column of weights; weight 2 means the row twice.
     classes : (K,) labels in column order, optional
     target : {"event", "answer"} or a class label, optional
-        The question, as for :func:`report` and the command line. "event": how likely the event is, of two classes the last of ``classes``,
-        or the one that labels 0 and 1, booleans, or no and yes say themselves. "answer": how likely the predicted class is right. A
-        label: how likely that class is. By default the event of one column or of two, and otherwise the answer.
+        The question, as for :func:`report` and the command line. "event": how likely the event is,
+        of two classes the last of ``classes``, or the one that labels 0 and 1, booleans, or no and
+        yes say themselves. "answer": how likely the predicted class is right. A label: how likely
+        that class is. By default the event of one column or of two, and otherwise the answer.
     n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
-        "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins of equal weight; the column ``ece_bound``
-        says how far that can be from the exact error.
+        "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins
+        of equal weight; the column ``ece_bound`` says how far that can be from the exact error.
     engine : {"auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"}
         "auto" is polars for files and a table's own engine otherwise.
     checkpoint : path, optional
@@ -107,18 +136,20 @@ def evaluate(
     progress : callable, optional
         For files, called as ``progress(done, total)`` after each file.
     metrics : list of Metric, optional
-        Further ones that are sums over rows, such as ``[metrics.observed_expected_ratio]``: a column each by its ``key`` (its ``repr``
-        where two share one), with ``_low`` and ``_high``. They need all probabilities.
+        Further ones that are sums over rows, such as ``[metrics.observed_expected_ratio]``: a
+        column each by its ``key`` (its ``repr`` where two share one), with ``_low`` and ``_high``.
+        They need all probabilities.
 
     cluster : None
-        Intervals here are of independent rows. A column of rows that hang together is refused: a cluster may lie in any part of the table,
-        and its sums would not stay bounded.
+        Intervals here are of independent rows. A column of rows that hang together is refused: a
+        cluster may lie in any part of the table, and its sums would not stay bounded.
 
     Returns
     -------
     Evaluation or ForecastEvaluation
-        ``.frame()`` one row a slice, ``.overall()``, ``.to_dict()``, and of classes ``.reliability_curve()``; evaluations add up. Of
-        forecasts: NLL, CRPS, RMSE, MAE, sharpness, c_v, coverage and width of 90 % intervals, ENCE, UCE, interval calibration error.
+        ``.frame()`` one row a slice, ``.overall()``, ``.to_dict()``, and of classes
+        ``.reliability_curve()``; evaluations add up. Of forecasts: NLL, CRPS, RMSE, MAE, sharpness,
+        c_v, coverage and width of 90 % intervals, ENCE, UCE, interval calibration error.
 
     Raises
     ------
@@ -133,17 +164,25 @@ def evaluate(
 
     Notes
     -----
-    Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation (1e-9). Memory is (slices x predicted
-    classes x bins), never rows. Columns of ``score=`` alone give the losses of the confidence (``confidence_log_loss``,
-    ``confidence_brier_score``), not those of all probabilities. Of an event the table has ``mean_risk``, ``event_rate``,
-    ``observed_expected_ratio``, ``log_loss``, ``event_brier_score`` and ``event_ece``. ENCE and UCE are those of the metrics with
-    ``cells=32``: bins of equal weight by std whose edges are off by at most 2 %. With one process the kernel uses one core; a
-    cluster's engine uses all.
+    Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation
+    (1e-9). Memory is (slices x predicted classes x bins), never rows. Columns of ``score=`` alone
+    give the losses of the confidence (``confidence_log_loss``, ``confidence_brier_score``), not
+    those of all probabilities. Of an event the table has ``mean_risk``, ``event_rate``,
+    ``observed_expected_ratio``, ``log_loss``, ``event_brier_score`` and ``event_ece``. ENCE and UCE
+    are those of the metrics with ``cells=32``: bins of equal weight by std whose edges are off by
+    at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> logs = pd.DataFrame({"p_cat": [0.9, 0.4, 0.8], "p_dog": [0.1, 0.6, 0.2], "label": ["cat", "dog", "dog"], "day": [1, 1, 2]})
+    >>> logs = pd.DataFrame(
+    ...     {
+    ...         "p_cat": [0.9, 0.4, 0.8],
+    ...         "p_dog": [0.1, 0.6, 0.2],
+    ...         "label": ["cat", "dog", "dog"],
+    ...         "day": [1, 1, 2],
+    ...     }
+    ... )
     >>> found = evaluate(logs, probabilities="p_*", by="day", target="answer")
     >>> found.frame()[["day", "n", "accuracy", "ece"]].values.tolist()
     [[1.0, 2.0, 1.0, 0.25], [2.0, 1.0, 0.0, 0.8]]
@@ -158,15 +197,35 @@ def evaluate(
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
     if of_numbers:
         if metrics:
-            raise InputError("metrics= are of classification; leave them out with mean= or quantiles=.")
+            raise InputError(
+                "metrics= are of classification; leave them out with mean= or quantiles=."
+            )
         if probabilities is not None or score is not None:
-            raise InputError("pass mean= and std= or quantiles= (regression), or probabilities= or score= (classification), not both.")
-        kernel = ForecastKernel(forecast_layout(kinds, mean=mean, std=std, quantiles=quantiles, **sliced), n_bins)
+            raise InputError(
+                "pass mean= and std= or quantiles= (regression), or probabilities= or score="
+                " (classification), not both."
+            )
+        kernel = ForecastKernel(
+            forecast_layout(kinds, mean=mean, std=std, quantiles=quantiles, **sliced), n_bins
+        )
     else:
         target = _question(kinds, probabilities, target, metrics)
-        columns = layout(kinds, probabilities=probabilities, score=score, predicted=predicted, classes=classes, target=target, **sliced)
+        columns = layout(
+            kinds,
+            probabilities=probabilities,
+            score=score,
+            predicted=predicted,
+            classes=classes,
+            target=target,
+            **sliced,
+        )
         summed = _sums(metrics, columns)
-        kernel = Kernel(columns, FINE_BINS if strategy == "mass" else n_bins, "logit" if strategy == "mass" else "width", metrics=summed)
+        kernel = Kernel(
+            columns,
+            FINE_BINS if strategy == "mass" else n_bins,
+            "logit" if strategy == "mass" else "width",
+            metrics=summed,
+        )
     paths = files(source)
     if paths is None and not (checkpoint is None and progress is None):
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
@@ -174,14 +233,22 @@ def evaluate(
         with reading(source):
             state = fold(module, source, kernel)
     else:
-        state = fold_files(module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress)
-    found = ForecastEvaluation(state, n_bins) if of_numbers else Evaluation(state, strategy, n_bins, tuple(metrics))
+        state = fold_files(
+            module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress
+        )
+    found = (
+        ForecastEvaluation(state, n_bins)
+        if of_numbers
+        else Evaluation(state, strategy, n_bins, tuple(metrics))
+    )
     refuse_missing_times(found, source, module, time)
     return found
 
 
 def _question(kinds, probabilities, target, metrics):
-    """The question that ``target`` asks, as ``calibrant.report`` asks it; sums of further metrics are of all classes."""
+    """The question that ``target`` asks, as ``calibrant.report`` asks it; sums of further
+    metrics are of all classes.
+    """
     if target is not None or probabilities is None or metrics:
         return target
     if isinstance(probabilities, str):
@@ -195,19 +262,30 @@ def _question(kinds, probabilities, target, metrics):
 def _refuse(cluster, target, of_numbers):
     if cluster is not None:
         raise InputError(
-            f"cluster must be left out where tables are counted out of core; got {cluster!r}; pass the rows to calibrant.report(cluster=), "
-            "or metric.interval(cluster=), in memory."
+            f"cluster must be left out where tables are counted out of core; got {cluster!r}; pass"
+            " the rows to calibrant.report(cluster=), or metric.interval(cluster=), in memory."
         )
     if target is not None and of_numbers:
-        raise InputError("target= is of predictions of classes; leave it out for forecasts of a number.")
+        raise InputError(
+            "target= is of predictions of classes; leave it out for forecasts of a number."
+        )
 
 
 def _sums(metrics, columns):
     """The metrics, checked: each a sum over rows, of probabilities that are all there."""
     for metric in metrics:
-        if not isinstance(require_metric(metric, "each of metrics"), SumMetric) or metric.domain is not CLASSIFICATION:
-            raise InputError(f"metrics must be sums over rows of predictions of classes; {metric.name} is not; compute it on the rows.")
+        if (
+            not isinstance(require_metric(metric, "each of metrics"), SumMetric)
+            or metric.domain is not CLASSIFICATION
+        ):
+            raise InputError(
+                f"metrics must be sums over rows of predictions of classes; {metric.name} is not;"
+                " compute it on the rows."
+            )
         metric.with_options()
     if metrics and (columns.mode == "score" or columns.classes is None):
-        raise InputError("metrics= need the probabilities of all classes and their names; pass probabilities= and classes=.")
+        raise InputError(
+            "metrics= need the probabilities of all classes and their names; pass probabilities="
+            " and classes=."
+        )
     return metrics

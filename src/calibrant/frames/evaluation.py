@@ -25,11 +25,14 @@ __all__ = ["Evaluation", "ForecastEvaluation", "merged_to_mass", "named_by_targe
 
 
 def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, float]:
-    r"""Fine bins (F, 3) joined to at most ``n_bins`` bins of equal weight: (joined sums (B, 3), bin of each fine bin, bound).
+    r"""Fine bins (F, 3) joined to at most ``n_bins`` bins of equal weight: (joined sums (B, 3), bin
+    of each fine bin, bound).
 
-    A fine bin goes whole to the bin that holds the middle of its weight. The exact bins of equal weight would cut the fine bins that a
-    multiple of w / B falls in; every row is in its exact bin but for some of those of the fine bins cut. Those moved from a fine bin
-    [l, u) with r right and q wrong change two gaps by at most max(q u, r (1 - l)). So the error differs from the exact one by at most
+    A fine bin goes whole to the bin that holds the middle of its weight. The exact bins of equal
+    weight would cut the fine bins that a multiple of w / B falls in; every row is in its exact bin
+    but for some of those of the fine bins cut. Those moved from a fine bin [l, u) with r right and
+    q wrong change two gaps by at most max(q u, r (1 - l)). So the error differs from the exact one
+    by at most
 
     .. math:: \frac{2}{w} \sum_{c\ \mathrm{cut}} \max\left(q_c u_c,\ r_c (1 - l_c)\right)
 
@@ -45,7 +48,9 @@ def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarra
     part = np.minimum(((end - 0.5 * own) / whole * n_bins).astype(np.intp), n_bins - 1)
     used, part = np.unique(part, return_inverse=True)
     group[filled] = part
-    joined = np.stack([np.bincount(part, weights=sums[filled, j], minlength=len(used)) for j in range(3)], axis=1)
+    joined = np.stack(
+        [np.bincount(part, weights=sums[filled, j], minlength=len(used)) for j in range(3)], axis=1
+    )
     # Cut: a multiple of whole / n_bins lies strictly inside. Equal to an end, nothing moves.
     cut = np.ceil(end / whole * n_bins - 1e-9) - np.floor((end - own) / whole * n_bins + 1e-9) > 1.0
     lower, upper = (edge[filled[cut]] for edge in fine_edges(len(mass)))
@@ -56,11 +61,19 @@ def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarra
 
 #: What numbers of the predicted label are called of an event.
 EVENT_NAMES = {
-    "confidence": "mean_risk", "accuracy": "event_rate", "accuracy_low": "event_rate_low", "accuracy_high": "event_rate_high",
-    "ece": "event_ece", "ece_bound": "event_ece_bound", "mce": "event_mce", "brier_score": "event_brier_score",
-    "brier_score_low": "event_brier_score_low", "brier_score_high": "event_brier_score_high",
-}  # fmt: skip
-#: What they are called of forecasts: the interval between the outermost levels, and the gaps of all levels.
+    "confidence": "mean_risk",
+    "accuracy": "event_rate",
+    "accuracy_low": "event_rate_low",
+    "accuracy_high": "event_rate_high",
+    "ece": "event_ece",
+    "ece_bound": "event_ece_bound",
+    "mce": "event_mce",
+    "brier_score": "event_brier_score",
+    "brier_score_low": "event_brier_score_low",
+    "brier_score_high": "event_brier_score_high",
+}
+#: What they are called of forecasts: the interval between the outermost levels, and the gaps of all
+#: levels.
 FORECAST_NAMES = {"confidence": "level", "accuracy": "coverage", "ece": "quantile_error"}
 
 
@@ -88,7 +101,11 @@ class Evaluation(Sliced):
     metrics: tuple[SumMetric, ...] = ()
 
     def __add__(self, other: Any) -> Any:
-        return replace(self, state=self.state + other.state) if isinstance(other, Evaluation) else NotImplemented
+        return (
+            replace(self, state=self.state + other.state)
+            if isinstance(other, Evaluation)
+            else NotImplemented
+        )
 
     @property
     def target(self) -> Literal["event", "answer"]:
@@ -97,10 +114,16 @@ class Evaluation(Sliced):
 
     def columns(self, *, per_class: bool = False) -> dict[str, Any]:
         """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
-        return self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
+        return (
+            self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
+        )
 
-    def calibration_sums(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
-        """(parts in order, (P, B, 3) rows, summed score and hits of each bin), joined over slices of one ``part``."""
+    def calibration_sums(
+        self, part: Callable[..., Any]
+    ) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+        """(parts in order, (P, B, 3) rows, summed score and hits of each bin), joined over
+        slices of one ``part``.
+        """
         parts, bins, _ = self.state.by(lambda group: part(group[:-1]))
         return parts, bins
 
@@ -114,23 +137,36 @@ class Evaluation(Sliced):
 
     def _numbers(self, bins, sums):
         require_width(sums, 10 + sum(widths(self.metrics, self.state.settings["classes"])))
-        found = _numbers(bins, sums, self.state.settings["mode"] == "score") | self._errors(bins) | self._asked_for(sums)
+        found = (
+            _numbers(bins, sums, self.state.settings["mode"] == "score")
+            | self._errors(bins)
+            | self._asked_for(sums)
+        )
         return _of_event(found, sums, bins) if self.target == "event" else found
 
     def _asked_for(self, sums):
         out, rest = {}, sums[:, 10:]
         keys = [metric.key for metric in self.metrics]
-        for metric, width in zip(self.metrics, widths(self.metrics, self.state.settings["classes"]), strict=True):
+        for metric, width in zip(
+            self.metrics, widths(self.metrics, self.state.settings["classes"]), strict=True
+        ):
             name = metric.key if keys.count(metric.key) == 1 else repr(metric)
-            out |= value_and_limits(name, metric, np.concatenate([sums[:, :1], rest[:, :width]], axis=1))
+            out |= value_and_limits(
+                name, metric, np.concatenate([sums[:, :1], rest[:, :width]], axis=1)
+            )
             rest = rest[:, width:]
         return out
 
     def reliability_curve(self, *slice_: Any) -> ReliabilityCurve:
-        """The reliability curve of one slice, given by its values in the order of ``by``; of all rows when none are given."""
+        """The reliability curve of one slice, given by its values in the order of ``by``; of all
+        rows when none are given.
+        """
         parts, bins, _ = self.state.by(lambda g: g[:-1] if slice_ else ())
         if tuple(slice_) not in parts:
-            raise InputError(f"the slice must be one of those seen, {len(self.by)} values in the order {self.by}; got {slice_}.")
+            raise InputError(
+                f"the slice must be one of those seen, {len(self.by)} values in the order"
+                f" {self.by}; got {slice_}."
+            )
         sums = bins[parts.index(tuple(slice_))]
         if self.strategy == "mass":
             group = merged_to_mass(sums, self.n_bins)[1]
@@ -138,7 +174,9 @@ class Evaluation(Sliced):
             used = group >= 0
             lower = np.array([edges[0][group == g].min() for g in range(group.max() + 1)])
             upper = np.array([edges[1][group == g].max() for g in range(group.max() + 1)])
-            sums = np.stack([np.bincount(group[used], weights=column[used]) for column in sums.T], axis=1)
+            sums = np.stack(
+                [np.bincount(group[used], weights=column[used]) for column in sums.T], axis=1
+            )
         else:
             edges = equal_width_edges(len(sums))
             filled = sums[:, 0] > 0
@@ -148,7 +186,10 @@ class Evaluation(Sliced):
 
     def _errors(self, bins):
         if self.strategy == "width":
-            return {name: binned_errors(bins[..., 0], bins[..., 1] - bins[..., 2], norm) for name, norm in (("ece", 1), ("mce", "max"))}
+            return {
+                name: binned_errors(bins[..., 0], bins[..., 1] - bins[..., 2], norm)
+                for name, norm in (("ece", 1), ("mce", "max"))
+            }
         found = [merged_to_mass(sums, self.n_bins) for sums in bins]
         out = {name: [] for name in ("ece", "ece_bound", "mce")}
         for sums, _, bound in found:
@@ -160,13 +201,21 @@ class Evaluation(Sliced):
 
 
 def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
-    """Columns of numbers of the answer as they are, of any event by its names, or of forecasts by theirs."""
-    names = {"answer": {}, "forecast": FORECAST_NAMES}.get(target, EVENT_NAMES) if isinstance(target, str) else EVENT_NAMES
+    """Columns of numbers of the answer as they are, of any event by its names, or of forecasts
+    by theirs.
+    """
+    names = (
+        {"answer": {}, "forecast": FORECAST_NAMES}.get(target, EVENT_NAMES)
+        if isinstance(target, str)
+        else EVENT_NAMES
+    )
     return {names.get(name, name): values for name, values in columns.items()}
 
 
 def _of_event(found, sums, bins):
-    """The same by the names of an event: how likely it was said to be, how often it happened, and their ratio."""
+    """The same by the names of an event: how likely it was said to be, how often it happened,
+    and their ratio.
+    """
     totals = np.stack([sums[:, 0], sums[:, 1], bins[..., 1].sum(axis=-1)], axis=-1)
     out = {}
     for name, values in found.items():
@@ -180,8 +229,13 @@ def _numbers(bins, sums, score_only):
     """Name -> array of the metrics that come from sums, with their 95 % intervals."""
     n, right = sums[:, 0], sums[:, 1]
     out = {"n": n, "confidence": quotient(bins[..., 1].sum(axis=-1), n)}
-    # Of the score alone, the losses are those of "right" as a binary outcome: another number, so another name.
-    names = (f"confidence_{log_loss.key}", f"confidence_{brier_score.key}") if score_only else (log_loss.key, brier_score.key)
+    # Of the score alone, the losses are those of "right" as a binary outcome: another number, so
+    # another name.
+    names = (
+        (f"confidence_{log_loss.key}", f"confidence_{brier_score.key}")
+        if score_only
+        else (log_loss.key, brier_score.key)
+    )
     wanted = (
         (accuracy.key, accuracy, [n, right]),
         (names[0], log_loss, [n, *sums[:, 2:6].T]),
@@ -206,7 +260,11 @@ class ForecastEvaluation(Sliced):
     n_bins: int = 10
 
     def __add__(self, other: Any) -> Any:
-        return ForecastEvaluation(self.state + other.state, self.n_bins) if isinstance(other, ForecastEvaluation) else NotImplemented
+        return (
+            ForecastEvaluation(self.state + other.state, self.n_bins)
+            if isinstance(other, ForecastEvaluation)
+            else NotImplemented
+        )
 
     @property
     def _bins(self):
@@ -222,8 +280,12 @@ class ForecastEvaluation(Sliced):
         """(L,) levels between which outcomes were counted."""
         return np.array(self.state.settings["levels"])
 
-    def calibration_sums(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray]:
-        """(parts in order, (P, C, C) rows by the cells between the levels that hold their PIT), joined over slices of one ``part``."""
+    def calibration_sums(
+        self, part: Callable[..., Any]
+    ) -> tuple[list[tuple[Any, ...]], np.ndarray]:
+        """(parts in order, (P, C, C) rows by the cells between the levels that hold their PIT),
+        joined over slices of one ``part``.
+        """
         parts, _, sums = self.state.by(part)
         cells = len(self.levels) + 1
         return parts, sums[:, -cells * cells :].reshape(-1, cells, cells)
@@ -246,6 +308,9 @@ class ForecastEvaluation(Sliced):
         uce = UncertaintyCalibrationError(n_bins=self.n_bins, cells=CELLS)
         gaps = np.stack([bins[..., 0], bins[..., 2] - bins[..., 1]], axis=-1)
         return out | {
-            ence.key: ence.finalise(bins), uce.key: uce.finalise(gaps),
-            interval_calibration_error.key: interval_calibration_error.finalise(rest[:, None, :of_levels]),
-        }  # fmt: skip
+            ence.key: ence.finalise(bins),
+            uce.key: uce.finalise(gaps),
+            interval_calibration_error.key: interval_calibration_error.finalise(
+                rest[:, None, :of_levels]
+            ),
+        }

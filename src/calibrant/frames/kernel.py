@@ -21,28 +21,55 @@ from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
 from calibrant.forecasts.quantiles import QuantileForecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.batching import gathered
-from calibrant.frames.columns import Layout, coded, combinations, event_places, mixed, numbers, present
+from calibrant.frames.columns import (
+    Layout,
+    coded,
+    combinations,
+    event_places,
+    mixed,
+    numbers,
+    present,
+)
 from calibrant.frames.state import GroupState
 from calibrant.labels import label_key, places
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.intervals import interval_coverage, interval_width
 from calibrant.metrics.regression.levels import interval_calibration_error
-from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
-from calibrant.metrics.regression.sizes import coefficient_of_variation, mean_absolute_error, root_mean_squared_error, sharpness
+from calibrant.metrics.regression.scores import (
+    continuous_ranked_probability_score,
+    negative_log_likelihood,
+)
+from calibrant.metrics.regression.sizes import (
+    coefficient_of_variation,
+    mean_absolute_error,
+    root_mean_squared_error,
+    sharpness,
+)
 from calibrant.metrics.regression.spread import ExpectedNormalizedCalibrationError
 from calibrant.predictions import Predictions, read
 
 if TYPE_CHECKING:
     from calibrant.frames.state import GroupState
 
-__all__ = ["SUMMED", "ForecastKernel", "Kernel", "Tally", "fine_edges", "record_of", "sketched", "widths"]
+__all__ = [
+    "SUMMED",
+    "ForecastKernel",
+    "Kernel",
+    "Tally",
+    "fine_edges",
+    "record_of",
+    "sketched",
+    "widths",
+]
 
-#: Sums for every combination of values are kept while they are at most this many times the rows of a batch.
+#: Sums for every combination of values are kept while they are at most this many times the rows of
+#: a batch.
 SPARSEST = 4
 
 
 class Tally:
-    """Sums by group and bin of a run of batches with the same values of slices and classes, emptied into a state where they change.
+    """Sums by group and bin of a run of batches with the same values of slices and classes, emptied
+    into a state where they change.
 
     Naming the groups costs more than adding up a batch, so it is done once a run.
     """
@@ -60,10 +87,17 @@ class Tally:
         self.values, self.seen = None, None
 
     def add(
-        self, parts: Sequence[Any], bin_: np.ndarray, score: np.ndarray, hit: np.ndarray, columns: Sequence[np.ndarray],
+        self,
+        parts: Sequence[Any],
+        bin_: np.ndarray,
+        score: np.ndarray,
+        hit: np.ndarray,
+        columns: Sequence[np.ndarray],
         weight: np.ndarray | None = None,
-    ) -> None:  # fmt: skip
-        """Add rows: ``parts`` encoded slices and classes; ``bin_``, ``score``, ``hit`` and each of ``columns`` (n,)."""
+    ) -> None:
+        """Add rows: ``parts`` encoded slices and classes; ``bin_``, ``score``, ``hit`` and each
+        of ``columns`` (n,).
+        """
         values, group = [named for named, _ in parts], mixed(parts)
         n_groups, seen = prod(len(named) for named in values), None
         if n_groups * self.n_bins > SPARSEST * len(group):
@@ -72,7 +106,10 @@ class Tally:
         if seen is not None or self.seen is not None or values != self.values:
             self.empty()
             self.values, self.seen = values, seen
-            self.bins, self.sums = np.zeros((3, n_groups * self.n_bins)), np.zeros((self.n_columns, n_groups))
+            self.bins, self.sums = (
+                np.zeros((3, n_groups * self.n_bins)),
+                np.zeros((self.n_columns, n_groups)),
+            )
         _add_at(self.bins, group * self.n_bins + bin_, [None, score, hit], weight)
         _add_at(self.sums, group, columns, weight)
 
@@ -84,7 +121,11 @@ class Tally:
             bins = np.moveaxis(bins[:, used], 0, -1)
             groups = combinations(self.values, used if self.seen is None else self.seen[used])
             whole = bins.sum(axis=1)[:, [0, 2]]
-            self.state.add(groups, bins, np.concatenate([whole, self.sums[:, used].T], axis=1) if self.n_columns else None)
+            self.state.add(
+                groups,
+                bins,
+                np.concatenate([whole, self.sums[:, used].T], axis=1) if self.n_columns else None,
+            )
             self.values, self.seen = None, None
         return self.state
 
@@ -97,14 +138,17 @@ def _add_at(totals, index, columns, weight):
         total += np.bincount(index, column, minlength=len(total))
 
 
-#: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is beyond, short of exact 0 and 1.
+#: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is
+#: beyond, short of exact 0 and 1.
 REACH = 18.0
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is summed of a batch's rows, (n,) each: the predicted class's probability, whether it is right, its number among ``names``,
-    and the metrics' columns. Rows of weight 0 are left out: ``kept`` is the mask of the others, None for all."""
+    """What is summed of a batch's rows, (n,) each: the predicted class's probability, whether it is
+    right, its number among ``names``,
+    and the metrics' columns. Rows of weight 0 are left out: ``kept`` is the mask of the others,
+    None for all."""
 
     score: np.ndarray
     hit: np.ndarray
@@ -137,9 +181,13 @@ class Kernel:
     summed: tuple[SumMetric, ...]
 
     def __init__(
-        self, layout: Layout, n_bins: int, grid: Literal["width", "logit"] = "width", losses: bool = True,
+        self,
+        layout: Layout,
+        n_bins: int,
+        grid: Literal["width", "logit"] = "width",
+        losses: bool = True,
         metrics: Sequence[Any] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.layout, self.n_bins, self.grid = layout, n_bins, grid
         self.summed = ((log_loss, brier_score) if losses else ()) + tuple(metrics)
 
@@ -148,13 +196,21 @@ class Kernel:
         mode = self.layout.mode if self.layout.mode in ("score", "event") else "probability"
         classes = ("others", self.layout.event) if mode == "event" else self.layout.classes
         settings = {
-            "mode": mode, "classes": None if classes is None else list(classes), "by": list(self.layout.group_names),
-            "n_bins": self.n_bins, "grid": self.grid,
-        }  # fmt: skip
+            "mode": mode,
+            "classes": None if classes is None else list(classes),
+            "by": list(self.layout.group_names),
+            "n_bins": self.n_bins,
+            "grid": self.grid,
+        }
         if self.summed[2:]:
             settings["metrics"] = [repr(metric) for metric in self.summed[2:]]
-        # weight, right, the four columns of the log loss, those of the Brier score, then those of further metrics.
-        return GroupState(settings, self.n_bins, 2 + sum(widths(self.summed, self.layout.classes)) if self.summed else 0)
+        # weight, right, the four columns of the log loss, those of the Brier score, then those of
+        # further metrics.
+        return GroupState(
+            settings,
+            self.n_bins,
+            2 + sum(widths(self.summed, self.layout.classes)) if self.summed else 0,
+        )
 
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
@@ -168,35 +224,64 @@ class Kernel:
         weight = None if self.layout.weight is None else numbers(batch, self.layout.weight)
         if weight is not None and not weight.any():
             return
-        rows = self._scored(batch, weight) if self.layout.mode in ("score", "event") else self._classified(batch, weight)
-        slices = [(values, code if rows.kept is None else code[rows.kept]) for values, code in self.layout.slices(batch)]
+        rows = (
+            self._scored(batch, weight)
+            if self.layout.mode in ("score", "event")
+            else self._classified(batch, weight)
+        )
+        slices = [
+            (values, code if rows.kept is None else code[rows.kept])
+            for values, code in self.layout.slices(batch)
+        ]
         bins = self._bin(rows.score, rows.resolution)
-        tally.add([*slices, (rows.names, rows.predicted)], bins, rows.score, rows.hit, rows.columns, rows.weight)
+        tally.add(
+            [*slices, (rows.names, rows.predicted)],
+            bins,
+            rows.score,
+            rows.hit,
+            rows.columns,
+            rows.weight,
+        )
 
     def _bin(self, score, resolution):
         if self.grid == "width":
             return equal_width_index(score, self.n_bins, resolution)
         # The first and the last bin are of exact 0 and 1, which maps treat as such.
         inner = self.n_bins - 2
-        place = 1 + np.clip(((log_odds(score) + REACH) * (inner / (2.0 * REACH))).astype(np.intp), 0, inner - 1)
+        place = 1 + np.clip(
+            ((log_odds(score) + REACH) * (inner / (2.0 * REACH))).astype(np.intp), 0, inner - 1
+        )
         return np.where(score <= 0.0, 0, np.where(score >= 1.0, inner + 1, place))
 
     def _classified(self, batch, weight):
         record, names = record_of(self.layout, batch, weight)
         record = replace(record, classes=np.array(names, dtype=object))
         parts = [self._block(block) for block in record.blocks()]
-        score, hit, predicted, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return _Rows(score, hit, predicted, names, columns, record.weight, record.kept, record.resolution)
+        score, hit, predicted, *columns = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        return _Rows(
+            score, hit, predicted, names, columns, record.weight, record.kept, record.resolution
+        )
 
     def _block(self, block):
-        return block.confidence, block.correct, block.predicted, *(c for metric in self.summed for c in metric.columns_of(block))
+        return (
+            block.confidence,
+            block.correct,
+            block.predicted,
+            *(c for metric in self.summed for c in metric.columns_of(block)),
+        )
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
         true_names, true = coded(batch, self.layout.label)
         if self.layout.predicted is None:
             happened = _happened if self.layout.mode == "event" else _right
-            named, said, hit = [self.layout.mode], np.zeros(len(true), dtype=np.intp), happened(true_names, true, self.layout.event)
+            named, said, hit = (
+                [self.layout.mode],
+                np.zeros(len(true), dtype=np.intp),
+                happened(true_names, true, self.layout.event),
+            )
         else:
             named, said = coded(batch, self.layout.predicted)
             hit = said == np.array(places(true_names, named))[true]
@@ -205,7 +290,11 @@ class Kernel:
             # Rounding may leave a float32 score just above 1, which the door forgives too.
             score = np.where((score > 1.0) & (score <= 1.0 + 2.0 * resolution), 1.0, score)
             score = arrays.scores(score, self.layout.values[0], domain="unit")
-        p, hit, (weight, kept) = score.astype(np.float64), hit.astype(np.float64), arrays.weights(weight, len(score))
+        p, hit, (weight, kept) = (
+            score.astype(np.float64),
+            hit.astype(np.float64),
+            arrays.weights(weight, len(score)),
+        )
         if kept is not None:
             p, hit, said = p[kept], hit[kept], said[kept]
         columns = []
@@ -213,21 +302,33 @@ class Kernel:
             own = np.abs(1.0 - hit - p)
             seen, unseen = (-np.log(np.maximum(share, ZERO_FLOOR)) for share in (own, 1.0 - own))
             columns = [*powers(seen), unseen, *powers(np.square(1.0 - own)), np.square(own)]
-        return _Rows(p, hit, said, [_class_name(v) for v in named], columns, weight, kept, resolution)
+        return _Rows(
+            p, hit, said, [_class_name(v) for v in named], columns, weight, kept, resolution
+        )
 
 
 def widths(metrics: Sequence[SumMetric], classes: Sequence[Any] | None) -> list[int]:
     """How many columns each metric sums, besides the weight."""
     classes = (0, 1) if classes is None else classes
-    record = replace(read(np.full((1, len(classes)), 1.0 / len(classes)), [0]), classes=np.array(classes, dtype=object))
+    record = replace(
+        read(np.full((1, len(classes)), 1.0 / len(classes)), [0]),
+        classes=np.array(classes, dtype=object),
+    )
     return [len(metric.columns_of(record)) for metric in metrics]
 
 
-def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None) -> tuple[Predictions, tuple[Any, ...]]:
-    """(the rows of a batch as the door reads them, names of the classes); the values are not checked yet."""
+def record_of(
+    layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None
+) -> tuple[Predictions, tuple[Any, ...]]:
+    """(the rows of a batch as the door reads them, names of the classes); the values are not
+    checked yet.
+    """
     values = layout.probabilities(batch)
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
-        raise InputError(f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds {values.shape[1]}.")
+        raise InputError(
+            f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds"
+            f" {values.shape[1]}."
+        )
     values_seen, codes = coded(batch, layout.label)
     if layout.mode == "event":
         names: tuple[Any, ...] = (0, 1)
@@ -235,16 +336,23 @@ def record_of(layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None
     else:
         names = layout.classes or tuple(range(values.shape[1]))
         label = _positions(values_seen, codes, names, layout.mode == "second")
-    return read(values, label, inputs=layout.inputs, sample_weight=weight, check_values=False), names
+    return (
+        read(values, label, inputs=layout.inputs, sample_weight=weight, check_values=False),
+        names,
+    )
 
 
 def _keep_freed_memory():
-    """Have the C library reuse blocks smaller than this one, which it sees freed; fresh ones for every batch take a third of the time."""
+    """Have the C library reuse blocks smaller than this one, which it sees freed; fresh ones for
+    every batch take a third of the time.
+    """
     np.empty(2**22 - 2**12)
 
 
 def fine_edges(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper) scores of the fine bins: exact 0, bins of equal width in the logit that reach to 0 and 1, exact 1."""
+    """(lower, upper) scores of the fine bins: exact 0, bins of equal width in the logit that
+    reach to 0 and 1, exact 1.
+    """
     cuts = sigmoid(np.linspace(-REACH, REACH, n_bins - 1))[1:-1]
     return np.concatenate([[0.0, 0.0], cuts, [1.0]]), np.concatenate([[0.0], cuts, [1.0, 1.0]])
 
@@ -259,7 +367,9 @@ def _happened(values, codes, event):
     """Whether the label of each row is the event, (n,)."""
     seen = np.bincount(codes, minlength=len(values)) > 0
     own = np.zeros(len(values), dtype=bool)
-    own[seen] = event_places([value for value, there in zip(values, seen, strict=True) if there], event)
+    own[seen] = event_places(
+        [value for value, there in zip(values, seen, strict=True) if there], event
+    )
     return own[codes]
 
 
@@ -269,29 +379,49 @@ def _right(values, codes, event):
         return _happened(values, codes, event)
     except InputError:
         raise InputError(
-            f"score= without predicted= needs labels that say whether the answer was right, as 0 and 1, booleans, or no and yes; "
-            f"got {str(list(values[:6]))[1:-1]}; pass predicted=, the column of answers."
+            "score= without predicted= needs labels that say whether the answer was right, as 0"
+            f" and 1, booleans, or no and yes; got {str(list(values[:6]))[1:-1]}; pass predicted=,"
+            " the column of answers."
         ) from None
 
 
 def _positions(values, codes, names, one_column):
-    """Labels as positions among the classes, (n,); beside one column of risks no and yes, or false and true, speak for themselves."""
+    """Labels as positions among the classes, (n,); beside one column of risks no and yes, or
+    false and true, speak for themselves.
+    """
     label = np.array(places(values, names), dtype=np.intp)[codes]
     if label.min() >= 0:
         return label
     if one_column and list(names) == [0, 1]:
         with suppress(InputError):
             return _happened(values, codes, None).astype(np.intp)
-    unknown, order = values[codes[label < 0][0]], "with the label of the event last" if one_column else "in column order"
-    raise InputError(f"labels must be among the classes {list(names)[:6]}; got {unknown!r}; pass classes= {order}.")
+    unknown, order = (
+        values[codes[label < 0][0]],
+        "with the label of the event last" if one_column else "in column order",
+    )
+    raise InputError(
+        f"labels must be among the classes {list(names)[:6]}; got {unknown!r}; pass classes="
+        f" {order}."
+    )
 
 
-#: By column, the metrics that are functions of sums over rows, whose state after the weight is kept side by side with the others'.
-SUMMED = {metric.key: metric for metric in (
-    negative_log_likelihood, continuous_ranked_probability_score, root_mean_squared_error, mean_absolute_error, sharpness,
-    coefficient_of_variation, interval_coverage, interval_width,
-)}  # fmt: skip
-#: Cells per doubling of the std: 4,096 in all, 0.1 MB a slice; edges of bins are off by at most 2 %.
+#: By column, the metrics that are functions of sums over rows, whose state after the weight is kept
+#: side by side with the others'.
+SUMMED = {
+    metric.key: metric
+    for metric in (
+        negative_log_likelihood,
+        continuous_ranked_probability_score,
+        root_mean_squared_error,
+        mean_absolute_error,
+        sharpness,
+        coefficient_of_variation,
+        interval_coverage,
+        interval_width,
+    )
+}
+#: Cells per doubling of the std: 4,096 in all, 0.1 MB a slice; edges of bins are off by at most 2
+#: %.
 CELLS = 32
 
 
@@ -319,13 +449,22 @@ class ForecastKernel:
         self.layout, self.n_bins = layout, n_bins
 
     def empty(self) -> GroupState:
-        """The state of no rows: bins are the ENCE's cells; sums the weight, each metric's own, rows by level of interval, and by PIT."""
+        """The state of no rows: bins are the ENCE's cells; sums the weight, each metric's own,
+        rows by level of interval, and by PIT.
+        """
         record = read_forecast([0.0], [1.0], [0.0])
         widths = sum(len(metric.columns_of(record)) for metric in SUMMED.values())
         settings = {
-            "mode": "forecast", "by": list(self.layout.group_names), "grid": self.grid, "cells": CELLS, "levels": self.levels.tolist(),
-        }  # fmt: skip
-        cells, levels = len(sketched(1).totals_of(record)), interval_calibration_error.totals_of(record).shape[1]
+            "mode": "forecast",
+            "by": list(self.layout.group_names),
+            "grid": self.grid,
+            "cells": CELLS,
+            "levels": self.levels.tolist(),
+        }
+        cells, levels = (
+            len(sketched(1).totals_of(record)),
+            interval_calibration_error.totals_of(record).shape[1],
+        )
         return GroupState(settings, cells, 1 + widths + levels + (len(self.levels) + 1) ** 2)
 
     @property
@@ -345,16 +484,26 @@ class ForecastKernel:
         if weight is not None and not weight.any():
             return
         *values, y = (numbers(batch, name) for name in (*self.layout.values, self.layout.label))
-        forecast = NormalForecast(*values) if self.layout.levels is None else QuantileForecast(self.levels, np.stack(values, axis=1))
+        forecast = (
+            NormalForecast(*values)
+            if self.layout.levels is None
+            else QuantileForecast(self.levels, np.stack(values, axis=1))
+        )
         record = read_forecast(forecast, None, y, sample_weight=weight)
         slices = [(values, record.per_row(code)) for values, code in self.layout.slices(batch)]
         values = [named for named, _ in slices]
-        seen, group = present(mixed(slices), prod(map(len, values))) if slices else (np.zeros(1, np.intp), np.zeros(len(record), np.intp))
+        seen, group = (
+            present(mixed(slices), prod(map(len, values)))
+            if slices
+            else (np.zeros(1, np.intp), np.zeros(len(record), np.intp))
+        )
         n = len(seen)
         sums = [metric.group_totals_of(record, group, n) for metric in SUMMED.values()]
         levels = interval_calibration_error.group_totals_of(record, group, n)[:, 0]
         ence = sketched(1)
-        bins = ence._sums(record, group * state.bins.shape[1] + ence._cell(record), n * state.bins.shape[1])
+        bins = ence._sums(
+            record, group * state.bins.shape[1] + ence._cell(record), n * state.bins.shape[1]
+        )
         places = pit_counts(record, self.levels, group, n).reshape(n, -1)
         whole = [sums[0][:, :1], *(each[:, 1:] for each in sums), levels, places]
         groups = combinations(values, seen) if slices else [()]

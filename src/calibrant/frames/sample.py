@@ -1,4 +1,6 @@
-"""A sample of the rows of a table of any size, from which calibrators of whole vectors are fitted."""
+"""A sample of the rows of a table of any size, from which calibrators of whole vectors are
+fitted.
+"""
 
 import zlib
 from collections.abc import Iterator, Sequence
@@ -44,8 +46,21 @@ class RowSample(Saved):
     weight: np.ndarray
     classes: Any
 
-    def __init__(self, probabilities: Any, labels: Any, predicted: Any, weight: Any, classes: ArrayLike | None) -> None:
-        self.probabilities, self.labels, self.predicted, self.weight, self.classes = probabilities, labels, predicted, weight, classes
+    def __init__(
+        self,
+        probabilities: Any,
+        labels: Any,
+        predicted: Any,
+        weight: Any,
+        classes: ArrayLike | None,
+    ) -> None:
+        self.probabilities, self.labels, self.predicted, self.weight, self.classes = (
+            probabilities,
+            labels,
+            predicted,
+            weight,
+            classes,
+        )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -53,23 +68,38 @@ class RowSample(Saved):
     def fit(self, calibrator: Calibrator) -> Self:
         """A fitted copy of the calibrator."""
         names = np.array(self.classes)
-        # A weight is repetition, so penalties would take the sample for the whole table: the weights fitted with sum to the number of rows
-        # of equal weight that would tell as much (Kish).
+        # A weight is repetition, so penalties would take the sample for the whole table: the
+        # weights fitted with sum to the number of rows of equal weight that would tell as much
+        # (Kish).
         weight = self.weight * (self.weight.sum() / np.square(self.weight).sum())
-        return clone(as_calibrator(calibrator)).set_params(classes=names).fit(self.probabilities, names[self.labels], sample_weight=weight)
+        return (
+            clone(as_calibrator(calibrator))
+            .set_params(classes=names)
+            .fit(self.probabilities, names[self.labels], sample_weight=weight)
+        )
 
 
 def sample(
-    source: Any, n: int, *, label: str = "label", probabilities: str, weight: Any = None, classes: Any = None,
-    engine: str = "auto", random_state: int = 0,
-) -> RowSample:  # fmt: skip
-    r"""About ``n`` rows of a table of any size, stratified by predicted class, with weights that make fits on them unbiased.
+    source: Any,
+    n: int,
+    *,
+    label: str = "label",
+    probabilities: str,
+    weight: Any = None,
+    classes: Any = None,
+    engine: str = "auto",
+    random_state: int = 0,
+) -> RowSample:
+    r"""About ``n`` rows of a table of any size, stratified by predicted class, with weights that
+    make fits on them unbiased.
 
-    Half of the rows fall to the predicted classes in proportion to their rows, half to all classes alike, so that a class of a thousand has
-    the rows that its parameters need. With :math:`N_c` rows of predicted class c in the table, of which :math:`m_c` were drawn,
+    Half of the rows fall to the predicted classes in proportion to their rows, half to all classes
+    alike, so that a class of a thousand has the rows that its parameters need. With :math:`N_c`
+    rows of predicted class c in the table, of which :math:`m_c` were drawn,
 
     .. math:: w_i \frac{N_c}{m_c}, \qquad
-        \mathbb{E}\,[m_c] = \min\left(N_c,\ \tfrac{n}{2} \tfrac{N_c}{N} + \tfrac{n}{2} \tfrac{1}{K}\right)
+        \mathbb{E}\,[m_c] = \min\left(N_c,\ \tfrac{n}{2} \tfrac{N_c}{N} + \tfrac{n}{2}
+        \tfrac{1}{K}\right)
 
     is the weight of a row of weight :math:`w_i`.
 
@@ -78,7 +108,8 @@ def sample(
     source, label, probabilities, weight, classes, engine
         As in :func:`calibrant.evaluate`.
     n : int
-        Rows wanted, twenty a class or more; what comes is within a few :math:`\sqrt{n}` of it, fewer where classes have too few.
+        Rows wanted, twenty a class or more; what comes is within a few :math:`\sqrt{n}` of it,
+        fewer where classes have too few.
     random_state : int, default 0
 
     Returns
@@ -92,8 +123,9 @@ def sample(
 
     Notes
     -----
-    Two passes over the table, one that counts and one that draws; memory is that of the sample. Use it for scalings with many classes; maps
-    of a score lose less from :func:`calibrant.frames.sketch`, which uses every row.
+    Two passes over the table, one that counts and one that draws; memory is that of the sample. Use
+    it for scalings with many classes; maps of a score lose less from
+    :func:`calibrant.frames.sketch`, which uses every row.
 
     Examples
     --------
@@ -110,28 +142,48 @@ def sample(
     require_count("n", n)
     module = choose(source, engine)
     kinds = columns_of(source, module)
-    columns = layout(kinds, label=label, probabilities=probabilities, score=None, predicted=None, weight=weight, classes=classes)
+    columns = layout(
+        kinds,
+        label=label,
+        probabilities=probabilities,
+        score=None,
+        predicted=None,
+        weight=weight,
+        classes=classes,
+    )
     counted: Any = fold(module, source, Kernel(replace(columns, weight=None), 1, losses=False))
-    rows = {group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)}
+    rows = {
+        group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)
+    }
     drawn: Any = fold(module, source, Sampler(columns, _rates(n, rows), random_state))
     if not drawn.parts:
         raise InputError("the table has no rows; there is nothing to draw from.")
-    values, labels, predicted, weight = (np.concatenate(column) for column in zip(*drawn.parts, strict=True))
+    values, labels, predicted, weight = (
+        np.concatenate(column) for column in zip(*drawn.parts, strict=True)
+    )
     names = columns.classes or tuple(range(values.shape[1]))
-    stands_for = np.array([rows.get(name, 0.0) for name in names]) / np.maximum(np.bincount(predicted, minlength=len(names)), 1)
+    stands_for = np.array([rows.get(name, 0.0) for name in names]) / np.maximum(
+        np.bincount(predicted, minlength=len(names)), 1
+    )
     return RowSample(values, labels, predicted, weight * stands_for[predicted], list(names))
 
 
 def _rates(n, rows):
     """Predicted class -> share of its rows to draw."""
     whole = sum(rows.values())
-    return {name: min(1.0, n / 2 * (1 / whole + 1 / (len(rows) * count))) for name, count in rows.items()}
+    return {
+        name: min(1.0, n / 2 * (1 / whole + 1 / (len(rows) * count)))
+        for name, count in rows.items()
+    }
 
 
 class Drawn:
     """Parts of a sample that add up."""
 
-    def __init__(self, parts: Iterator[Any] | Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = ()) -> None:
+    def __init__(
+        self,
+        parts: Iterator[Any] | Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = (),
+    ) -> None:
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = list(parts)
 
     def __add__(self, other: "Drawn") -> "Drawn":
@@ -142,7 +194,9 @@ class Drawn:
 
 
 class Sampler:
-    """What is done with a batch when rows are drawn; pickled whole to the workers of a cluster, as :class:`Kernel` is."""
+    """What is done with a batch when rows are drawn; pickled whole to the workers of a cluster,
+    as :class:`Kernel` is.
+    """
 
     layout: Layout
     rates: dict[int, float]
@@ -161,9 +215,21 @@ class Sampler:
 
     def _draw(self, batch):
         record, names = record_of(self.layout, batch)
-        weight = np.ones(len(record)) if self.layout.weight is None else numbers(batch, self.layout.weight).astype(np.float64)
+        weight = (
+            np.ones(len(record))
+            if self.layout.weight is None
+            else numbers(batch, self.layout.weight).astype(np.float64)
+        )
         rate = np.array([self.rates.get(name, 0.0) for name in names])
-        # Workers do not know which batch they have, so its own values make its numbers differ from the others'.
-        rng = np.random.default_rng([self.seed, zlib.crc32(np.ascontiguousarray(record.values[:256]).tobytes())])
+        # Workers do not know which batch they have, so its own values make its numbers differ from
+        # the others'.
+        rng = np.random.default_rng(
+            [self.seed, zlib.crc32(np.ascontiguousarray(record.values[:256]).tobytes())]
+        )
         chosen = np.flatnonzero(rng.random(len(record)) < rate[record.predicted])
-        return record.values[chosen], record.labels[chosen], record.predicted[chosen], weight[chosen]
+        return (
+            record.values[chosen],
+            record.labels[chosen],
+            record.predicted[chosen],
+            weight[chosen],
+        )

@@ -1,4 +1,6 @@
-"""Score histograms so fine that maps, and calibrators by group, are fitted from them: a billion rows in megabytes."""
+"""Score histograms so fine that maps, and calibrators by group, are fitted from them: a billion
+rows in megabytes.
+"""
 
 from typing import Any, Self
 
@@ -23,7 +25,8 @@ __all__ = ["ScoreSketch", "sketch"]
 
 
 class ScoreSketch(Saved):
-    """Weighted histogram of the score by slice and predicted class, which is data for every map and calibrator by group.
+    """Weighted histogram of the score by slice and predicted class, which is data for every map and
+    calibrator by group.
 
     Sketches add up; ``save`` keeps one, and :func:`calibrant.audit` takes one.
 
@@ -46,23 +49,33 @@ class ScoreSketch(Saved):
         return self.state.groups
 
     def __add__(self, other: Any) -> Any:
-        return ScoreSketch(self.state + other.state) if isinstance(other, ScoreSketch) else NotImplemented
+        return (
+            ScoreSketch(self.state + other.state)
+            if isinstance(other, ScoreSketch)
+            else NotImplemented
+        )
 
     def __radd__(self, other: Any) -> Any:
         return self if other == 0 else NotImplemented
 
-    def points(self, slice_: Any = None, predicted: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(score, correct, weight) that stand for the rows of one slice (None: all) and one predicted class (None: all).
+    def points(
+        self, slice_: Any = None, predicted: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(score, correct, weight) that stand for the rows of one slice (None: all) and one
+        predicted class (None: all).
 
         Two points a fine bin, right and wrong, at the mean score of the bin.
         """
         chosen = [
-            row for group, row in self.state.rows.items()
-            if (slice_ is None or group[:-1] == _tuple(slice_)) and (predicted is None or places(group[-1:], [predicted]) == [0])
-        ]  # fmt: skip
+            row
+            for group, row in self.state.rows.items()
+            if (slice_ is None or group[:-1] == _tuple(slice_))
+            and (predicted is None or places(group[-1:], [predicted]) == [0])
+        ]
         if not chosen:
             raise InputError(
-                f"the sketch must hold rows of slice {slice_!r} and predicted class {predicted!r}; it holds {self.groups[:6]}."
+                f"the sketch must hold rows of slice {slice_!r} and predicted class {predicted!r};"
+                f" it holds {self.groups[:6]}."
             )
         weight, total, hits = self.state.bins[chosen].sum(axis=0).T
         filled = weight > 0.0
@@ -79,7 +92,9 @@ class ScoreSketch(Saved):
 
     def fit_per_class(self, map: Any, *, slice_: Any = None) -> Any:
         """Predicted class -> a fitted copy of the map."""
-        classes = dict.fromkeys(g[-1] for g in self.groups if slice_ is None or g[:-1] == _tuple(slice_))
+        classes = dict.fromkeys(
+            g[-1] for g in self.groups if slice_ is None or g[:-1] == _tuple(slice_)
+        )
         return {name: self.fit(map, slice_=slice_, predicted=name) for name in classes}
 
     def fit_groups(self, calibrator: Calibrator | None = None) -> Calibrator:
@@ -88,51 +103,88 @@ class ScoreSketch(Saved):
         Parameters
         ----------
         calibrator : Calibrator, default ``GroupCalibrator()``
-            One that uses groups. Each bin of a slice is two rows for it, with and without the event, at its mean score. With 512 bins,
-            0.07 wide in the logit, the probabilities of a ``GroupCalibrator`` on a smooth base (temperature, Platt, the identity) were
-            within 1e-3 of those of the fit of all rows, with 4,096 within 2e-4. Others have no such limit: an isotonic base jumps
-            elsewhere (0.01 apart on average, 0.1 at a jump), and :class:`Multicalibration` deals its folds over bins in place of rows, so
-            that it differs as it does with another ``random_state`` (0.005 apart on average, 0.04 at most, of 30,000 rows).
+            One that uses groups. Each bin of a slice is two rows for it, with and without the
+            event, at its mean score. With 512 bins, 0.07 wide in the logit, the probabilities of a
+            ``GroupCalibrator`` on a smooth base (temperature, Platt, the identity) were within 1e-3
+            of those of the fit of all rows, with 4,096 within 2e-4. Others have no such limit: an
+            isotonic base jumps elsewhere (0.01 apart on average, 0.1 at a jump), and
+            :class:`Multicalibration` deals its folds over bins in place of rows, so that it differs
+            as it does with another ``random_state`` (0.005 apart on average, 0.04 at most, of
+            30,000 rows).
 
         Returns
         -------
         Calibrator
-            To be given probabilities and a frame of the same columns, or to :func:`calibrant.frames.apply`.
+            To be given probabilities and a frame of the same columns, or to
+            :func:`calibrant.frames.apply`.
 
         Raises
         ------
         InputError
             Where there are no slices, or the score is not an event's.
         """
-        settings, of = self.state.settings, GroupCalibrator() if calibrator is None else require_calibrator(calibrator)
+        settings, of = (
+            self.state.settings,
+            GroupCalibrator() if calibrator is None else require_calibrator(calibrator),
+        )
         if settings["mode"] != "event" or not settings["by"]:
-            raise InputError('fit_groups takes the sketch of an event by groups; sketch again with target="event" and by=, the columns.')
+            raise InputError(
+                "fit_groups takes the sketch of an event by groups; sketch again with"
+                ' target="event" and by=, the columns.'
+            )
         if not of.tags.takes_groups:
-            raise InputError(f"calibrator must be one that uses groups, such as GroupCalibrator(); got {type(of).__name__}.")
+            raise InputError(
+                "calibrator must be one that uses groups, such as GroupCalibrator(); got"
+                f" {type(of).__name__}."
+            )
         row, place = np.nonzero(self.state.bins[: len(self.groups), :, 0] > 0.0)
         n, total, hits = self.state.bins[row, place].T
         mass = np.concatenate([hits, n - hits])
         kept = mass > 1e-12 * np.tile(n, 2)
         at = np.tile(row, 2)[kept]
-        groups = {name: array_of([group[j] for group in self.groups])[at] for j, name in enumerate(settings["by"])}
-        p, happened = np.tile(np.clip(total / n, 0.0, 1.0), 2)[kept], np.repeat([1, 0], len(n))[kept]
-        return clone(of).set_params(inputs="probability").fit(p, happened, sample_weight=mass[kept], groups=groups)
+        groups = {
+            name: array_of([group[j] for group in self.groups])[at]
+            for j, name in enumerate(settings["by"])
+        }
+        p, happened = (
+            np.tile(np.clip(total / n, 0.0, 1.0), 2)[kept],
+            np.repeat([1, 0], len(n))[kept],
+        )
+        return (
+            clone(of)
+            .set_params(inputs="probability")
+            .fit(p, happened, sample_weight=mass[kept], groups=groups)
+        )
 
 
 def sketch(
-    source: Any, *, label: str = "label", probabilities: str | None = None, score: str | None = None, predicted: str | None = None,
-    by: tuple[Any, ...] = (), time: Any = None, every: str = "day", weight: np.ndarray | None = None, classes: ArrayLike | None = None,
-    n_bins: int = 32_768, engine: str = "auto", target: Any = None,
-) -> ScoreSketch:  # fmt: skip
-    r"""One pass over a table of any size to a histogram of the score from which every map can be fitted.
+    source: Any,
+    *,
+    label: str = "label",
+    probabilities: str | None = None,
+    score: str | None = None,
+    predicted: str | None = None,
+    by: tuple[Any, ...] = (),
+    time: Any = None,
+    every: str = "day",
+    weight: np.ndarray | None = None,
+    classes: ArrayLike | None = None,
+    n_bins: int = 32_768,
+    engine: str = "auto",
+    target: Any = None,
+) -> ScoreSketch:
+    r"""One pass over a table of any size to a histogram of the score from which every map can be
+    fitted.
 
     Parameters
     ----------
     source, label, probabilities, score, predicted, by, time, every, weight, classes, engine, target
-        As in :func:`calibrant.evaluate`. For calibrators by group, ``target="event"`` and ``by=`` the columns of groups.
+        As in :func:`calibrant.evaluate`. For calibrators by group, ``target="event"`` and ``by=``
+        the columns of groups.
     n_bins : int, default 32768
-        Bins of equal width in the logit of the score from -18 to 18, and one each for exact 0 and 1. A
-        histogram takes 24 bytes a bin, 0.8 MB by default: take fewer bins for thousands of slices, 512 for groups.
+        Bins of equal width in the logit of the score from -18 to 18, and one each for exact 0 and
+        1. A histogram takes 24 bytes a bin, 0.8 MB by default: take fewer bins for thousands of
+        slices, 512 for groups.
 
     Returns
     -------
@@ -145,8 +197,9 @@ def sketch(
 
     Notes
     -----
-    A point of the sketch is at most a bin's width from its rows, 0.0011 in the logit and 0.00028 in the score, and right on average.
-    Platt and kernel density fits are within 1e-3 of the exact fit at every score; isotonic regression, which jumps, is so on average.
+    A point of the sketch is at most a bin's width from its rows, 0.0011 in the logit and 0.00028 in
+    the score, and right on average. Platt and kernel density fits are within 1e-3 of the exact fit
+    at every score; isotonic regression, which jumps, is so on average.
 
     Examples
     --------
@@ -160,11 +213,23 @@ def sketch(
     module = choose(source, engine)
     kinds = columns_of(source, module)
     columns = layout(
-        kinds, label=label, probabilities=probabilities, score=score, predicted=predicted, weight=weight, by=by, time=time,
-        every=every, classes=classes, target=target,
-    )  # fmt: skip
+        kinds,
+        label=label,
+        probabilities=probabilities,
+        score=score,
+        predicted=predicted,
+        weight=weight,
+        by=by,
+        time=time,
+        every=every,
+        classes=classes,
+        target=target,
+    )
     if columns.label in columns.by:
-        raise InputError(f"by must name columns that are known before anything comes true; {columns.label!r} is the label; leave it out.")
+        raise InputError(
+            f"by must name columns that are known before anything comes true; {columns.label!r} is"
+            " the label; leave it out."
+        )
     return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
 
 

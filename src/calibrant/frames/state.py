@@ -17,7 +17,8 @@ __all__ = ["GroupState", "Sliced", "require_width", "value_and_limits"]
 
 
 class GroupState(Saved):
-    """One row of sums for each group seen; a group is (slice values..., predicted class). Its size is groups times bins, never rows.
+    """One row of sums for each group seen; a group is (slice values..., predicted class). Its size
+    is groups times bins, never rows.
 
     Attributes
     ----------
@@ -38,8 +39,12 @@ class GroupState(Saved):
         """The groups, in the order of their rows."""
         return list(self.rows)
 
-    def add(self, groups: Sequence[tuple[Any, ...]], bins: np.ndarray, sums: np.ndarray | None = None) -> None:
-        """Add the sums of some groups, which must differ: ``bins`` (g, B, 3), ``sums`` (g, S) where the state has any."""
+    def add(
+        self, groups: Sequence[tuple[Any, ...]], bins: np.ndarray, sums: np.ndarray | None = None
+    ) -> None:
+        """Add the sums of some groups, which must differ: ``bins`` (g, B, 3), ``sums`` (g, S)
+        where the state has any.
+        """
         at = self._rows_of(groups)
         self.bins[at] += bins
         if sums is not None:
@@ -61,7 +66,11 @@ class GroupState(Saved):
         if not isinstance(other, GroupState):
             return NotImplemented
         if self.settings != other.settings:
-            odd = sorted(k for k in {*self.settings, *other.settings} if self.settings.get(k) != other.settings.get(k))
+            odd = sorted(
+                k
+                for k in {*self.settings, *other.settings}
+                if self.settings.get(k) != other.settings.get(k)
+            )
             raise InputError(
                 f"only sums made with the same settings add up; {', '.join(odd)} differ: "
                 f"{[self.settings.get(k) for k in odd]} and {[other.settings.get(k) for k in odd]}."
@@ -88,10 +97,15 @@ class GroupState(Saved):
         return out
 
     def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
-        """Sums joined over the groups with the same ``part(group)``: (parts in order, bins (P, B, 3), sums (P, S))."""
+        """Sums joined over the groups with the same ``part(group)``: (parts in order, bins (P,
+        B, 3), sums (P, S)).
+        """
         seen: dict = {}
         to = np.array([seen.setdefault(part(g), len(seen)) for g in self.rows], dtype=np.intp)
-        bins, sums = np.zeros((len(seen), *self.bins.shape[1:])), np.zeros((len(seen), self.sums.shape[1]))
+        bins, sums = (
+            np.zeros((len(seen), *self.bins.shape[1:])),
+            np.zeros((len(seen), self.sums.shape[1])),
+        )
         np.add.at(bins, to, self.bins[: len(to)])
         np.add.at(sums, to, self.sums[: len(to)])
         parts = list(seen)
@@ -100,12 +114,21 @@ class GroupState(Saved):
 
 
 def _sortable(group):
-    return [(value is None, not isinstance(value, int | float), value if isinstance(value, int | float) else str(value)) for value in group]
+    return [
+        (
+            value is None,
+            not isinstance(value, int | float),
+            value if isinstance(value, int | float) else str(value),
+        )
+        for value in group
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class Sliced(ABC):
-    """Template: an evaluation says what is a slice of a group (``_slice``), which numbers follow from sums (``_numbers``), and its bins."""
+    """Template: an evaluation says what is a slice of a group (``_slice``), which numbers follow
+    from sums (``_numbers``), and its bins.
+    """
 
     state: GroupState
 
@@ -131,32 +154,48 @@ class Sliced(ABC):
 
     def _columns(self, part, names):
         parts, bins, sums = self.state.by(part)
-        return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(bins, sums)
+        return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(
+            bins, sums
+        )
 
     def overall(self) -> dict[str, float]:
         """The metrics of all rows together."""
         _, bins, sums = self.state.by(lambda g: ())
-        return {name: float(values[0]) for name, values in self._numbers(bins, sums).items()} if len(bins) else {}
+        return (
+            {name: float(values[0]) for name, values in self._numbers(bins, sums).items()}
+            if len(bins)
+            else {}
+        )
 
     def frame(self, **options: Any) -> Any:
         """One row a slice, as a pandas data frame; options are those of ``columns``."""
-        return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(self.columns(**options))
+        return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(
+            self.columns(**options)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
         columns = self.columns()
-        slices = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return plain({"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices})
+        slices = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        return plain(
+            {"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices}
+        )
 
 
 def require_width(sums: np.ndarray, width: int) -> None:
     """InputError unless there are as many sums as intervals need."""
     if sums.shape[1] != width:
-        raise InputError(f"a group must have {width} sums; got {sums.shape[1]}; evaluate the rows again.")
+        raise InputError(
+            f"a group must have {width} sums; got {sums.shape[1]}; evaluate the rows again."
+        )
 
 
 def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str, Any]:
-    """Columns of a sum over rows from its totals (..., S): the value, ``_low`` and ``_high``, nan where no closed form is known."""
+    """Columns of a sum over rows from its totals (..., S): the value, ``_low`` and ``_high``,
+    nan where no closed form is known.
+    """
     value = metric.finalise(totals)
     low, high = metric.limits(totals) or (np.full_like(value, np.nan),) * 2
     return {name: value, f"{name}_low": low, f"{name}_high": high}

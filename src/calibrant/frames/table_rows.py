@@ -28,7 +28,9 @@ def row_hash(start: int, count: int, seed: int = 0) -> np.ndarray:
     True
     """
     with np.errstate(over="ignore"):
-        key = np.arange(start + 1, start + count + 1, dtype=np.uint64) + np.uint64(seed) * np.uint64(0x632BE59BD9B4E019)
+        key = np.arange(start + 1, start + count + 1, dtype=np.uint64) + np.uint64(
+            seed
+        ) * np.uint64(0x632BE59BD9B4E019)
         key *= np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             key ^= key >> np.uint64(shift)
@@ -54,15 +56,23 @@ def row_count(paths: Sequence[str | Path]) -> int:
 
 @dataclass(frozen=True)
 class TableRows:
-    """Parquet files that are read again for each pass; ``seed`` is of the number that each row has from its place."""
+    """Parquet files that are read again for each pass; ``seed`` is of the number that each row
+    has from its place.
+    """
 
     paths: Sequence[str]
     layout: Layout
     engine: str = "auto"
     seed: int = 0
 
-    def fold(self, work: Callable[[Predictions, np.ndarray], Any], progress: Callable[[int], Any] | None = None) -> Any:
-        """The sum of ``work(record, number of each row)`` over all batches, whose results have ``plus``; it runs on several threads."""
+    def fold(
+        self,
+        work: Callable[[Predictions, np.ndarray], Any],
+        progress: Callable[[int], Any] | None = None,
+    ) -> Any:
+        """The sum of ``work(record, number of each row)`` over all batches, whose results have
+        ``plus``; it runs on several threads.
+        """
         total = None
         with reading(list(self.paths)):
             for found, rows in map_ahead(lambda run: self._over(work, *run), self._runs()):
@@ -77,7 +87,10 @@ class TableRows:
     def _runs(self) -> Iterator[tuple[int, list[Any]]]:
         module, start = choose(list(self.paths), self.engine), 0
         if module.CLUSTER:
-            raise InputError(f'engine must read files in order, as polars, duckdb and pyarrow do; got "{self.engine}".')
+            raise InputError(
+                "engine must read files in order, as polars, duckdb and pyarrow do; got"
+                f' "{self.engine}".'
+            )
         table = opened(list(self.paths), module)
         for run in runs(gathered(module.batches(table, self.layout.needed, ordered=True))):
             yield start, run

@@ -1,4 +1,6 @@
-"""Bayesian binning into quantiles (BBQ): all numbers of equal-mass bins at once, each by its evidence."""
+"""Bayesian binning into quantiles (BBQ): all numbers of equal-mass bins at once, each by its
+evidence.
+"""
 
 from typing import ClassVar
 
@@ -20,15 +22,18 @@ EXTREME = 1e-6
 
 
 class BayesianBinning(Map):
-    r"""Bayesian binning into quantiles: an average over equal-mass binnings, weighted by their marginal likelihoods.
+    r"""Bayesian binning into quantiles: an average over equal-mass binnings, weighted by their
+    marginal likelihoods.
 
     .. math::
-        \mathrm{score}(B) = \prod_b \frac{\Gamma(N'/B)}{\Gamma(N_b + N'/B)} \frac{\Gamma(m_b + \alpha_b)}{\Gamma(\alpha_b)}
+        \mathrm{score}(B) = \prod_b \frac{\Gamma(N'/B)}{\Gamma(N_b + N'/B)} \frac{\Gamma(m_b +
+        \alpha_b)}{\Gamma(\alpha_b)}
         \frac{\Gamma(n_b + \beta_b)}{\Gamma(\beta_b)}, \qquad
         g(s) \propto \sum_B \mathrm{score}(B)\, \frac{m_{b(s)} + \alpha_{b(s)}}{N_{b(s)} + N'/B}
 
-    with m right and n wrong of the N rows of a bin, N' = 2, α = (N'/B) p, β = (N'/B)(1 - p), p the middle of the bin's scores, and B from
-    n^(1/3)/10 to min(n/5, 10 n^(1/3)), all equally likely beforehand.
+    with m right and n wrong of the N rows of a bin, N' = 2, α = (N'/B) p, β = (N'/B)(1 - p), p the
+    middle of the bin's scores, and B from n^(1/3)/10 to min(n/5, 10 n^(1/3)), all equally likely
+    beforehand.
 
     Parameters
     ----------
@@ -48,17 +53,21 @@ class BayesianBinning(Map):
 
     Notes
     -----
-    Chooses the number of bins by itself, and its values never are exactly 0 or 1. Still a step function: smooth maps are better on most
-    data. Ties are never split, so on coarse scores several B give the same bins; each binning counts once. netcal's BBQ, which differs in
-    such choices, had the lower log loss on two outputs seen elsewhere (.6388 for .6423, .4110 for .4118).
+    Chooses the number of bins by itself, and its values never are exactly 0 or 1. Still a step
+    function: smooth maps are better on most data. Ties are never split, so on coarse scores several
+    B give the same bins; each binning counts once. netcal's BBQ, which differs in such choices, had
+    the lower log loss on two outputs seen elsewhere (.6388 for .6423, .4110 for .4118).
 
     References
     ----------
-    Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
+    Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning",
+    AAAI 2015.
 
     Examples
     --------
-    >>> m = BayesianBinning().fit([0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 5, [0, 0, 0, 0, 1, 1, 1, 1] * 5)
+    >>> m = BayesianBinning().fit(
+    ...     [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 5, [0, 0, 0, 0, 1, 1, 1, 1] * 5
+    ... )
     >>> bool(m.predict([0.2])[0] < 0.1 and m.predict([0.8])[0] > 0.9)
     True
     """
@@ -85,7 +94,9 @@ class BayesianBinning(Map):
         self.value_: np.ndarray = np.clip(value[first], 0.0, 1.0)
 
     def _binnings(self, mass):
-        """Start positions of the bins of each distinct equal-mass binning of the distinct scores."""
+        """Start positions of the bins of each distinct equal-mass binning of the distinct
+        scores.
+        """
         total = mass.sum()
         root = np.cbrt(total)
         low = max(1, int(root / RANGE))

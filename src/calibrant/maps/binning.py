@@ -22,15 +22,18 @@ class HistogramBinning(Map):
 
     .. math:: g(s) = \frac{\sum_{i \in b(s)} w_i c_i + m \bar c}{\sum_{i \in b(s)} w_i + m}
 
-    with :math:`\bar c = (\sum w c + 1/2) / (\sum w + 1)` and the prior weight m; an empty bin is interpolated between its neighbours.
+    with :math:`\bar c = (\sum w c + 1/2) / (\sum w + 1)` and the prior weight m; an empty bin is
+    interpolated between its neighbours.
 
     Parameters
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1], or of equal weight (ties are never split, so there may be fewer; any real score).
+        Bins of equal width on [0, 1], or of equal weight (ties are never split, so there may be
+        fewer; any real score).
     prior_weight : float, default 1
-        m, the rows' worth of belief in the overall share. 0 is the textbook fit, which gives exact 0 and 1.
+        m, the rows' worth of belief in the overall share. 0 is the textbook fit, which gives exact
+        0 and 1.
 
     Attributes
     ----------
@@ -44,11 +47,13 @@ class HistogramBinning(Map):
 
     Notes
     -----
-    Simple and checkable by eye; loses the ranking inside a bin. Smooth maps are more accurate on almost all data.
+    Simple and checkable by eye; loses the ranking inside a bin. Smooth maps are more accurate on
+    almost all data.
 
     References
     ----------
-    Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML 2001.
+    Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive
+    Bayesian classifiers", ICML 2001.
 
     Examples
     --------
@@ -59,7 +64,13 @@ class HistogramBinning(Map):
 
     edges_: np.ndarray
 
-    def __init__(self, *, n_bins: int = 15, strategy: Literal["width", "mass"] = "width", prior_weight: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        n_bins: int = 15,
+        strategy: Literal["width", "mass"] = "width",
+        prior_weight: float = 1.0,
+    ) -> None:
         self.n_bins: int = n_bins
         self.strategy: Literal["width", "mass"] = strategy
         self.prior_weight: float = prior_weight
@@ -67,7 +78,11 @@ class HistogramBinning(Map):
     @property
     def tags(self) -> MapTags:
         """Bins of equal width lie on [0, 1]; bins of equal weight take any score."""
-        return MapTags(domain="real" if self.strategy == "mass" else "unit", soft_labels=True, label="histogram binning")
+        return MapTags(
+            domain="real" if self.strategy == "mass" else "unit",
+            soft_labels=True,
+            label="histogram binning",
+        )
 
     @classmethod
     def _examples(cls):
@@ -106,11 +121,14 @@ class HistogramBinning(Map):
 
 
 class ScalingBinning(Map):
-    r"""Platt scaling, discretised: each of B equal-mass bins of the scores outputs the mean of its fitted values.
+    r"""Platt scaling, discretised: each of B equal-mass bins of the scores outputs the mean of its
+    fitted values.
 
-    .. math:: h(s) = \frac{\sum_{i \in b(s)} w_i\, g(s_i)}{\sum_{i \in b(s)} w_i}, \qquad g = \text{Platt}
+    .. math:: h(s) = \frac{\sum_{i \in b(s)} w_i\, g(s_i)}{\sum_{i \in b(s)} w_i}, \qquad g =
+        \text{Platt}
 
-    The mean of the *fitted* values, not of the outcomes: that is what makes its variance so much smaller than histogram binning's.
+    The mean of the *fitted* values, not of the outcomes: that is what makes its variance so much
+    smaller than histogram binning's.
 
     Parameters
     ----------
@@ -130,8 +148,9 @@ class ScalingBinning(Map):
 
     Notes
     -----
-    Use it when calibration itself must be measured or promised: only a map with finitely many values has a calibration error that can be
-    estimated from data. It loses the ranking inside a bin; for the best probabilities use :class:`Platt` itself.
+    Use it when calibration itself must be measured or promised: only a map with finitely many
+    values has a calibration error that can be estimated from data. It loses the ranking inside a
+    bin; for the best probabilities use :class:`Platt` itself.
 
     References
     ----------
@@ -160,7 +179,9 @@ class ScalingBinning(Map):
         # Edges on the scores themselves: a sigmoid is rounded in another way elsewhere.
         low, high = bins.group_ends(score, group, len(sums))
         self.edges_: np.ndarray = 0.5 * (high[:-1] + low[1:])
-        self.value_: np.ndarray = np.clip(sums[:, 1] / sums[:, 0], *bins.group_ends(fitted, group, len(sums)))
+        self.value_: np.ndarray = np.clip(
+            sums[:, 1] / sums[:, 0], *bins.group_ends(fitted, group, len(sums))
+        )
 
     def _predict(self, score):
         return self.value_[np.searchsorted(self.edges_, score, side="right")]
@@ -170,12 +191,14 @@ class ScalingBinning(Map):
 
 
 class ClassRate(Map):
-    r"""One confidence for every score, the rate of correct predictions; fitted per predicted class, it is Conf\ :sub:`1`.
+    r"""One confidence for every score, the rate of correct predictions; fitted per predicted class,
+    it is Conf\ :sub:`1`.
 
     .. math:: \mathrm{Conf}_1 = \frac{TP + 1/2}{TP + FP + 1}
 
-    the mean of the Beta(TP + 1/2, FP + 1/2) posterior of Jeffreys' prior. Its raw form, TP / (TP + FP), is the diagonal of the
-    reverse confusion matrix (see :func:`calibrant.metrics.joint_distribution`).
+    the mean of the Beta(TP + 1/2, FP + 1/2) posterior of Jeffreys' prior. Its raw form, TP / (TP +
+    FP), is the diagonal of the reverse confusion matrix (see
+    :func:`calibrant.metrics.joint_distribution`).
 
     Attributes
     ----------
@@ -189,12 +212,14 @@ class ClassRate(Map):
 
     Notes
     -----
-    Use it per class (``ConfidenceCalibrator(map=ClassRate(), per_class=True)``) where the rows of a class are too few to say how its
-    confidence depends on the score. It cannot tell a sure prediction from a doubtful one of the same class.
+    Use it per class (``ConfidenceCalibrator(map=ClassRate(), per_class=True)``) where the rows of a
+    class are too few to say how its confidence depends on the score. It cannot tell a sure
+    prediction from a doubtful one of the same class.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, equation 1.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    equation 1.
 
     Examples
     --------
@@ -203,12 +228,16 @@ class ClassRate(Map):
     ([0.625], [0.236])
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="class rate")
+    tags: ClassVar[MapTags] = MapTags(
+        domain="real", monotone=True, soft_labels=True, label="class rate"
+    )
 
     def _fit(self, score, correct, weight):
         self.true_positives_: float = float(weight @ correct)
         self.false_positives_: float = float(weight @ (1.0 - correct))
-        self.rate_: float = (self.true_positives_ + 0.5) / (self.true_positives_ + self.false_positives_ + 1.0)
+        self.rate_: float = (self.true_positives_ + 0.5) / (
+            self.true_positives_ + self.false_positives_ + 1.0
+        )
 
     def _predict(self, score):
         return np.full(len(score), self.rate_)

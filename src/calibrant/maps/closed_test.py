@@ -5,7 +5,12 @@ from scipy import special
 
 from calibrant._kernels.logistic import intercept_at_unit_slope, sigmoid
 from calibrant._kernels.softmax import inner_limits
-from calibrant._kernels.splines import cube_weights, fit_restricted_spline, spline_design, spline_knots
+from calibrant._kernels.splines import (
+    cube_weights,
+    fit_restricted_spline,
+    spline_design,
+    spline_knots,
+)
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
@@ -20,13 +25,17 @@ UPDATES = ("nothing", "intercept", "intercept and slope", "flexible")
 
 
 class ClosedTest(Map):
-    r"""Closed test among no update, a new intercept, a new intercept and slope, and a flexible curve.
+    r"""Closed test among no update, a new intercept, a new intercept and slope, and a flexible
+    curve.
 
-    .. math:: \mathrm{logit}\, g(s) = l, \quad a + l, \quad a + b\, l, \quad a + b\, l + \sum_j c_j h_j(l), \qquad l = \log\frac{s}{1 - s}
+    .. math:: \mathrm{logit}\, g(s) = l, \quad a + l, \quad a + b\, l, \quad a + b\, l + \sum_j c_j
+        h_j(l), \qquad l = \log\frac{s}{1 - s}
 
-    with :math:`h_j` the curved part of a restricted cubic spline with 4 knots. The likelihood ratio of the flexible curve to no update
-    is tested first; if it is not significant, nothing is changed. Then, each only if the one before was significant, it is tested
-    against the intercept, and against intercept and slope; the first that is not rejected is taken, else the flexible curve.
+    with :math:`h_j` the curved part of a restricted cubic spline with 4 knots. The likelihood ratio
+    of the flexible curve to no update is tested first; if it is not significant, nothing is
+    changed. Then, each only if the one before was significant, it is tested against the intercept,
+    and against intercept and slope; the first that is not rejected is taken, else the flexible
+    curve.
 
     Parameters
     ----------
@@ -49,15 +58,18 @@ class ClosedTest(Map):
 
     Notes
     -----
-    Use it to update a risk model at a new site, where a change must be accounted for: it tells which update the rows ask for, and it
-    changes a calibrated model in at most ``alpha`` of such samples, as far as the likelihood ratio's chi-squared law holds (about 20 rows
-    of the rarer outcome). Do not use it to get the best score: below a few hundred rows it often keeps a miscalibrated model, as tests of
-    low power do; :class:`AutoCalibrator` then does better. Rows are taken as independent.
+    Use it to update a risk model at a new site, where a change must be accounted for: it tells
+    which update the rows ask for, and it changes a calibrated model in at most ``alpha`` of such
+    samples, as far as the likelihood ratio's chi-squared law holds (about 20 rows of the rarer
+    outcome). Do not use it to get the best score: below a few hundred rows it often keeps a
+    miscalibrated model, as tests of low power do; :class:`AutoCalibrator` then does better. Rows
+    are taken as independent.
 
     References
     ----------
-    Vergouwe et al., "A closed testing procedure to select an appropriate method for updating prediction models", Statistics in Medicine
-    36, 2017. There the last update refits all coefficients of the model; here, where only the scores are known, it is the spline.
+    Vergouwe et al., "A closed testing procedure to select an appropriate method for updating
+    prediction models", Statistics in Medicine 36, 2017. There the last update refits all
+    coefficients of the model; here, where only the scores are known, it is the spline.
 
     Examples
     --------
@@ -88,7 +100,8 @@ class ClosedTest(Map):
         if not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
-        # Of equal scores in one order, so that neither repetition nor the order of rows changes a bit of what is chosen.
+        # Of equal scores in one order, so that neither repetition nor the order of rows changes a
+        # bit of what is chosen.
         values, place = np.unique(self._inner(score), return_inverse=True)
         mass = np.bincount(place, weights=weight)
         mean = np.clip(np.bincount(place, weights=weight * correct) / mass, 0.0, 1.0)
@@ -101,24 +114,38 @@ class ClosedTest(Map):
                 continue
             freedom = len(full["flexible"]) - parameters
             gain = 2.0 * (likelihood["flexible"] - likelihood[update])
-            self.p_values_[update] = float(special.chdtrc(freedom, max(gain, 0.0))) if freedom > 0 else 1.0
+            self.p_values_[update] = (
+                float(special.chdtrc(freedom, max(gain, 0.0))) if freedom > 0 else 1.0
+            )
             if self.p_values_[update] > self.alpha:
                 self.chosen_, self.coefficients_ = update, full[update]
                 return
         self.chosen_, self.coefficients_ = "flexible", full["flexible"]
 
-    def _updates(self, values: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """(coefficients of each update, their log-likelihoods), by name; without the intercept where it has no finite one."""
+    def _updates(
+        self, values: np.ndarray, mean: np.ndarray, mass: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+        """(coefficients of each update, their log-likelihoods), by name; without the intercept
+        where it has no finite one.
+        """
         design = spline_design(values, self.knots_)
         outcomes = np.concatenate([np.zeros(len(values)), np.ones(len(values))])
         masses = np.concatenate([mass * (1.0 - mean), mass * mean])
         counted = masses > 0.0
-        shift = intercept_at_unit_slope(np.tile(values, 2)[counted], outcomes[counted], masses[counted])
-        full = {"nothing": np.array([0.0, 1.0]), "flexible": fit_restricted_spline(design, mean, mass)[0]}
+        shift = intercept_at_unit_slope(
+            np.tile(values, 2)[counted], outcomes[counted], masses[counted]
+        )
+        full = {
+            "nothing": np.array([0.0, 1.0]),
+            "flexible": fit_restricted_spline(design, mean, mass)[0],
+        }
         full["intercept and slope"] = fit_restricted_spline(design[:, :2], mean, mass)[0]
         if shift is not None:
             full["intercept"] = np.array([shift[0], 1.0])
-        return full, {name: _log_likelihood(design[:, : len(theta)] @ theta, mean, mass) for name, theta in full.items()}
+        return full, {
+            name: _log_likelihood(design[:, : len(theta)] @ theta, mean, mass)
+            for name, theta in full.items()
+        }
 
     def _inner(self, score: np.ndarray) -> np.ndarray:
         return np.clip(score, self.limits_[0], 1.0 - self.limits_[1])
@@ -126,7 +153,10 @@ class ClosedTest(Map):
     def _predict(self, score: np.ndarray) -> np.ndarray:
         if self.chosen_ == "nothing":
             return score
-        return sigmoid(spline_design(self._inner(score), self.knots_)[:, : len(self.coefficients_)] @ self.coefficients_)
+        return sigmoid(
+            spline_design(self._inner(score), self.knots_)[:, : len(self.coefficients_)]
+            @ self.coefficients_
+        )
 
     def _expression(self, score):
         if self.chosen_ == "nothing":
@@ -135,7 +165,10 @@ class ClosedTest(Map):
         out = odds * float(self.coefficients_[1]) + float(self.coefficients_[0])
         if len(self.coefficients_) > 2:
             width = self.knots_[-1] - self.knots_[0]
-            cubes = cube_weights(self.knots_, np.eye(len(self.knots_) - 2) / width**2) @ self.coefficients_[2:]
+            cubes = (
+                cube_weights(self.knots_, np.eye(len(self.knots_) - 2) / width**2)
+                @ self.coefficients_[2:]
+            )
             for knot, weight in zip(self.knots_, cubes, strict=True):
                 above = (odds - float(knot)).clip(0.0, FARTHEST)
                 out = out + above * above * above * float(weight)

@@ -1,4 +1,6 @@
-"""Cumulative confidence: the share of correct predictions among all of this score or a better one."""
+"""Cumulative confidence: the share of correct predictions among all of this score or a better
+one.
+"""
 
 from typing import ClassVar
 
@@ -16,15 +18,19 @@ __all__ = ["CumulativeConfidence"]
 class CumulativeConfidence(Map):
     r"""Share of correct predictions among those of this score or better; below a cutoff, one bin.
 
-    .. math:: \mathrm{Cum}(S) = \frac{\sum_{s_i \ge S} w_i c_i + m\, \mathrm{Conf}_1}{\sum_{s_i \ge S} w_i + m}, \qquad
-        \mathrm{Cum}^+(S) = \begin{cases} \mathrm{Cum}(S) & S \ge \theta \\ \mathrm{Hist}[0, \theta) & S < \theta \end{cases}
+    .. math:: \mathrm{Cum}(S) = \frac{\sum_{s_i \ge S} w_i c_i + m\, \mathrm{Conf}_1}{\sum_{s_i \ge
+        S} w_i + m}, \qquad
+        \mathrm{Cum}^+(S) = \begin{cases} \mathrm{Cum}(S) & S \ge \theta \\ \mathrm{Hist}[0,
+        \theta) & S < \theta \end{cases}
 
     Parameters
     ----------
     cutoff : None, "median" or "optimal", default None
-        θ: none, the (lower) median score, or the score of least in-sample log loss, found among all of them with prefix sums.
+        θ: none, the (lower) median score, or the score of least in-sample log loss, found among all
+        of them with prefix sums.
     prior_weight : float, default 1
-        m, the rows' worth of belief in Conf\ :sub:`1` = (TP + 1/2) / (n + 1). 0 is the paper's, which gives exact 0 and 1.
+        m, the rows' worth of belief in Conf\ :sub:`1` = (TP + 1/2) / (n + 1). 0 is the paper's,
+        which gives exact 0 and 1.
 
     Attributes
     ----------
@@ -39,17 +45,21 @@ class CumulativeConfidence(Map):
 
     Notes
     -----
-    Robust on very few rows, but it answers another question ("this score or better") and is far too sure of low scores: with no
-    cutoff use it only if that question is meant. The optimal cutoff makes it competitive: where scores crowd at 1 it is better than
-    :class:`KernelDensity` on the same scores, though not than that on the log odds.
+    Robust on very few rows, but it answers another question ("this score or better") and is far too
+    sure of low scores: with no cutoff use it only if that question is meant. The optimal cutoff
+    makes it competitive: where scores crowd at 1 it is better than :class:`KernelDensity` on the
+    same scores, though not than that on the log odds.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, equations 11-13.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    equations 11-13.
 
     Examples
     --------
-    >>> m = CumulativeConfidence(cutoff="median", prior_weight=0).fit([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1])
+    >>> m = CumulativeConfidence(cutoff="median", prior_weight=0).fit(
+    ...     [0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1]
+    ... )
     >>> m.predict([0.1, 0.2, 0.7]).round(3).tolist()
     [0.0, 0.667, 1.0]
     """
@@ -62,7 +72,12 @@ class CumulativeConfidence(Map):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(cutoff="median"), cls(cutoff="optimal"), cls(cutoff="optimal", prior_weight=0.0)]
+        return [
+            cls(),
+            cls(cutoff="median"),
+            cls(cutoff="optimal"),
+            cls(cutoff="optimal", prior_weight=0.0),
+        ]
 
     def _fit(self, score, correct, weight):
         if self.cutoff not in (None, "median", "optimal"):
@@ -72,7 +87,9 @@ class CumulativeConfidence(Map):
         total = np.bincount(inverse, weights=weight)
         rate = (right.sum() + 0.5) / (total.sum() + 1.0)
         self.score_: np.ndarray = unique
-        self.value_: np.ndarray = self._share(np.cumsum(right[::-1])[::-1], np.cumsum(total[::-1])[::-1], rate)
+        self.value_: np.ndarray = self._share(
+            np.cumsum(right[::-1])[::-1], np.cumsum(total[::-1])[::-1], rate
+        )
         below = self._share(np.cumsum(right) - right, np.cumsum(total) - total, rate)
         start = self._start(right, total, below)
         self.cutoff_: float = float(unique[start]) if start > 0 else -np.inf
@@ -80,7 +97,12 @@ class CumulativeConfidence(Map):
 
     def _share(self, right, total, rate):
         total = total + self.prior_weight
-        share = np.divide(right + self.prior_weight * rate, total, out=np.full(len(total), rate), where=total > 0.0)
+        share = np.divide(
+            right + self.prior_weight * rate,
+            total,
+            out=np.full(len(total), rate),
+            where=total > 0.0,
+        )
         return np.clip(share, 0.0, 1.0)
 
     def _start(self, right, total, below):
@@ -102,7 +124,9 @@ class CumulativeConfidence(Map):
     def _expression(self, score):
         rising = score.step(just_above(self.score_[:-1]), self.value_, closed=False)
         return (
-            score.step(just_below(np.array([self.cutoff_])), [0.0, 1.0]).where(rising, self.below_) if np.isfinite(self.cutoff_) else rising
+            score.step(just_below(np.array([self.cutoff_])), [0.0, 1.0]).where(rising, self.below_)
+            if np.isfinite(self.cutoff_)
+            else rising
         )
 
 

@@ -1,4 +1,6 @@
-"""Isotonic regression of the outcome on the score, its centred form, and the nearly-isotonic path."""
+"""Isotonic regression of the outcome on the score, its centred form, and the nearly-isotonic
+path.
+"""
 
 from typing import ClassVar
 
@@ -6,7 +8,13 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from calibrant._kernels.bins import flat_knots
-from calibrant._kernels.isotonic import between_knots, near_isotonic_path, pool_ties, pooled_blocks, smooth_ends
+from calibrant._kernels.isotonic import (
+    between_knots,
+    near_isotonic_path,
+    pool_ties,
+    pooled_blocks,
+    smooth_ends,
+)
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 
@@ -31,13 +39,15 @@ class Isotonic(_Lines):
 
     .. math:: \min_g \sum_i w_i (c_i - g(s_i))^2 \quad \text{over non-decreasing } g
 
-    fitted by pooling adjacent violators, on the distinct scores with their summed weights; linear between blocks, constant outside.
+    fitted by pooling adjacent violators, on the distinct scores with their summed weights; linear
+    between blocks, constant outside.
 
     Parameters
     ----------
     smooth_ends : bool, default True
-        Where the first block is 0 or the last is 1, use Laplace's (k + 1) / (w + 2) for it (never past its neighbour), so that no
-        probability is exactly 0 or 1 and the log loss of any test set is finite. False is the textbook fit.
+        Where the first block is 0 or the last is 1, use Laplace's (k + 1) / (w + 2) for it (never
+        past its neighbour), so that no probability is exactly 0 or 1 and the log loss of any test
+        set is finite. False is the textbook fit.
 
     Attributes
     ----------
@@ -51,12 +61,13 @@ class Isotonic(_Lines):
 
     Notes
     -----
-    Use it with a thousand rows or more, when the shape of the map is unknown. With fewer rows it overfits; it makes ties, which
-    costs a little ranking.
+    Use it with a thousand rows or more, when the shape of the map is unknown. With fewer rows it
+    overfits; it makes ties, which costs a little ranking.
 
     References
     ----------
-    Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+    Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability
+    estimates", KDD 2002.
 
     Examples
     --------
@@ -65,7 +76,9 @@ class Isotonic(_Lines):
     [0.0, 0.333, 0.333, 1.0]
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="isotonic regression")
+    tags: ClassVar[MapTags] = MapTags(
+        domain="real", monotone=True, soft_labels=True, label="isotonic regression"
+    )
 
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
@@ -84,11 +97,14 @@ class Isotonic(_Lines):
 
 
 class CenteredIsotonic(_Lines):
-    r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the weighted mean of its scores.
+    r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the
+    weighted mean of its scores.
 
-    .. math:: g\!\left(\frac{\sum_{i \in b} w_i s_i}{\sum_{i \in b} w_i}\right) = \frac{\sum_{i \in b} w_i c_i}{\sum_{i \in b} w_i}
+    .. math:: g\!\left(\frac{\sum_{i \in b} w_i s_i}{\sum_{i \in b} w_i}\right) = \frac{\sum_{i \in
+        b} w_i c_i}{\sum_{i \in b} w_i}
 
-    linear between the points, so that it rises strictly between the first and the last, and constant outside.
+    linear between the points, so that it rises strictly between the first and the last, and
+    constant outside.
 
     Parameters
     ----------
@@ -106,13 +122,14 @@ class CenteredIsotonic(_Lines):
 
     Notes
     -----
-    Isotonic regression without its flat steps: fewer ties, so the ranking survives, and usually a smaller error when the true map is
-    smooth. With a few hundred rows a parametric map is still better.
+    Isotonic regression without its flat steps: fewer ties, so the ranking survives, and usually a
+    smaller error when the true map is smooth. With a few hundred rows a parametric map is still
+    better.
 
     References
     ----------
-    Oron and Flournoy, "Centered isotonic regression: point and interval estimation for dose-response studies", Statistics in
-    Biopharmaceutical Research 9, 2017.
+    Oron and Flournoy, "Centered isotonic regression: point and interval estimation for
+    dose-response studies", Statistics in Biopharmaceutical Research 9, 2017.
 
     Examples
     --------
@@ -121,7 +138,9 @@ class CenteredIsotonic(_Lines):
     [0.0, 0.5, 0.75]
     """
 
-    tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, soft_labels=True, label="centred isotonic regression")
+    tags: ClassVar[MapTags] = MapTags(
+        domain="real", monotone=True, soft_labels=True, label="centred isotonic regression"
+    )
 
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
@@ -143,17 +162,20 @@ NEGLIGIBLE = 60.0
 
 
 class NearIsotonic(_Lines):
-    r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data insist.
+    r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data
+    insist.
 
     .. math:: \min_p \tfrac{1}{2} \sum_i w_i (c_i - p_i)^2 + \lambda \sum_i (p_i - p_{i+1})_+
 
-    solved at every breakpoint of λ exactly; the solutions but the first (λ = 0, the data themselves) are averaged with weights
-    exp(-BIC / 2), BIC = -2 log L + J log n for J distinct values. Linear between the scores, constant outside.
+    solved at every breakpoint of λ exactly; the solutions but the first (λ = 0, the data
+    themselves) are averaged with weights exp(-BIC / 2), BIC = -2 log L + J log n for J distinct
+    values. Linear between the scores, constant outside.
 
     Parameters
     ----------
     prior_weight : float, default 1
-        Rows' worth of belief in the overall share, added to each block of each solution so that none is exactly 0 or 1. 0 is the textbook.
+        Rows' worth of belief in the overall share, added to each block of each solution so that
+        none is exactly 0 or 1. 0 is the textbook.
 
     Attributes
     ----------
@@ -167,13 +189,15 @@ class NearIsotonic(_Lines):
 
     Notes
     -----
-    For scores that do not rank quite right: the only map here, beside the spline, that may fall. Where the ranking is right it comes out
-    as isotonic regression. The fit takes time that grows with the square of the number of runs of equal outcomes in the worst case.
+    For scores that do not rank quite right: the only map here, beside the spline, that may fall.
+    Where the ranking is right it comes out as isotonic regression. The fit takes time that grows
+    with the square of the number of runs of equal outcomes in the worst case.
 
     References
     ----------
-    Naeini and Cooper, "Binary classifier calibration using an ensemble of near isotonic regression models", ICDM 2016. Tibshirani,
-    Hoefling and Tibshirani, "Nearly-isotonic regression", Technometrics 53, 2011.
+    Naeini and Cooper, "Binary classifier calibration using an ensemble of near isotonic regression
+    models", ICDM 2016. Tibshirani, Hoefling and Tibshirani, "Nearly-isotonic regression",
+    Technometrics 53, 2011.
 
     Examples
     --------
@@ -211,7 +235,9 @@ class NearIsotonic(_Lines):
 
 
 def _weighed(path, n):
-    """[(BIC, starts, value, mass)] of the solutions that count; the first of the path only where it is the only one."""
+    """[(BIC, starts, value, mass)] of the solutions that count; the first of the path only where
+    it is the only one.
+    """
     kept, best = [], np.inf
     for k, (starts, value, centre, mass) in enumerate(path):
         p = np.clip(value, 0.0, 1.0)

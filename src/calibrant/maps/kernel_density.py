@@ -1,4 +1,6 @@
-"""Confidence as a ratio of two kernel densities, with the bandwidth at which the curve stops wiggling."""
+"""Confidence as a ratio of two kernel densities, with the bandwidth at which the curve stops
+wiggling.
+"""
 
 from typing import Any, ClassVar
 
@@ -28,31 +30,38 @@ GROUPS_AT_ONCE = 200
 class KernelDensity(Map):
     r"""Ratio of kernel densities: the share of correct predictions among those of similar score.
 
-    .. math:: \mathrm{Conf}(S) = \frac{\sum_{TP} w_i\, \varphi_b(S - s_i) + c\, \mathrm{Conf}_1}{\sum_{TP, FP} w_i\, \varphi_b(S - s_i) + c}
+    .. math:: \mathrm{Conf}(S) = \frac{\sum_{TP} w_i\, \varphi_b(S - s_i) + c\,
+        \mathrm{Conf}_1}{\sum_{TP, FP} w_i\, \varphi_b(S - s_i) + c}
 
-    with :math:`\varphi_b(t) = e^{-t^2 / 2 b^2}`, one bandwidth b for both sums, and :math:`\mathrm{Conf}_1 = (TP + 1/2) / (n + 1)`.
-    Below the smallest and above the largest score of the fit, the value at that end.
+    with :math:`\varphi_b(t) = e^{-t^2 / 2 b^2}`, one bandwidth b for both sums, and
+    :math:`\mathrm{Conf}_1 = (TP + 1/2) / (n + 1)`. Below the smallest and above the largest score
+    of the fit, the value at that end.
 
     Parameters
     ----------
     bandwidth : {"b_mon", "b_mon2", "b_mon4", "b_opt"} or float, default "b_mon2"
-        The first bandwidth, climbing by 5 % from max(2 steps of the grid, 0.2 times Silverman's rule on all scores), at which the slope
-        of the curve changes sign at most 0, 2 or 4 times between the smallest and the largest score (steps of the curve below 1e-6
-        left out); or that of least leave-one-out log loss; or a number, in units of the score.
+        The first bandwidth, climbing by 5 % from max(2 steps of the grid, 0.2 times Silverman's
+        rule on all scores), at which the slope of the curve changes sign at most 0, 2 or 4 times
+        between the smallest and the largest score (steps of the curve below 1e-6 left out); or that
+        of least leave-one-out log loss; or a number, in units of the score.
     boundary : None or "reflect"
         "reflect" mirrors the scores at the smallest and the largest of them.
     prior_weight : float, default 1
-        c, the rows' worth of belief in Conf\ :sub:`1`, to which the curve shrinks where there are no scores. 0 is the paper's.
+        c, the rows' worth of belief in Conf\ :sub:`1`, to which the curve shrinks where there are
+        no scores. 0 is the paper's.
 
     Attributes
     ----------
     bandwidth_ : float, nan where the class rate was used.
     sign_changes_ : int, of the slope of the curve.
-    method_ : the rule used, or "class rate": fewer than 5 right or 5 wrong predictions, or one score only.
+    method_ : the rule used, or "class rate": fewer than 5 right or 5 wrong predictions, or one
+        score only.
     search_ : (m, 2) bandwidths tried, each with its sign changes (or its leave-one-out log loss).
     grid_, curve_ : (2048,) scores and confidences.
-    error_bound_ : float, the most that binning can change the curve anywhere: the step of the grid is h bandwidths, and the error of
-        each sum at most h^2 / 4 a point (where ``prior_weight=0`` and there are no scores near, the curve is exact at the nodes only).
+    error_bound_ : float, the most that binning can change the curve anywhere: the step of the grid
+        is h bandwidths, and the error of
+        each sum at most h^2 / 4 a point (where ``prior_weight=0`` and there are no scores near, the
+        curve is exact at the nodes only).
     true_positives_, false_positives_, rate_ : the counts and Conf\ :sub:`1`.
     status_ : "exact", "class rate", or "not calm" (no bandwidth qualified: the largest was used).
 
@@ -63,17 +72,20 @@ class KernelDensity(Map):
 
     Notes
     -----
-    Use it per predicted class (``ConfidenceCalibrator(map=KernelDensity(), per_class=True)``) when classes differ in size and quality.
-    Look at the curve next to the histogram before trusting it. Read literally, the paper's rule is met by the smallest bandwidth
-    whenever there is a single wrong prediction (one spike is one minimum); where the climb starts and the fewest counts are
-    our choices. "b_opt" follows accidents of the data, as the paper warns. One bandwidth cannot serve scores that crowd at an end, as
-    top probabilities of ensembles and large networks do at 1: give it the log odds then (``signal=LogOdds()``). Compare it with no
-    calibration on other rows: per class, on ten stored outputs, it was worse on three with the top probability, on one with the log odds
-    (25 rows a class). A fit takes O(n + G log G) for each bandwidth.
+    Use it per predicted class (``ConfidenceCalibrator(map=KernelDensity(), per_class=True)``) when
+    classes differ in size and quality. Look at the curve next to the histogram before trusting it.
+    Read literally, the paper's rule is met by the smallest bandwidth whenever there is a single
+    wrong prediction (one spike is one minimum); where the climb starts and the fewest counts are
+    our choices. "b_opt" follows accidents of the data, as the paper warns. One bandwidth cannot
+    serve scores that crowd at an end, as top probabilities of ensembles and large networks do at 1:
+    give it the log odds then (``signal=LogOdds()``). Compare it with no calibration on other rows:
+    per class, on ten stored outputs, it was worse on three with the top probability, on one with
+    the log odds (25 rows a class). A fit takes O(n + G log G) for each bandwidth.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, equations 7-9, section 12.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    equations 7-9, section 12.
 
     Examples
     --------
@@ -95,14 +107,21 @@ class KernelDensity(Map):
     all_: np.ndarray
     n_fit_: float
 
-    def __init__(self, *, bandwidth: str | float = "b_mon2", boundary: Any = None, prior_weight: float = 1.0) -> None:
+    def __init__(
+        self, *, bandwidth: str | float = "b_mon2", boundary: Any = None, prior_weight: float = 1.0
+    ) -> None:
         self.bandwidth: str | float = bandwidth
         self.boundary: Any = boundary
         self.prior_weight: float = prior_weight
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(bandwidth="b_mon", boundary="reflect"), cls(bandwidth="b_opt"), cls(bandwidth=0.05, prior_weight=0.0)]
+        return [
+            cls(),
+            cls(bandwidth="b_mon", boundary="reflect"),
+            cls(bandwidth="b_opt"),
+            cls(bandwidth=0.05, prior_weight=0.0),
+        ]
 
     @property
     def curve_(self) -> np.ndarray:
@@ -113,15 +132,26 @@ class KernelDensity(Map):
         vars(self).update(vars(self.fit_groups(score, correct, weight, one, 1)[0]))
 
     def fit_groups(
-        self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, group: np.ndarray, n_groups: int
+        self,
+        score: np.ndarray,
+        correct: np.ndarray,
+        weight: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
     ) -> list["KernelDensity"] | None:
-        """One fitted map for each of the groups (e.g. predicted classes) 0..n_groups-1, the searches run together."""
+        """One fitted map for each of the groups (e.g. predicted classes) 0..n_groups-1, the
+        searches run together.
+        """
         self._check()
         low, step, mass = kernel_sums.deposit(score, correct, weight, group, n_groups, GRID)
         maps = [clone(self) for _ in range(n_groups)]
         for m, out in enumerate(maps):
             out._set_rate(low[m], mass[m].sum(axis=1))
-        sparse = [m for m, out in enumerate(maps) if min(out.true_positives_, out.false_positives_) < MIN_ROWS - 1e-9]
+        sparse = [
+            m
+            for m, out in enumerate(maps)
+            if min(out.true_positives_, out.false_positives_) < MIN_ROWS - 1e-9
+        ]
         rest = np.setdiff1d(np.flatnonzero(step > 0.0), sparse)
         for start in range(0, len(rest), GROUPS_AT_ONCE):
             chunk = rest[start : start + GROUPS_AT_ONCE]
@@ -129,20 +159,31 @@ class KernelDensity(Map):
         _warn_sparse(maps, sparse)
         calm = [m.status_ != "not calm" for m in maps]
         if not all(calm):
-            warn(f"no bandwidth made the curve calm in {calm.count(False)} fits; the largest was used.", FitWarning)
+            warn(
+                f"no bandwidth made the curve calm in {calm.count(False)} fits; the largest was"
+                " used.",
+                FitWarning,
+            )
         return maps
 
     def _check(self):
         width = self.bandwidth
         if isinstance(width, str):
             if width not in (*RULES, "b_opt"):
-                raise InputError(f'bandwidth must be "b_mon", "b_mon2", "b_mon4", "b_opt" or a number; got {width!r}.')
+                raise InputError(
+                    'bandwidth must be "b_mon", "b_mon2", "b_mon4", "b_opt" or a number; got'
+                    f" {width!r}."
+                )
         elif not (np.isfinite(width) and width > 0.0):
-            raise InputError(f"bandwidth must be a positive number, in units of the score; got {width!r}.")
+            raise InputError(
+                f"bandwidth must be a positive number, in units of the score; got {width!r}."
+            )
         if self.boundary not in (None, "reflect"):
             raise InputError(f'boundary must be None or "reflect"; got {self.boundary!r}.')
         if not (np.isfinite(self.prior_weight) and self.prior_weight >= 0.0):
-            raise InputError(f"prior_weight must be finite and not negative; got {self.prior_weight!r}.")
+            raise InputError(
+                f"prior_weight must be finite and not negative; got {self.prior_weight!r}."
+            )
 
     def _set_rate(self, low, counts):
         """The map as it is when nothing more can be said than Conf_1."""
@@ -152,7 +193,11 @@ class KernelDensity(Map):
         self.bandwidth_, self.sign_changes_, self.error_bound_ = float("nan"), 0, 0.0
         self.method_ = self.status_ = "class rate"
         self.search_: np.ndarray = np.empty((0, 2))
-        self.grid_, self.right_, self.all_ = np.array([low]), np.array([right + 0.5]), np.array([right + wrong + 1.0])
+        self.grid_, self.right_, self.all_ = (
+            np.array([low]),
+            np.array([right + 0.5]),
+            np.array([right + wrong + 1.0]),
+        )
         self.effective_: np.ndarray = np.array([right + wrong])
 
     def _fit_chunk(self, maps, low, step, mass):
@@ -186,7 +231,8 @@ class KernelDensity(Map):
             width = self.bandwidth / step
             if (width < search.SMALLEST_WIDTH).any():
                 warn(
-                    f"bandwidth={self.bandwidth:g} is finer than the grid of {GRID} scores; two of its steps are used where it is.",
+                    f"bandwidth={self.bandwidth:g} is finer than the grid of {GRID} scores; two of"
+                    " its steps are used where it is.",
                     FitWarning,
                 )
             return np.maximum(width, search.SMALLEST_WIDTH), calm, [[] for _ in mass]
@@ -196,17 +242,23 @@ class KernelDensity(Map):
         return search.first_calm_width(mass, transform, RULES[self.bandwidth], prior, rate, reflect)
 
     def _predict(self, score):
-        right, total = np.interp(score, self.grid_, self.right_), np.interp(score, self.grid_, self.all_)
+        right, total = (
+            np.interp(score, self.grid_, self.right_),
+            np.interp(score, self.grid_, self.all_),
+        )
         return np.clip(right / total, 0.0, 1.0)
 
     def _expression(self, score):
-        return (score.interpolate(self.grid_, self.right_) / score.interpolate(self.grid_, self.all_)).clip(0.0, 1.0)
+        return (
+            score.interpolate(self.grid_, self.right_) / score.interpolate(self.grid_, self.all_)
+        ).clip(0.0, 1.0)
 
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Credible band of the curve at each score, (low (n,), high (n,)).
 
-        A Beta interval with as many points as the kernel averages over, (sum phi)^2 / sum phi^2, plus one at the value itself. It says
-        how far the curve may be off for want of data, not by smoothing.
+        A Beta interval with as many points as the kernel averages over, (sum phi)^2 / sum phi^2,
+        plus one at the value itself. It says how far the curve may be off for want of data, not by
+        smoothing.
         """
         require_fitted(self, "n_fit_")
         score = arrays.scores(score)
@@ -218,12 +270,15 @@ class KernelDensity(Map):
 def _warn_sparse(maps, sparse):
     if not sparse:
         return
-    told = [f"{maps[m].true_positives_:g} right and {maps[m].false_positives_:g} wrong" for m in sparse]
+    told = [
+        f"{maps[m].true_positives_:g} right and {maps[m].false_positives_:g} wrong" for m in sparse
+    ]
     if len(maps) > 1:
         told = [f"class {m} has {what}" for m, what in zip(sparse, told, strict=True)]
     more = f" and {len(told) - 5} more" if len(told) > 5 else ""
     warn(
-        f"fewer than {MIN_ROWS} right or {MIN_ROWS} wrong predictions ({'; '.join(told[:5])}{more}): "
-        "their confidence is the class rate, the same for every score.",
+        f"fewer than {MIN_ROWS} right or {MIN_ROWS} wrong predictions"
+        f" ({'; '.join(told[:5])}{more}): their confidence is the class rate, the same for every"
+        " score.",
         SparseDataWarning,
     )

@@ -15,23 +15,27 @@ __all__ = ["Beta", "Platt"]
 class Platt(Map):
     r"""Platt scaling: logistic regression of correctness on the score.
 
-    .. math:: g(s) = \frac{1}{1 + e^{-(a\,t(s) + b)}}, \qquad a \ge 0, \quad t(s) = \log\frac{s}{1-s} \text{ or } s
+    .. math:: g(s) = \frac{1}{1 + e^{-(a\,t(s) + b)}}, \qquad a \ge 0, \quad t(s) =
+        \log\frac{s}{1-s} \text{ or } s
 
-    fitted by Newton's method to Platt's smoothed targets, (N₁ + 1)/(N₁ + 2) for the N₁ right rows and 1/(N₀ + 2) for the N₀ wrong ones.
+    fitted by Newton's method to Platt's smoothed targets, (N₁ + 1)/(N₁ + 2) for the N₁ right rows
+    and 1/(N₀ + 2) for the N₀ wrong ones.
 
     Parameters
     ----------
     scale : {"logit", "probability"}
-        What enters the sigmoid: the log-odds of a score in [0, 1], or the score itself (any real number).
+        What enters the sigmoid: the log-odds of a score in [0, 1], or the score itself (any real
+        number).
     smoothing : bool, default True
-        Platt's targets, which keep the fit finite on separable data. False is plain logistic regression; separable data are then
-        smoothed all the same, with status "separable".
+        Platt's targets, which keep the fit finite on separable data. False is plain logistic
+        regression; separable data are then smoothed all the same, with status "separable".
 
     Attributes
     ----------
     slope_, intercept_ : float
         a and b.
-    limits_ : (lowest score, smallest gap from 1) that the logit is taken of: where the scores hold exact 0 (or 1), half the smallest other
+    limits_ : (lowest score, smallest gap from 1) that the logit is taken of: where the scores hold
+        exact 0 (or 1), half the smallest other
         score (or gap), not below 1 / (2 n²), else 1e-12; None for ``scale="probability"``.
     status_ : "converged", "separable", "max steps" or "stalled".
 
@@ -42,15 +46,17 @@ class Platt(Map):
 
     Notes
     -----
-    Two parameters: use it on small calibration sets. On the logit the identity is among its maps, so a calibrated model stays
-    calibrated. ``scale="probability"`` cannot leave a calibrated model alone, yet it is the better one on forests, whose scores are
-    averages of votes and often exactly 0 or 1. A score that ranks backwards gets slope 0, not a reversed map.
-    Smoothed targets punish certainty even where it is right, so a few huge raw scores flatten the whole sigmoid: turn smoothing off then.
+    Two parameters: use it on small calibration sets. On the logit the identity is among its maps,
+    so a calibrated model stays calibrated. ``scale="probability"`` cannot leave a calibrated model
+    alone, yet it is the better one on forests, whose scores are averages of votes and often exactly
+    0 or 1. A score that ranks backwards gets slope 0, not a reversed map. Smoothed targets punish
+    certainty even where it is right, so a few huge raw scores flatten the whole sigmoid: turn
+    smoothing off then.
 
     References
     ----------
-    Platt, "Probabilistic outputs for support vector machines", 1999. Lin, Lin and Weng, "A note on Platt's probabilistic outputs for
-    support vector machines", Machine Learning 68, 2007.
+    Platt, "Probabilistic outputs for support vector machines", 1999. Lin, Lin and Weng, "A note on
+    Platt's probabilistic outputs for support vector machines", Machine Learning 68, 2007.
 
     Examples
     --------
@@ -62,7 +68,9 @@ class Platt(Map):
     slope_: float
     intercept_: float
 
-    def __init__(self, *, scale: Literal["logit", "probability"] = "logit", smoothing: bool = True) -> None:
+    def __init__(
+        self, *, scale: Literal["logit", "probability"] = "logit", smoothing: bool = True
+    ) -> None:
         self.scale: Literal["logit", "probability"] = scale
         self.smoothing: bool = smoothing
 
@@ -70,7 +78,11 @@ class Platt(Map):
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The logit asks for scores in [0, 1]; the score itself may be any real number."""
         return MapTags(
-            domain="real" if self.scale == "probability" else "unit", monotone=True, smooth=True, soft_labels=True, label="Platt scaling"
+            domain="real" if self.scale == "probability" else "unit",
+            monotone=True,
+            smooth=True,
+            soft_labels=True,
+            label="Platt scaling",
         )
 
     @classmethod
@@ -79,12 +91,18 @@ class Platt(Map):
 
     def _fit(self, score, correct, weight):
         self._option("scale", "logit", "probability")
-        self.limits_: tuple[float, float] | None = inner_limits(score, weight.sum()) if self.scale == "logit" else None
+        self.limits_: tuple[float, float] | None = (
+            inner_limits(score, weight.sum()) if self.scale == "logit" else None
+        )
         x = self._transformed(score)
         separable = x[correct == 0.0].max(initial=-np.inf) <= x[correct == 1.0].min(initial=np.inf)
         target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
         theta, self.status_ = fit_sigmoid(
-            x[:, None], target, weight, identity=[float(self.scale == "logit")], memory=self._memory_of("sigmoid")
+            x[:, None],
+            target,
+            weight,
+            identity=[float(self.scale == "logit")],
+            memory=self._memory_of("sigmoid"),
         )
         self.slope_, self.intercept_ = theta
         if separable and not self.smoothing:
@@ -106,24 +124,31 @@ LOG2 = float(np.log(2.0))
 
 
 class Beta(Map):
-    r"""Beta calibration: the map that is right when the scores of right and wrong rows follow beta distributions.
+    r"""Beta calibration: the map that is right when the scores of right and wrong rows follow beta
+    distributions.
 
     .. math:: g(s) = \frac{1}{1 + e^{-(a \log s - b \log(1 - s) + c)}}, \qquad a, b \ge 0
 
-    fitted to the least log loss under both constraints exactly (projected Newton on a convex function).
+    fitted to the least log loss under both constraints exactly (projected Newton on a convex
+    function).
 
     Parameters
     ----------
     parameters : {"abm", "am", "ab"}
-        All three; a = b (Platt scaling on the logit); or no shift, g(1/2) = 1/2, which is c = (a - b) log 2.
+        All three; a = b (Platt scaling on the logit); or no shift, g(1/2) = 1/2, which is c = (a -
+        b) log 2.
 
     Attributes
     ----------
     a_, b_, c_ : float
-    limits_ : (lowest score, smallest gap from 1) that logarithms are taken of: where the scores hold exact 0 (or 1), half the smallest
-        other score (or gap), not below 1 / (2 n²) or 1 / (2 n), whichever has the lower log loss on the calibration rows; else 1e-12.
-    status_ : "converged"; "separable" (every right row scores at least as high as every wrong one, or only one of the two was seen, so that
-        the log loss has no finite optimum: fitted to Platt's smoothed targets); "max steps" or "stalled".
+    limits_ : (lowest score, smallest gap from 1) that logarithms are taken of: where the scores
+        hold exact 0 (or 1), half the smallest
+        other score (or gap), not below 1 / (2 n²) or 1 / (2 n), whichever has the lower log loss on
+        the calibration rows; else 1e-12.
+    status_ : "converged"; "separable" (every right row scores at least as high as every wrong one,
+        or only one of the two was seen, so that
+        the log loss has no finite optimum: fitted to Platt's smoothed targets); "max steps" or
+        "stalled".
 
     See Also
     --------
@@ -132,13 +157,13 @@ class Beta(Map):
 
     Notes
     -----
-    Three parameters that bend both ends of the scale on their own; the identity is among its maps. A good first choice for binary
-    models from a few hundred rows on.
+    Three parameters that bend both ends of the scale on their own; the identity is among its maps.
+    A good first choice for binary models from a few hundred rows on.
 
     References
     ----------
-    Kull, Silva Filho and Flach, "Beta calibration: a well-founded and easily implemented improvement on logistic calibration for binary
-    classifiers", AISTATS 2017.
+    Kull, Silva Filho and Flach, "Beta calibration: a well-founded and easily implemented
+    improvement on logistic calibration for binary classifiers", AISTATS 2017.
 
     Examples
     --------
@@ -159,8 +184,13 @@ class Beta(Map):
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Without a shift no map of the family passes 1/2 by more than its scores do."""
         fixed = {
-            "constant_scores": "g(1/2) = 1/2: no map of the family lifts a constant score of 0 above 1/2",
-            "one_outcome_only": "g(1/2) = 1/2: scores above 1/2 cannot be given less than 1/2, whatever the outcomes",
+            "constant_scores": (
+                "g(1/2) = 1/2: no map of the family lifts a constant score of 0 above 1/2"
+            ),
+            "one_outcome_only": (
+                "g(1/2) = 1/2: scores above 1/2 cannot be given less than 1/2, whatever the"
+                " outcomes"
+            ),
         }
         return MapTags(
             domain="unit",
@@ -179,9 +209,13 @@ class Beta(Map):
         self._option("parameters", *PARAMETERS)
         separable = _separable(score, correct, self.parameters)
         target = smoothed_targets(correct, weight) if separable else correct
-        # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other fits better.
+        # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other
+        # fits better.
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
-        fits = [(*self._fitted(score, target, weight, limits, self._memory_of(j)), limits) for j, limits in enumerate(tried)]
+        fits = [
+            (*self._fitted(score, target, weight, limits, self._memory_of(j)), limits)
+            for j, limits in enumerate(tried)
+        ]
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
         self.status_ = "separable" if separable else status
 
@@ -189,11 +223,21 @@ class Beta(Map):
         """(log loss, (a, b, c), status) with logarithms taken inside the limits."""
         low, high = _logs(score, limits)
         if self.parameters == "ab":
-            (a, b), status = fit_sigmoid(np.column_stack([low + LOG2, high - LOG2]), target, weight, identity=[1.0, 1.0], intercept=False)
+            (a, b), status = fit_sigmoid(
+                np.column_stack([low + LOG2, high - LOG2]),
+                target,
+                weight,
+                identity=[1.0, 1.0],
+                intercept=False,
+            )
             c = (a - b) * LOG2
         else:
-            columns = (low + high)[:, None] if self.parameters == "am" else np.column_stack([low, high])
-            theta, status = fit_sigmoid(columns, target, weight, identity=[1.0] * columns.shape[1], memory=memory)
+            columns = (
+                (low + high)[:, None] if self.parameters == "am" else np.column_stack([low, high])
+            )
+            theta, status = fit_sigmoid(
+                columns, target, weight, identity=[1.0] * columns.shape[1], memory=memory
+            )
             a, b, c = theta[0], theta[-2], theta[-1]
         z = a * low + b * high + c
         return float(weight @ (np.logaddexp(0.0, z) - target * z)), (a, b, c), status
@@ -213,6 +257,11 @@ def _logs(score, limits):
 
 
 def _separable(score, correct, parameters):
-    """Whether some increasing map of the family parts the right rows from the wrong ones; ties at the border do not help."""
-    wrong, right = score[correct == 0.0].max(initial=-np.inf), score[correct == 1.0].min(initial=np.inf)
+    """Whether some increasing map of the family parts the right rows from the wrong ones; ties
+    at the border do not help.
+    """
+    wrong, right = (
+        score[correct == 0.0].max(initial=-np.inf),
+        score[correct == 1.0].min(initial=np.inf),
+    )
     return wrong <= 0.5 <= right if parameters == "ab" else wrong <= right

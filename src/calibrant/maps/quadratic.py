@@ -17,19 +17,23 @@ class QuadraticScaling(Map):
 
     .. math:: g(s) = \sigma(b + w_1 l + w_2 l^2), \qquad l = \log\frac{s}{1 - s}
 
-    fitted by Newton's method to Platt's smoothed targets. Constant scores keep w₁ = 1 and w₂ = 0. In binary problems pass
-    P(class 1) and the labels; for more classes wrap it one-vs-rest. With ``ridge`` large it is the affine map, :class:`Platt` on the logit.
+    fitted by Newton's method to Platt's smoothed targets. Constant scores keep w₁ = 1 and w₂ = 0.
+    In binary problems pass P(class 1) and the labels; for more classes wrap it one-vs-rest. With
+    ``ridge`` large it is the affine map, :class:`Platt` on the logit.
 
     Parameters
     ----------
     monotone : bool, default True
-        Keep the slope from falling below 0 anywhere between the smallest and largest score seen; outside, the curve goes on along its
-        tangent. False lets it turn, with a FitWarning where the turning point lies inside the data.
+        Keep the slope from falling below 0 anywhere between the smallest and largest score seen;
+        outside, the curve goes on along its tangent. False lets it turn, with a FitWarning where
+        the turning point lies inside the data.
     ridge : float >= 0, default 1.0
-        Pull on the quadratic part, in pseudo-rows: (ridge / 2) times its squared coefficient, the log-odds having unit spread.
+        Pull on the quadratic part, in pseudo-rows: (ridge / 2) times its squared coefficient, the
+        log-odds having unit spread.
     smoothing : bool, default True
-        Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is maximum likelihood (among the curves that
-        do not fall, with ``monotone``); separable data are then smoothed all the same, with status "separable".
+        Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is
+        maximum likelihood (among the curves that do not fall, with ``monotone``); separable data
+        are then smoothed all the same, with status "separable".
 
     Attributes
     ----------
@@ -45,11 +49,13 @@ class QuadraticScaling(Map):
 
     Notes
     -----
-    One bend more than Platt scaling, for a few hundred rows or more: it repairs models that are overconfident on one side only.
+    One bend more than Platt scaling, for a few hundred rows or more: it repairs models that are
+    overconfident on one side only.
 
     References
     ----------
-    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration", 2025 (arXiv:2511.03685).
+    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration",
+    2025 (arXiv:2511.03685).
 
     Examples
     --------
@@ -60,7 +66,9 @@ class QuadraticScaling(Map):
 
     status_: str
 
-    def __init__(self, *, monotone: bool = True, ridge: float = 1.0, smoothing: bool = True) -> None:
+    def __init__(
+        self, *, monotone: bool = True, ridge: float = 1.0, smoothing: bool = True
+    ) -> None:
         self.monotone: bool = monotone
         self.ridge: float = ridge
         self.smoothing: bool = smoothing
@@ -72,7 +80,13 @@ class QuadraticScaling(Map):
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """A free quadratic may turn."""
-        return MapTags(domain="unit", monotone=self.monotone, smooth=True, soft_labels=True, label="quadratic scaling")
+        return MapTags(
+            domain="unit",
+            monotone=self.monotone,
+            smooth=True,
+            soft_labels=True,
+            label="quadratic scaling",
+        )
 
     def _fit(self, score, correct, weight):
         require_not_negative("ridge", self.ridge)
@@ -84,10 +98,16 @@ class QuadraticScaling(Map):
         # A spread that is only rounding error carries no slope: the score's own is kept.
         flat = spread <= 1e-12 * max(1.0, abs(centre))
         spread, t = (1.0, np.zeros(len(logit))) if flat else (spread, (logit - centre) / spread)
-        separable = score[correct == 0.0].max(initial=-np.inf) <= score[correct == 1.0].min(initial=np.inf)
+        separable = score[correct == 0.0].max(initial=-np.inf) <= score[correct == 1.0].min(
+            initial=np.inf
+        )
         target = smoothed_targets(correct, weight) if self.smoothing or separable else correct
         (b, w1, w2), self.status_ = self._coefficients(t, target, weight, flat)
-        if self.monotone and not flat and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0:
+        if (
+            self.monotone
+            and not flat
+            and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0
+        ):
             (b, w1, w2), self.status_ = _rising(t, target, weight, self._memory_of("rising"))
         if separable and not self.smoothing:
             self.status_ = "separable"
@@ -102,7 +122,9 @@ class QuadraticScaling(Map):
         starts = [identity] if flat else [np.zeros(3), identity]
         ridge = np.array([0.0, 0.0, self.ridge])
         return _from_memory(
-            self._memory_of("free"), starts, lambda s, loose: fit_logistic(design, target, weight, s, ridge=ridge, loose=loose)
+            self._memory_of("free"),
+            starts,
+            lambda s, loose: fit_logistic(design, target, weight, s, ridge=ridge, loose=loose),
         )
 
     def _warn_of_a_turn(self):
@@ -110,7 +132,10 @@ class QuadraticScaling(Map):
         slopes = self.linear_ + 2.0 * self.quadratic_ * np.array([low, high])
         if slopes.min() < 0.0 < slopes.max():
             turn = -0.5 * self.linear_ / self.quadratic_
-            message = f"the quadratic map turns at log-odds {turn:.3g}, inside the data ({low:.3g} to {high:.3g}); pass monotone=True."
+            message = (
+                f"the quadratic map turns at log-odds {turn:.3g}, inside the data ({low:.3g} to"
+                f" {high:.3g}); pass monotone=True."
+            )
             warn(message, FitWarning)
 
     def _predict(self, score):
@@ -123,11 +148,15 @@ class QuadraticScaling(Map):
         logit = score.log_odds(*self.limits_)
         inside = logit.clip(*self.range_)
         value = inside * inside * self.quadratic_ + inside * self.linear_ + self.intercept_
-        return (value + (inside * (2.0 * self.quadratic_) + self.linear_) * (logit - inside)).sigmoid()
+        return (
+            value + (inside * (2.0 * self.quadratic_) + self.linear_) * (logit - inside)
+        ).sigmoid()
 
 
 def _from_memory(memory, starts, fit):
-    """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the same rows ended if the memory has that."""
+    """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the
+    same rows ended if the memory has that.
+    """
     if memory and "end" in memory:
         return fit([memory["end"]], True)
     found = fit(starts, False)
@@ -137,14 +166,18 @@ def _from_memory(memory, starts, fit):
 
 
 def _rising(t, target, weight, memory):
-    """((b, w1, w2), status) with slopes at both ends of t not below 0: those slopes are the unknowns."""
+    """((b, w1, w2), status) with slopes at both ends of t not below 0: those slopes are the
+    unknowns.
+    """
     low, width = t.min(), t.max() - t.min()
     late = (t - low) ** 2 / (2.0 * width)
     design = np.column_stack([np.ones(len(t)), (t - low) - late, late])
     bounded = np.array([False, True, True])
     starts = [np.zeros(3), np.array([0.0, 1.0, 1.0])]
     (b, first, last), status = _from_memory(
-        memory, starts, lambda s, loose: fit_logistic(design, target, weight, s, nonnegative=bounded, loose=loose)
+        memory,
+        starts,
+        lambda s, loose: fit_logistic(design, target, weight, s, nonnegative=bounded, loose=loose),
     )
     w2 = (last - first) / (2.0 * width)
     return (b - first * low + w2 * low**2, first - 2.0 * w2 * low, w2), status

@@ -5,7 +5,13 @@ from typing import ClassVar
 import numpy as np
 
 from calibrant._kernels.fixed_order import multiply_rows
-from calibrant._kernels.logistic import fit_logistic, fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
+from calibrant._kernels.logistic import (
+    fit_logistic,
+    fit_sigmoid,
+    logistic_derivatives,
+    sigmoid,
+    smoothed_targets,
+)
 from calibrant._kernels.softmax import clipped_log_odds, inner_limits
 from calibrant._kernels.splines import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
@@ -20,12 +26,14 @@ PENALTIES = 10.0 ** np.arange(5.0, -4.0, -1.0)
 
 
 class Spline(Map):
-    r"""Logistic regression on a natural cubic spline of the log-odds, with a roughness penalty chosen by marginal likelihood.
+    r"""Logistic regression on a natural cubic spline of the log-odds, with a roughness penalty
+    chosen by marginal likelihood.
 
     .. math:: g(s) = \sigma(f(\operatorname{logit} s)), \qquad
               \min_f -\sum_i w_i \log p(t_i \mid f) + \tfrac{\lambda}{2} \int f''(x)^2 dx
 
-    with t Platt's smoothed targets; λ has the largest Laplace marginal likelihood on a grid that ends with a straight line (Platt scaling).
+    with t Platt's smoothed targets; λ has the largest Laplace marginal likelihood on a grid that
+    ends with a straight line (Platt scaling).
 
     Parameters
     ----------
@@ -46,15 +54,18 @@ class Spline(Map):
 
     Notes
     -----
-    The smooth map for a thousand rows or more when two or three parameters do not bend enough; it comes out straight when the data do
-    not ask for more. It may fall where the data say so. Outputs are a sigmoid, hence always inside (0, 1); the published spline
-    calibrations differ: Gupta et al. differentiate a spline of the cumulative accuracy, which can leave [0, 1] and must be clipped;
-    Lucena fits unpenalised spline logistic regressions of P itself.
+    The smooth map for a thousand rows or more when two or three parameters do not bend enough; it
+    comes out straight when the data do not ask for more. It may fall where the data say so. Outputs
+    are a sigmoid, hence always inside (0, 1); the published spline calibrations differ: Gupta et
+    al. differentiate a spline of the cumulative accuracy, which can leave [0, 1] and must be
+    clipped; Lucena fits unpenalised spline logistic regressions of P itself.
 
     References
     ----------
-    Lucena, "Spline-based probability calibration", arXiv:1809.07751. Gupta et al., "Calibration of neural networks using splines", ICLR
-    2021. Wood, "Fast stable restricted maximum likelihood and marginal likelihood estimation of semiparametric generalized linear models",
+    Lucena, "Spline-based probability calibration", arXiv:1809.07751. Gupta et al., "Calibration of
+    neural networks using splines", ICLR
+    2021. Wood, "Fast stable restricted maximum likelihood and marginal likelihood estimation of
+          semiparametric generalized linear models",
     JRSS B 73, 2011.
 
     Examples
@@ -77,11 +88,15 @@ class Spline(Map):
         require_count("n_knots", self.n_knots, 3)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = clipped_log_odds(score, self.limits_), smoothed_targets(correct, weight)
-        (slope, level), self.status_ = fit_sigmoid(x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line"))
+        (slope, level), self.status_ = fit_sigmoid(
+            x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line")
+        )
         self.centre_: float = float(weight @ x / weight.sum())
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
         self.spread_: float = spread if spread > 1e-9 else 1.0
-        self.coefficients_: np.ndarray = np.array([slope * self.spread_, level + slope * self.centre_])
+        self.coefficients_: np.ndarray = np.array(
+            [slope * self.spread_, level + slope * self.centre_]
+        )
         self.penalty_, self.freedom_, self.knots_ = np.inf, 2.0, None
         z = (x - self.centre_) / self.spread_
         knots = _knots(z, weight, self.n_knots)
@@ -104,20 +119,38 @@ class Spline(Map):
             j = waiting.pop(0)
             tried.add(j)
             ridge = np.append([0.0, 0.0], np.full(root.shape[1], PENALTIES[j]))
-            # With as many knots at nearly the same places, the curve found on nearly the same rows is nearer than one of another penalty.
+            # With as many knots at nearly the same places, the curve found on nearly the same rows
+            # is nearer than one of another penalty.
             start = ends.get((j, len(theta)), theta)
-            theta, status = fit_logistic(design, target, weight, [start], ridge=ridge, loose=self._memory is not None)
+            theta, status = fit_logistic(
+                design, target, weight, [start], ridge=ridge, loose=self._memory is not None
+            )
             ends.setdefault((j, len(theta)), theta)
             evidence, freedom = _negative_evidence(theta, design, target, weight, ridge)
             if evidence < best - 1e-9:
-                best, self.penalty_, self.freedom_, self.status_ = evidence, float(PENALTIES[j]), freedom, status
-                self.knots_, self.root_, self.coefficients_ = knots, root, np.append(theta[1::-1], theta[2:])
-                waiting += [i for i in (j - 1, j + 1) if near and 0 <= i < len(PENALTIES) and i not in {*tried, *waiting}]
+                best, self.penalty_, self.freedom_, self.status_ = (
+                    evidence,
+                    float(PENALTIES[j]),
+                    freedom,
+                    status,
+                )
+                self.knots_, self.root_, self.coefficients_ = (
+                    knots,
+                    root,
+                    np.append(theta[1::-1], theta[2:]),
+                )
+                waiting += [
+                    i
+                    for i in (j - 1, j + 1)
+                    if near and 0 <= i < len(PENALTIES) and i not in {*tried, *waiting}
+                ]
         if self._memory is not None and not near:
             self._memory["penalty"] = self.penalty_
 
     def _first_penalties(self):
-        """Places of the penalties to try: all, or those about the one that nearly the same rows chose; then on while they get better."""
+        """Places of the penalties to try: all, or those about the one that nearly the same rows
+        chose; then on while they get better.
+        """
         chosen = None if self._memory is None else self._memory.get("penalty")
         if chosen is None:
             return list(range(len(PENALTIES)))
@@ -142,7 +175,9 @@ class Spline(Map):
 
 
 def _knots(z, weight, n_knots):
-    """Distinct weighted quantiles, the outer ones inside the data so that the straight ends are well held."""
+    """Distinct weighted quantiles, the outer ones inside the data so that the straight ends are
+    well held.
+    """
     unique, inverse = np.unique(z, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)
     position = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
@@ -151,8 +186,15 @@ def _knots(z, weight, n_knots):
 
 
 def _negative_evidence(theta, design, target, weight, ridge):
-    """Minus the Laplace approximation of the log marginal likelihood, up to a constant that all penalties share; the freedom beside it."""
+    """Minus the Laplace approximation of the log marginal likelihood, up to a constant that all
+    penalties share; the freedom beside it.
+    """
     loss, _, hessian = logistic_derivatives(theta, design, target, weight)
     free, penalised = ridge > 0.0, hessian + np.diag(ridge)
-    evidence = loss + 0.5 * ridge @ theta**2 - 0.5 * np.log(ridge[free]).sum() + 0.5 * np.linalg.slogdet(penalised)[1]
+    evidence = (
+        loss
+        + 0.5 * ridge @ theta**2
+        - 0.5 * np.log(ridge[free]).sum()
+        + 0.5 * np.linalg.slogdet(penalised)[1]
+    )
     return evidence, float(np.trace(np.linalg.lstsq(penalised, hessian, rcond=None)[0]))

@@ -17,23 +17,28 @@ __all__ = ["VennAbers"]
 
 
 class VennAbers(Map):
-    r"""Venn-Abers prediction: isotonic regression with the new row added, once as wrong (p₀) and once as right (p₁).
+    r"""Venn-Abers prediction: isotonic regression with the new row added, once as wrong (p₀) and
+    once as right (p₁).
 
-    .. math:: p_0 \le p \le p_1, \qquad p = \frac{p_1}{1 - p_0 + p_1} \;\text{(log)} \quad \text{or} \quad
+    .. math:: p_0 \le p \le p_1, \qquad p = \frac{p_1}{1 - p_0 + p_1} \;\text{(log)} \quad
+        \text{or} \quad
               p = p_1 + \tfrac{1}{2}(p_0^2 - p_1^2) \;\text{(Brier)}
 
-    Both are found for every place the new score may fall when the map is fitted, in O(n log n); a prediction is a look-up, O(log n).
+    Both are found for every place the new score may fall when the map is fitted, in O(n log n); a
+    prediction is a look-up, O(log n).
 
     Parameters
     ----------
     objective : {"log_loss", "brier"}
         The loss for which p is the minimax choice between p₀ and p₁.
     n_splits : int or None, default None
-        The cross version: the distinct scores are dealt out to this many parts, each part alone gives (p₀, p₁), and
-        GM(p₁) / (GM(1 - p₀) + GM(p₁)) with geometric means GM is the prediction (for "brier", the mean of the parts' values).
-        None, the inductive version, uses all rows at once.
+        The cross version: the distinct scores are dealt out to this many parts, each part alone
+        gives (p₀, p₁), and GM(p₁) / (GM(1 - p₀) + GM(p₁)) with geometric means GM is the prediction
+        (for "brier", the mean of the parts' values). None, the inductive version, uses all rows at
+        once.
     random_state : int or None
-        Deals the scores out at random; None deals them out in turn, lowest first, which is deterministic.
+        Deals the scores out at random; None deals them out in turn, lowest first, which is
+        deterministic.
 
     Attributes
     ----------
@@ -45,14 +50,16 @@ class VennAbers(Map):
 
     Notes
     -----
-    One of (p₀, p₁) is perfectly calibrated whatever the data, and the width p₁ - p₀ says how much the data know at this score; see
-    :meth:`predict_interval`. It never says exactly 0 or 1. A good default from a few hundred rows on. The parts of the cross version share
-    one score, so it gains nothing from refitting a model; it only averages smaller predictors.
+    One of (p₀, p₁) is perfectly calibrated whatever the data, and the width p₁ - p₀ says how much
+    the data know at this score; see :meth:`predict_interval`. It never says exactly 0 or 1. A good
+    default from a few hundred rows on. The parts of the cross version share one score, so it gains
+    nothing from refitting a model; it only averages smaller predictors.
 
     References
     ----------
-    Vovk and Petej, "Venn-Abers predictors", UAI 2014. Vovk, Petej and Fedorova, "Large-scale probabilistic predictors with and without
-    guarantees of validity", NeurIPS 2015 (sections 4 and 5).
+    Vovk and Petej, "Venn-Abers predictors", UAI 2014. Vovk, Petej and Fedorova, "Large-scale
+    probabilistic predictors with and without guarantees of validity", NeurIPS 2015 (sections 4 and
+    5).
 
     Examples
     --------
@@ -63,7 +70,11 @@ class VennAbers(Map):
     """
 
     def __init__(
-        self, *, objective: Literal["log_loss", "brier"] = "log_loss", n_splits: int | None = None, random_state: int | None = None
+        self,
+        *,
+        objective: Literal["log_loss", "brier"] = "log_loss",
+        n_splits: int | None = None,
+        random_state: int | None = None,
     ) -> None:
         self.objective: Literal["log_loss", "brier"] = objective
         self.n_splits: int | None = n_splits
@@ -82,20 +93,38 @@ class VennAbers(Map):
         unique, mass, mean = pool_ties(score, correct, weight)
         self.parts_: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for part in self._deal(len(unique)):
-            self.parts_.append((unique[part], added_zeros(mass[part], mean[part]), added_ones(mass[part], mean[part])))
+            self.parts_.append(
+                (
+                    unique[part],
+                    added_zeros(mass[part], mean[part]),
+                    added_ones(mass[part], mean[part]),
+                )
+            )
 
     def _deal(self, m):
-        """Positions of each part, ascending; tied scores stay together, so that a weight is the row repeated."""
+        """Positions of each part, ascending; tied scores stay together, so that a weight is the
+        row repeated.
+        """
         if self.n_splits is None:
             return [np.arange(m)]
-        order = np.arange(m) if self.random_state is None else np.random.default_rng(self.random_state).permutation(m)
+        order = (
+            np.arange(m)
+            if self.random_state is None
+            else np.random.default_rng(self.random_state).permutation(m)
+        )
         parts = min(self.n_splits, m)
         return [np.sort(order[k::parts]) for k in range(parts)]
 
     def _pairs(self, score):
         """(p₀, p₁), each (parts, n)."""
-        low = [p0[np.searchsorted(just_below(knots), score, side="right")] for knots, p0, _ in self.parts_]
-        high = [p1[np.searchsorted(just_above(knots), score, side="left")] for knots, _, p1 in self.parts_]
+        low = [
+            p0[np.searchsorted(just_below(knots), score, side="right")]
+            for knots, p0, _ in self.parts_
+        ]
+        high = [
+            p1[np.searchsorted(just_above(knots), score, side="left")]
+            for knots, _, p1 in self.parts_
+        ]
         return np.array(low), np.array(high)
 
     def _predict(self, score):
@@ -120,7 +149,9 @@ class VennAbers(Map):
         return (yes - no).sigmoid()
 
     def predict_interval(self, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The pair (p₀, p₁), each (n,), p₀ <= p <= p₁; for the cross version the lowest p₀ and the highest p₁ of the parts."""
+        """The pair (p₀, p₁), each (n,), p₀ <= p <= p₁; for the cross version the lowest p₀ and
+        the highest p₁ of the parts.
+        """
         require_fitted(self, "n_fit_")
         p0, p1 = self._pairs(scores(score))
         return p0.min(axis=0), p1.max(axis=0)

@@ -1,6 +1,8 @@
-"""Numbers with their uncertainty: ``metric(y, P)``, ``metric.interval(y, P)``, ``metric.state(y, P)``.
+"""Numbers with their uncertainty: ``metric(y, P)``, ``metric.interval(y, P)``,
+``metric.state(y, P)``.
 
-What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first asked for.
+What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first
+asked for.
 """
 
 from calibrant._exports import attach

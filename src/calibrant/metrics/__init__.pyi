@@ -2,7 +2,9 @@ from calibrant.contracts.metric import Interval as Interval
 from calibrant.metrics.all_classes import full_calibration_error as full_calibration_error
 from calibrant.metrics.all_classes import kernel_calibration_error as kernel_calibration_error
 from calibrant.metrics.all_classes import per_label_calibration_error as per_label_calibration_error
-from calibrant.metrics.all_classes import variational_calibration_error as variational_calibration_error
+from calibrant.metrics.all_classes import (
+    variational_calibration_error as variational_calibration_error,
+)
 from calibrant.metrics.benefit import lift as lift
 from calibrant.metrics.benefit import net_benefit as net_benefit
 from calibrant.metrics.benefit import standardised_net_benefit as standardised_net_benefit
@@ -11,7 +13,9 @@ from calibrant.metrics.binless import calibration_e90 as calibration_e90
 from calibrant.metrics.binless import integrated_calibration_index as integrated_calibration_index
 from calibrant.metrics.binless import kde_calibration_error as kde_calibration_error
 from calibrant.metrics.binless import ks_calibration_error as ks_calibration_error
-from calibrant.metrics.binless import maximum_mean_calibration_error as maximum_mean_calibration_error
+from calibrant.metrics.binless import (
+    maximum_mean_calibration_error as maximum_mean_calibration_error,
+)
 from calibrant.metrics.binless import smooth_calibration_error as smooth_calibration_error
 from calibrant.metrics.binless_tests import cumulative_test as cumulative_test
 from calibrant.metrics.binless_tests import kernel_calibration_test as kernel_calibration_test
@@ -62,15 +66,21 @@ from calibrant.metrics.decisions import u_calibration_error as u_calibration_err
 from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
 from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition
 from calibrant.metrics.decomposition import refinement_error as refinement_error
-from calibrant.metrics.equivalence import calibration_equivalence_test as calibration_equivalence_test
+from calibrant.metrics.equivalence import (
+    calibration_equivalence_test as calibration_equivalence_test,
+)
 from calibrant.metrics.error_bound import calibration_error_bound as calibration_error_bound
 from calibrant.metrics.events import calibration_bias as calibration_bias
 from calibrant.metrics.events import event_brier_score as event_brier_score
 from calibrant.metrics.events import mean_risk as mean_risk
-from calibrant.metrics.events import threshold_weighted_brier_score as threshold_weighted_brier_score
+from calibrant.metrics.events import (
+    threshold_weighted_brier_score as threshold_weighted_brier_score,
+)
 from calibrant.metrics.events import threshold_weighted_log_loss as threshold_weighted_log_loss
 from calibrant.metrics.in_the_large import calibration_in_the_large as calibration_in_the_large
-from calibrant.metrics.in_the_large import joint_calibration_intercept as joint_calibration_intercept
+from calibrant.metrics.in_the_large import (
+    joint_calibration_intercept as joint_calibration_intercept,
+)
 from calibrant.metrics.in_the_large import observed_expected_ratio as observed_expected_ratio
 from calibrant.metrics.pool import OverSites as OverSites
 from calibrant.metrics.pool import Pooled as Pooled
@@ -84,10 +94,16 @@ from calibrant.metrics.ranking import area_under_risk_coverage as area_under_ris
 from calibrant.metrics.ranking import confidence_auroc as confidence_auroc
 from calibrant.metrics.ranking import coverage_at_risk as coverage_at_risk
 from calibrant.metrics.ranking import event_auroc as event_auroc
-from calibrant.metrics.ranking import excess_area_under_risk_coverage as excess_area_under_risk_coverage
+from calibrant.metrics.ranking import (
+    excess_area_under_risk_coverage as excess_area_under_risk_coverage,
+)
 from calibrant.metrics.regression.conditional import group_coverage as group_coverage
-from calibrant.metrics.regression.conditional import size_stratified_coverage as size_stratified_coverage
-from calibrant.metrics.regression.intervals import coverage_width_criterion as coverage_width_criterion
+from calibrant.metrics.regression.conditional import (
+    size_stratified_coverage as size_stratified_coverage,
+)
+from calibrant.metrics.regression.intervals import (
+    coverage_width_criterion as coverage_width_criterion,
+)
 from calibrant.metrics.regression.intervals import interval_coverage as interval_coverage
 from calibrant.metrics.regression.intervals import interval_width as interval_width
 from calibrant.metrics.regression.joint import box_coverage as box_coverage
@@ -95,8 +111,12 @@ from calibrant.metrics.regression.joint import ellipse_coverage as ellipse_cover
 from calibrant.metrics.regression.joint import energy_score as energy_score
 from calibrant.metrics.regression.joint import joint_pit as joint_pit
 from calibrant.metrics.regression.joint import variogram_score as variogram_score
-from calibrant.metrics.regression.levels import adversarial_group_calibration as adversarial_group_calibration
-from calibrant.metrics.regression.levels import interval_calibration_error as interval_calibration_error
+from calibrant.metrics.regression.levels import (
+    adversarial_group_calibration as adversarial_group_calibration,
+)
+from calibrant.metrics.regression.levels import (
+    interval_calibration_error as interval_calibration_error,
+)
 from calibrant.metrics.regression.levels import miscalibration_area as miscalibration_area
 from calibrant.metrics.regression.levels import (
     root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
@@ -122,8 +142,12 @@ from calibrant.metrics.regression.sizes import sharpness as sharpness
 from calibrant.metrics.regression.spread import (
     expected_normalized_calibration_error as expected_normalized_calibration_error,
 )
-from calibrant.metrics.regression.spread import quantile_calibration_error as quantile_calibration_error
-from calibrant.metrics.regression.spread import uncertainty_calibration_error as uncertainty_calibration_error
+from calibrant.metrics.regression.spread import (
+    quantile_calibration_error as quantile_calibration_error,
+)
+from calibrant.metrics.regression.spread import (
+    uncertainty_calibration_error as uncertainty_calibration_error,
+)
 from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
 from calibrant.metrics.sets import SetSizes as SetSizes
 from calibrant.metrics.sets import conditional_coverage_gap as conditional_coverage_gap

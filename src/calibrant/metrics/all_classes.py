@@ -1,4 +1,6 @@
-"""Calibration of the whole vector of probabilities: of each label, in cells, by kernel, by a fitted map."""
+"""Calibration of the whole vector of probabilities: of each label, in cells, by kernel, by a
+fitted map.
+"""
 
 import warnings
 from dataclasses import replace
@@ -8,7 +10,12 @@ import numpy as np
 
 from calibrant._kernels import bins, intervals
 from calibrant._kernels.bootstrap import null_generator, resampled_sums
-from calibrant._kernels.calibration_kernel import distances, kernel_row_sums, median_distance, null_statistics
+from calibrant._kernels.calibration_kernel import (
+    distances,
+    kernel_row_sums,
+    median_distance,
+    null_statistics,
+)
 from calibrant._kernels.debias import inverted_limits
 from calibrant._kernels.fixed_order import merge_rows
 from calibrant._kernels.intervals import normal_interval, quotient
@@ -35,22 +42,27 @@ class PerLabelCalibrationError(
     Metric,
     name="per-label ECE",
     key="per_label_ece",
-    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    estimand=(
+        "error in these bins on ever more rows: without the noise that the number itself carries"
+    ),
     clustered=False,
     direction="minimize",
     range=(0.0, 1.0),
     examples=({"n_bins": 5, "average": "label"},),
 ):
-    r"""Gap between confidence and accuracy over bins of the confidence within each predicted label, averaged (top-label ECE).
+    r"""Gap between confidence and accuracy over bins of the confidence within each predicted label,
+    averaged (top-label ECE).
 
-    .. math:: \sum_l v_l \sum_b \frac{w_{lb}}{w_l} \left| \mathrm{conf}_{lb} - \mathrm{acc}_{lb} \right|
+    .. math:: \sum_l v_l \sum_b \frac{w_{lb}}{w_l} \left| \mathrm{conf}_{lb} - \mathrm{acc}_{lb}
+        \right|
 
     Parameters
     ----------
     n_bins : int, default 15
         Bins of equal width (edges k / n_bins, an edge belongs to the bin above, 1 to the last).
     average : {"row", "label"}
-        :math:`v_l` is the label's share of the rows, or the same for every label that is predicted at all.
+        :math:`v_l` is the label's share of the rows, or the same for every label that is predicted
+        at all.
 
     See Also
     --------
@@ -59,10 +71,11 @@ class PerLabelCalibrationError(
 
     Notes
     -----
-    Use it where "90 % sure of A" and "90 % sure of B" must both hold: their errors cancel in the ECE. Biased upward, by more than the ECE
-    as its bins hold fewer rows; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above. Never select
-    a model or a calibrator by it. ``average="label"`` is MAPIE's ``top_label_ece`` with uniform bins, one fewer than its ``num_bins``
-    says.
+    Use it where "90 % sure of A" and "90 % sure of B" must both hold: their errors cancel in the
+    ECE. Biased upward, by more than the ECE as its bins hold fewer rows; ``.interval`` is freed of
+    that (method "debiased"), and ``plain`` in it is the number above. Never select a model or a
+    calibrator by it. ``average="label"`` is MAPIE's ``top_label_ece`` with uniform bins, one fewer
+    than its ``num_bins`` says.
 
     References
     ----------
@@ -70,7 +83,12 @@ class PerLabelCalibrationError(
 
     Examples
     --------
-    >>> round(per_label_calibration_error([0, 0, 1, 0], [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]), 3)
+    >>> round(
+    ...     per_label_calibration_error(
+    ...         [0, 0, 1, 0], [[0.8, 0.2], [0.8, 0.2], [0.2, 0.8], [0.2, 0.8]]
+    ...     ),
+    ...     3,
+    ... )
     0.25
     """
 
@@ -86,19 +104,27 @@ class PerLabelCalibrationError(
 
     def _bin(self, record):
         """Number of each row's bin within its label, the labels one after the other, (n,)."""
-        return bins.equal_width_index(record.confidence, self.n_bins, record.resolution) + self.n_bins * record.predicted
+        return (
+            bins.equal_width_index(record.confidence, self.n_bins, record.resolution)
+            + self.n_bins * record.predicted
+        )
 
     def _group_totals(self, record, group, n_groups):
         shape = (n_groups, record.n_classes, self.n_bins)
         index = self._bin(record) + self.n_bins * record.n_classes * group
-        return bins.grouped_sums(index, int(np.prod(shape)), [record.confidence, record.correct], record.weight).reshape(*shape, 3)
+        return bins.grouped_sums(
+            index, int(np.prod(shape)), [record.confidence, record.correct], record.weight
+        ).reshape(*shape, 3)
 
     def _finalise(self, totals):
         weight = totals[..., 0].sum(axis=-1)
         gap = np.abs(totals[..., 1] - totals[..., 2]).sum(axis=-1)
         if self.average == "row":
             return quotient(gap.sum(axis=-1), weight.sum(axis=-1))
-        return quotient(np.where(weight > 0.0, quotient(gap, weight), 0.0).sum(axis=-1), (weight > 0.0).sum(axis=-1))
+        return quotient(
+            np.where(weight > 0.0, quotient(gap, weight), 0.0).sum(axis=-1),
+            (weight > 0.0).sum(axis=-1),
+        )
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "debiased"):
@@ -106,7 +132,9 @@ class PerLabelCalibrationError(
         totals = self._all_totals(record)
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         sets = [(self._bin(record), [record.confidence, record.correct])]
-        draws = resampled_sums(sets, totals[..., 0].size, record.weights, n_resamples, random_state)[:, 0]
+        draws = resampled_sums(
+            sets, totals[..., 0].size, record.weights, n_resamples, random_state
+        )[:, 0]
         if self.average == "row":
             # All bins of all labels as those of one question.
             totals, draws = totals.reshape(1, -1, 3), draws[:, None]
@@ -125,12 +153,15 @@ class FullCalibrationError(
     WholeMetric,
     name="full ECE",
     key="full_ece",
-    estimand="error in these cells on ever more rows: without the noise that the number itself carries",
+    estimand=(
+        "error in these cells on ever more rows: without the noise that the number itself carries"
+    ),
     clustered=False,
     direction="minimize",
     range=(0.0, 2.0),
 ):
-    r"""Gaps between mean vector and class shares over cells of the simplex, summed over the classes (full ECE).
+    r"""Gaps between mean vector and class shares over cells of the simplex, summed over the classes
+    (full ECE).
 
     .. math:: \sum_b \frac{w_b}{w} \sum_k \left| \bar P_{bk} - \bar y_{bk} \right|^r
 
@@ -139,7 +170,8 @@ class FullCalibrationError(
     Parameters
     ----------
     n_bins : int, default 15
-        Bins of each probability (edges k / n_bins, an edge belongs to the bin above, 1 to the last).
+        Bins of each probability (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last).
     power : float, default 1.0
         r.
 
@@ -150,9 +182,10 @@ class FullCalibrationError(
 
     Notes
     -----
-    Use it to compare with papers that report it, and for few classes: most rows of many classes have a cell of their own, and the
-    number says nothing. Its cells are too many for a state. Biased upward in small samples; ``.interval`` is freed of that (method
-    "debiased"), and ``plain`` in it is the number above. Never select a model or a calibrator by it.
+    Use it to compare with papers that report it, and for few classes: most rows of many classes
+    have a cell of their own, and the number says nothing. Its cells are too many for a state.
+    Biased upward in small samples; ``.interval`` is freed of that (method "debiased"), and
+    ``plain`` in it is the number above. Never select a model or a calibrator by it.
 
     References
     ----------
@@ -174,28 +207,49 @@ class FullCalibrationError(
 
     def _cell(self, record):
         """Number of each row's cell, (n,), of those that hold rows."""
-        cells = bins.equal_width_index(record.probabilities, self.n_bins, record.resolution).astype(np.int16)
+        cells = bins.equal_width_index(record.probabilities, self.n_bins, record.resolution).astype(
+            np.int16
+        )
         return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
     def _error(self, weight, gap):
         """The value from the weight and the summed gap of each class and cell, (..., K, cells)."""
-        mean = np.divide(np.abs(gap), weight, out=np.zeros(np.broadcast_shapes(gap.shape, weight.shape)), where=weight > 0.0)
-        return (weight * mean**self.power).sum(axis=-1, keepdims=True).sum(axis=-2) / weight[..., 0, :].sum(axis=-1, keepdims=True)
+        mean = np.divide(
+            np.abs(gap),
+            weight,
+            out=np.zeros(np.broadcast_shapes(gap.shape, weight.shape)),
+            where=weight > 0.0,
+        )
+        return (weight * mean**self.power).sum(axis=-1, keepdims=True).sum(axis=-2) / weight[
+            ..., 0, :
+        ].sum(axis=-1, keepdims=True)
 
     def _value(self, record):
         cell, hot = self._cell(record), record.one_hot
-        sums = bins.grouped_sums(cell, int(cell.max()) + 1, list((record.probabilities - hot).T), record.weight)
+        sums = bins.grouped_sums(
+            cell, int(cell.max()) + 1, list((record.probabilities - hot).T), record.weight
+        )
         return float(self._error(sums[:, :1].T, sums[:, 1:].T)[0])
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         cell, n = self._cell(record), float(record.weights.sum())
-        sets = [(cell, [score, hit]) for score, hit in zip(record.probabilities.T, record.one_hot.T, strict=True)]
-        totals = np.stack([bins.grouped_sums(cell, int(cell.max()) + 1, list(columns), record.weight) for _, columns in sets])
+        sets = [
+            (cell, [score, hit])
+            for score, hit in zip(record.probabilities.T, record.one_hot.T, strict=True)
+        ]
+        totals = np.stack(
+            [
+                bins.grouped_sums(cell, int(cell.max()) + 1, list(columns), record.weight)
+                for _, columns in sets
+            ]
+        )
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         draws = resampled_sums(sets, totals.shape[1], record.weights, n_resamples, random_state)
-        value, low, high = inverted_limits(totals, draws, self._error, level, n=n, most=self.range[1])
+        value, low, high = inverted_limits(
+            totals, draws, self._error, level, n=n, most=self.range[1]
+        )
         return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
 
 
@@ -226,7 +280,8 @@ class KernelCalibrationError(
     Parameters
     ----------
     bandwidth : float or "median", default "median"
-        The kernel's width; "median" is the median distance between probability vectors (of 500 quantiles of the rows, in sorted order).
+        The kernel's width; "median" is the median distance between probability vectors (of 500
+        quantiles of the rows, in sorted order).
     estimator : {"unbiased", "biased"}
         "biased" keeps the terms i = j, so it is never negative.
 
@@ -237,15 +292,17 @@ class KernelCalibrationError(
 
     Notes
     -----
-    Use it to see errors that no single class shows, and through ``kernel_calibration_test`` as a test. Without bias it is negative about
-    half of the time for a calibrated model. It costs O(n^2 K): beyond 20,000 rows take a sample.
-    Never select a model or a calibrator by it: it is not a proper score. Its interval is that of a U-statistic; up to 2,000
-    rows it begins at 0 or below where labels drawn from the probabilities show as much, and its upper end is that of labels of which as
-    many are others as the rows may fail to show.
+    Use it to see errors that no single class shows, and through ``kernel_calibration_test`` as a
+    test. Without bias it is negative about half of the time for a calibrated model. It costs O(n^2
+    K): beyond 20,000 rows take a sample. Never select a model or a calibrator by it: it is not a
+    proper score. Its interval is that of a U-statistic; up to 2,000 rows it begins at 0 or below
+    where labels drawn from the probabilities show as much, and its upper end is that of labels of
+    which as many are others as the rows may fail to show.
 
     References
     ----------
-    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS 2019, table 1.
+    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS
+    2019, table 1.
 
     Examples
     --------
@@ -257,12 +314,18 @@ class KernelCalibrationError(
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
     def _check(self):
-        if self.bandwidth != "median" and not (isinstance(self.bandwidth, int | float) and self.bandwidth > 0):
+        if self.bandwidth != "median" and not (
+            isinstance(self.bandwidth, int | float) and self.bandwidth > 0
+        ):
             raise InputError(f'bandwidth must be positive or "median"; got {self.bandwidth!r}.')
         require_option("estimator", self.estimator, ("unbiased", "biased"))
 
     def _width(self, record):
-        return median_distance(record.probabilities, record.weights) if self.bandwidth == "median" else float(self.bandwidth)
+        return (
+            median_distance(record.probabilities, record.weights)
+            if self.bandwidth == "median"
+            else float(self.bandwidth)
+        )
 
     def _value(self, record):
         return self._of_gaps(record, record.one_hot - record.probabilities)
@@ -285,16 +348,22 @@ class KernelCalibrationError(
         others = max(n - 1.0, 1.0)
         mean = (sums - own) / others
         centre = weight @ mean / n
-        # First-order term of a U-statistic, and the second-order one that is left when the model is calibrated.
+        # First-order term of a U-statistic, and the second-order one that is left when the model is
+        # calibrated.
         first = weight @ (mean - centre) ** 2 / n
         second = max(weight @ (squares - own**2) / (n * others) - centre**2, 0.0)
-        low, high = intervals.normal_interval(value, 4.0 * first / n + 2.0 * second / (n * others), level)
+        low, high = intervals.normal_interval(
+            value, 4.0 * first / n + 2.0 * second / (n * others), level
+        )
         half = high - value
         # A square of a size whose own error is about even: longer upwards.
         high += 0.25 * half * half / max(value, half, 1e-300)
         if low > 0.0 and n <= NULL_ROWS and value <= self._null_end(record, level) + 1e-12:
             low = 0.0
-        limits = max(low, -2.0), min(max(high, self._of_gaps(record, self._other_gaps(record, level))), 2.0)
+        limits = (
+            max(low, -2.0),
+            min(max(high, self._of_gaps(record, self._other_gaps(record, level))), 2.0),
+        )
         return Interval.holding(value, limits, level, "analytic", float(n))
 
     def _null_end(self, record, level):
@@ -306,7 +375,9 @@ class KernelCalibrationError(
         if self.estimator == "unbiased":
             np.fill_diagonal(kernel, 0.0)
             own = 1.0
-        drawn = null_statistics(kernel, P, NULL_DRAWS, null_generator(0)) / (len(P) * max(len(P) - own, 1.0))
+        drawn = null_statistics(kernel, P, NULL_DRAWS, null_generator(0)) / (
+            len(P) * max(len(P) - own, 1.0)
+        )
         return np.quantile(drawn, 0.5 + 0.5 * level, method="higher")
 
     def _other_gaps(self, record, level):
@@ -314,7 +385,11 @@ class KernelCalibrationError(
         hot, P = record.one_hot, record.probabilities
         others = np.where(hot > 0.0, 0.0, P + 1e-12)
         share = intervals.unseen_share(record.weights.sum(), level)
-        return (1.0 - share) * hot + share * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300) - P
+        return (
+            (1.0 - share) * hot
+            + share * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+            - P
+        )
 
 
 kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()
@@ -328,10 +403,13 @@ class VariationalCalibrationError(
     estimand="gap that recalibrations fitted to as many rows find on new rows",
     direction="minimize",
     range=(-2.0, 2.0),
-    exceptions={"perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"},
+    exceptions={
+        "perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"
+    },
     examples=({"norm": 2},),
 ):
-    r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an out-of-fold recalibration g.
+    r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an
+    out-of-fold recalibration g.
 
     .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
         \;\lesssim\; E\, |E[Y \mid P] - P|_p
@@ -351,14 +429,16 @@ class VariationalCalibrationError(
 
     Notes
     -----
-    Use it for more than two classes, where binning the whole vector is hopeless: no bins, and no upward bias. The better g, the tighter the
-    bound; it may be negative, which says that g found nothing. Equal rows stay in one fold. Its analytic interval takes the rows as
-    independent, which the shared fits make slightly wrong.
-    Never select a model or a calibrator by it: it is not a proper score.
+    Use it for more than two classes, where binning the whole vector is hopeless: no bins, and no
+    upward bias. The better g, the tighter the bound; it may be negative, which says that g found
+    nothing. Equal rows stay in one fold. Its analytic interval takes the rows as independent, which
+    the shared fits make slightly wrong. Never select a model or a calibrator by it: it is not a
+    proper score.
 
     References
     ----------
-    Berta, Holzmüller, Jordan and Bach, "A variational estimator for L_p calibration errors", arXiv 2602.24230, 2026.
+    Berta, Holzmüller, Jordan and Bach, "A variational estimator for L_p calibration errors", arXiv
+    2602.24230, 2026.
 
     Examples
     --------
@@ -408,8 +488,12 @@ class VariationalCalibrationError(
         mean = float(weight @ terms / n)
         if n <= 1.0:
             return Interval(mean, *self.range, level, "analytic", n)
-        low, high = normal_interval(mean, float(weight @ (terms - mean) ** 2) / n / (n - 1.0), level)
-        return Interval(mean, max(low, self.range[0]), min(high, self.range[1]), level, "analytic", n)
+        low, high = normal_interval(
+            mean, float(weight @ (terms - mean) ** 2) / n / (n - 1.0), level
+        )
+        return Interval(
+            mean, max(low, self.range[0]), min(high, self.range[1]), level, "analytic", n
+        )
 
 
 variational_calibration_error: VariationalCalibrationError = VariationalCalibrationError()

@@ -32,20 +32,30 @@ TABLE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.
 
 
 def read_thresholds(thresholds: Any) -> np.ndarray:
-    """(T,) float64 from numbers of at least 0 and below 1: at 1 a false positive would cost without bound."""
+    """(T,) float64 from numbers of at least 0 and below 1: at 1 a false positive would cost
+    without bound.
+    """
     found = np.atleast_1d(to_array(thresholds, "thresholds")).astype(np.float64)
     if found.ndim != 1 or not len(found) or not ((found >= 0.0) & (found < 1.0)).all():
-        raise InputError(f"thresholds must be numbers of at least 0 and below 1; got {thresholds!r}.")
+        raise InputError(
+            f"thresholds must be numbers of at least 0 and below 1; got {thresholds!r}."
+        )
     return found
 
 
 def curve_thresholds(rate: float) -> np.ndarray:
-    """(100,) hundredths from 0 on; where the event is rare, equal steps of the logarithm about its rate."""
-    return np.arange(100) / 100 if rate >= RARE or rate <= 0.0 else np.geomspace(0.1 * rate, 0.99, 100)
+    """(100,) hundredths from 0 on; where the event is rare, equal steps of the logarithm about
+    its rate.
+    """
+    return (
+        np.arange(100) / 100 if rate >= RARE or rate <= 0.0 else np.geomspace(0.1 * rate, 0.99, 100)
+    )
 
 
 def table_thresholds(rate: float) -> np.ndarray:
-    """A grid of round numbers short enough to read; where the event is rare, 1, 2 and 5 of each decade from below its rate to 0.5."""
+    """A grid of round numbers short enough to read; where the event is rare, 1, 2 and 5 of each
+    decade from below its rate to 0.5.
+    """
     if rate >= RARE or rate <= 0.0:
         return np.array(TABLE)
     decades = np.arange(np.floor(np.log10(rate)) - 1.0, 0.0)
@@ -73,13 +83,17 @@ class NetBenefit(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     threshold : float, default 0.5
-        The risk from which one acts, at least 0 and below 1. It says what a false alarm costs: at 0.1 nine of them outweigh one event.
+        The risk from which one acts, at least 0 and below 1. It says what a false alarm costs: at
+        0.1 nine of them outweigh one event.
     prevalence : float, optional
-        The event's rate where the model is used, for case-control data: :math:`\pi \cdot TPR - (1 - \pi) FPR \cdot t / (1 - t)`.
+        The event's rate where the model is used, for case-control data:
+        :math:`\pi \cdot TPR - (1 - \pi) FPR \cdot t / (1 - t)`.
     strategy : {"model", "all", "none"}
-        Act on the model's risk; on every row, as if there were no model; or on none, which is worth 0.
+        Act on the model's risk; on every row, as if there were no model; or on none, which is worth
+        0.
 
     See Also
     --------
@@ -87,18 +101,23 @@ class NetBenefit(
 
     Notes
     -----
-    A model is of use at a threshold where it beats both "all" and "none". Choose the threshold by what errors cost, never as the one
-    where this is largest, and look at all that reasonable people would choose: ``decision_curve``. Its interval joins Wilson's of the
-    shares of true and false positives. nan where a prevalence is given and rows with or without the event are missing.
+    A model is of use at a threshold where it beats both "all" and "none". Choose the threshold by
+    what errors cost, never as the one where this is largest, and look at all that reasonable people
+    would choose: ``decision_curve``. Its interval joins Wilson's of the shares of true and false
+    positives. nan where a prevalence is given and rows with or without the event are missing.
 
     References
     ----------
-    Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical Decision Making 2006.
+    Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
+    Medical Decision Making 2006.
 
     Examples
     --------
     >>> y, p = [0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9]
-    >>> round(net_benefit(y, p, threshold=0.25), 4), round(net_benefit(y, p, threshold=0.25, strategy="all"), 4)
+    >>> (
+    ...     round(net_benefit(y, p, threshold=0.25), 4),
+    ...     round(net_benefit(y, p, threshold=0.25, strategy="all"), 4),
+    ... )
     (0.4167, 0.3333)
     """
 
@@ -109,10 +128,16 @@ class NetBenefit(
     _standardised: ClassVar[bool] = False
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Without rows of either kind there are no rates; the best there is, is the share of events."""
+        """Without rows of either kind there are no rates; the best there is, is the share of
+        events.
+        """
         names = ("one_row", "one_class_only") if self.prevalence else ()
         out = {str(name): "no rate without rows of its kind: nan" for name in names}
-        return out if self.target == "answer" else out | {"perfect_is_best": "the best there is, is the share of events"}
+        return (
+            out
+            if self.target == "answer"
+            else out | {"perfect_is_best": "the best there is, is the share of events"}
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -135,9 +160,14 @@ class NetBenefit(
     def _finalise(self, totals: np.ndarray):
         n, events, others, true, false = (totals[..., j] for j in range(5))
         if self.prevalence is not None:
-            shares = self.prevalence * quotient(true, events), (1.0 - self.prevalence) * quotient(false, others)
+            shares = (
+                self.prevalence * quotient(true, events),
+                (1.0 - self.prevalence) * quotient(false, others),
+            )
             return benefit(*shares, self.prevalence if self._standardised else 1.0, self.threshold)
-        return quotient(benefit(true, false, 1.0, self.threshold), events if self._standardised else n)
+        return quotient(
+            benefit(true, false, 1.0, self.threshold), events if self._standardised else n
+        )
 
     def _limits(self, totals: np.ndarray, level: float):
         value = self._finalise(totals)
@@ -145,15 +175,24 @@ class NetBenefit(
             return value, value
         known = np.isfinite(value)
         events, others, true, false = (np.where(known, totals[..., j], 1.0) for j in range(1, 5))
-        options: dict[str, Any] = {"prevalence": self.prevalence, "standardised": self._standardised}
-        _, low, high = net_benefit_interval(true, false, events, others, self.threshold, level, **options)
-        return np.where(known, np.minimum(low, value), np.nan), np.where(known, np.maximum(np.minimum(high, 1.0), value), np.nan)
+        options: dict[str, Any] = {
+            "prevalence": self.prevalence,
+            "standardised": self._standardised,
+        }
+        _, low, high = net_benefit_interval(
+            true, false, events, others, self.threshold, level, **options
+        )
+        return np.where(known, np.minimum(low, value), np.nan), np.where(
+            known, np.maximum(np.minimum(high, 1.0), value), np.nan
+        )
 
 
 net_benefit: NetBenefit = NetBenefit()
 
 
-class StandardisedNetBenefit(NetBenefit, name="standardised net benefit", key="standardised_net_benefit"):
+class StandardisedNetBenefit(
+    NetBenefit, name="standardised net benefit", key="standardised_net_benefit"
+):
     r"""Net benefit divided by the share of events: 1 is acting on every event and on nothing else.
 
     .. math:: sNB(t) = NB(t) / \pi = TPR_t - \frac{1 - \pi}{\pi} \cdot \frac{t}{1 - t} FPR_t
@@ -161,7 +200,8 @@ class StandardisedNetBenefit(NetBenefit, name="standardised net benefit", key="s
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     threshold : float, default 0.5
         The risk from which one acts, at least 0 and below 1.
     prevalence : float, optional
@@ -175,12 +215,14 @@ class StandardisedNetBenefit(NetBenefit, name="standardised net benefit", key="s
 
     Notes
     -----
-    Also "relative utility". It compares places with different rates of the event, where the net benefit itself grows with the rate;
-    else it says what ``net_benefit`` says. nan where no event happened.
+    Also "relative utility". It compares places with different rates of the event, where the net
+    benefit itself grows with the rate; else it says what ``net_benefit`` says. nan where no event
+    happened.
 
     References
     ----------
-    Kerr, Brown, Zhu and Janes, "Assessing the clinical impact of risk prediction models with decision curves", JCO 2016.
+    Kerr, Brown, Zhu and Janes, "Assessing the clinical impact of risk prediction models with
+    decision curves", JCO 2016.
 
     Examples
     --------
@@ -192,8 +234,15 @@ class StandardisedNetBenefit(NetBenefit, name="standardised net benefit", key="s
 
     def _exceptions(self) -> Mapping[str, str]:
         """Without events there is nothing to divide by."""
-        names = ("one_class_only",) if self.target == "event" else ("exact_zero_and_one", "perfect_is_best")
-        return dict.fromkeys(("one_row", *names), "nan without events, and without rows of either kind where a prevalence is given")
+        names = (
+            ("one_class_only",)
+            if self.target == "event"
+            else ("exact_zero_and_one", "perfect_is_best")
+        )
+        return dict.fromkeys(
+            ("one_row", *names),
+            "nan without events, and without rows of either kind where a prevalence is given",
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -222,7 +271,8 @@ class Lift(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     share : float, default 0.1
         The share of rows that is looked at, above 0 and at most 1.
 
@@ -232,12 +282,13 @@ class Lift(
 
     Notes
     -----
-    1 is chance; at most 1 / share, and 1 / the share of events. Use it where a fixed number of rows can be looked at. Rows of equal risk
-    at the border count in part, as if drawn at random among them. It depends on the order alone, so calibration by an increasing map
-    does not change it. nan where no event happened. Its interval is Wilson's of the share of events found, stretched to the variance
-    that it has as the border is estimated too, upwards for the rates on either side of it, which
-    differ where the risk jumps at the share; in simulations of 100 to 2,000 rows it held the truth
-    93 to 100 times of 100, tied risks among them.
+    1 is chance; at most 1 / share, and 1 / the share of events. Use it where a fixed number of rows
+    can be looked at. Rows of equal risk at the border count in part, as if drawn at random among
+    them. It depends on the order alone, so calibration by an increasing map does not change it. nan
+    where no event happened. Its interval is Wilson's of the share of events found, stretched to the
+    variance that it has as the border is estimated too, upwards for the rates on either side of it,
+    which differ where the risk jumps at the share; in simulations of 100 to 2,000 rows it held the
+    truth 93 to 100 times of 100, tied risks among them.
 
     Examples
     --------
@@ -250,7 +301,9 @@ class Lift(
     def _exceptions(self) -> Mapping[str, str]:
         """Where there is no event, and as the best there is depends on how many there are."""
         none = ("one_row", "one_class_only" if self.target == "event" else "exact_zero_and_one")
-        return dict.fromkeys(none, "no event: nan") | {"perfect_is_best": "the best there is depends on the share of events"}
+        return dict.fromkeys(none, "no event: nan") | {
+            "perfect_is_best": "the best there is depends on the share of events"
+        }
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -273,7 +326,9 @@ class Lift(
         """Share of the events that is among the share of rows."""
         return float(cast(Any, np.interp(self.share * flagged[-1], flagged, events)) / events[-1])
 
-    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         flagged, events = self._curve(record)
@@ -296,7 +351,14 @@ class Lift(
         ]
         if self.share == 1.0:
             ends = [1.0, 1.0]
-        return Interval(found / self.share, float(max(ends[0], 0.0)), float(min(ends[1], 1.0 / self.share)), level, "analytic", n)
+        return Interval(
+            found / self.share,
+            float(max(ends[0], 0.0)),
+            float(min(ends[1], 1.0 / self.share)),
+            level,
+            "analytic",
+            n,
+        )
 
     def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray, *sides: float):
         """Share of events among the rows at either side of the border, and a row of either kind."""
@@ -310,7 +372,8 @@ class Lift(
 def _stretch(found: float, share: float, rate: float, border: float) -> float:
     """Standard error of the share found over that of Wilson's, which takes the border as given.
 
-    The influence of a row on the share found is (1{flagged} - found) y - border (1{flagged} - share), over the rate.
+    The influence of a row on the share found is (1{flagged} - found) y - border (1{flagged} -
+    share), over the rate.
     """
     given = rate * found * (1.0 - found)
     if given <= 0.0:

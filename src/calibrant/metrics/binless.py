@@ -1,4 +1,6 @@
-"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by density, by a fitted curve."""
+"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by density, by a
+fitted curve.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -38,7 +40,9 @@ __all__ = [
 ]
 
 
-class KsCalibrationError(PairMetric, name="KS calibration error", key="ks_error", direction="minimize", range=(0.0, 1.0)):
+class KsCalibrationError(
+    PairMetric, name="KS calibration error", key="ks_error", direction="minimize", range=(0.0, 1.0)
+):
     r"""Largest gap between the cumulated scores and the cumulated hits, in the order of the scores.
 
     .. math:: \max_t \left| \frac{1}{n} \sum_{s_i \le t} (c_i - s_i) \right|
@@ -46,7 +50,8 @@ class KsCalibrationError(PairMetric, name="KS calibration error", key="ks_error"
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -55,9 +60,10 @@ class KsCalibrationError(PairMetric, name="KS calibration error", key="ks_error"
 
     Notes
     -----
-    Use it where bins are too coarse and a density too vague. Over- and underconfidence in different regions partly cancel in it.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it where bins are too coarse and a density too vague. Over- and underconfidence in different
+    regions partly cancel in it. Never select a model or a calibrator by it: it is not a proper
+    score (a constant confidence equal to the accuracy has error 0). Its interval is debiased (test
+    inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
@@ -69,7 +75,12 @@ class KsCalibrationError(PairMetric, name="KS calibration error", key="ks_error"
     0.4
     """
 
-    promises: ClassVar[Promises] = Promises("no", "yes", "partly", "of decisions that rise with the score: twice its size times the stake")
+    promises: ClassVar[Promises] = Promises(
+        "no",
+        "yes",
+        "partly",
+        "of decisions that rise with the score: twice its size times the stake",
+    )
 
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
@@ -85,8 +96,11 @@ ks_calibration_error: KsCalibrationError = KsCalibrationError()
 CELLS = 4096
 
 
-class SmoothCalibrationError(PairMetric, name="smooth ECE", key="smooth_ece", direction="minimize", range=(0.0, 1.0)):
-    r"""The width of the kernel at which the smoothed gap between hits and scores adds up to that width (smECE).
+class SmoothCalibrationError(
+    PairMetric, name="smooth ECE", key="smooth_ece", direction="minimize", range=(0.0, 1.0)
+):
+    r"""The width of the kernel at which the smoothed gap between hits and scores adds up to that
+    width (smECE).
 
     .. math:: \int_0^1 \left| \frac{1}{n} \sum_i (c_i - s_i) K_\sigma(t, s_i) \right| dt = \sigma
 
@@ -95,7 +109,8 @@ class SmoothCalibrationError(PairMetric, name="smooth ECE", key="smooth_ece", di
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -104,14 +119,16 @@ class SmoothCalibrationError(PairMetric, name="smooth ECE", key="smooth_ece", di
 
     Notes
     -----
-    Use it as the one calibration error without a parameter to choose: it moves little when scores move little, and within a constant it
-    is the distance to the nearest calibrated predictor.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it as the one calibration error without a parameter to choose: it moves little when scores
+    move little, and within a constant it is the distance to the nearest calibrated predictor. Never
+    select a model or a calibrator by it: it is not a proper score (a constant confidence equal to
+    the accuracy has error 0). Its interval is debiased (test inversion on simulated outcomes):
+    ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
-    Błasiok and Nakkiran, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR 2024.
+    Błasiok and Nakkiran, "Smooth ECE: principled reliability diagrams via kernel smoothing", ICLR
+    2024.
 
     Examples
     --------
@@ -137,16 +154,23 @@ smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()
 
 
 class MaximumMeanCalibrationError(
-    PairMetric, name="MMCE", key="mmce", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "width": 0.1},)
+    PairMetric,
+    name="MMCE",
+    key="mmce",
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "event", "width": 0.1},),
 ):
     r"""Kernel norm of the gap between hits and scores (MMCE).
 
-    .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h} \right)^{1/2}
+    .. math:: \left( \frac{1}{n^2} \sum_{i,j} (c_i - s_i)(c_j - s_j)\, e^{-|s_i - s_j| / h}
+        \right)^{1/2}
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     width : float, default 0.4
         The kernel's width h, at least 0.005.
 
@@ -156,13 +180,15 @@ class MaximumMeanCalibrationError(
 
     Notes
     -----
-    Use it to compare with papers that train with it. The double sum is exact and costs O(n log n), one sweep along the sorted scores.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it to compare with papers that train with it. The double sum is exact and costs O(n log n),
+    one sweep along the sorted scores. Never select a model or a calibrator by it: it is not a
+    proper score (a constant confidence equal to the accuracy has error 0). Its interval is debiased
+    (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
-    Kumar, Sarawagi and Jain, "Trainable calibration measures for neural networks from kernel mean embeddings", ICML 2018.
+    Kumar, Sarawagi and Jain, "Trainable calibration measures for neural networks from kernel mean
+    embeddings", ICML 2018.
 
     Examples
     --------
@@ -179,7 +205,8 @@ class MaximumMeanCalibrationError(
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
         at, gap = score[order], (weight * (hit - score))[order]
-        # e^{-(s_i - s_j) / h} factors, so all j <= i are one running sum; centred, it stays far from overflow.
+        # e^{-(s_i - s_j) / h} factors, so all j <= i are one running sum; centred, it stays far
+        # from overflow.
         rise = np.exp((at - 0.5) / self.width)
         before = np.cumsum(gap * rise) / rise
         total = 2.0 * gap @ before - gap @ gap
@@ -190,18 +217,26 @@ maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibra
 
 
 class KdeCalibrationError(
-    PairMetric, name="KDE-ECE", key="kde_ece", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "norm": 2},)
+    PairMetric,
+    name="KDE-ECE",
+    key="kde_ece",
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "event", "norm": 2},),
 ):
-    r"""Mean gap between the score and the accuracy at that score, both from kernel density estimates (KDE-ECE).
+    r"""Mean gap between the score and the accuracy at that score, both from kernel density
+    estimates (KDE-ECE).
 
     .. math:: \left( \int_0^1 |z - \hat\pi(z)|^d \hat f(z)\, dz \right)^{1/d}
 
-    with a triweight kernel reflected at 0 and 1, of width :math:`\mathrm{std}(s \mid c = 1) (2n)^{-1/5}`.
+    with a triweight kernel reflected at 0 and 1, of width
+    :math:`\mathrm{std}(s \mid c = 1) (2n)^{-1/5}`.
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     norm : {1, 2}
         The power d.
 
@@ -212,14 +247,16 @@ class KdeCalibrationError(
 
     Notes
     -----
-    Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to choose. Where all scores are equal it is
-    the plain gap. It is biased upward, as binned errors are.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to
+    choose. Where all scores are equal it is the plain gap. It is biased upward, as binned errors
+    are. Never select a model or a calibrator by it: it is not a proper score (a constant confidence
+    equal to the accuracy has error 0). Its interval is debiased (test inversion on simulated
+    outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
-    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty calibration", ICML 2020, equation 9.
+    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty
+    calibration", ICML 2020, equation 9.
 
     Examples
     --------
@@ -242,13 +279,20 @@ class KdeCalibrationError(
         bandwidth = spread * (2.0 * n) ** -0.2
         if bandwidth < 2.0 / CELLS:
             return self._unsmoothed(score, hit, weight)
-        f, right = triweight_smooth(np.stack([deposit(score, weight, CELLS), deposit(score, weight * hit, CELLS)]) / n, bandwidth)
+        f, right = triweight_smooth(
+            np.stack([deposit(score, weight, CELLS), deposit(score, weight * hit, CELLS)]) / n,
+            bandwidth,
+        )
         z = (np.arange(CELLS) + 0.5) / CELLS
         share = np.divide(right, f, out=z.copy(), where=f > 1e-12 / CELLS)
-        return min(float((f @ np.abs(z - np.clip(share, 0.0, 1.0)) ** self.norm) ** (1.0 / self.norm)), 1.0)
+        return min(
+            float((f @ np.abs(z - np.clip(share, 0.0, 1.0)) ** self.norm) ** (1.0 / self.norm)), 1.0
+        )
 
     def _unsmoothed(self, score, hit, weight):
-        """The gap at each distinct score, where they are so few or so close that there is nothing to smooth."""
+        """The gap at each distinct score, where they are so few or so close that there is
+        nothing to smooth.
+        """
         _, inverse = np.unique(np.round(score, 6), return_inverse=True)
         mass = np.bincount(inverse, weights=weight)
         gap = np.abs(np.bincount(inverse, weights=weight * (hit - score))) / mass
@@ -263,18 +307,25 @@ EVERY_SCORE = 1000
 
 
 class IntegratedCalibrationIndex(
-    PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"target": "answer", "quantile": 0.9}, {"smoother": "spline"})
+    PairMetric,
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "answer", "quantile": 0.9}, {"smoother": "spline"}),
 ):
-    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is E50, its 90 % quantile E90.
+    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is
+    E50, its 90 % quantile E90.
 
-    .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic regression of the hits on the scores}
+    .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic
+        regression of the hits on the scores}
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     quantile : float, optional
-        A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9 ``calibration_e90``, 1 the largest (Emax).
+        A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9
+        ``calibration_e90``, 1 the largest (Emax).
     span : float, default 0.75
         Share of the rows that each local fit of "loess" takes in.
     smoother : {"loess", "spline"}
@@ -288,22 +339,28 @@ class IntegratedCalibrationIndex(
 
     Notes
     -----
-    Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``, ``calibration_e90``. A calibrated
-    model has an error above 0 too: ``integrated_calibration_index.null_of(record)`` says how much. Beyond 1,000 distinct scores the
-    loess curve is fitted at 500 points and linear between, beyond 5,000 the scores are first pooled: within 4e-4 of the curve at every
-    score in all cases compared with R's.
-    Never select a model or a calibrator by it: it is not a proper score (a constant score equal to the rate has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``,
+    ``calibration_e90``. A calibrated model has an error above 0 too:
+    ``integrated_calibration_index.null_of(record)`` says how much. Beyond 1,000 distinct scores the
+    loess curve is fitted at 500 points and linear between, beyond 5,000 the scores are first
+    pooled: within 4e-4 of the curve at every score in all cases compared with R's. Never select a
+    model or a calibrator by it: it is not a proper score (a constant score equal to the rate has
+    error 0). Its interval is debiased (test inversion on simulated outcomes): ``value`` is the
+    estimate, ``plain`` the metric itself.
 
     References
     ----------
-    Austin and Steyerberg, "The integrated calibration index (ICI) and related metrics for quantifying the calibration of logistic
-    regression models", Statistics in Medicine 2019.
+    Austin and Steyerberg, "The integrated calibration index (ICI) and related metrics for
+    quantifying the calibration of logistic regression models", Statistics in Medicine 2019.
 
     Examples
     --------
     >>> p, y = [0.2, 0.4, 0.6, 0.8] * 5, [0, 0, 1, 1] * 5
-    >>> round(integrated_calibration_index(y, p), 2), round(calibration_e50(y, p), 2), round(calibration_e90(y, p), 2)
+    >>> (
+    ...     round(integrated_calibration_index(y, p), 2),
+    ...     round(calibration_e50(y, p), 2),
+    ...     round(calibration_e90(y, p), 2),
+    ... )
     (0.3, 0.2, 0.4)
     >>> from calibrant.predictions import read
     >>> print(integrated_calibration_index.null_of(read(p, y)))
@@ -317,7 +374,13 @@ class IntegratedCalibrationIndex(
 
     def _name(self) -> str:
         """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
-        return "ICI" if self.quantile is None else "Emax" if self.quantile == 1.0 else f"E{100.0 * self.quantile:g}"
+        return (
+            "ICI"
+            if self.quantile is None
+            else "Emax"
+            if self.quantile == 1.0
+            else f"E{100.0 * self.quantile:g}"
+        )
 
     name: ClassVar[str] = by_options(_name)
 
@@ -329,13 +392,19 @@ class IntegratedCalibrationIndex(
 
     def _exceptions(self) -> Mapping[str, str]:
         """The spline of separated outcomes is not quite 0 and 1."""
-        return {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"} if self.smoother == "spline" else {}
+        return (
+            {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"}
+            if self.smoother == "spline"
+            else {}
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
     def _check(self):
         if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:
-            raise InputError(f"quantile must be in [0, 1], or None for the mean; got {self.quantile!r}.")
+            raise InputError(
+                f"quantile must be in [0, 1], or None for the mean; got {self.quantile!r}."
+            )
         if not 0.0 < self.span <= 1.0:
             raise InputError(f"span must be in (0, 1]; got {self.span!r}; 0.75 is usual.")
         if self.smoother not in ("loess", "spline"):
@@ -358,7 +427,9 @@ class IntegratedCalibrationIndex(
         return self._gaps(weight, *self._smoothed(score, weight))
 
     def _smoothed(self, score, weight):
-        """(scores x, their mass, index of each row in x, smoother), which depend on the scores alone."""
+        """(scores x, their mass, index of each row in x, smoother), which depend on the scores
+        alone.
+        """
         x, mass, index = pooled_scores(score, weight)
         return x, mass, index, self._smoother(x, mass)
 
@@ -368,7 +439,11 @@ class IntegratedCalibrationIndex(
         def value(hit):
             mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
             gap = np.minimum(np.abs(recalibrated(mean) - x), 1.0)
-            return float(mass @ gap / mass.sum()) if self.quantile is None else weighted_quantile(gap, mass, self.quantile)
+            return (
+                float(mass @ gap / mass.sum())
+                if self.quantile is None
+                else weighted_quantile(gap, mass, self.quantile)
+            )
 
         return value
 

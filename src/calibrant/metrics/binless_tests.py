@@ -18,7 +18,8 @@ from calibrant.predictions import Inputs
 __all__ = ["cumulative_test", "kernel_calibration_test", "t_cal_test"]
 
 TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
-#: Up to so many rows the null is drawn from the predictions; beyond, Brownian motion is near enough.
+#: Up to so many rows the null is drawn from the predictions; beyond, Brownian motion is near
+#: enough.
 DRAWN_ROWS = 5000
 
 
@@ -37,9 +38,11 @@ def cumulative_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by how far the cumulative differences of hits and scores go, in the order of the scores.
+    r"""Test calibration by how far the cumulative differences of hits and scores go, in the order
+    of the scores.
 
-    .. math:: A_k = \frac{1}{\sigma} \sum_{i \le k} (c_i - s_i), \quad \sigma^2 = \sum_i s_i (1 - s_i), \qquad
+    .. math:: A_k = \frac{1}{\sigma} \sum_{i \le k} (c_i - s_i), \quad \sigma^2 = \sum_i s_i (1 -
+        s_i), \qquad
         \text{Kuiper: } \max_k A_k - \min_k A_k, \quad \text{KS: } \max_k |A_k|
 
     cut only between distinct scores.
@@ -49,22 +52,26 @@ def cumulative_test(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     statistic : {"kuiper", "ks"}
-        Kuiper's sees a gap in any range of scores, Kolmogorov and Smirnov's is best for one that lasts from the lowest score on.
+        Kuiper's sees a gap in any range of scores, Kolmogorov and Smirnov's is best for one that
+        lasts from the lowest score on.
     method : {"auto", "simulated", "brownian"}
-        The null: outcomes drawn from the scores, which is exact, or the law of Brownian motion with its end free, for many rows. "auto"
-        draws for up to 5,000 rows.
+        The null: outcomes drawn from the scores, which is exact, or the law of Brownian motion with
+        its end free, for many rows. "auto" draws for up to 5,000 rows.
     n_draws : int, default 999
         A simulated p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     target : {"event", "answer"} or a class label
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the p-value is then the larger of two. One null turns the signs of what was seen less what was said, of
-        whole clusters at once; the other draws outcomes that fall together in a cluster as often as they were seen to.
+        Which rows hang together: the p-value is then the larger of two. One null turns the signs of
+        what was seen less what was said, of whole clusters at once; the other draws outcomes that
+        fall together in a cluster as often as they were seen to.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -84,15 +91,18 @@ def cumulative_test(
 
     Notes
     -----
-    Use it where neither bins nor a bandwidth should decide, and for runs of rows too rare for a bin. A Kuiper statistic of calibrated
-    scores is 1.6 on average and above 2.5 in 5 of 100: it is no z-value, though it is sold as "sigmas" elsewhere, and the largest of many
-    groups is larger still. Brownian motion goes a little farther than sums of few rows, so its p-values are a little too large.
-    With clusters it alarmed 1 to 5 times of 100 at 5 %, of 20, 40 and 100 clusters, by what hangs together and how rare hits are.
+    Use it where neither bins nor a bandwidth should decide, and for runs of rows too rare for a
+    bin. A Kuiper statistic of calibrated scores is 1.6 on average and above 2.5 in 5 of 100: it is
+    no z-value, though it is sold as "sigmas" elsewhere, and the largest of many groups is larger
+    still. Brownian motion goes a little farther than sums of few rows, so its p-values are a little
+    too large. With clusters it alarmed 1 to 5 times of 100 at 5 %, of 20, 40 and 100 clusters, by
+    what hangs together and how rare hits are.
 
     References
     ----------
-    Arrieta-Ibarra et al., "Metrics of calibration for probabilistic predictions", JMLR 2022; Feller, "The asymptotic distribution of the
-    range of sums of independent random variables", Annals of Mathematical Statistics 1951.
+    Arrieta-Ibarra et al., "Metrics of calibration for probabilistic predictions", JMLR 2022;
+    Feller, "The asymptotic distribution of the range of sums of independent random variables",
+    Annals of Mathematical Statistics 1951.
 
     Examples
     --------
@@ -104,14 +114,27 @@ def cumulative_test(
     require_option("method", method, ("auto", "simulated", "brownian"))
     require_count("n_draws", n_draws, 19, usual=999)
     if cluster is not None and method == "brownian":
-        raise InputError('cluster takes method="simulated": Brownian motion is the law of independent rows; leave method out.')
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+        raise InputError(
+            'cluster takes method="simulated": Brownian motion is the law of independent rows;'
+            " leave method out."
+        )
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     (score, hit), weight = record.pair(target), record.weights
     n = float(weight.sum())
     if cluster is not None or method == "simulated" or (method == "auto" and n <= DRAWN_ROWS):
-        found, p_value = simulated_p_value(_statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster)
+        found, p_value = simulated_p_value(
+            _statistic, (statistic,), score, hit, weight, n_draws, random_state, record.cluster
+        )
         return CalibrationTest(
-            found, p_value, f"{statistic}, {'exact' if cluster is None else 'signs and draws of clusters'}, {n_draws} draws", n
+            found,
+            p_value,
+            f"{statistic}, {'exact' if cluster is None else 'signs and draws of clusters'},"
+            f" {n_draws} draws",
+            n,
         )
     order = np.argsort(score)
     found = float(_statistic(score[order], weight[order], statistic)(hit[order][None])[0])
@@ -147,10 +170,11 @@ def kernel_calibration_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error (SKCE).
+    r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error
+    (SKCE).
 
-    The statistic is that of ``kernel_calibration_error``; its null is had by drawing every label from its own row, so that the test is
-    exact for any n and any kernel.
+    The statistic is that of ``kernel_calibration_error``; its null is had by drawing every label
+    from its own row, so that the test is exact for any n and any kernel.
 
     Parameters
     ----------
@@ -164,11 +188,13 @@ def kernel_calibration_test(
         With more rows, a random sample of so many is tested: the cost grows with their square.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+        Which rows hang together: the null then turns the signs of what was seen less what was said,
+        of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -188,24 +214,34 @@ def kernel_calibration_test(
 
     Notes
     -----
-    Use it for several classes, where no single confidence tells whether the other probabilities are right. For one probability
-    ``t_cal_test`` takes all rows. A row of weight w stands for w rows with labels of their own (rounded).
+    Use it for several classes, where no single confidence tells whether the other probabilities are
+    right. For one probability ``t_cal_test`` takes all rows. A row of weight w stands for w rows
+    with labels of their own (rounded).
 
     References
     ----------
-    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS 2019.
+    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS
+    2019.
 
     Examples
     --------
-    >>> kernel_calibration_test([0, 1, 2] * 20, [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]] * 20).p_value < 0.01
+    >>> kernel_calibration_test(
+    ...     [0, 1, 2] * 20, [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]] * 20
+    ... ).p_value < 0.01
     True
     """
     require_count("n_draws", n_draws, 19, usual=200)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     rng, n = null_generator(random_state), float(record.weights.sum())
-    record = record.take(np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1)))
+    record = record.take(
+        np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
+    )
     if len(record) > max_rows:
         record = record.take(rng.permutation(len(record))[:max_rows])
     P = record.probabilities
@@ -218,9 +254,14 @@ def kernel_calibration_test(
         null, method = null_statistics(kernel, P, n_draws, rng), "exact"
     else:
         signs = np.concatenate(list(signs_of_clusters(record.cluster, n_draws, random_state)))
-        null, method = np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs), "signs of clusters"
+        null, method = (
+            np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs),
+            "signs of clusters",
+        )
     p_value = (1.0 + np.sum(null >= observed - 1e-12)) / (n_draws + 1.0)
-    return CalibrationTest(float(observed / pairs), float(p_value), f"{method}, {n_draws} draws of {len(P)} rows", n)
+    return CalibrationTest(
+        float(observed / pairs), float(p_value), f"{method}, {n_draws} draws of {len(P)} rows", n
+    )
 
 
 def _kernel_statistic(kernel, gaps):
@@ -244,28 +285,34 @@ def t_cal_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out most.
+    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out
+    most.
 
-    .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r = c - s,
+    .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r
+        = c - s,
         \quad T = \max_m \frac{T_m - \mathrm{mean}}{\mathrm{sd}}
 
-    with the null of T from outcomes drawn from the scores themselves, so that the test is exact for any n.
+    with the null of T from outcomes drawn from the scores themselves, so that the test is exact for
+    any n.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     n_draws : int, default 500
         The p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said, of whole clusters at once.
+        Which rows hang together: the null then turns the signs of what was seen less what was said,
+        of whole clusters at once.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -285,12 +332,14 @@ def t_cal_test(
 
     Notes
     -----
-    Use it to ask whether one probability is calibrated, without choosing bins; ``kernel_calibration_test`` asks it of whole vectors.
-    The finest scale has about n / 2 bins, and no more than 2^18. A row of weight w stands for w rows, whose outcomes are drawn apart.
+    Use it to ask whether one probability is calibrated, without choosing bins;
+    ``kernel_calibration_test`` asks it of whole vectors. The finest scale has about n / 2 bins, and
+    no more than 2^18. A row of weight w stands for w rows, whose outcomes are drawn apart.
 
     References
     ----------
-    Lee, Huang, Hassani and Dobriban, "T-Cal: an optimal test for the calibration of predictive models", JMLR 2023.
+    Lee, Huang, Hassani and Dobriban, "T-Cal: an optimal test for the calibration of predictive
+    models", JMLR 2023.
 
     Examples
     --------
@@ -298,27 +347,54 @@ def t_cal_test(
     True
     """
     require_count("n_draws", n_draws, 19, usual=500)
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     score, hit = record.pair(target)
     weight, rng = record.weights, null_generator(random_state)
     levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
     index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
     mass = np.bincount(index, weights=weight, minlength=2**levels)
     if record.cluster is None:
-        drawn, method = ((one, _squares(one, score)) for one in (draw_hits(score, weight, rng) for _ in range(n_draws))), "exact"
+        drawn, method = (
+            (
+                (one, _squares(one, score))
+                for one in (draw_hits(score, weight, rng) for _ in range(n_draws))
+            ),
+            "exact",
+        )
     else:
-        turned = (sign for signs in signs_of_clusters(record.cluster, n_draws, random_state) for sign in signs)
-        drawn, method = ((score + sign * (hit - score), _squares(hit, score)) for sign in turned), "signs of clusters"
-    scales = np.array([_statistics(*one, score, weight, index, mass) for one in ((hit, _squares(hit, score)), *drawn)])
-    # Centred and scaled by all draws with the data among them: exchangeable under the null, so the ranks are exact.
+        turned = (
+            sign
+            for signs in signs_of_clusters(record.cluster, n_draws, random_state)
+            for sign in signs
+        )
+        drawn, method = (
+            ((score + sign * (hit - score), _squares(hit, score)) for sign in turned),
+            "signs of clusters",
+        )
+    scales = np.array(
+        [
+            _statistics(*one, score, weight, index, mass)
+            for one in ((hit, _squares(hit, score)), *drawn)
+        ]
+    )
+    # Centred and scaled by all draws with the data among them: exchangeable under the null, so the
+    # ranks are exact.
     spread = scales.std(axis=0)
     heights = ((scales - scales.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
     p_value = float(np.mean(heights >= heights[0] - 1e-12))
-    return CalibrationTest(float(heights[0]), p_value, f"{method}, {n_draws} draws", float(weight.sum()))
+    return CalibrationTest(
+        float(heights[0]), p_value, f"{method}, {n_draws} draws", float(weight.sum())
+    )
 
 
 def _squares(hit, score):
-    """Mean squared residual of the rows a row stands for; ``hit`` is the share of hits among them."""
+    """Mean squared residual of the rows a row stands for; ``hit`` is the share of hits among
+    them.
+    """
     return hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2
 
 

@@ -31,11 +31,18 @@ __all__ = [
 class BinnedCalibrationError(
     Metric,
     direction="minimize",
-    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    estimand=(
+        "error in these bins on ever more rows: without the noise that the number itself carries"
+    ),
     clustered=False,
     range=(0.0, 1.0),
     soft_labels=True,
-    examples=({"strategy": "mass"}, {"norm": 2}, {"norm": 3, "n_bins": 5}, {"norm": "max", "n_bins": 5}),
+    examples=(
+        {"strategy": "mass"},
+        {"norm": 2},
+        {"norm": 3, "n_bins": 5},
+        {"norm": "max", "n_bins": 5},
+    ),
 ):
     """Template of the binned calibration errors; a metric says which (score, hit) pairs it bins.
 
@@ -43,10 +50,11 @@ class BinnedCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (1), root mean square (2), the root of the mean of another power of them, or the largest gap.
+        Mean of the gaps (1), root mean square (2), the root of the mean of another power of them,
+        or the largest gap.
     """
 
     n_bins: int = 15
@@ -60,7 +68,9 @@ class BinnedCalibrationError(
     def _check(self):
         require_count("n_bins", self.n_bins)
         require_option("strategy", self.strategy, ("width", "mass"))
-        if self.norm != "max" and not (isinstance(self.norm, int | float) and 1.0 <= self.norm < np.inf):
+        if self.norm != "max" and not (
+            isinstance(self.norm, int | float) and 1.0 <= self.norm < np.inf
+        ):
             raise InputError(f'norm must be a number of at least 1, or "max"; got {self.norm!r}.')
 
     @abstractmethod
@@ -86,9 +96,12 @@ class BinnedCalibrationError(
 
     def _totals(self, record):
         n_bins, weight = self.n_bins, record.weight
-        return np.stack([
-            bins.grouped_sums(index, n_bins, columns, weight) for index, columns in self._sets(record)
-        ])  # fmt: skip
+        return np.stack(
+            [
+                bins.grouped_sums(index, n_bins, columns, weight)
+                for index, columns in self._sets(record)
+            ]
+        )
 
     def _all_totals(self, record):
         # Bins of equal weight depend on all rows at once.
@@ -102,11 +115,13 @@ class BinnedCalibrationError(
         out = [
             bins.grouped_sums(group * self.n_bins + index, n_cells, columns, weight)
             for index, columns in self._sets(record)
-        ]  # fmt: skip
+        ]
         return np.stack([sums.reshape(n_groups, self.n_bins, -1) for sums in out], axis=1)
 
     def _finalise(self, totals):
-        return binned_errors(totals[..., 0], totals[..., 1] - totals[..., 2], self.norm).mean(axis=-1)
+        return binned_errors(totals[..., 0], totals[..., 1] - totals[..., 2], self.norm).mean(
+            axis=-1
+        )
 
     def _draws(self, record, n_resamples, random_state):
         """Sums on bootstrap resamples with the bins held fixed, (n_resamples, sets, bins, 3)."""
@@ -123,25 +138,42 @@ class BinnedCalibrationError(
         draws = self._draws(record, _affordable(n_resamples, totals), random_state)
         return self._debiased(totals, draws, level, float(record.weights.sum()))
 
-    def interval_of_parts(self, parts: np.ndarray, *, level: float, n_resamples: int, random_state: int) -> Interval:
-        """The interval from the totals of random parts of the rows, (parts, sets, bins, 3), which are resampled in place of rows."""
+    def interval_of_parts(
+        self, parts: np.ndarray, *, level: float, n_resamples: int, random_state: int
+    ) -> Interval:
+        """The interval from the totals of random parts of the rows, (parts, sets, bins, 3),
+        which are resampled in place of rows.
+        """
         totals, rng = parts.sum(axis=0), np.random.default_rng(random_state)
-        times = np.array([resample_weights(np.ones(len(parts)), rng) for _ in range(_affordable(n_resamples, totals))])
-        return self._debiased(totals, np.tensordot(times, parts, axes=1), level, float(totals[0, :, 0].sum()))
+        times = np.array(
+            [
+                resample_weights(np.ones(len(parts)), rng)
+                for _ in range(_affordable(n_resamples, totals))
+            ]
+        )
+        return self._debiased(
+            totals, np.tensordot(times, parts, axes=1), level, float(totals[0, :, 0].sum())
+        )
 
     def _debiased(self, totals, draws, level, n):
         self._warn_where_limits_fail()
         value, low, high = inverted_limits(totals, draws, self.norm, level, n=n)
-        return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
+        return Interval.holding(
+            value, (low, high), level, "debiased", n, float(self._finalise(totals))
+        )
 
     def _warn_where_limits_fail(self):
         if self.norm == "max":
             warn(
-                "the interval of the largest gap over bins is approximate: in simulations it held the truth 82 to 100 times of 100, "
-                "even with 130 rows a bin; see the documentation's table of coverage, or use norm=1 or 2.",
+                "the interval of the largest gap over bins is approximate: in simulations it held"
+                " the truth 82 to 100 times of 100, even with 130 rows a bin; see the"
+                " documentation's table of coverage, or use norm=1 or 2.",
             )
         elif self.norm not in (1, 2):
-            warn(f"the interval of norm={self.norm:g} is approximate: its coverage was not simulated; use norm=1 or 2.")
+            warn(
+                f"the interval of norm={self.norm:g} is approximate: its coverage was not"
+                " simulated; use norm=1 or 2."
+            )
 
 
 def _affordable(n_resamples, totals):
@@ -149,7 +181,8 @@ def _affordable(n_resamples, totals):
 
 
 class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
-    r"""Expected calibration error of the top label: gap between confidence and accuracy, over bins of the confidence.
+    r"""Expected calibration error of the top label: gap between confidence and accuracy, over bins
+    of the confidence.
 
     .. math:: \sum_b \frac{w_b}{w} \left| \mathrm{conf}_b - \mathrm{acc}_b \right|
 
@@ -157,10 +190,11 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
+        them, or the largest gap (MCE).
 
     See Also
     --------
@@ -169,15 +203,18 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
 
     Notes
     -----
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it
-    is biased upward, the more so the fewer rows a bin has. Read it beside its interval and the log loss.
-    ``.interval`` does not centre on this biased number: it asks which errors, with this sample's noise added, would show as the one seen
-    (method "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its ``value`` is that estimate,
-    ``plain`` the number above. Of :class:`SoftLabels` the noise is the variance seen within the bins.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence
+    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
+    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
+    number: it asks which errors, with this sample's noise added, would show as the one seen (method
+    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the number above. Of :class:`SoftLabels` the noise is the
+    variance seen within the bins.
 
     References
     ----------
-    Naeini et al., "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015; Guo et al., ICML 2017.
+    Naeini et al., "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015; Guo
+    et al., ICML 2017.
 
     Examples
     --------
@@ -185,7 +222,9 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
     0.475
     """
 
-    promises: ClassVar[Promises] = Promises("no", "no", "yes", "at most twice its size, of the distinct scores")
+    promises: ClassVar[Promises] = Promises(
+        "no", "no", "yes", "at most twice its size, of the distinct scores"
+    )
 
     def _pairs(self, record):
         return [(record.confidence, record.correct)]
@@ -194,8 +233,11 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
 expected_calibration_error: ExpectedCalibrationError = ExpectedCalibrationError()
 
 
-class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce", examples=({"strategy": "mass", "n_bins": 5},)):
-    r"""Largest gap between confidence and accuracy over the bins of the top label's confidence (MCE).
+class MaximumCalibrationError(
+    ExpectedCalibrationError, name="MCE", key="mce", examples=({"strategy": "mass", "n_bins": 5},)
+):
+    r"""Largest gap between confidence and accuracy over the bins of the top label's confidence
+    (MCE).
 
     .. math:: \max_b \left| \mathrm{conf}_b - \mathrm{acc}_b \right|
 
@@ -203,8 +245,8 @@ class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce", e
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : {"max"}
         As in ``expected_calibration_error``, which this is with another default.
 
@@ -215,9 +257,10 @@ class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce", e
 
     Notes
     -----
-    The bin with the fewest rows tends to decide it, so read it with equal-weight bins or not at all. Its interval warns that it is
-    approximate: no interval of a largest gap covers quite as it says.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    The bin with the fewest rows tends to decide it, so read it with equal-weight bins or not at
+    all. Its interval warns that it is approximate: no interval of a largest gap covers quite as it
+    says. Never select a model or a calibrator by it: it is not a proper score (a constant
+    confidence equal to the accuracy has error 0).
 
     References
     ----------
@@ -235,17 +278,24 @@ class MaximumCalibrationError(ExpectedCalibrationError, name="MCE", key="mce", e
 maximum_calibration_error: MaximumCalibrationError = MaximumCalibrationError()
 
 
-class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key="rmsce", examples=({"strategy": "mass", "n_bins": 5},)):
-    r"""Root mean square gap between confidence and accuracy over the bins of the top label's confidence (RMSCE).
+class RootMeanSquareCalibrationError(
+    ExpectedCalibrationError,
+    name="RMSCE",
+    key="rmsce",
+    examples=({"strategy": "mass", "n_bins": 5},),
+):
+    r"""Root mean square gap between confidence and accuracy over the bins of the top label's
+    confidence (RMSCE).
 
-    .. math:: \left( \sum_b \frac{w_b}{w} \left( \mathrm{conf}_b - \mathrm{acc}_b \right)^2 \right)^{1/2}
+    .. math:: \left( \sum_b \frac{w_b}{w} \left( \mathrm{conf}_b - \mathrm{acc}_b \right)^2
+        \right)^{1/2}
 
     Parameters
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : {2}
         As in ``expected_calibration_error``, which this is with another default.
 
@@ -256,9 +306,10 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key
 
     Notes
     -----
-    It is biased upward more than the mean gap is: ``debiased_calibration_error`` estimates the same quantity without the bias.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    ``.interval`` is debiased: see ``expected_calibration_error``.
+    It is biased upward more than the mean gap is: ``debiased_calibration_error`` estimates the same
+    quantity without the bias. Never select a model or a calibrator by it: it is not a proper score
+    (a constant confidence equal to the accuracy has error 0). ``.interval`` is debiased: see
+    ``expected_calibration_error``.
 
     References
     ----------
@@ -273,11 +324,14 @@ class RootMeanSquareCalibrationError(ExpectedCalibrationError, name="RMSCE", key
     norm: Literal[1, 2, "max"] = 2
 
 
-root_mean_square_calibration_error: RootMeanSquareCalibrationError = RootMeanSquareCalibrationError()
+root_mean_square_calibration_error: RootMeanSquareCalibrationError = (
+    RootMeanSquareCalibrationError()
+)
 
 
 class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", key="classwise_ece"):
-    r"""Calibration error of each class's probability against that class's share, averaged over the classes.
+    r"""Calibration error of each class's probability against that class's share, averaged over the
+    classes.
 
     .. math:: \frac{1}{K} \sum_k \sum_b \frac{w_{kb}}{w} \left| \bar p_{kb} - \bar y_{kb} \right|
 
@@ -285,10 +339,11 @@ class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", ke
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
+        them, or the largest gap (MCE).
 
     See Also
     --------
@@ -297,11 +352,12 @@ class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", ke
 
     Notes
     -----
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it
-    is biased upward, the more so the fewer rows a bin has. Read it beside its interval and the log loss.
-    ``.interval`` does not centre on this biased number: it asks which errors, with this sample's noise added, would show as the one seen
-    (method "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its ``value`` is that estimate,
-    ``plain`` the number above.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence
+    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
+    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
+    number: it asks which errors, with this sample's noise added, would show as the one seen (method
+    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the number above.
 
     References
     ----------
@@ -321,8 +377,11 @@ class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", ke
 classwise_calibration_error: ClasswiseCalibrationError = ClasswiseCalibrationError()
 
 
-class PositiveClassCalibrationError(BinnedCalibrationError, name="event ECE", key="event_ece", binary_only=True):
-    r"""Calibration error of binary predictions: gap between P(class 1) and the share of class 1, over bins of P(class 1).
+class PositiveClassCalibrationError(
+    BinnedCalibrationError, name="event ECE", key="event_ece", binary_only=True
+):
+    r"""Calibration error of binary predictions: gap between P(class 1) and the share of class 1,
+    over bins of P(class 1).
 
     .. math:: \sum_b \frac{w_b}{w} \left| \bar p_b - \bar y_b \right|
 
@@ -330,10 +389,11 @@ class PositiveClassCalibrationError(BinnedCalibrationError, name="event ECE", ke
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
+        them, or the largest gap (MCE).
 
     See Also
     --------
@@ -342,12 +402,13 @@ class PositiveClassCalibrationError(BinnedCalibrationError, name="event ECE", ke
 
     Notes
     -----
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0), and it
-    is biased upward, the more so the fewer rows a bin has. Read it beside its interval and the log loss.
-    ``.interval`` does not centre on this biased number: it asks which errors, with this sample's noise added, would show as the one seen
-    (method "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its ``value`` is that estimate,
-    ``plain`` the number above.
-    For two classes this is another question than the top label's: see ``expected_calibration_error``.
+    Never select a model or a calibrator by it: it is not a proper score (a constant confidence
+    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
+    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
+    number: it asks which errors, with this sample's noise added, would show as the one seen (method
+    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the number above. For two classes this is another question
+    than the top label's: see ``expected_calibration_error``.
 
     Examples
     --------
@@ -358,7 +419,8 @@ class PositiveClassCalibrationError(BinnedCalibrationError, name="event ECE", ke
     def _pairs(self, record):
         if record.n_classes != 2:
             raise InputError(
-                f"positive_class_calibration_error takes two classes; got {record.n_classes}; use classwise_calibration_error."
+                f"positive_class_calibration_error takes two classes; got {record.n_classes}; use"
+                " classwise_calibration_error."
             )
         return [(record.probabilities[:, 1], record.hits_of(1))]
 

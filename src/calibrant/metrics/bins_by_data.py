@@ -1,4 +1,6 @@
-"""Binned calibration errors that the data correct or whose bins they choose: debiased, of equal mass, swept."""
+"""Binned calibration errors that the data correct or whose bins they choose: debiased, of equal
+mass, swept.
+"""
 
 from typing import Any, ClassVar, Literal
 
@@ -32,7 +34,8 @@ class DebiasedCalibrationError(
     key="debiased_ece",
     examples=({"norm": 1, "target": "event"}, {"strategy": "width", "n_bins": 10}),
 ):
-    r"""Binned calibration error less what the noise in the bins adds to it; 0 where the noise explains it all.
+    r"""Binned calibration error less what the noise in the bins adds to it; 0 where the noise
+    explains it all.
 
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
         - \frac{\mathrm{acc}_b (1 - \mathrm{acc}_b)}{w_b - 1} \Big] \Big)_+^{1/2}
@@ -41,12 +44,14 @@ class DebiasedCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}, default "mass"
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the last), or of equal weight
-        (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
+        last), or of equal weight (ties never split).
     norm : {1, 2}, default 2
-        2 as above; 1: twice the plain error less the mean of the plain error of bins drawn around it, in closed form.
+        2 as above; 1: twice the plain error less the mean of the plain error of bins drawn around
+        it, in closed form.
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -55,16 +60,18 @@ class DebiasedCalibrationError(
 
     Notes
     -----
-    Use it with few rows a bin, where the plain error reads noise as miscalibration. The square is unbiased before it is cut off at 0;
-    bins of one row (of total weight 1 or less) have no variance to subtract and count 0. Its interval inverts a test, as that of
-    ``expected_calibration_error`` does, and covers 93 to 97 % at 2,000 rows and more (table in the documentation).
-    Of :class:`SoftLabels` the noise of a bin is the variance seen of its gaps, s² / n, in the place
-    of acc (1 - acc): the shares of several raters vary less.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Use it with few rows a bin, where the plain error reads noise as miscalibration. The square is
+    unbiased before it is cut off at 0; bins of one row (of total weight 1 or less) have no variance
+    to subtract and count 0. Its interval inverts a test, as that of ``expected_calibration_error``
+    does, and covers 93 to 97 % at 2,000 rows and more (table in the documentation). Of
+    :class:`SoftLabels` the noise of a bin is the variance seen of its gaps, s² / n, in the place of
+    acc (1 - acc): the shares of several raters vary less. Never select a model or a calibrator by
+    it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
 
     References
     ----------
-    Kumar, Liang and Ma, "Verified uncertainty calibration", NeurIPS 2019, definition 5.1 (norm 2) and its code (norm 1).
+    Kumar, Liang and Ma, "Verified uncertainty calibration", NeurIPS 2019, definition 5.1 (norm 2)
+    and its code (norm 1).
 
     Examples
     --------
@@ -120,7 +127,9 @@ def _mean_absolute(mean, spread):
     """E|N(mean, spread^2)|."""
     safe = np.where(spread > 0.0, spread, 1.0)
     ratio = mean / safe
-    folded = safe * np.sqrt(2.0 / np.pi) * np.exp(-0.5 * ratio * ratio) + mean * (1.0 - 2.0 * special.ndtr(-ratio))
+    folded = safe * np.sqrt(2.0 / np.pi) * np.exp(-0.5 * ratio * ratio) + mean * (
+        1.0 - 2.0 * special.ndtr(-ratio)
+    )
     return np.where(spread > 0.0, folded, np.abs(mean))
 
 
@@ -132,21 +141,26 @@ class AdaptiveCalibrationError(
     name="ACE",
     key="ace",
     clustered=False,
-    estimand="error in these bins on ever more rows: without the noise that the number itself carries",
+    estimand=(
+        "error in these bins on ever more rows: without the noise that the number itself carries"
+    ),
     direction="minimize",
     range=(0.0, 1.0),
     examples=({"n_bins": 5, "threshold": 0.01},),
 ):
-    r"""Gap between probability and share, averaged over bins of equal weight and over the classes (ACE; TACE with a threshold).
+    r"""Gap between probability and share, averaged over bins of equal weight and over the classes
+    (ACE; TACE with a threshold).
 
     .. math:: \frac{1}{K B} \sum_k \sum_b \left| \bar p_{kb} - \bar y_{kb} \right|
 
     Parameters
     ----------
     n_bins : int, default 15
-        Ties are never split, so there may be fewer; a class's gaps are averaged over the bins it has.
+        Ties are never split, so there may be fewer; a class's gaps are averaged over the bins it
+        has.
     threshold : float, default 0.0
-        Only probabilities above it count (TACE; 0.001 or 0.01 are usual): with many classes most are next to 0 and drown the rest.
+        Only probabilities above it count (TACE; 0.001 or 0.01 are usual): with many classes most
+        are next to 0 and drown the rest.
 
     See Also
     --------
@@ -155,10 +169,11 @@ class AdaptiveCalibrationError(
 
     Notes
     -----
-    Use it to compare with papers that report it; ``classwise_calibration_error(strategy="mass")`` weighs bins by their rows instead.
-    A class with no probability above the threshold counts 0. It is biased upward in small samples;
-    ``.interval`` is freed of that (method "debiased"): ``value`` is the estimate, ``plain`` the number above.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Use it to compare with papers that report it; ``classwise_calibration_error(strategy="mass")``
+    weighs bins by their rows instead. A class with no probability above the threshold counts 0. It
+    is biased upward in small samples; ``.interval`` is freed of that (method "debiased"): ``value``
+    is the estimate, ``plain`` the number above. Never select a model or a calibrator by it: it is
+    not a proper score (a constant confidence equal to the accuracy has error 0).
 
     References
     ----------
@@ -186,7 +201,9 @@ class AdaptiveCalibrationError(
             return super()._interval(record, level, method, n_resamples, random_state)
         weight, sets = record.weights, [self._binned(record, k) for k in range(record.n_classes)]
         # The last bin is of rows below the threshold, which do not count.
-        totals = np.stack([bins.grouped_sums(group, self.n_bins + 1, columns, weight) for group, columns in sets])[:, :-1]
+        totals = np.stack(
+            [bins.grouped_sums(group, self.n_bins + 1, columns, weight) for group, columns in sets]
+        )[:, :-1]
         n_resamples = max(min(n_resamples, int(2e7 / totals.size)), 100)
         draws = resampled_sums(sets, self.n_bins + 1, weight, n_resamples, random_state)[:, :, :-1]
         n = float(weight.sum())
@@ -197,14 +214,20 @@ class AdaptiveCalibrationError(
     def _binned(self, record, k):
         score = record.probabilities[:, k]
         group = np.full(len(score), self.n_bins)
-        counted = score > self.threshold if self.threshold > 0.0 else np.ones(len(score), dtype=bool)
+        counted = (
+            score > self.threshold if self.threshold > 0.0 else np.ones(len(score), dtype=bool)
+        )
         if counted.any():
-            group[counted] = bins.equal_mass_groups(score[counted], self.n_bins, record.weights[counted])
+            group[counted] = bins.equal_mass_groups(
+                score[counted], self.n_bins, record.weights[counted]
+            )
         return group, [score, (record.labels == k).astype(np.float64)]
 
     def _class_error(self, record, k):
         group, columns = self._binned(record, k)
-        mass, total, hits = bins.grouped_sums(group, self.n_bins + 1, columns, record.weights)[:-1].T
+        mass, total, hits = bins.grouped_sums(group, self.n_bins + 1, columns, record.weights)[
+            :-1
+        ].T
         filled = mass > 0.0
         return float(np.mean(np.abs(total - hits)[filled] / mass[filled])) if filled.any() else 0.0
 
@@ -216,9 +239,15 @@ MAX_BINS = 1000
 
 
 class SweepCalibrationError(
-    PairMetric, name="ECE-sweep", key="sweep_ece", direction="minimize", range=(0.0, 1.0), examples=({"target": "event", "norm": 2},)
+    PairMetric,
+    name="ECE-sweep",
+    key="sweep_ece",
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "event", "norm": 2},),
 ):
-    r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still rise with the score (ECE-sweep).
+    r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still
+    rise with the score (ECE-sweep).
 
     .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
         B = \max \{B : \bar c_1 \le \dots \le \bar c_{B'} \text{ for all } B' \le B\}
@@ -226,7 +255,8 @@ class SweepCalibrationError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     norm : {1, 2}
         The power p.
 
@@ -237,10 +267,11 @@ class SweepCalibrationError(
 
     Notes
     -----
-    Use it where a number of bins must not be chosen by hand: it is less biased than a fixed number. Ties are never split; there are
-    at most 1,000 bins.
-    Never select a model or a calibrator by it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
-    Its interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it where a number of bins must not be chosen by hand: it is less biased than a fixed number.
+    Ties are never split; there are at most 1,000 bins. Never select a model or a calibrator by it:
+    it is not a proper score (a constant confidence equal to the accuracy has error 0). Its interval
+    is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the
+    metric itself.
 
     References
     ----------
@@ -271,7 +302,9 @@ class SweepCalibrationError(
                 break
             best = bins
         gap = np.abs(best[:, 1] - best[:, 2]) / best[:, 0]
-        return min(float((best[:, 0] @ gap**self.norm / best[:, 0].sum()) ** (1.0 / self.norm)), 1.0)
+        return min(
+            float((best[:, 0] @ gap**self.norm / best[:, 0].sum()) ** (1.0 / self.norm)), 1.0
+        )
 
 
 sweep_calibration_error: SweepCalibrationError = SweepCalibrationError()

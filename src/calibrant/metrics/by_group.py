@@ -20,7 +20,9 @@ __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
 @dataclass(frozen=True)
 class GroupValues(Record):
-    """One row a group: its name, n (sum of weights), the metric's value, and its interval (nan where none is known in closed form)."""
+    """One row a group: its name, n (sum of weights), the metric's value, and its interval (nan
+    where none is known in closed form).
+    """
 
     group: np.ndarray
     n: np.ndarray
@@ -31,7 +33,9 @@ class GroupValues(Record):
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """The group found, how many groups were looked at, and the metric's interval there at a level shared among all of them."""
+    """The group found, how many groups were looked at, and the metric's interval there at a
+    level shared among all of them.
+    """
 
     group: object
     groups: int
@@ -55,7 +59,8 @@ def per_group(
 ) -> GroupValues:
     """The metric on the rows of each group.
 
-    A metric that is a sum over rows is computed for all groups at once (100,000 groups take no loop); any other, group by group.
+    A metric that is a sum over rows is computed for all groups at once (100,000 groups take no
+    loop); any other, group by group.
 
     Parameters
     ----------
@@ -63,24 +68,27 @@ def per_group(
         With its options set, or with ``options`` given here.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
-    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the groups
+    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the
+        groups
     std : (n,), for regression
     level : float, default 0.95
         Of each group's own interval.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count the clusters of each group; of a
-        single one there is none (nan).
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count the clusters of each group; of a single one there is none (nan).
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     GroupValues
-        ``.frame()`` gives it as a data frame. Groups in sorted order, named by tuples where columns are crossed; rows without a label
-        (None, NaN, NA) are the group None, the last. Those whose rows all have weight 0 are left out.
+        ``.frame()`` gives it as a data frame. Groups in sorted order, named by tuples where columns
+        are crossed; rows without a label (None, NaN, NA) are the group None, the last. Those whose
+        rows all have weight 0 are left out.
 
     Raises
     ------
@@ -94,17 +102,26 @@ def per_group(
 
     Notes
     -----
-    A binned calibration error is biased upward in small groups: compare groups of like size, or use ``worst_group``, which allows for it.
+    A binned calibration error is biased upward in small groups: compare groups of like size, or use
+    ``worst_group``, which allows for it.
 
     Examples
     --------
     >>> from calibrant.metrics import accuracy
-    >>> values = per_group(accuracy, [0, 1, 1], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]], ["a", "a", "b"])
+    >>> values = per_group(
+    ...     accuracy, [0, 1, 1], [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]], ["a", "a", "b"]
+    ... )
     >>> values.group.tolist(), values.value.tolist()
     (['a', 'b'], [0.5, 1.0])
     """
     metric = require_metric(metric).with_options(**options)
-    return _values(metric, *_grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs), level)
+    return _values(
+        metric,
+        *_grouped(
+            metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs
+        ),
+        level,
+    )
 
 
 def worst_group(
@@ -126,29 +143,35 @@ def worst_group(
     inputs: Inputs = "probability",
     **options: Any,
 ) -> WorstGroup:
-    """The group where the metric is surely worst: the one whose interval's better end is worst, at a level shared among all groups.
+    """The group where the metric is surely worst: the one whose interval's better end is worst, at
+    a level shared among all groups.
 
     Taking the worst value instead would find the smallest group, whose value is mostly noise.
 
     Parameters
     ----------
     metric : Metric
-        One with a direction ("minimize" or "maximize"); its options are set, or given here as ``options``.
+        One with a direction ("minimize" or "maximize"); its options are set, or given here as
+        ``options``.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
-    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the groups
+    groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the
+        groups
     std : (n,), for regression
     level : float, default 0.95
         That all intervals hold together (Bonferroni: each is made at 1 - (1 - level) / groups).
     min_rows : float, default 30
         Groups with a smaller sum of weights are not looked at.
     method, n_resamples, random_state
-        As in ``metric.interval``; for metrics without a closed form the ten worst values of ``per_group`` are looked at.
+        As in ``metric.interval``; for metrics without a closed form the ten worst values of
+        ``per_group`` are looked at.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: intervals then count clusters, and groups of one cluster are not looked at.
+        Which rows hang together: intervals then count clusters, and groups of one cluster are not
+        looked at.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -175,13 +198,23 @@ def worst_group(
     """
     metric = require_metric(metric).with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
-        raise InputError(f"metric must have a direction to have a worst group; {metric.name} has none; choose another.")
-    record, names, index = _grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs)
+        raise InputError(
+            f"metric must have a direction to have a worst group; {metric.name} has none; choose"
+            " another."
+        )
+    record, names, index = _grouped(
+        metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs
+    )
     values = _values(metric, record, names, index, level)
-    enough = np.flatnonzero((values.n >= min_rows) & np.isfinite(values.value) & _several(record, index, len(names)))
+    enough = np.flatnonzero(
+        (values.n >= min_rows) & np.isfinite(values.value) & _several(record, index, len(names))
+    )
     if len(enough) == 0:
         of = "" if cluster is None else " in two clusters or more"
-        raise InputError(f"no group has {min_rows:g} rows{of}; the largest has {values.n.max():g}; lower min_rows.")
+        raise InputError(
+            f"no group has {min_rows:g} rows{of}; the largest has {values.n.max():g}; lower"
+            " min_rows."
+        )
     sign = 1.0 if metric.direction == "minimize" else -1.0
     level = 1.0 - (1.0 - level) / len(enough)
     if np.isfinite(values.low[enough]).all() and method in ("auto", "analytic"):
@@ -189,11 +222,18 @@ def worst_group(
         better_end = values.low if sign > 0 else values.high
         enough = enough[[int(np.argmax(sign * better_end[enough]))]]
     candidates = enough[np.argsort(-sign * values.value[enough], kind="stable")[:10]]
-    drawn = {"level": level, "method": method, "n_resamples": n_resamples, "random_state": random_state}
+    drawn = {
+        "level": level,
+        "method": method,
+        "n_resamples": n_resamples,
+        "random_state": random_state,
+    }
     intervals = [metric.interval_of(record.take(index == j), **drawn) for j in candidates]
     worst = int(np.argmax([sign * (i.low if sign > 0 else i.high) for i in intervals]))
     name = names[candidates[worst]]
-    return WorstGroup(name.item() if isinstance(name, np.generic) else name, len(values.n), intervals[worst])
+    return WorstGroup(
+        name.item() if isinstance(name, np.generic) else name, len(values.n), intervals[worst]
+    )
 
 
 def _values(metric, record, names, index, level):
@@ -202,7 +242,9 @@ def _values(metric, record, names, index, level):
     nothing = np.full(len(names), np.nan)
     if not metric.mergeable:
         parts = rows_by_group(index, len(names))
-        return GroupValues(names, n, np.array([metric.of(record.take(rows)) for rows in parts]), nothing, nothing)
+        return GroupValues(
+            names, n, np.array([metric.of(record.take(rows)) for rows in parts]), nothing, nothing
+        )
     totals = metric.group_totals_of(record, index, len(names))
     low, high = metric.limits(totals, level) or (nothing, nothing)
     if record.cluster is not None and low is not nothing:
@@ -215,7 +257,9 @@ def _values(metric, record, names, index, level):
 
 
 def _several(record, index, count):
-    """Whether each group has rows of two clusters or more, (count,); all of them without clusters."""
+    """Whether each group has rows of two clusters or more, (count,); all of them without
+    clusters.
+    """
     if record.cluster is None:
         return np.ones(count, dtype=bool)
     pairs = np.unique(index * (record.cluster.max() + 1) + record.cluster)
@@ -224,6 +268,10 @@ def _several(record, index, count):
 
 def _grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs):
     """(record, names of the groups, group number of each row)."""
-    record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster, weight_kind)
+    record = clustered(
+        read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(),
+        cluster,
+        weight_kind,
+    )
     found = read_groups(groups, record)
     return record, found.names, found.index

@@ -39,7 +39,9 @@ def _of_classifier(estimator: Any, X: Any) -> tuple[Any, dict[str, Any]]:
 
 
 CHOSEN_BY: Facet[Choosing] = Facet("score to choose by")
-CHOSEN_BY.register(CLASSIFICATION, lambda: Choosing(log_loss, None, "log_loss or brier_score", _of_classifier))
+CHOSEN_BY.register(
+    CLASSIFICATION, lambda: Choosing(log_loss, None, "log_loss or brier_score", _of_classifier)
+)
 CHOSEN_BY.register(
     REGRESSION,
     lambda: Choosing(

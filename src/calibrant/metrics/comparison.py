@@ -21,7 +21,10 @@ from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
+from calibrant.metrics.regression.scores import (
+    continuous_ranked_probability_score,
+    negative_log_likelihood,
+)
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs, Predictions
 
@@ -31,8 +34,9 @@ __all__ = ["Comparison", "PairRow", "compare", "holm"]
 def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
     """(p corrected, number that each test shares alpha by), (m,) each.
 
-    The i-th smallest p is tested at alpha / (m - i) until the first that fails, at whose level those after it stay: an interval at
-    1 - alpha / share leaves 0 out exactly where the corrected p is at most alpha.
+    The i-th smallest p is tested at alpha / (m - i) until the first that fails, at whose level
+    those after it stay: an interval at 1 - alpha / share leaves 0 out exactly where the corrected p
+    is at most alpha.
     """
     m, order = len(p), np.argsort(p, kind="stable")
     corrected, share = np.empty(m), np.empty(m)
@@ -43,7 +47,8 @@ def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 NAN = float("nan")
 Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
-#: What is compared where no metric is named: of an event, as in the report, the Brier score is of one column.
+#: What is compared where no metric is named: of an event, as in the report, the Brier score is of
+#: one column.
 OF_EVENTS, OF_CLASSES = (log_loss, event_brier_score), (log_loss, brier_score)
 OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood)
 #: Name of a correction -> (p corrected, the number that each test shares alpha by).
@@ -52,8 +57,13 @@ CORRECTIONS: dict[str, Correction] = {
     "bonferroni": lambda p, alpha: (np.minimum(p * len(p), 1.0), np.full(len(p), float(len(p)))),
     "none": lambda p, alpha: (p, np.ones(len(p))),
 }
-NOT_COVERED = "the bootstrap of a difference of calibration errors does not cover where one is near 0; compare a proper score"
-NO_SPREAD = "the difference is the same in every row, or not finite: there is nothing to judge it by"
+NOT_COVERED = (
+    "the bootstrap of a difference of calibration errors does not cover where one is near 0;"
+    " compare a proper score"
+)
+NO_SPREAD = (
+    "the difference is the same in every row, or not finite: there is nothing to judge it by"
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,8 @@ class PairRow:
     difference, low, high : float
         Second minus first, with its interval.
     p_value : float
-        Of no difference, two-sided, corrected for the number of pairs; nan, as the interval is, where it is not compared.
+        Of no difference, two-sided, corrected for the number of pairs; nan, as the interval is,
+        where it is not compared.
     meaning : str
         Of the second: "better", "worse", "larger", "smaller", "no clear change", or "not compared".
     method : {"paired, analytic", "paired, bootstrap", ""}
@@ -113,31 +124,64 @@ class Comparison:
 
     def frame(self) -> Any:
         """One row a metric and pair, as a pandas data frame."""
-        return import_extra("pandas", "a data frame of a comparison", "frames").DataFrame([vars(row) for row in self.rows])
+        return import_extra("pandas", "a data frame of a comparison", "frames").DataFrame(
+            [vars(row) for row in self.rows]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: nan becomes None."""
         return plain(vars(self))
 
     def __repr__(self) -> str:
-        head = ("metric", "difference", "value", f"{100.0 * self.level:g} % interval", "p", "meaning")
-        rows = f"{self.n:g} rows" + ("" if np.isnan(self.clusters) else f" in {self.clusters:g} clusters")
+        head = (
+            "metric",
+            "difference",
+            "value",
+            f"{100.0 * self.level:g} % interval",
+            "p",
+            "meaning",
+        )
+        rows = f"{self.n:g} rows" + (
+            "" if np.isnan(self.clusters) else f" in {self.clusters:g} clusters"
+        )
         table = text_table(head, [_shown(row) for row in self.rows])
-        notes = dict.fromkeys(f"{row.metric} is not compared: {row.note}" for row in self.rows if row.note)
-        return "\n".join([*table, f"{rows}; correction for the number of pairs: {self.correction}", *notes])
+        notes = dict.fromkeys(
+            f"{row.metric} is not compared: {row.note}" for row in self.rows if row.note
+        )
+        return "\n".join(
+            [*table, f"{rows}; correction for the number of pairs: {self.correction}", *notes]
+        )
 
 
 def _shown(row: PairRow):
-    tested = ("", "") if np.isnan(row.low) else (f"[{row.low:.4g}, {row.high:.4g}]", f"{row.p_value:.2g}")
-    return (row.metric, f"{row.second} - {row.first}", f"{row.difference:.4g}", *tested, row.meaning)
+    tested = (
+        ("", "")
+        if np.isnan(row.low)
+        else (f"[{row.low:.4g}, {row.high:.4g}]", f"{row.p_value:.2g}")
+    )
+    return (
+        row.metric,
+        f"{row.second} - {row.first}",
+        f"{row.difference:.4g}",
+        *tested,
+        row.meaning,
+    )
 
 
 def _of(
-    records: Mapping[str, Any], metrics: Sequence[Metric], *, level: float = 0.95,
-    correction: Literal["holm", "bonferroni", "none"] = "holm", baseline: str | None = None, cluster: np.ndarray | None = None,
-    n_resamples: int = 1000, random_state: int = 0,
-) -> Comparison:  # fmt: skip
-    """Of records of the same rows, each of one output; ``cluster`` is (n,) numbers 0..G-1, by default those that the records carry."""
+    records: Mapping[str, Any],
+    metrics: Sequence[Metric],
+    *,
+    level: float = 0.95,
+    correction: Literal["holm", "bonferroni", "none"] = "holm",
+    baseline: str | None = None,
+    cluster: np.ndarray | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+) -> Comparison:
+    """Of records of the same rows, each of one output; ``cluster`` is (n,) numbers 0..G-1, by
+    default those that the records carry.
+    """
     require_level(level)
     require_resamples(n_resamples)
     if correction not in CORRECTIONS:
@@ -146,7 +190,11 @@ def _of(
         raise InputError(f"baseline must be one of the names {list(records)}; got {baseline!r}.")
     cluster = next(iter(records.values())).cluster if cluster is None else cluster
     records = {name: replace(record, cluster=cluster) for name, record in records.items()}
-    pairs = list(combinations(records, 2)) if baseline is None else [(baseline, name) for name in records if name != baseline]
+    pairs = (
+        list(combinations(records, 2))
+        if baseline is None
+        else [(baseline, name) for name in records if name != baseline]
+    )
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
     rows = [
         row
@@ -159,12 +207,23 @@ def _of(
     return Comparison(rows, float(weights.sum()), fewest, level, correction)
 
 
-def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha: float, correct: Correction) -> Iterator[PairRow]:
+def _rows(
+    name: str,
+    metric: Metric,
+    records: Any,
+    pairs: Any,
+    drawn: Any,
+    alpha: float,
+    correct: Correction,
+) -> Iterator[PairRow]:
     try:
         value = {one: metric.of(record) for one, record in records.items()}
     except InputError as error:
         # As conformal intervals, which have no density.
-        yield from (PairRow(name, a, b, NAN, NAN, NAN, NAN, NAN, NAN, "not compared", "", str(error)) for a, b in pairs)
+        yield from (
+            PairRow(name, a, b, NAN, NAN, NAN, NAN, NAN, NAN, "not compared", "", str(error))
+            for a, b in pairs
+        )
         return
     if not metric.paired:
         found = [PairedDifference(value[b] - value[a], "") for a, b in pairs]
@@ -174,10 +233,14 @@ def _rows(name: str, metric: Metric, records: Any, pairs: Any, drawn: Any, alpha
     for (a, b), one, p_value, among in zip(pairs, found, p.tolist(), share.tolist(), strict=True):
         values = name, a, b, value[a], value[b], float(one.value)
         if one.degenerate:
-            yield PairRow(*values, NAN, NAN, NAN, "not compared", "", NO_SPREAD if one.method else NOT_COVERED)
+            yield PairRow(
+                *values, NAN, NAN, NAN, "not compared", "", NO_SPREAD if one.method else NOT_COVERED
+            )
         else:
             low, high = map(float, one.limits(1.0 - alpha / among))
-            yield PairRow(*values, low, high, p_value, meaning(low, high, metric.direction), one.method)
+            yield PairRow(
+                *values, low, high, p_value, meaning(low, high, metric.direction), one.method
+            )
 
 
 @on_record(_of)
@@ -205,27 +268,33 @@ def compare(
     ----------
     y_true : (n,) labels, or SoftLabels; for regression outcomes
     P : {name: predictions}, two or more
-        Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the pair (mean, std).
+        Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the
+        pair (mean, std).
     metrics : list of Metric, optional
-        By default log loss and Brier score, of two classes that of the event; for forecasts CRPS and NLL.
+        By default log loss and Brier score, of two classes that of the event; for forecasts CRPS
+        and NLL.
     level : float, default 0.95
         Of the intervals, and 1 minus that of the tests.
     correction : {"holm", "bonferroni", "none"}
-        For the number of pairs, in each metric by itself. Holm: a difference is called clear wrongly in at most 1 - ``level`` of all
-        comparisons; each interval is as wide as its test is strict, so that it leaves out 0 exactly where the test speaks. Bonferroni: all
-        intervals hold together.
+        For the number of pairs, in each metric by itself. Holm: a difference is called clear
+        wrongly in at most 1 - ``level`` of all comparisons; each interval is as wide as its test is
+        strict, so that it leaves out 0 exactly where the test speaks. Bonferroni: all intervals
+        hold together.
     baseline : str, optional
-        The one that the others are compared with, named before looking; by default every pair is compared.
+        The one that the others are compared with, named before looking; by default every pair is
+        compared.
     cluster : (n,) labels of any kind, or two columns of them, optional
-        Which rows hang together (answers to one question, visits of one patient): clusters are then drawn anew, not rows. Two columns
-        are two ways that cross (raters and items), of means over rows alone.
+        Which rows hang together (answers to one question, visits of one patient): clusters are then
+        drawn anew, not rows. Two columns are two ways that cross (raters and items), of means over
+        rows alone.
     n_resamples : int, default 1000
         Of the bootstrap of metrics that are no mean over rows; pairs by the dozen need more.
     random_state : int, default 0
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -245,17 +314,21 @@ def compare(
 
     Notes
     -----
-    Decide by one proper score, named beforehand: the correction does not count metrics. Means over rows, all proper scores among them,
-    have the interval of a mean with one row not seen yet, whose difference is the least or the largest that one of these rows would have
-    had with another label: a rare row that decides between two models may be missing. With ``cluster`` it is that of as many rows as the
-    clusters are worth (CR2, Student's t by Satterthwaite's degrees of freedom). AUROC and AURC have a t interval by what each row moves
-    them by; root mean squares, and slope and intercept up to 1,000 rows of either outcome, a paired bootstrap. Calibration errors (ECE,
-    ICI) are **not compared**: near 0 the bootstrap of the difference held it 72 to 93 times of 100, debiased 30 to 85
-    (benchmarks/metrics/paired.py). Predictions made out of fold share their training rows, so that intervals are a little short.
+    Decide by one proper score, named beforehand: the correction does not count metrics. Means over
+    rows, all proper scores among them, have the interval of a mean with one row not seen yet, whose
+    difference is the least or the largest that one of these rows would have had with another label:
+    a rare row that decides between two models may be missing. With ``cluster`` it is that of as
+    many rows as the clusters are worth (CR2, Student's t by Satterthwaite's degrees of freedom).
+    AUROC and AURC have a t interval by what each row moves them by; root mean squares, and slope
+    and intercept up to 1,000 rows of either outcome, a paired bootstrap. Calibration errors (ECE,
+    ICI) are **not compared**: near 0 the bootstrap of the difference held it 72 to 93 times of 100,
+    debiased 30 to 85 (benchmarks/metrics/paired.py). Predictions made out of fold share their
+    training rows, so that intervals are a little short.
 
     References
     ----------
-    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 1979.
+    Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+    Statistics 1979.
 
     Examples
     --------
@@ -267,11 +340,22 @@ def compare(
     100 rows; correction for the number of pairs: holm
     """
     if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
-        raise InputError(f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.')
+        raise InputError(
+            f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.'
+        )
     numbers = any(is_forecast(one) or isinstance(one, tuple) for one in P.values())
-    named = list(metrics_by_name((OF_NUMBERS if numbers else OF_CLASSES) if metrics is None else metrics).values())
-    records = {str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output() for name, one in P.items()}
-    if metrics is None and all(isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()):
+    named = list(
+        metrics_by_name(
+            (OF_NUMBERS if numbers else OF_CLASSES) if metrics is None else metrics
+        ).values()
+    )
+    records = {
+        str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
+        for name, one in P.items()
+    }
+    if metrics is None and all(
+        isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()
+    ):
         named = list(OF_EVENTS)
     first = next(iter(records.values()))
     if len(ways := cluster_ways(cluster)) > 1:
@@ -286,4 +370,11 @@ def compare(
         first = clustered(first, cluster, weight_kind)
     records = {name: replace(record, weight=first.weight) for name, record in records.items()}
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
-    return _of(records, named, **options, cluster=first.cluster, n_resamples=n_resamples, random_state=random_state)
+    return _of(
+        records,
+        named,
+        **options,
+        cluster=first.cluster,
+        n_resamples=n_resamples,
+        random_state=random_state,
+    )

@@ -28,15 +28,21 @@ __all__ = [
 ]
 
 
-class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"target": "answer"}, {"cells": 1024})):
-    """A function of the sums on either side of each cut. A metric writes ``_of_cuts(sums, low, high)``.
+class CutMetric(
+    PairMetric,
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "answer"}, {"cells": 1024}),
+):
+    """A function of the sums on either side of each cut. A metric writes
+    ``_of_cuts(sums, low, high)``.
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
     cells : int, default 0
-        0 sorts all rows and cuts between any two distinct scores. A number of cells (1,024 is plenty) cuts at k / cells only, and then the
-        metric has a state of fixed size.
+        0 sorts all rows and cuts between any two distinct scores. A number of cells (1,024 is
+        plenty) cuts at k / cells only, and then the metric has a state of fixed size.
     """
 
     target: Any = "event"
@@ -54,7 +60,9 @@ class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"
 
     @abstractmethod
     def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The value from sums of (weight, score, hits) between cuts, (..., m, 3), and the ends of where each of m + 1 cuts may lie."""
+        """The value from sums of (weight, score, hits) between cuts, (..., m, 3), and the ends
+        of where each of m + 1 cuts may lie.
+        """
 
     def _ends(self):
         """On a grid, a cut is at one place alone; the first, at 0, stands for none."""
@@ -79,7 +87,11 @@ class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"
         return self._prepared(score, weight)(hit)
 
     def _value(self, record):
-        return float(self._finalise(self._all_totals(record))) if self.cells else super()._value(record)
+        return (
+            float(self._finalise(self._all_totals(record)))
+            if self.cells
+            else super()._value(record)
+        )
 
     def _totals(self, record):
         return self._group_totals(record, 0, 1)[0]
@@ -89,7 +101,9 @@ class CutMetric(PairMetric, direction="minimize", range=(0.0, 1.0), examples=({"
             return super()._totals(record)
         score, hit = record.pair(self.target)
         cell = bins.equal_width_index(score, self.cells) + group * self.cells
-        return bins.grouped_sums(cell, n_groups * self.cells, [score, hit], record.weight).reshape(n_groups, self.cells, 3)
+        return bins.grouped_sums(cell, n_groups * self.cells, [score, hit], record.weight).reshape(
+            n_groups, self.cells, 3
+        )
 
     def _finalise(self, totals):
         return self._of_cuts(totals, *self._ends())
@@ -99,11 +113,15 @@ class CutoffCalibrationError(
     CutMetric,
     name="cutoff calibration error",
     key="cutoff_error",
-    promises=Promises("no", "yes", "partly", "of decisions that rise with the score: its size times the stake"),
+    promises=Promises(
+        "no", "yes", "partly", "of decisions that rise with the score: its size times the stake"
+    ),
 ):
-    r"""Largest gap between scores and hits summed over any interval of scores: the range of the cumulative differences.
+    r"""Largest gap between scores and hits summed over any interval of scores: the range of the
+    cumulative differences.
 
-    .. math:: \max_{a \le b} \left| \frac1n \sum_{a \le s_i \le b} (c_i - s_i) \right| = \max_k A_k - \min_k A_k,
+    .. math:: \max_{a \le b} \left| \frac1n \sum_{a \le s_i \le b} (c_i - s_i) \right| = \max_k A_k
+        - \min_k A_k,
         \quad A_k = \frac1n \sum_{i \le k} (c_i - s_i)
 
     in the order of the scores, cut only between distinct ones.
@@ -111,10 +129,11 @@ class CutoffCalibrationError(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     cells : int, default 0
-        0 is exact, by one sort. A number of cells cuts at k / cells only, with a state of fixed size: too low by at most twice the largest
-        share of the rows in a cell.
+        0 is exact, by one sort. A number of cells cuts at k / cells only, with a state of fixed
+        size: too low by at most twice the largest share of the rows in a cell.
 
     See Also
     --------
@@ -124,14 +143,16 @@ class CutoffCalibrationError(
 
     Notes
     -----
-    Use it where rows above a cutoff, or between two, are acted on: the mean probability of no such group is off by more than this number
-    over the group's share of the rows. It can be estimated from few rows, as the ECE of many distinct scores cannot. Not truthful: noise in
-    it depends on how the scores are ordered. Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never select a model by it.
+    Use it where rows above a cutoff, or between two, are acted on: the mean probability of no such
+    group is off by more than this number over the group's share of the rows. It can be estimated
+    from few rows, as the ECE of many distinct scores cannot. Not truthful: noise in it depends on
+    how the scores are ordered. Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never
+    select a model by it.
 
     References
     ----------
-    Rossellini et al., "Can a calibration metric be both testable and actionable?", 2025; Arrieta-Ibarra et al., "Metrics of calibration for
-    probabilistic predictions", JMLR 2022.
+    Rossellini et al., "Can a calibration metric be both testable and actionable?", 2025;
+    Arrieta-Ibarra et al., "Metrics of calibration for probabilistic predictions", JMLR 2022.
 
     Examples
     --------
@@ -155,19 +176,23 @@ class AverageTwoBinCalibrationError(
     tilted=True,
     promises=Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor"),
 ):
-    r"""Squared gap of two bins, summed, and averaged over a cut drawn evenly from [0, 1] (ATB): a *truthful* measure.
+    r"""Squared gap of two bins, summed, and averaged over a cut drawn evenly from [0, 1] (ATB): a
+    *truthful* measure.
 
-    .. math:: \frac{1}{n^2} \int_0^1 \Big[ \big( \sum_{s_i < \theta} (c_i - s_i) \big)^2 + \big( \sum_{s_i \ge \theta} (c_i - s_i) \big)^2
+    .. math:: \frac{1}{n^2} \int_0^1 \Big[ \big( \sum_{s_i < \theta} (c_i - s_i) \big)^2 + \big(
+        \sum_{s_i \ge \theta} (c_i - s_i) \big)^2
         \Big] d\theta
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     cells : int, default 0
-        0 is exact, by one sort. A number of cells draws the cut from k / cells instead: truthful all the same, with a state of fixed size,
-        and off the exact value by at most :math:`2 \bar r^2 / \mathrm{cells}`, :math:`\bar r` the mean of :math:`|c - s|`: 0.002 at most
-        for 1,024.
+        0 is exact, by one sort. A number of cells draws the cut from k / cells instead: truthful
+        all the same, with a state of fixed size, and off the exact value by at most
+        :math:`2 \bar r^2 / \mathrm{cells}`, :math:`\bar r` the mean of :math:`|c - s|`: 0.002 at
+        most for 1,024.
 
     See Also
     --------
@@ -177,11 +202,13 @@ class AverageTwoBinCalibrationError(
 
     Notes
     -----
-    Use it where whoever is judged by the number chooses the probabilities: rounding or pushing them, which lowers an ECE, raises it in
-    expectation. Each row is in one of the two bins, so the variance of the outcomes adds the same :math:`\sum p(1-p)/n^2` whatever is said,
-    and the rest is squared bias, which the truth alone makes 0 for sure. Hence its floor is not 0: ``null_of`` says
-    what calibrated scores show. Do not subtract that; the difference is not truthful. The constant base rate does as well as the
-    truth, so read it beside a proper score. The formula was rebuilt from the abstract; the paper may divide by another power of n.
+    Use it where whoever is judged by the number chooses the probabilities: rounding or pushing
+    them, which lowers an ECE, raises it in expectation. Each row is in one of the two bins, so the
+    variance of the outcomes adds the same :math:`\sum p(1-p)/n^2` whatever is said, and the rest is
+    squared bias, which the truth alone makes 0 for sure. Hence its floor is not 0: ``null_of`` says
+    what calibrated scores show. Do not subtract that; the difference is not truthful. The constant
+    base rate does as well as the truth, so read it beside a proper score. The formula was rebuilt
+    from the abstract; the paper may divide by another power of n.
 
     References
     ----------
@@ -212,9 +239,11 @@ class UCalibrationError(
     key="u_calibration_error",
     promises=Promises("no", "yes", "partly", "against the best constant: at most twice its size"),
 ):
-    r"""Mean payoff lost by acting on the scores in place of on the base rate, for the worst V-shaped payoff in [0, 1].
+    r"""Mean payoff lost by acting on the scores in place of on the base rate, for the worst
+    V-shaped payoff in [0, 1].
 
-    .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) & \bar c > \mu \\
+    .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) &
+        \bar c > \mu \\
         \sum_{s_i > \mu} (\mu - c_i) & \bar c \le \mu \end{cases}
 
     and 0 if no payoff loses.
@@ -222,10 +251,12 @@ class UCalibrationError(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     cells : int, default 0
-        0 is exact, by one sort, with the kink at any score. A number of cells puts kinks at k / cells only, with a state of fixed size:
-        never above the exact value, which it reaches if all scores are on the grid.
+        0 is exact, by one sort, with the kink at any score. A number of cells puts kinks at k /
+        cells only, with a state of fixed size: never above the exact value, which it reaches if all
+        scores are on the grid.
 
     See Also
     --------
@@ -233,13 +264,15 @@ class UCalibrationError(
 
     Notes
     -----
-    Use it to ask whether some decision maker would have done better without the scores. A mild demand: forecasts far from calibrated pass
-    it, if they are better than a constant for everybody. Over all payoffs in [0, 1] the loss is at most twice this number. A score at the
-    kink counts against it.
+    Use it to ask whether some decision maker would have done better without the scores. A mild
+    demand: forecasts far from calibrated pass it, if they are better than a constant for everybody.
+    Over all payoffs in [0, 1] the loss is at most twice this number. A score at the kink counts
+    against it.
 
     References
     ----------
-    Kleinberg, Paes Leme, Schneider and Teng, "U-calibration: forecasting for an unknown agent", COLT 2023.
+    Kleinberg, Paes Leme, Schneider and Teng, "U-calibration: forecasting for an unknown agent",
+    COLT 2023.
 
     Examples
     --------
@@ -249,10 +282,17 @@ class UCalibrationError(
 
     def _of_cuts(self, sums, low, high):
         mass, hits = (np.cumsum(sums[..., j], axis=-1) for j in (0, 2))
-        mass, hits = (np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1) for each in (mass, hits))
+        mass, hits = (
+            np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1)
+            for each in (mass, hits)
+        )
         n, rate = mass[..., -1:], quotient(hits[..., -1:], mass[..., -1:])
         below = np.where(rate > low, (hits - low * mass) / np.maximum(low, 1.0 - low), 0.0)
-        above = np.where(rate < high, (high * (n - mass) - (hits[..., -1:] - hits)) / np.maximum(high, 1.0 - high), 0.0)
+        above = np.where(
+            rate < high,
+            (high * (n - mass) - (hits[..., -1:] - hits)) / np.maximum(high, 1.0 - high),
+            0.0,
+        )
         return quotient(np.maximum(np.maximum(below, above).max(axis=-1), 0.0), n[..., 0])
 
 
@@ -263,8 +303,16 @@ u_calibration_error: UCalibrationError = UCalibrationError()
 ROWS_EACH = 10.0
 
 
-class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="minimize", range=(0.0, 1.0), examples=({"target": "answer"},)):
-    r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped payoff in [0, 1] (CDL).
+class CalibrationDecisionLoss(
+    PairMetric,
+    name="CDL",
+    key="cdl",
+    direction="minimize",
+    range=(0.0, 1.0),
+    examples=({"target": "answer"},),
+):
+    r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped
+    payoff in [0, 1] (CDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_v w_v \left| \bar c_v - \mu \right|
         1\{\mu \text{ between } v \text{ and } \bar c_v\}
@@ -274,7 +322,8 @@ class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="mini
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -283,11 +332,12 @@ class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="mini
 
     Notes
     -----
-    Use it for scores of few distinct values (rounded, or of a table), to bound what any decision maker loses by trusting them: at most
-    twice this number, for any payoffs in [0, 1]; it is at most twice the ECE of the distinct scores, and can be far smaller. Where most
-    scores are distinct each stands for its own outcome and the number says nothing: it warns of nothing, so use the soft-binned one, and
-    its interval begins at 0 below ten rows a score. It is no sum over rows, so it has no state. Not truthful: coarser scores have less
-    noise in it.
+    Use it for scores of few distinct values (rounded, or of a table), to bound what any decision
+    maker loses by trusting them: at most twice this number, for any payoffs in [0, 1]; it is at
+    most twice the ECE of the distinct scores, and can be far smaller. Where most scores are
+    distinct each stands for its own outcome and the number says nothing: it warns of nothing, so
+    use the soft-binned one, and its interval begins at 0 below ten rows a score. It is no sum over
+    rows, so it has no state. Not truthful: coarser scores have less noise in it.
 
     References
     ----------
@@ -301,7 +351,9 @@ class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="mini
 
     target: Any = "event"
 
-    promises: ClassVar[Promises] = Promises("no", "no", "yes", "against the best use of the scores: at most twice its size")
+    promises: ClassVar[Promises] = Promises(
+        "no", "no", "yes", "against the best use of the scores: at most twice its size"
+    )
 
     def _pair_value(self, score, hit, weight):
         unique, index = np.unique(score, return_inverse=True)
@@ -313,7 +365,9 @@ class CalibrationDecisionLoss(PairMetric, name="CDL", key="cdl", direction="mini
         distinct = len(np.unique(record.pair(self.target)[0]))
         if found.method != "debiased" or found.n >= ROWS_EACH * distinct:
             return found
-        return Interval.holding(found.value, (0.0, found.high), level, found.method, found.n, found.plain)
+        return Interval.holding(
+            found.value, (0.0, found.high), level, found.method, found.n, found.plain
+        )
 
 
 calibration_decision_loss: CalibrationDecisionLoss = CalibrationDecisionLoss()

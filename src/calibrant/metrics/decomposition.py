@@ -1,4 +1,6 @@
-"""Proper scores taken apart: miscalibration, discrimination, uncertainty, and what no recalibration mends."""
+"""Proper scores taken apart: miscalibration, discrimination, uncertainty, and what no
+recalibration mends.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +21,15 @@ from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric
 from calibrant.predictions import Inputs
 
-__all__ = ["RefinementError", "ScoreDecomposition", "brier_decomposition", "corp", "corp_of", "log_loss_decomposition", "refinement_error"]
+__all__ = [
+    "RefinementError",
+    "ScoreDecomposition",
+    "brier_decomposition",
+    "corp",
+    "corp_of",
+    "log_loss_decomposition",
+    "refinement_error",
+]
 
 
 @dataclass(frozen=True)
@@ -44,12 +54,19 @@ class ScoreDecomposition:
 
 
 def brier_decomposition(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "classes", sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> ScoreDecomposition:  # fmt: skip
-    r"""The Brier score as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "classes",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> ScoreDecomposition:
+    r"""The Brier score as miscalibration - discrimination + uncertainty (CORP), exactly, with ties
+    and weights.
 
-    .. math:: S = \underbrace{S(p) - S(\hat p)}_{MCB} - \underbrace{(S(\bar y) - S(\hat p))}_{DSC} + \underbrace{S(\bar y)}_{UNC}
+    .. math:: S = \underbrace{S(p) - S(\hat p)}_{MCB} - \underbrace{(S(\bar y) - S(\hat p))}_{DSC}
+        + \underbrace{S(\bar y)}_{UNC}
 
     with p-hat the isotonic fit of the outcomes on the scores.
 
@@ -58,8 +75,9 @@ def brier_decomposition(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"classes", "answer", "event"} or a class label
-        "classes" adds up the classes, each with its own isotonic fit: the sum is the multiclass ``brier_score``. The others decompose
-        the squared error of one probability, which for two classes is half of it.
+        "classes" adds up the classes, each with its own isotonic fit: the sum is the multiclass
+        ``brier_score``. The others decompose the squared error of one probability, which for two
+        classes is half of it.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -81,33 +99,47 @@ def brier_decomposition(
 
     Notes
     -----
-    The isotonic fit is on the same rows, so the miscalibration of a calibrated model is a little above 0 in small samples.
+    The isotonic fit is on the same rows, so the miscalibration of a calibrated model is a little
+    above 0 in small samples.
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers",
+    PNAS 2021.
 
     Examples
     --------
     >>> parts = brier_decomposition([0, 1, 0, 1], [0.1, 0.6, 0.6, 0.9], target="event")
-    >>> round(parts.score, 3), round(parts.miscalibration, 3), parts.discrimination, parts.uncertainty
+    >>> (
+    ...     round(parts.score, 3),
+    ...     round(parts.miscalibration, 3),
+    ...     parts.discrimination,
+    ...     parts.uncertainty,
+    ... )
     (0.135, 0.01, 0.125, 0.25)
     """
     return _decomposed(y_true, P, target, "brier", sample_weight, classes, inputs)
 
 
 def log_loss_decomposition(
-    y_true: ArrayLike, P: ArrayLike, *, target: str = "answer", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: str = "answer",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> ScoreDecomposition:  # fmt: skip
-    """The log loss of one probability as miscalibration - discrimination + uncertainty (CORP), exactly, with ties and weights.
+) -> ScoreDecomposition:
+    """The log loss of one probability as miscalibration - discrimination + uncertainty (CORP),
+    exactly, with ties and weights.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        Whose probability. There is no "classes": isotonic fits of several classes do not sum to 1, so they have no log loss together.
+        Whose probability. There is no "classes": isotonic fits of several classes do not sum to 1,
+        so they have no log loss together.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -133,7 +165,8 @@ def log_loss_decomposition(
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers",
+    PNAS 2021.
 
     Examples
     --------
@@ -148,27 +181,45 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     whole = score == "brier" and isinstance(target, str) and target == "classes"
     if whole and target in record.classes.tolist():
-        raise InputError('target="classes" is the name of a question and of a class; give the class another name.')
+        raise InputError(
+            'target="classes" is the name of a question and of a class; give the class another'
+            " name."
+        )
     if not whole:
         return ScoreDecomposition(*corp(*record.pair(target), record.weights, score))
     parts = [
-        corp(record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weights, score) for k in range(record.n_classes)
+        corp(
+            record.probabilities[:, k],
+            (record.labels == k).astype(np.float64),
+            record.weights,
+            score,
+        )
+        for k in range(record.n_classes)
     ]
     return ScoreDecomposition(*(float(sum(column)) for column in zip(*parts, strict=True)))
 
 
-def corp(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, kind: str) -> tuple[float, float, float, float]:
-    """(score, miscalibration, discrimination, uncertainty) of the "brier" score or the "log_loss"."""
+def corp(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, kind: str
+) -> tuple[float, float, float, float]:
+    """(score, miscalibration, discrimination, uncertainty) of the "brier" score or the
+    "log_loss".
+    """
     return corp_of(*pool_ties(score, hit, weight), kind)
 
 
-def corp_of(unique: np.ndarray, mass: np.ndarray, mean: np.ndarray, kind: str) -> tuple[float, float, float, float]:
+def corp_of(
+    unique: np.ndarray, mass: np.ndarray, mean: np.ndarray, kind: str
+) -> tuple[float, float, float, float]:
     """The same of distinct scores, ascending, their weights and mean outcomes, (m,) each."""
     first, last, value, _ = pooled_blocks(mean, mass)
     fitted = np.repeat(value, last - first + 1)
     loss = _brier if kind == "brier" else _log
     total = mass.sum()
-    given, recalibrated, base = (float(loss(p, mean, mass) / total) for p in (unique, fitted, np.full_like(mean, mass @ mean / total)))
+    given, recalibrated, base = (
+        float(loss(p, mean, mass) / total)
+        for p in (unique, fitted, np.full_like(mean, mass @ mean / total))
+    )
     return given, given - recalibrated, base - recalibrated, base
 
 
@@ -177,7 +228,9 @@ def _brier(p, mean, mass):
 
 
 def _log(p, mean, mass):
-    """Sum of the log losses, 0 log 0 = 0; an impossible outcome that happened counts as of probability 1e-12."""
+    """Sum of the log losses, 0 log 0 = 0; an impossible outcome that happened counts as of
+    probability 1e-12.
+    """
     right, wrong = np.maximum(p, ZERO_FLOOR), np.maximum(1.0 - p, ZERO_FLOOR)
     return -(mass @ (mean * np.log(right) + (1.0 - mean) * np.log(wrong)))
 
@@ -192,14 +245,17 @@ class RefinementError(
     range=(0.0, 1.0),
     examples=({"target": "event", "score": "log_loss"},),
 ):
-    r"""Score that is left when the probabilities are recalibrated by isotonic regression: uncertainty less discrimination.
+    r"""Score that is left when the probabilities are recalibrated by isotonic regression:
+    uncertainty less discrimination.
 
-    .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the hits on the scores}
+    .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the
+        hits on the scores}
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
     score : {"brier", "log_loss"}
         The squared error (p - c)^2, or the log loss.
 
@@ -209,13 +265,14 @@ class RefinementError(
 
     Notes
     -----
-    Use it to choose what to train, and let a calibrator take care of the rest. The fit is on the same rows, so it is a little too low
-    in small samples, the more so the more distinct scores there are; the interval allows for that.
+    Use it to choose what to train, and let a calibrator take care of the rest. The fit is on the
+    same rows, so it is a little too low in small samples, the more so the more distinct scores
+    there are; the interval allows for that.
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021; Berta et al., "Rethinking
-    early stopping: refine, then calibrate", 2025.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers",
+    PNAS 2021; Berta et al., "Rethinking early stopping: refine, then calibrate", 2025.
 
     Examples
     --------
@@ -230,8 +287,14 @@ class RefinementError(
     inverted: ClassVar[bool] = False
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Certain and wrong every time is as well refined, for the top label, as certain and right: recalibration mends it."""
-        return {"perfect_is_best": "recalibration mends certain and wrong every time"} if self.target == "answer" else {}
+        """Certain and wrong every time is as well refined, for the top label, as certain and
+        right: recalibration mends it.
+        """
+        return (
+            {"perfect_is_best": "recalibration mends certain and wrong every time"}
+            if self.target == "answer"
+            else {}
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -246,20 +309,40 @@ class RefinementError(
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
-        # How far a fit falls below its own truth: outcomes drawn from the fit, one row of the base rate joined to each of its levels.
+        # How far a fit falls below its own truth: outcomes drawn from the fit, one row of the base
+        # rate joined to each of its levels.
         score, hit = record.pair(self.target)
         weight, rng = record.weights, np.random.default_rng([random_state, 2])
         fitted = _joined_fit(score, hit, weight)
-        below = bootstrap_totals(weight, lambda times: self._shortfall(score, fitted, times, rng), n_resamples, random_state)
+        below = bootstrap_totals(
+            weight,
+            lambda times: self._shortfall(score, fitted, times, rng),
+            n_resamples,
+            random_state,
+        )
         low, high = percentile_limits(found.value + below, level)
-        return Interval.holding(found.value, (max(min(low, found.low), 0.0), max(high, found.high)), level, "bootstrap", found.n)
+        return Interval.holding(
+            found.value,
+            (max(min(low, found.low), 0.0), max(high, found.high)),
+            level,
+            "bootstrap",
+            found.n,
+        )
 
     def _shortfall(self, score, fitted, times, rng):
-        """The score that the fit would have for good, less that of a new fit to outcomes drawn from it, on so many of each row."""
+        """The score that the fit would have for good, less that of a new fit to outcomes drawn
+        from it, on so many of each row.
+        """
         kept = times > 0.0
         score, fitted, times = score[kept], fitted[kept], times[kept]
-        entropy = special.entr(fitted) + special.entr(1.0 - fitted) if self.score == "log_loss" else fitted * (1.0 - fitted)
-        return float(times @ entropy / times.sum()) - self._pair_value(score, draw_hits(fitted, times, rng), times)
+        entropy = (
+            special.entr(fitted) + special.entr(1.0 - fitted)
+            if self.score == "log_loss"
+            else fitted * (1.0 - fitted)
+        )
+        return float(times @ entropy / times.sum()) - self._pair_value(
+            score, draw_hits(fitted, times, rng), times
+        )
 
 
 def _joined_fit(score, hit, weight):

@@ -38,8 +38,9 @@ def calibration_equivalence_test(
 
     .. math:: H_0: \max_b |\bar s_b - \bar c_b| \ge m, \qquad p = \max_b \max(p_b^-, p_b^+)
 
-    over bins b of equal weight, :math:`p_b^\pm` the one-sided p-values of a gap of :math:`\pm m` or beyond, by the law behind the interval
-    of a mean with one row not seen yet. All must be small, so that their number has no price (an intersection-union test).
+    over bins b of equal weight, :math:`p_b^\pm` the one-sided p-values of a gap of :math:`\pm m` or
+    beyond, by the law behind the interval of a mean with one row not seen yet. All must be small,
+    so that their number has no price (an intersection-union test).
 
     Parameters
     ----------
@@ -54,14 +55,16 @@ def calibration_equivalence_test(
         Which rows hang together: a bin then counts as many rows as its clusters are worth.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     CalibrationTest
-        ``statistic`` is the largest gap of a bin. A small ``p_value`` says "calibrated within the margin"; a large one says nothing.
+        ``statistic`` is the largest gap of a bin. A small ``p_value`` says "calibrated within the
+        margin"; a large one says nothing.
 
     Raises
     ------
@@ -70,16 +73,19 @@ def calibration_equivalence_test(
 
     See Also
     --------
-    calibration_error_test, spiegelhalter_test : whether anything speaks against calibration, which is another question.
+    calibration_error_test, spiegelhalter_test : whether anything speaks against calibration, which
+        is another question.
 
     Notes
     -----
-    Use it to state that a model is good enough; a test that finds nothing does not say so. It needs many rows: with a margin of .02 and
-    risks about .5 some 7,000 in every bin. Errors that balance inside a bin are not seen: more bins see more, and need more rows.
+    Use it to state that a model is good enough; a test that finds nothing does not say so. It needs
+    many rows: with a margin of .02 and risks about .5 some 7,000 in every bin. Errors that balance
+    inside a bin are not seen: more bins see more, and need more rows.
 
     References
     ----------
-    Berger and Hsu, "Bioequivalence trials, intersection-union tests and equivalence confidence sets", Statistical Science 1996.
+    Berger and Hsu, "Bioequivalence trials, intersection-union tests and equivalence confidence
+    sets", Statistical Science 1996.
 
     Examples
     --------
@@ -93,13 +99,22 @@ def calibration_equivalence_test(
     if not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
     require_count("n_bins", n_bins)
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     (score, hit), weight = record.pair(target), record.weights
     if len(score) < n_bins:
-        raise InputError(f"n_bins must be at most the number of rows, {len(score)}; got {n_bins}; pass fewer bins.")
+        raise InputError(
+            f"n_bins must be at most the number of rows, {len(score)}; got {n_bins}; pass fewer"
+            " bins."
+        )
     group = equal_mass_groups(score, n_bins, weight)
     found = equivalence(score, hit, weight, record.cluster, margin, group)
-    return CalibrationTest(*found, f"{int(group.max()) + 1} bins of equal weight", float(weight.sum()))
+    return CalibrationTest(
+        *found, f"{int(group.max()) + 1} bins of equal weight", float(weight.sum())
+    )
 
 
 def equivalence(
@@ -125,17 +140,36 @@ def equivalence(
     return gap, p_value
 
 
-def _of_bin(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None, margin: float) -> tuple[float, float]:
+def _of_bin(
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    cluster: np.ndarray | None,
+    margin: float,
+) -> tuple[float, float]:
     """(the size of the gap, the larger of the two one-sided p-values)."""
     loss, n = score - hit, float(weight.sum())
     gap, worth = float(weight @ loss / n), 1.0
     if cluster is not None:
         worth = mean_worth(loss, weight, np.unique(cluster, return_inverse=True)[1], LEVEL)
-    return abs(gap), max(_beyond(side * loss, weight, worth, float(score.min()), float(score.max()), side, margin) for side in (-1.0, 1.0))
+    return abs(gap), max(
+        _beyond(side * loss, weight, worth, float(score.min()), float(score.max()), side, margin)
+        for side in (-1.0, 1.0)
+    )
 
 
-def _beyond(loss: np.ndarray, weight: np.ndarray, worth: float, least: float, most: float, side: float, margin: float) -> float:
-    """One-sided p-value of a mean loss of the margin or more; the row not seen has the other outcome."""
+def _beyond(
+    loss: np.ndarray,
+    weight: np.ndarray,
+    worth: float,
+    least: float,
+    most: float,
+    side: float,
+    margin: float,
+) -> float:
+    """One-sided p-value of a mean loss of the margin or more; the row not seen has the other
+    outcome.
+    """
     off = loss - margin
     if weight @ off >= 0.0 or not worth > 0.0:
         return 1.0

@@ -18,7 +18,8 @@ __all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]
 
 @dataclass(frozen=True)
 class CalibrationErrorBound:
-    """The error on the data, what must be added, and the sum: the true binned error is above ``bound`` with probability ``alpha`` at most.
+    """The error on the data, what must be added, and the sum: the true binned error is above
+    ``bound`` with probability ``alpha`` at most.
 
     Attributes
     ----------
@@ -42,41 +43,64 @@ class CalibrationErrorBound:
 
 
 def _of(
-    record: Predictions, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
+    record: Predictions,
+    *,
+    alpha: float = 0.05,
+    n_bins: int = 15,
+    target: Any = "answer",
     method: Literal["hoeffding", "paper"] = "hoeffding",
-) -> CalibrationErrorBound:  # fmt: skip
+) -> CalibrationErrorBound:
     require_level(alpha, "alpha", usual=0.05)
     require_count("n_bins", n_bins)
     require_option("method", method, ("hoeffding", "paper"))
     score, hit = record.pair(target)
-    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
+    sums = bins.grouped_sums(
+        bins.equal_width_index(score, n_bins, record.resolution),
+        n_bins,
+        [score, hit],
+        record.weight,
+    )
     return bound_of_sums(sums, alpha, method)
 
 
-def bound_of_sums(sums: np.ndarray, alpha: float = 0.05, method: str = "hoeffding") -> CalibrationErrorBound:
-    """The bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of parts add up to those of the whole."""
+def bound_of_sums(
+    sums: np.ndarray, alpha: float = 0.05, method: str = "hoeffding"
+) -> CalibrationErrorBound:
+    """The bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of parts
+    add up to those of the whole.
+    """
     n_bins, n = len(sums), float(sums[:, 0].sum())
     error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
     if method == "hoeffding":
         slack = np.sqrt(2.0 * (n_bins * np.log(2.0) - np.log(alpha)) / n)
     else:
         slack = n_bins * np.sqrt(2.0 / n) * np.sqrt(2.0 * np.log(2.0) - np.log(alpha))
-    return CalibrationErrorBound(error, float(slack), float(min(error + slack, 1.0)), alpha, method, n)
+    return CalibrationErrorBound(
+        error, float(slack), float(min(error + slack, 1.0)), alpha, method, n
+    )
 
 
 @on_record(_of)
 def calibration_error_bound(
-    y_true: ArrayLike, P: ArrayLike, *, alpha: float = 0.05, n_bins: int = 15, target: Any = "answer",
-    method: Literal["hoeffding", "paper"] = "hoeffding", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    alpha: float = 0.05,
+    n_bins: int = 15,
+    target: Any = "answer",
+    method: Literal["hoeffding", "paper"] = "hoeffding",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CalibrationErrorBound:  # fmt: skip
-    r"""Bound the binned calibration error in the population by that of a sample (probably approximately correct).
+) -> CalibrationErrorBound:
+    r"""Bound the binned calibration error in the population by that of a sample (probably
+    approximately correct).
 
     .. math:: \mathrm{CE} \le \mathrm{ECE} + \sqrt{\frac{2 (J \ln 2 + \ln(1/\alpha))}{N}}
 
-    by Hoeffding's inequality over the :math:`2^J` sign patterns of J bins. ``method="paper"`` is Theorem 2 of the paper,
-    :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\alpha}`: at J = 15, N = 5,000 and alpha = 0.05 it adds 0.628 where
-    0.073 is enough.
+    by Hoeffding's inequality over the :math:`2^J` sign patterns of J bins. ``method="paper"`` is
+    Theorem 2 of the paper, :math:`\mathrm{ECE} + J \sqrt{2/N} \sqrt{2 \ln 2 - \ln\alpha}`: at J =
+    15, N = 5,000 and alpha = 0.05 it adds 0.628 where 0.073 is enough.
 
     Parameters
     ----------
@@ -109,18 +133,22 @@ def calibration_error_bound(
 
     Notes
     -----
-    It holds for independent rows that were not used to fit the calibrator, and for these bins only. For an estimate with an interval
-    that covers as it says use ``expected_calibration_error.interval``, which is much tighter.
+    It holds for independent rows that were not used to fit the calibrator, and for these bins only.
+    For an estimate with an interval that covers as it says use
+    ``expected_calibration_error.interval``, which is much tighter.
 
-    The paper's proof is invalid, its conclusion true. The proof takes :math:`P[\sum_j a_j \ge \epsilon]` to be at most
-    :math:`\max_j P[a_j \ge \epsilon / J]`; two independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j in
-    place of the maximum is right, and would put :math:`\ln(4J)` where the theorem has :math:`2 \ln 2`.) What it states follows from
-    the bound above, which is never larger: :math:`J \ln 2 + \ln(1/\alpha) \le J^2 (2 \ln 2 + \ln(1/\alpha))`.
+    The paper's proof is invalid, its conclusion true. The proof takes
+    :math:`P[\sum_j a_j \ge \epsilon]` to be at most :math:`\max_j P[a_j \ge \epsilon / J]`; two
+    independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j in
+    place of the maximum is right, and would put :math:`\ln(4J)` where the theorem has
+    :math:`2 \ln 2`.) What it states follows from the bound above, which is never larger:
+    :math:`J \ln 2 + \ln(1/\alpha) \le J^2 (2 \ln 2 + \ln(1/\alpha))`.
 
     References
     ----------
-    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021, Theorem 2. Weissman et al.,
-    "Inequalities for the L1 deviation of the empirical distribution", 2003.
+    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
+    Theorem 2. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution",
+    2003.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Means over the rows of one event's probability: risk, bias, squared error, scores weighted by threshold."""
+"""Means over the rows of one event's probability: risk, bias, squared error, scores weighted by
+threshold.
+"""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, cast
@@ -47,7 +49,8 @@ class EventBrierScore(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -55,9 +58,10 @@ class EventBrierScore(
 
     Notes
     -----
-    A proper score. For two classes it is half of ``brier_score``, which sums over both, and what scikit-learn's ``brier_score_loss`` gives.
-    Where events are rare it is small for every model: read ``d2_brier`` beside it.
-    Of :class:`SoftLabels` it is the mean over the raters' labels, (p - s)^2 + s (1 - s) for a share s.
+    A proper score. For two classes it is half of ``brier_score``, which sums over both, and what
+    scikit-learn's ``brier_score_loss`` gives. Where events are rare it is small for every model:
+    read ``d2_brier`` beside it. Of :class:`SoftLabels` it is the mean over the raters' labels, (p -
+    s)^2 + s (1 - s) for a share s.
 
     Examples
     --------
@@ -103,7 +107,8 @@ class MeanRisk(
 
     Notes
     -----
-    It looks at the predictions alone, so it is no score; read it beside the share of events, group by group or month by month.
+    It looks at the predictions alone, so it is no score; read it beside the share of events, group
+    by group or month by month.
 
     Examples
     --------
@@ -135,7 +140,8 @@ class CalibrationBias(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -144,9 +150,10 @@ class CalibrationBias(
 
     Notes
     -----
-    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may hide the other's error. A group
-    without events has an interval too, that of one row more of the other outcome. It is no score, so never select a model by it.
-    Of :class:`SoftLabels` y is the share of the event.
+    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may
+    hide the other's error. A group without events has an interval too, that of one row more of the
+    other outcome. It is no score, so never select a model by it. Of :class:`SoftLabels` y is the
+    share of the event.
 
     Examples
     --------
@@ -163,7 +170,8 @@ class CalibrationBias(
         return [score, score * score]
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        # The row not seen is one that fails: of the risks said, each as often as it moves the mean by failing.
+        # The row not seen is one that fails: of the risks said, each as often as it moves the mean
+        # by failing.
         n, said, squares = totals[..., 0], totals[..., 4], totals[..., 5]
         ends = -quotient(n - 2.0 * said + squares, n - said), quotient(squares, said)
         return limits_within(self.range, n, totals[..., 1:4], ends, level)
@@ -173,9 +181,16 @@ calibration_bias: CalibrationBias = CalibrationBias()
 
 
 class ThresholdWeightedScore(
-    Targeted, MeanMetric, direction="minimize", proper=True, selects=True, examples=({"low": 0.05, "high": 0.4}, {"beta": (2.0, 5.0)})
+    Targeted,
+    MeanMetric,
+    direction="minimize",
+    proper=True,
+    selects=True,
+    examples=({"low": 0.05, "high": 0.4}, {"beta": (2.0, 5.0)}),
 ):
-    """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a beta density. See those made from it."""
+    """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a
+    beta density. See those made from it.
+    """
 
     low: float = 0.0
     high: float = 1.0
@@ -186,13 +201,22 @@ class ThresholdWeightedScore(
 
     def _check(self):
         if not 0.0 <= self.low < self.high <= 1.0:
-            raise InputError(f"low and high must be thresholds, 0 <= low < high <= 1; got {self.low!r} and {self.high!r}.")
+            raise InputError(
+                f"low and high must be thresholds, 0 <= low < high <= 1; got {self.low!r} and"
+                f" {self.high!r}."
+            )
         if self.beta is None:
             return
         if (self.low, self.high) != (0.0, 1.0):
             raise InputError("beta weighs all thresholds; leave low and high out with it.")
-        if not (isinstance(cast(object, self.beta), tuple) and len(self.beta) == 2 and min(self.beta) > self._least):
-            raise InputError(f"beta must be a pair of numbers above {self._least:g}; got {self.beta!r}.")
+        if not (
+            isinstance(cast(object, self.beta), tuple)
+            and len(self.beta) == 2
+            and min(self.beta) > self._least
+        ):
+            raise InputError(
+                f"beta must be a pair of numbers above {self._least:g}; got {self.beta!r}."
+            )
 
     def _losses(self, record: Any):
         label, happened, not_ = self._both(record)
@@ -204,11 +228,15 @@ class ThresholdWeightedScore(
 
     def _both(self, record: Any):
         pair = record.as_pair(self.target)
-        return pair.labels, *(self._even(pair) if self.beta is None else self._by_density(pair, *self.beta))
+        return pair.labels, *(
+            self._even(pair) if self.beta is None else self._by_density(pair, *self.beta)
+        )
 
     @abstractmethod
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(loss if the event happens, loss if not), (n,) each, all thresholds from ``low`` to ``high`` alike."""
+        """(loss if the event happens, loss if not), (n,) each, all thresholds from ``low`` to
+        ``high`` alike.
+        """
 
     @abstractmethod
     def _by_density(self, pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
@@ -216,26 +244,35 @@ class ThresholdWeightedScore(
 
 
 def beta_parts(pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-    r""":math:`(a + b) \int_p^1 (1 - t) w(t)\, dt` and :math:`(a + b) \int_0^p t\, w(t)\, dt`, (n,) each, w the density of Beta(a, b)."""
+    r""":math:`(a + b) \int_p^1 (1 - t) w(t)\, dt` and :math:`(a + b) \int_0^p t\, w(t)\, dt`,
+    (n,) each, w the density of Beta(a, b).
+    """
     p, betainc = pair.probabilities, cast(Any, special).betainc
     return b * betainc(b + 1.0, a, p[:, 0]), a * betainc(a + 1.0, b, p[:, 1])
 
 
 class ThresholdWeightedBrierScore(
-    ThresholdWeightedScore, name="threshold-weighted Brier score", key="threshold_weighted_brier_score", range=(0.0, 2.0)
+    ThresholdWeightedScore,
+    name="threshold-weighted Brier score",
+    key="threshold_weighted_brier_score",
+    range=(0.0, 2.0),
 ):
-    r"""Brier score of the event that counts only some thresholds: the elementary score integrated over them.
+    r"""Brier score of the event that counts only some thresholds: the elementary score integrated
+    over them.
 
-    .. math:: \frac1n \sum_i \int_0^1 2 |y_i - \theta| \, 1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
+    .. math:: \frac1n \sum_i \int_0^1 2 |y_i - \theta| \, 1\{\min(p_i, y_i) \le \theta < \max(p_i,
+        y_i)\} \, w(\theta) \, d\theta
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     low, high : float, default 0 and 1
         The thresholds that count, all alike: w is 1 between them and 0 elsewhere.
     beta : (a, b), optional
-        Instead, w is the density of the beta distribution: (2, 18) looks at risks about 0.1. (1, 1) is the Brier score.
+        Instead, w is the density of the beta distribution: (2, 18) looks at risks about 0.1. (1, 1)
+        is the Brier score.
 
     See Also
     --------
@@ -245,19 +282,23 @@ class ThresholdWeightedBrierScore(
 
     Notes
     -----
-    A proper score: use it where decisions are made between two risks, for example at 5 to 20 %. It does not tell models apart that
-    differ only elsewhere. Choose the thresholds by what errors cost, before looking at the data. Over all thresholds it is
-    ``event_brier_score``.
+    A proper score: use it where decisions are made between two risks, for example at 5 to 20 %. It
+    does not tell models apart that differ only elsewhere. Choose the thresholds by what errors
+    cost, before looking at the data. Over all thresholds it is ``event_brier_score``.
 
     References
     ----------
-    Gneiting and Ranjan, "Comparing density forecasts using threshold- and quantile-weighted scoring rules", JBES 2011; Buja, Stuetzle and
-    Shen, "Loss functions for binary class probability estimation and classification", 2005.
+    Gneiting and Ranjan, "Comparing density forecasts using threshold- and quantile-weighted scoring
+    rules", JBES 2011; Buja, Stuetzle and Shen, "Loss functions for binary class probability
+    estimation and classification", 2005.
 
     Examples
     --------
     >>> y, p = [0, 1], [0.3, 0.6]
-    >>> round(threshold_weighted_brier_score(y, p), 4), round(threshold_weighted_brier_score(y, p, low=0.1, high=0.2), 4)
+    >>> (
+    ...     round(threshold_weighted_brier_score(y, p), 4),
+    ...     round(threshold_weighted_brier_score(y, p, low=0.1, high=0.2), 4),
+    ... )
     (0.125, 0.015)
     """
 
@@ -273,9 +314,13 @@ threshold_weighted_brier_score: ThresholdWeightedBrierScore = ThresholdWeightedB
 
 
 class ThresholdWeightedLogLoss(
-    ThresholdWeightedScore, name="threshold-weighted log loss", key="threshold_weighted_log_loss", range=(0.0, float("inf"))
+    ThresholdWeightedScore,
+    name="threshold-weighted log loss",
+    key="threshold_weighted_log_loss",
+    range=(0.0, float("inf")),
 ):
-    r"""Log loss of the event that counts only some thresholds: the elementary score integrated over them.
+    r"""Log loss of the event that counts only some thresholds: the elementary score integrated over
+    them.
 
     .. math:: \frac1n \sum_i \int_0^1 \frac{|y_i - \theta|}{\theta (1 - \theta)} \,
         1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
@@ -283,7 +328,8 @@ class ThresholdWeightedLogLoss(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     low, high : float, default 0 and 1
         The thresholds that count: w is 1 between them and 0 elsewhere.
     beta : (a, b), both above 1, optional
@@ -296,17 +342,22 @@ class ThresholdWeightedLogLoss(
 
     Notes
     -----
-    A proper score, bounded where ``low`` is above 0 and ``high`` below 1: use it where risks of one in a thousand and of one in a hundred
-    must be told apart, but one in a million is as good as none. Over all thresholds it is the log loss of the event.
+    A proper score, bounded where ``low`` is above 0 and ``high`` below 1: use it where risks of one
+    in a thousand and of one in a hundred must be told apart, but one in a million is as good as
+    none. Over all thresholds it is the log loss of the event.
 
     References
     ----------
-    Buja, Stuetzle and Shen, "Loss functions for binary class probability estimation and classification", 2005.
+    Buja, Stuetzle and Shen, "Loss functions for binary class probability estimation and
+    classification", 2005.
 
     Examples
     --------
     >>> y, p = [0, 1], [0.3, 1e-9]
-    >>> round(threshold_weighted_log_loss(y, p), 4), round(threshold_weighted_log_loss(y, p, low=0.001, high=0.5), 4)
+    >>> (
+    ...     round(threshold_weighted_log_loss(y, p), 4),
+    ...     round(threshold_weighted_log_loss(y, p, low=0.001, high=0.5), 4),
+    ... )
     (10.54, 3.2851)
     """
 
@@ -314,7 +365,10 @@ class ThresholdWeightedLogLoss(
 
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
         # Logarithms of both ends; those of 0 and 1 bound nothing.
-        below, above = -np.inf if self.low == 0.0 else np.log(self.low), -np.inf if self.high == 1.0 else np.log1p(-self.high)
+        below, above = (
+            -np.inf if self.low == 0.0 else np.log(self.low),
+            -np.inf if self.high == 1.0 else np.log1p(-self.high),
+        )
         logs: np.ndarray = pair.log_probabilities
         if pair.kind == "probability":
             # As the log loss reads them.
@@ -323,8 +377,12 @@ class ThresholdWeightedLogLoss(
         return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))
 
     def _by_density(self, pair: Any, a: Any, b: Any):
-        # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b - 1).
-        return tuple((a + b - 1.0) / ((a - 1.0) * (b - 1.0)) * part for part in beta_parts(pair, a - 1.0, b - 1.0))
+        # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b -
+        # 1).
+        return tuple(
+            (a + b - 1.0) / ((a - 1.0) * (b - 1.0)) * part
+            for part in beta_parts(pair, a - 1.0, b - 1.0)
+        )
 
 
 threshold_weighted_log_loss: ThresholdWeightedLogLoss = ThresholdWeightedLogLoss()

@@ -1,4 +1,6 @@
-"""Calibration in the large: as many events as said, by their ratio and by the intercept of the log odds."""
+"""Calibration in the large: as many events as said, by their ratio and by the intercept of the
+log odds.
+"""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -40,14 +42,16 @@ class CalibrationInTheLarge(
     range=(float("-inf"), float("inf")),
     examples=({"target": "answer"},),
 ):
-    r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept with the slope held at 1.
+    r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept
+    with the slope held at 1.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -57,16 +61,19 @@ class CalibrationInTheLarge(
 
     Notes
     -----
-    0 is right; under 0 the probabilities are too high on the whole. Use it with ``calibration_slope``. Clinical reports that follow Van
-    Calster et al., and R's CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an offset. nan
-    where all outcomes are alike, and, with a warning, where certain predictions leave the likelihood flat. Its interval inverts the
-    tails of the number of hits (by a saddlepoint; exact for equal scores), stretched to the sandwich variance; Wald's from 1,000 rows of
-    either outcome on. It is no score, so never select a model by it.
+    0 is right; under 0 the probabilities are too high on the whole. Use it with
+    ``calibration_slope``. Clinical reports that follow Van Calster et al., and R's
+    CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an
+    offset. nan where all outcomes are alike, and, with a warning, where certain predictions leave
+    the likelihood flat. Its interval inverts the tails of the number of hits (by a saddlepoint;
+    exact for equal scores), stretched to the sandwich variance; Wald's from 1,000 rows of either
+    outcome on. It is no score, so never select a model by it.
 
     References
     ----------
-    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Steyerberg, "Clinical prediction models", 2019;
-    Van Calster et al., "Calibration: the Achilles heel of predictive analytics", BMC Medicine 2019.
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Steyerberg,
+    "Clinical prediction models", 2019; Van Calster et al., "Calibration: the Achilles heel of
+    predictive analytics", BMC Medicine 2019.
 
     Examples
     --------
@@ -77,9 +84,14 @@ class CalibrationInTheLarge(
     target: Any = "event"
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where all outcomes are alike, which for the top label is not where all labels are, and where all predictions are certain."""
+        """Where all outcomes are alike, which for the top label is not where all labels are, and
+        where all predictions are certain.
+        """
         alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
-        return {**dict.fromkeys(alike, NO_INTERCEPT), "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan"}
+        return {
+            **dict.fromkeys(alike, NO_INTERCEPT),
+            "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan",
+        }
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -96,21 +108,34 @@ class CalibrationInTheLarge(
         p = sigmoid(log_odds(score) + found[0])
         return (hit - p) * (weight.sum() / (weight @ (p * (1.0 - p))))
 
-    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ):
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         (score, hit), weight = record.pair(self.target), record.weights
         n, found = float(weight.sum()), _found(score, hit, weight)
         if found is None:
             return Interval(float("nan"), float("nan"), float("nan"), level, "analytic", n)
-        return Interval.holding(found[0], shift_limits(log_odds(score), hit, weight, *found, level), level, "analytic", n)
+        return Interval.holding(
+            found[0],
+            shift_limits(log_odds(score), hit, weight, *found, level),
+            level,
+            "analytic",
+            n,
+        )
 
 
 def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """(intercept, variance) or None, with a warning where outcomes of both kinds leave the likelihood flat."""
+    """(intercept, variance) or None, with a warning where outcomes of both kinds leave the
+    likelihood flat.
+    """
     found = intercept_at_unit_slope(score, hit, weight)
     if found is None and 0.0 < weight @ hit < weight.sum():
-        warn("the calibration intercept is nan: every probability is as good as 0 or 1, so that no shift is likelier than another.")
+        warn(
+            "the calibration intercept is nan: every probability is as good as 0 or 1, so that no"
+            " shift is likelier than another."
+        )
     return found
 
 
@@ -123,31 +148,37 @@ class JointCalibrationIntercept(
     key="joint_calibration_intercept",
     estimand="intercept of the logistic fit to ever more rows of the same kind",
 ):
-    r"""Intercept of the logistic regression of the outcome on the log-odds of the score, fitted together with the slope.
+    r"""Intercept of the logistic regression of the outcome on the log-odds of the score, fitted
+    together with the slope.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
-    calibration_in_the_large : the intercept with the slope held at 1, which says whether the risks are too high on the whole.
+    calibration_in_the_large : the intercept with the slope held at 1, which says whether the risks
+        are too high on the whole.
     calibration_slope : the slope of the same fit.
 
     Notes
     -----
-    It is "Intercept" in R's ``rms::val.prob``, and what is needed to recalibrate: :math:`a + b\,\mathrm{logit}\, s`. It says how far off a
-    risk of one half is, and does not say alone whether risks are too high: where the slope is under 1 and events are rare it is
-    negative for a model that is right on the whole. nan where the likelihood has no finite maximum: all outcomes alike, or a score that
-    separates them. Its interval is that of ``calibration_slope``. It is no score, so never select a model by it.
+    It is "Intercept" in R's ``rms::val.prob``, and what is needed to recalibrate:
+    :math:`a + b\,\mathrm{logit}\, s`. It says how far off a risk of one half is, and does not say
+    alone whether risks are too high: where the slope is under 1 and events are rare it is negative
+    for a model that is right on the whole. nan where the likelihood has no finite maximum: all
+    outcomes alike, or a score that separates them. Its interval is that of ``calibration_slope``.
+    It is no score, so never select a model by it.
 
     References
     ----------
-    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Miller, Hui and Tierney, "Validation techniques for
-    logistic regression models", Statistics in Medicine 1991.
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Miller, Hui
+    and Tierney, "Validation techniques for logistic regression models", Statistics in Medicine
+    1991.
 
     Examples
     --------
@@ -185,14 +216,16 @@ class ObservedExpectedRatio(
     soft_labels=True,
     examples=({"target": "answer"}, {"given": "risks"}, {"given": "nothing"}),
 ):
-    r"""Number of events that happened, divided by the number that the probabilities add up to (O/E).
+    r"""Number of events that happened, divided by the number that the probabilities add up to
+    (O/E).
 
     .. math:: O/E = \frac{\sum_i y_i}{\sum_i p_i}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
     given : {"rate", "risks", "nothing"}, default "rate"
         What the interval takes as given. "risks": those of these rows, so that the ratio is that of
         the events to be expected of these rows (conditional). "nothing": rows and risks are drawn
@@ -206,10 +239,10 @@ class ObservedExpectedRatio(
 
     Notes
     -----
-    1 is right; under 1 the risks are too high on the whole, over 1 too low. Its interval takes the predictions as given: on the log
-    scale, :math:`\log(O/E) \pm z\sqrt{(1 - O/n)/O}`; exact (Poisson) below 10 events, so from 0 up where there was none; exact
-    (binomial) where fewer than 10 rows had no event. inf where events happened and none was
-    expected, nan where neither.
+    1 is right; under 1 the risks are too high on the whole, over 1 too low. Its interval takes the
+    predictions as given: on the log scale, :math:`\log(O/E) \pm z\sqrt{(1 - O/n)/O}`; exact
+    (Poisson) below 10 events, so from 0 up where there was none; exact (binomial) where fewer than
+    10 rows had no event. inf where events happened and none was expected, nan where neither.
 
     Risks that tell events apart leave less to chance: with ``given="risks"`` the limits are nearer,
     on the log scale, by the root of what a line through the risks leaves of the variance
@@ -225,7 +258,8 @@ class ObservedExpectedRatio(
 
     References
     ----------
-    Debray et al., "A guide to systematic review and meta-analysis of prediction model performance", BMJ 2017.
+    Debray et al., "A guide to systematic review and meta-analysis of prediction model performance",
+    BMJ 2017.
 
     Examples
     --------
@@ -301,7 +335,9 @@ def _raters_worth(totals: np.ndarray):
 def _ratio(totals: np.ndarray, count: Any):
     """count / E; without any expected, inf where events happened, else nan."""
     observed, expected = totals[..., 1], totals[..., 2]
-    return np.where(expected > 0.0, quotient(count, expected), np.where(observed > 0.0, np.inf, np.nan))
+    return np.where(
+        expected > 0.0, quotient(count, expected), np.where(observed > 0.0, np.inf, np.nan)
+    )
 
 
 observed_expected_ratio: ObservedExpectedRatio = ObservedExpectedRatio()

@@ -1,4 +1,6 @@
-"""Metrics of one probability against one outcome: the answer's being right, the event's, or any class's."""
+"""Metrics of one probability against one outcome: the answer's being right, the event's, or any
+class's.
+"""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,7 +23,9 @@ __all__ = ["PairMetric", "Targeted"]
 
 @dataclass(frozen=True, repr=False)
 class Targeted:
-    """What metrics of one probability against one outcome have besides their template: whose probability, ``target``."""
+    """What metrics of one probability against one outcome have besides their template: whose
+    probability, ``target``.
+    """
 
     target: Any = "event"
 
@@ -36,21 +40,27 @@ class Targeted:
 class PairMetric(
     Targeted,
     WholeMetric,
-    estimand="error on ever more rows with these scores: without the noise that the number itself carries",
+    estimand=(
+        "error on ever more rows with these scores: without the noise that the number itself"
+        " carries"
+    ),
     clustered=False,
     examples=({"target": "event"},),
 ):
-    """Template of metrics of (score, hit) pairs. A metric writes ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
+    """Template of metrics of (score, hit) pairs. A metric writes
+    ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
 
-    Its interval is by test inversion: outcomes are simulated as if a recalibration of the data, drawn towards the diagonal or away
-    from it, were the truth; the interval holds the truths under which the value observed is not surprising.
+    Its interval is by test inversion: outcomes are simulated as if a recalibration of the data,
+    drawn towards the diagonal or away from it, were the truth; the interval holds the truths under
+    which the value observed is not surprising.
     """
 
     target: Any = "answer"
 
     #: Whether its interval inverts a test; else it is a bootstrap's.
     inverted: ClassVar[bool] = True
-    #: Whether scores too bold or too timid hide from it in few rows, so that its interval tries them.
+    #: Whether scores too bold or too timid hide from it in few rows, so that its interval tries
+    #: them.
     tilted: ClassVar[bool] = False
 
     @abstractmethod
@@ -64,13 +74,17 @@ class PairMetric(
         """The same of a record, which may keep what depends on its scores."""
         return self._prepared(record.pair(self.target)[0], record.weights)
 
-    def null_of(self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> Interval:
-        """What the metric shows on these scores when they are calibrated: its mean over outcomes drawn from them, and where they lie.
+    def null_of(
+        self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0
+    ) -> Interval:
+        """What the metric shows on these scores when they are calibrated: its mean over outcomes
+        drawn from them, and where they lie.
 
         Parameters
         ----------
         record : Predictions
-            Their labels are used where rows hang together in clusters: outcomes fall together as often as they do.
+            Their labels are used where rows hang together in clusters: outcomes fall together as
+            often as they do.
         level : float, default 0.95
             Share of the drawn values between ``low`` and ``high``.
         n_draws : int, default 200
@@ -79,41 +93,71 @@ class PairMetric(
         Returns
         -------
         Interval
-            ``value`` is the mean. A value above ``high`` is more than chance shows; the mean is no bias to subtract.
+            ``value`` is the mean. A value above ``high`` is more than chance shows; the mean is no
+            bias to subtract.
         """
         require_level(level)
         require_resamples(n_draws)
-        (score, hit), weight, rng = record.pair(self.target), record.weights, null_generator(random_state)
+        (score, hit), weight, rng = (
+            record.pair(self.target),
+            record.weights,
+            null_generator(random_state),
+        )
         prepared, draw = self._prepared_of(record), hit_drawer(score, hit, weight, record.cluster)
         drawn = [prepared(draw(rng)) for _ in range(n_draws)]
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum()))
+        return Interval(
+            float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum())
+        )
 
     def _value(self, record: Any):
         score, hit = record.pair(self.target)
         return float(self._pair_value(score, hit, record.weights))
 
-    def _interval(self, record: Any, level: float, method: str, n_resamples: int, random_state: int):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ):
         if not self.inverted or method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         warn(
-            f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99 times of 100, by the size of the data; "
-            "see the documentation's table of coverage, or use expected_calibration_error.",
+            f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99"
+            " times of 100, by the size of the data; see the documentation's table of coverage, or"
+            " use expected_calibration_error.",
         )
         score, hit = record.pair(self.target)
         weight, plain = record.weights, self._value(record)
         value, low, high = simulated_limits(
-            self._prepared(score, weight), score, _recalibrated(score, hit, weight), weight, plain,
-            level, max(n_resamples // 5, 20), np.random.default_rng(random_state), self.tilted,
-        )  # fmt: skip
+            self._prepared(score, weight),
+            score,
+            _recalibrated(score, hit, weight),
+            weight,
+            plain,
+            level,
+            max(n_resamples // 5, 20),
+            np.random.default_rng(random_state),
+            self.tilted,
+        )
         # As if of the outcomes some were others, as many as these rows may fail to show.
-        unseen = self._pair_value(score, hit + unseen_share(weight.sum(), level) * (1.0 - 2.0 * hit), weight)
-        return Interval.holding(value, (low, min(max(high, unseen), self.range[1])), level, "debiased", float(weight.sum()), plain)
+        unseen = self._pair_value(
+            score, hit + unseen_share(weight.sum(), level) * (1.0 - 2.0 * hit), weight
+        )
+        return Interval.holding(
+            value,
+            (low, min(max(high, unseen), self.range[1])),
+            level,
+            "debiased",
+            float(weight.sum()),
+            plain,
+        )
 
 
 def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """The scores moved by the mean gap of their group, (n,): about n^(1/3) groups of equal weight, so that noise adds little shape."""
+    """The scores moved by the mean gap of their group, (n,): about n^(1/3) groups of equal
+    weight, so that noise adds little shape.
+    """
     group = bins.equal_mass_groups(score, max(round(float(weight.sum()) ** (1.0 / 3.0)), 3), weight)
     mass, total, hits = bins.grouped_sums(group, group.max() + 1, [score, hit], weight).T
     share = (hits + total / mass) / (mass + 1.0)
-    return np.clip(score + shrunken_gaps(hits - total, mass, mass * share * (1.0 - share))[group], 0.0, 1.0)
+    return np.clip(
+        score + shrunken_gaps(hits - total, mass, mass * share * (1.0 - share))[group], 0.0, 1.0
+    )

@@ -7,7 +7,13 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.clusters import side_shares, variance_of_sum
-from calibrant._kernels.intervals import mean_limits, mean_tail, normal_interval, normal_quantile, powers
+from calibrant._kernels.intervals import (
+    mean_limits,
+    mean_tail,
+    normal_interval,
+    normal_quantile,
+    powers,
+)
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric
@@ -20,7 +26,8 @@ LAWS = cast(Any, special)
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Second minus first on the same rows, or the same resamples of them, so that what they share cancels.
+    """Second minus first on the same rows, or the same resamples of them, so that what they share
+    cancels.
 
     Attributes
     ----------
@@ -31,10 +38,11 @@ class PairedDifference:
     freedom : float
         Degrees of freedom of the variance: rows less one, or of clusters Satterthwaite's.
     sums : (4,) or None
-        Of a mean over rows with labels: the number of rows that they are worth, and this number times the means of the differences, of
-        their squares and of their cubes.
+        Of a mean over rows with labels: the number of rows that they are worth, and this number
+        times the means of the differences, of their squares and of their cubes.
     unseen : (least, most)
-        The differences that a row not seen yet may have: those of these rows, had they another label.
+        The differences that a row not seen yet may have: those of these rows, had they another
+        label.
     draws : (n_resamples,) or None
         Of any other metric: the difference on resamples.
     """
@@ -57,8 +65,11 @@ class PairedDifference:
             return float(low), float(high)
         if self.draws is None:
             return normal_interval(self.mean, self.variance, level, self.freedom)
-        # Resampling biases calibration errors upward, not equally before and after; reflected quantiles take the bias off.
-        low, high = (2.0 * self.value - np.quantile(self.draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])).tolist()
+        # Resampling biases calibration errors upward, not equally before and after; reflected
+        # quantiles take the bias off.
+        low, high = (
+            2.0 * self.value - np.quantile(self.draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])
+        ).tolist()
         return low, high
 
     @property
@@ -90,11 +101,11 @@ def is_mean(metric: Metric) -> bool:
 @np.errstate(invalid="ignore")
 def paired_difference(
     metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int
-) -> PairedDifference:  # fmt: skip
+) -> PairedDifference:
     """Of two records of the same rows, weights and clusters, each of one output.
 
-    Of a mean it is had from the rows' differences; where they carry clusters, from the clusters' sums of them. Any
-    other metric is computed on resamples of the rows, or of the clusters.
+    Of a mean it is had from the rows' differences; where they carry clusters, from the clusters'
+    sums of them. Any other metric is computed on resamples of the rows, or of the clusters.
     """
     value = metric.of(second) - metric.of(first)
     if is_mean(metric):
@@ -107,7 +118,9 @@ def paired_difference(
         else:
             variance, freedom = _of_sides(moves, sides, first.weights, first.cluster)
         return PairedDifference(value, "paired, analytic", value, variance, freedom)
-    draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(first, n_resamples, random_state)
+    draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(
+        first, n_resamples, random_state
+    )
     return PairedDifference(value, "paired, bootstrap", draws=draws)
 
 
@@ -117,29 +130,39 @@ def _of_mean(metric: Any, value: float, first: Any, second: Any) -> PairedDiffer
     others = first.other_labels(second)
     if not (others and np.isfinite(found.variance)):
         return found
-    if_other = [metric.losses_of(second.with_labels(one)) - metric.losses_of(first.with_labels(one)) for one in others]
+    if_other = [
+        metric.losses_of(second.with_labels(one)) - metric.losses_of(first.with_labels(one))
+        for one in others
+    ]
     # Of what both say is impossible there is no difference.
     least, most = np.nanmin(if_other), np.nanmax(if_other)
     worth = weight.sum()
     if first.cluster is not None and found.variance > 0.0:
         # As many independent rows as have a mean of this variance.
         worth = min(worth, 1.0 + (weight @ (difference - found.mean) ** 2) / worth / found.variance)
-    sums = np.array([weight.sum(), *(weight @ power for power in powers(difference))]) * (worth / weight.sum())
+    sums = np.array([weight.sum(), *(weight @ power for power in powers(difference))]) * (
+        worth / weight.sum()
+    )
     return replace(found, sums=sums, unseen=(float(least), float(most)))
 
 
 def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
-    """(variance of the second less the first, degrees of freedom), where each is of two kinds of rows, one against the other.
+    """(variance of the second less the first, degrees of freedom), where each is of two kinds of
+    rows, one against the other.
 
-    Moves are from the mean of their own few rows, which follows them: each is stretched by the share of its side that its row, or
-    cluster, has (CR2), which makes DeLong's variance of rows and Obuchowski's of equal clusters. As much is known as of the rarer side.
+    Moves are from the mean of their own few rows, which follows them: each is stretched by the
+    share of its side that its row, or cluster, has (CR2), which makes DeLong's variance of rows and
+    Obuchowski's of equal clusters. As much is known as of the rarer side.
     """
     shares = [side_shares(side, weight, cluster) for side in sides]
     freedom = min(worth for _, worth in shares) - 1.0
     if not freedom > 0.0:
         # Of one row, or one cluster, nothing is known of others.
         return float("nan"), 0.0
-    stretched = [move / np.sqrt(np.maximum(1.0 - share, 1e-300)) for move, (share, _) in zip(moves, shares, strict=True)]
+    stretched = [
+        move / np.sqrt(np.maximum(1.0 - share, 1e-300))
+        for move, (share, _) in zip(moves, shares, strict=True)
+    ]
     difference = weight * (stretched[1] - stretched[0])
     if cluster is None:
         return difference @ (stretched[1] - stretched[0]) / weight.sum() ** 2, freedom
@@ -158,7 +181,9 @@ def _mean(difference: Any, weight: np.ndarray, cluster: Any):
 
 
 def meaning(low: float, high: float, direction: str) -> str:
-    """What an interval of the second minus the first says of the second: "better", "worse", "larger", "smaller", "no clear change"."""
+    """What an interval of the second minus the first says of the second: "better", "worse",
+    "larger", "smaller", "no clear change".
+    """
     if not (low > 0.0 or high < 0.0):
         return "no clear change"
     if direction == "none":

@@ -1,4 +1,6 @@
-"""Intervals of one metric pooled over imputations or over sites, and a metric at a typical and at a new site."""
+"""Intervals of one metric pooled over imputations or over sites, and a metric at a typical and
+at a new site.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -50,8 +52,8 @@ class Pooled:
     between : float
         The standard deviation between sites or imputations, on the scale of the pooling.
     share : float
-        Over sites: I squared, the share of the estimates' variance that is between sites. Over imputations: the share of the variance
-        that comes from what is missing.
+        Over sites: I squared, the share of the estimates' variance that is between sites. Over
+        imputations: the share of the variance that comes from what is missing.
     freedom : float
         Degrees of freedom of the interval.
     count : int
@@ -87,17 +89,27 @@ class Pooled:
 
     def __str__(self) -> str:
         said = f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] over {self.count} {self.over}"
-        return said if self.prediction_low is None else f"{said}; at a new site [{self.prediction_low:.4g}, {self.prediction_high:.4g}]"
+        return (
+            said
+            if self.prediction_low is None
+            else f"{said}; at a new site [{self.prediction_low:.4g}, {self.prediction_high:.4g}]"
+        )
 
 
 def pool(
-    intervals: Sequence[Interval], *, over: Literal["imputations", "sites"] = "imputations", scale: Scale = "identity",
-    method: Literal["reml", "paule-mandel"] = "reml", level: float = 0.95,
-) -> Pooled:  # fmt: skip
-    r"""Pool intervals of one metric over imputations (Rubin's rules) or over sites (random effects).
+    intervals: Sequence[Interval],
+    *,
+    over: Literal["imputations", "sites"] = "imputations",
+    scale: Scale = "identity",
+    method: Literal["reml", "paule-mandel"] = "reml",
+    level: float = 0.95,
+) -> Pooled:
+    r"""Pool intervals of one metric over imputations (Rubin's rules) or over sites (random
+    effects).
 
-    On the scale, interval j has the estimate :math:`\theta_j` and the variance :math:`v_j`, its squared half width divided by the normal
-    quantile. Over m imputations, with :math:`\bar v` the mean of the variances and B the variance of the estimates,
+    On the scale, interval j has the estimate :math:`\theta_j` and the variance :math:`v_j`, its
+    squared half width divided by the normal quantile. Over m imputations, with :math:`\bar v` the
+    mean of the variances and B the variance of the estimates,
 
     .. math:: \bar\theta = \tfrac1m \sum_j \theta_j, \qquad T = \bar v + (1 + 1/m) B
 
@@ -106,18 +118,20 @@ def pool(
     .. math:: \theta_j \sim N(\mu, \tau^2 + v_j), \qquad w_j = \frac{1}{\tau^2 + v_j}, \qquad
               \mathrm{SE}^2 = \frac{\sum_j w_j (\theta_j - \hat\mu)^2}{(k - 1) \sum_j w_j}
 
-    with the interval :math:`\hat\mu \pm t_{k - 1} \mathrm{SE}` (Hartung and Knapp) and, for a new site,
-    :math:`\hat\mu \pm t_{k - 2} \sqrt{\tau^2 + \mathrm{SE}^2}`.
+    with the interval :math:`\hat\mu \pm t_{k - 1} \mathrm{SE}` (Hartung and Knapp) and, for a new
+    site, :math:`\hat\mu \pm t_{k - 2} \sqrt{\tau^2 + \mathrm{SE}^2}`.
 
     Parameters
     ----------
     intervals : list of Interval
-        One for each imputed data set, or for each site: what ``metric.interval(y_true, P)`` returns. Published results can be
-        written as ``metrics.Interval(value, low, high, 0.95, "analytic", n)``.
+        One for each imputed data set, or for each site: what ``metric.interval(y_true, P)``
+        returns. Published results can be written as
+        ``metrics.Interval(value, low, high, 0.95, "analytic", n)``.
     over : {"imputations", "sites"}
         What differs between the intervals.
     scale : {"identity", "log", "logit"}
-        Where estimates are closest to normal: "log" for O/E, "logit" for an AUROC or a share, "identity" for a slope or a score.
+        Where estimates are closest to normal: "log" for O/E, "logit" for an AUROC or a share,
+        "identity" for a slope or a score.
     method : {"reml", "paule-mandel"}
         How the variance between sites is estimated.
     level : float, default 0.95
@@ -130,7 +144,8 @@ def pool(
     Raises
     ------
     InputError
-        When fewer than two imputations or three sites are given, or a limit is not finite on the scale.
+        When fewer than two imputations or three sites are given, or a limit is not finite on the
+        scale.
 
     See Also
     --------
@@ -139,21 +154,25 @@ def pool(
 
     Notes
     -----
-    Over imputations: impute, predict and evaluate in each data set, then pool; never average the predictions first, which hides what is
-    not known. Over sites: read the interval for a new site, not only the one of the mean, before a model goes somewhere else. With fewer
-    than five sites the variance between them is hardly known, and the intervals are wide. Hartung and Knapp's interval can be too narrow
-    where sites happen to agree better than chance.
+    Over imputations: impute, predict and evaluate in each data set, then pool; never average the
+    predictions first, which hides what is not known. Over sites: read the interval for a new site,
+    not only the one of the mean, before a model goes somewhere else. With fewer than five sites the
+    variance between them is hardly known, and the intervals are wide. Hartung and Knapp's interval
+    can be too narrow where sites happen to agree better than chance.
 
     References
     ----------
-    Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, Biometrika 86, 1999. Debray et al., "A guide to
-    systematic review and meta-analysis of prediction model performance", BMJ 356, 2017; Hartung and Knapp, Statistics in Medicine 20,
-    2001; Paule and Mandel, 1982; Higgins, Thompson and Spiegelhalter, JRSS A 172, 2009.
+    Rubin, "Multiple imputation for nonresponse in surveys", 1987; Barnard and Rubin, Biometrika 86,
+    1999. Debray et al., "A guide to systematic review and meta-analysis of prediction model
+    performance", BMJ 356, 2017; Hartung and Knapp, Statistics in Medicine 20, 2001; Paule and
+    Mandel, 1982; Higgins, Thompson and Spiegelhalter, JRSS A 172, 2009.
 
     Examples
     --------
     >>> from calibrant.metrics import Interval
-    >>> sites = [Interval(v, v / 1.2, v * 1.2, 0.95, "analytic", 500.0) for v in (0.8, 1.0, 1.1, 1.5)]
+    >>> sites = [
+    ...     Interval(v, v / 1.2, v * 1.2, 0.95, "analytic", 500.0) for v in (0.8, 1.0, 1.1, 1.5)
+    ... ]
     >>> print(pool(sites, over="sites", scale="log"))
     1.072 [0.7078, 1.623] over 4 sites; at a new site [0.3264, 3.519]
     """
@@ -163,15 +182,26 @@ def pool(
     require_option("method", method, ("reml", "paule-mandel"))
     fewest = FEWEST_SITES if over == "sites" else 2
     given: Any = intervals
-    if isinstance(given, Interval) or len(given) < fewest or not all(isinstance(one, Interval) for one in given):
-        raise InputError(f"intervals must be a list of at least {fewest} intervals for over={over!r}; pass what metric.interval returns.")
+    if (
+        isinstance(given, Interval)
+        or len(given) < fewest
+        or not all(isinstance(one, Interval) for one in given)
+    ):
+        raise InputError(
+            f"intervals must be a list of at least {fewest} intervals for over={over!r}; pass what"
+            " metric.interval returns."
+        )
     estimate, variance = _on_scale(intervals, scale)
     back, count = SCALES[scale][1], len(estimate)
     prediction = None, None
     if over == "sites":
         between = between_variance(estimate, variance, method)
         mean, square = pooled_mean(estimate, variance, between)
-        freedom, n, share = count - 1.0, sum(one.n for one in intervals), _heterogeneity(variance, between)
+        freedom, n, share = (
+            count - 1.0,
+            sum(one.n for one in intervals),
+            _heterogeneity(variance, between),
+        )
         half = normal_quantile(level, count - 2.0) * math.sqrt(between + square)
         prediction = float(back(mean - half)), float(back(mean + half))
     else:
@@ -180,14 +210,30 @@ def pool(
         mean, square, freedom, share = rubin(estimate, variance, n - 1.0)
     half = normal_quantile(level, freedom) * math.sqrt(square)
     ends = float(back(mean - half)), float(back(mean + half))
-    return Pooled(float(back(mean)), *ends, *prediction, math.sqrt(between), share, freedom, count, n, level, over, scale)
+    return Pooled(
+        float(back(mean)),
+        *ends,
+        *prediction,
+        math.sqrt(between),
+        share,
+        freedom,
+        count,
+        n,
+        level,
+        over,
+        scale,
+    )
 
 
 def _on_scale(intervals: Sequence[Interval], scale: Scale) -> tuple[np.ndarray, np.ndarray]:
     """(estimates, variances) on the scale; variances from the widths of the intervals."""
     with np.errstate(all="ignore"):
-        table = SCALES[scale][0](np.array([(one.value, one.low, one.high) for one in intervals], dtype=np.float64))
-    wrong: np.ndarray = np.flatnonzero(~np.isfinite(table).all(axis=1) | (table[:, 2] <= table[:, 1]))
+        table = SCALES[scale][0](
+            np.array([(one.value, one.low, one.high) for one in intervals], dtype=np.float64)
+        )
+    wrong: np.ndarray = np.flatnonzero(
+        ~np.isfinite(table).all(axis=1) | (table[:, 2] <= table[:, 1])
+    )
     if len(wrong):
         one = intervals[int(wrong[0])]
         rule = f'intervals must have finite limits of some width on the scale "{scale}"'
@@ -197,7 +243,9 @@ def _on_scale(intervals: Sequence[Interval], scale: Scale) -> tuple[np.ndarray, 
 
 
 def _heterogeneity(variance: np.ndarray, between: float) -> float:
-    """I squared: the variance between sites as a share of it and the typical variance within (Higgins and Thompson)."""
+    """I squared: the variance between sites as a share of it and the typical variance within
+    (Higgins and Thompson).
+    """
     weight = 1.0 / variance
     typical = (len(variance) - 1) * weight.sum() / (weight.sum() ** 2 - weight @ weight)
     return float(between / (between + typical))
@@ -230,24 +278,56 @@ class OverSites:
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain values, ready for JSON."""
-        return plain({"metric": self.metric, "sites": self.sites.to_dict(), "left_out": self.left_out, "pooled": self.pooled})
+        return plain(
+            {
+                "metric": self.metric,
+                "sites": self.sites.to_dict(),
+                "left_out": self.left_out,
+                "pooled": self.pooled,
+            }
+        )
 
     def __str__(self) -> str:
-        rows = zip(self.sites.group, self.sites.n, self.sites.value, self.sites.low, self.sites.high, strict=True)
-        lines = [(str(name), f"{n:,.0f}", f"{value:.4g}", f"[{low:.4g}, {high:.4g}]") for name, n, value, low, high in rows]
+        rows = zip(
+            self.sites.group,
+            self.sites.n,
+            self.sites.value,
+            self.sites.low,
+            self.sites.high,
+            strict=True,
+        )
+        lines = [
+            (str(name), f"{n:,.0f}", f"{value:.4g}", f"[{low:.4g}, {high:.4g}]")
+            for name, n, value, low, high in rows
+        ]
         one = self.pooled
-        lines.append(("pooled", f"{one.n:,.0f}", f"{one.value:.4g}", f"[{one.low:.4g}, {one.high:.4g}]"))
+        lines.append(
+            ("pooled", f"{one.n:,.0f}", f"{one.value:.4g}", f"[{one.low:.4g}, {one.high:.4g}]")
+        )
         lines.append(("new site", "", "", f"[{one.prediction_low:.4g}, {one.prediction_high:.4g}]"))
-        return "\n".join(text_table(("site", "rows", self.metric, f"{one.level:.0%} interval"), lines))
+        return "\n".join(
+            text_table(("site", "rows", self.metric, f"{one.level:.0%} interval"), lines)
+        )
 
     __repr__ = __str__
 
 
 def over_sites(
-    metric: Metric, y_true: ArrayLike, P: ArrayLike, sites: ArrayLike, *, std: ArrayLike | None = None,
-    method: Literal["reml", "paule-mandel"] = "reml", scale: Scale | None = None, level: float = 0.95, cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability", **options: Any,
-) -> OverSites:  # fmt: skip
+    metric: Metric,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    sites: ArrayLike,
+    *,
+    std: ArrayLike | None = None,
+    method: Literal["reml", "paule-mandel"] = "reml",
+    scale: Scale | None = None,
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    **options: Any,
+) -> OverSites:
     """Compute a metric at each site and pool it by random effects, with an interval for a new site.
 
     The formulas are those of ``pool(..., over="sites")``.
@@ -255,7 +335,8 @@ def over_sites(
     Parameters
     ----------
     metric : Metric
-        Such as ``observed_expected_ratio``, ``calibration_slope`` or ``event_auroc``; its options are set, or given as ``options``.
+        Such as ``observed_expected_ratio``, ``calibration_slope`` or ``event_auroc``; its options
+        are set, or given as ``options``.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     sites : (n,) of any kind of label
@@ -264,7 +345,8 @@ def over_sites(
     method : {"reml", "paule-mandel"}
         How the variance between sites is estimated.
     scale : {"identity", "log", "logit"}, optional
-        Default: by the metric's range, "log" from 0 to infinity, "logit" from 0 to 1, else "identity".
+        Default: by the metric's range, "log" from 0 to infinity, "logit" from 0 to 1, else
+        "identity".
     level : float, default 0.95
         The level of all intervals.
     cluster : (n,) labels of any kind, optional
@@ -289,13 +371,15 @@ def over_sites(
 
     Notes
     -----
-    Use it before a model goes to a site it has not seen: the interval for a new site holds the sampling error and the differences
-    between sites. Pooled rows alone hide those differences. A site is left out where its interval is not finite on the scale, as O/E
-    without events; the result names it.
+    Use it before a model goes to a site it has not seen: the interval for a new site holds the
+    sampling error and the differences between sites. Pooled rows alone hide those differences. A
+    site is left out where its interval is not finite on the scale, as O/E without events; the
+    result names it.
 
     References
     ----------
-    Debray et al., "A guide to systematic review and meta-analysis of prediction model performance", BMJ 356, 2017.
+    Debray et al., "A guide to systematic review and meta-analysis of prediction model performance",
+    BMJ 356, 2017.
 
     Examples
     --------
@@ -307,7 +391,9 @@ def over_sites(
     1.053 [0.7478, 1.483] over 4 sites; at a new site [0.3965, 2.797]
     """
     metric = require_metric(metric).with_options(**options)
-    record = clustered(read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster)
+    record = clustered(
+        read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(), cluster
+    )
     found = read_groups(sites, record, "sites")
     parts = rows_by_group(found.index, len(found.names))
     intervals = [metric.interval_of(record.take(rows), level=level) for rows in parts]
@@ -315,10 +401,20 @@ def over_sites(
     usable = [_finite(one, scale) for one in intervals]
     if sum(usable) < 3:
         raise InputError(
-            f"sites must hold at least three with a finite interval of {metric.name}; got {sum(usable)} of {len(usable)}; pool more rows."
+            f"sites must hold at least three with a finite interval of {metric.name}; got"
+            f" {sum(usable)} of {len(usable)}; pool more rows."
         )
-    pooled = pool([one for one, good in zip(intervals, usable, strict=True) if good], over="sites", scale=scale, method=method, level=level)
-    columns = (np.array([getattr(one, name) for one in intervals]) for name in ("n", "value", "low", "high"))
+    pooled = pool(
+        [one for one, good in zip(intervals, usable, strict=True) if good],
+        over="sites",
+        scale=scale,
+        method=method,
+        level=level,
+    )
+    columns = (
+        np.array([getattr(one, name) for one in intervals])
+        for name in ("n", "value", "low", "high")
+    )
     left_out = [name for name, good in zip(found.names.tolist(), usable, strict=True) if not good]
     return OverSites(metric.name, GroupValues(found.names, *columns), left_out, pooled)
 
@@ -326,7 +422,15 @@ def over_sites(
 def _natural_scale(metric: Metric) -> Scale:
     """The scale on which the metric has no bounds."""
     low, high = metric.range
-    return "identity" if low != 0.0 else "logit" if high == 1.0 else "log" if high == float("inf") else "identity"
+    return (
+        "identity"
+        if low != 0.0
+        else "logit"
+        if high == 1.0
+        else "log"
+        if high == float("inf")
+        else "identity"
+    )
 
 
 def _finite(one: Interval, scale: Scale) -> bool:

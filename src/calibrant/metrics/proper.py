@@ -44,7 +44,8 @@ class BrierScore(
     Parameters
     ----------
     scale_by_half : bool, default False
-        Halve it, which for two classes is scikit-learn's binary score. The default is the sum over all classes, for any K.
+        Halve it, which for two classes is scikit-learn's binary score. The default is the sum over
+        all classes, for any K.
 
     See Also
     --------
@@ -53,26 +54,38 @@ class BrierScore(
 
     Notes
     -----
-    A proper score, bounded by 2: use it to choose where single confident errors must not dominate. For two classes it is twice
-    mean((p - y)^2), the number that often goes by this name: both classes are summed.
-    Of :class:`SoftLabels` it is the mean over the raters' labels, so that it does not depend on how
-    many raters there are: the squared distance to the shares s, plus their own sum of s (1 - s).
+    A proper score, bounded by 2: use it to choose where single confident errors must not dominate.
+    For two classes it is twice mean((p - y)^2), the number that often goes by this name: both
+    classes are summed. Of :class:`SoftLabels` it is the mean over the raters' labels, so that it
+    does not depend on how many raters there are: the squared distance to the shares s, plus their
+    own sum of s (1 - s).
 
     Examples
     --------
-    >>> round(brier_score([1], [[0.2, 0.8]]), 6), round(brier_score([1], [0.8], scale_by_half=True), 6)
+    >>> (
+    ...     round(brier_score([1], [[0.2, 0.8]]), 6),
+    ...     round(brier_score([1], [0.8], scale_by_half=True), 6),
+    ... )
     (0.08, 0.04)
     """
 
     scale_by_half: bool = False
 
     def _losses(self, record):
-        # The squares of the others plus (1 - own)^2, without building the one-hot matrix or cancelling.
-        return self._of_parts(record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest)
+        # The squares of the others plus (1 - own)^2, without building the one-hot matrix or
+        # cancelling.
+        return self._of_parts(
+            record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest
+        )
 
     def _unseen(self, record):
         others = max(record.n_classes - 1.0, 1.0)
-        return [self._of_parts(record, lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0))]
+        return [
+            self._of_parts(
+                record,
+                lambda squares, own, rest: np.maximum(squares + 1.0 - 2.0 * rest / others, 0.0),
+            )
+        ]
 
     def _of_parts(self, record, loss):
         out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])
@@ -80,7 +93,9 @@ class BrierScore(
 
 
 def _block_parts(block):
-    """Sum of the squared probabilities, the probability of the true class, and the sum of the others, (n,) each."""
+    """Sum of the squared probabilities, the probability of the true class, and the sum of the
+    others, (n,) each.
+    """
     if block.kind == "probability":
         own, rest = block.true_and_rest
         total, columns = own + rest, block.by_class
@@ -111,9 +126,9 @@ class LogLoss(
 
     .. math:: -\frac{1}{n} \sum_i \log P_{i, y_i}
 
-    A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where that is smaller), so the value is finite:
-    27.6 nats, where scikit-learn, which clips at the smallest step of float64, has 36.0.
-    Of :class:`SoftLabels` with shares s it is
+    A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where
+    that is smaller), so the value is finite: 27.6 nats, where scikit-learn, which clips at the
+    smallest step of float64, has 36.0. Of :class:`SoftLabels` with shares s it is
     :math:`-\frac{1}{n} \sum_i \sum_k s_{ik} \log P_{ik}`.
 
     See Also
@@ -123,7 +138,8 @@ class LogLoss(
 
     Notes
     -----
-    A proper score: use it to choose between models and between calibrators. It punishes confident errors without limit.
+    A proper score: use it to choose between models and between calibrators. It punishes confident
+    errors without limit.
 
     Examples
     --------
@@ -158,7 +174,9 @@ def _block_losses(block):
 
 
 def _block_unseen(block):
-    """Loss of each row had it another label, the rest of its probability shared evenly by the others."""
+    """Loss of each row had it another label, the rest of its probability shared evenly by the
+    others.
+    """
     others = np.log(max(block.n_classes - 1.0, 1.0))
     if block.kind == "logit":
         rest = block.log_probabilities.copy()
@@ -173,9 +191,17 @@ log_loss: LogLoss = LogLoss()
 
 
 class RankedProbabilityScore(
-    MeanMetric, name="RPS", key="rps", direction="minimize", range=(0.0, float("inf")), proper=True, soft_labels=True, selects=True
+    MeanMetric,
+    name="RPS",
+    key="rps",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    soft_labels=True,
+    selects=True,
 ):
-    r"""Squared gaps between the cumulated probabilities of ordered classes and what came true (RPS).
+    r"""Squared gaps between the cumulated probabilities of ordered classes and what came true
+    (RPS).
 
     .. math:: \frac1n \sum_i \sum_{k=1}^{K-1} \Big( \sum_{j \le k} P_{ij} - [y_i \le k] \Big)^2
 
@@ -186,12 +212,14 @@ class RankedProbabilityScore(
 
     Notes
     -----
-    Use it for grades, stages and other classes in an order, which the columns must have: to be off by one class costs less than by two.
-    Not divided by K - 1, as scoringrules has it; for two classes it is mean((p - y)^2), half of ``brier_score``.
+    Use it for grades, stages and other classes in an order, which the columns must have: to be off
+    by one class costs less than by two. Not divided by K - 1, as scoringrules has it; for two
+    classes it is mean((p - y)^2), half of ``brier_score``.
 
     References
     ----------
-    Epstein, "A scoring system for probability forecasts of ranked categories", Journal of Applied Meteorology 1969.
+    Epstein, "A scoring system for probability forecasts of ranked categories", Journal of Applied
+    Meteorology 1969.
 
     Examples
     --------
@@ -216,7 +244,9 @@ def _ranked_unseen(block):
     """Mean loss of each row over the other labels it could have."""
     below = np.cumsum(block.probabilities[:, :-1], axis=1)
     others = float(below.shape[1])
-    whole = (others + 1.0) * (np.einsum("nk,nk->n", below, below) + 0.5 * others) - 2.0 * below @ np.arange(1.0, others + 1.0)
+    whole = (others + 1.0) * (
+        np.einsum("nk,nk->n", below, below) + 0.5 * others
+    ) - 2.0 * below @ np.arange(1.0, others + 1.0)
     return np.maximum(whole - _ranked_losses(block), 0.0) / max(others, 1.0)
 
 
@@ -233,7 +263,8 @@ class SphericalScore(
     soft_labels=True,
     selects=True,
 ):
-    r"""Mean probability of the true class over the length of the probability vector; higher is better.
+    r"""Mean probability of the true class over the length of the probability vector; higher is
+    better.
 
     .. math:: \frac{1}{n} \sum_i \frac{P_{i, y_i}}{\sqrt{\sum_k P_{ik}^2}}
 
@@ -243,11 +274,13 @@ class SphericalScore(
 
     Notes
     -----
-    A proper score, in [0, 1]: a model may be chosen by it. It is bounded as the Brier score is, and flatter still for confident errors.
+    A proper score, in [0, 1]: a model may be chosen by it. It is bounded as the Brier score is, and
+    flatter still for confident errors.
 
     References
     ----------
-    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", JASA 2007, section 4.1.
+    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", JASA 2007,
+    section 4.1.
 
     Examples
     --------
@@ -263,7 +296,9 @@ class SphericalScore(
 
 
 def _block_scores(block):
-    """The score of each row, and what it would be had it another label, each of the others as likely."""
+    """The score of each row, and what it would be had it another label, each of the others as
+    likely.
+    """
     P = block.probabilities
     own, length = P[np.arange(len(block)), block.labels], np.sqrt(np.einsum("nk,nk->n", P, P))
     return own / length, np.maximum(1.0 - own, 0.0) / max(block.n_classes - 1.0, 1.0) / length
@@ -280,15 +315,20 @@ class D2OfClasses(
     name="D² of all classes",
     key="d2_of_classes",
     direction="maximize",
-    estimand="share of the class rates' loss that is saved on new rows, the rates being those of the population",
+    estimand=(
+        "share of the class rates' loss that is saved on new rows, the rates being those of the"
+        " population"
+    ),
     range=(float("-inf"), 1.0),
     selects=True,
     exceptions={"one_row": ALIKE, "one_class_only": ALIKE},
     examples=({"score": "brier"},),
 ):
-    r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes save (D²).
+    r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes
+    save (D²).
 
-    .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k = \frac1n \sum_i [y_i = k]
+    .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k
+        = \frac1n \sum_i [y_i = k]
 
     Parameters
     ----------
@@ -300,9 +340,10 @@ class D2OfClasses(
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the class rates of these very rows to every row, below 0 is worse. nan where all labels are
-    alike. scikit-learn's ``d2_log_loss_score`` and ``d2_brier_score`` are these numbers. The interval is that of the mean loss, the class
-    rates' pull on it taken off each row, with one row that is not seen yet and has another label.
+    1 is perfect, 0 is no better than saying the class rates of these very rows to every row, below
+    0 is worse. nan where all labels are alike. scikit-learn's ``d2_log_loss_score`` and
+    ``d2_brier_score`` are these numbers. The interval is that of the mean loss, the class rates'
+    pull on it taken off each row, with one row that is not seen yet and has another label.
 
     Examples
     --------
@@ -345,7 +386,9 @@ class D2OfClasses(
         far = np.asarray(weight @ (unseen - others) / n)
         sums = np.array([weight @ adjusted**power for power in (1, 2, 3)])
         low, high = mean_limits(np.asarray(n), sums, far, far, level)
-        low, high = (1.0 - float(high) / base, min(1.0 - float(low) / base, 1.0)) if n > 1.0 else self.range
+        low, high = (
+            (1.0 - float(high) / base, min(1.0 - float(low) / base, 1.0)) if n > 1.0 else self.range
+        )
         return Interval.holding(value, (low, high), level, "analytic", n)
 
 

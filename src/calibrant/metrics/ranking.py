@@ -6,7 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._kernels.intervals import auroc_limits, moved_limits, rate_interval
-from calibrant._kernels.thresholds import optimal_area, ranked, risk_coverage, risk_coverage_area, row_moves
+from calibrant._kernels.thresholds import (
+    optimal_area,
+    ranked,
+    risk_coverage,
+    risk_coverage_area,
+    row_moves,
+)
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
@@ -33,14 +39,17 @@ class ConfidenceAuroc(
     paired=True,
     examples=({"target": "event"},),
 ):
-    r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a higher risk than a row without it.
+    r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a
+    higher risk than a row without it.
 
-    .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j \text{ wrong}
+    .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j
+        \text{ wrong}
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -48,13 +57,15 @@ class ConfidenceAuroc(
 
     Notes
     -----
-    It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to choose a confidence signal, not a
-    calibrator. 0.5 where all predictions are right or all are wrong, as nothing can be ranked. Its interval is
-    DeLong's on the scale of the log-odds, with half a row more on either side that nothing is known of.
+    It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to
+    choose a confidence signal, not a calibrator. 0.5 where all predictions are right or all are
+    wrong, as nothing can be ranked. Its interval is DeLong's on the scale of the log-odds, with
+    half a row more on either side that nothing is known of.
 
     References
     ----------
-    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated ROC curves", Biometrics 1988.
+    DeLong, DeLong and Clarke-Pearson, "Comparing the areas under two or more correlated ROC
+    curves", Biometrics 1988.
 
     Examples
     --------
@@ -86,7 +97,11 @@ class ConfidenceAuroc(
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where nothing can be ranked."""
-        return {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"} if self.target == "answer" else {}
+        return (
+            {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"}
+            if self.target == "answer"
+            else {}
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -98,7 +113,10 @@ class ConfidenceAuroc(
         unique, inverse, hit = _ranks(record, self.target)
 
         def value(weight):
-            right, wrong = (np.bincount(inverse, weights=side, minlength=len(unique)) for side in (weight * hit, weight * (1.0 - hit)))
+            right, wrong = (
+                np.bincount(inverse, weights=side, minlength=len(unique))
+                for side in (weight * hit, weight * (1.0 - hit))
+            )
             pairs = right.sum() * wrong.sum()
             return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
 
@@ -110,9 +128,14 @@ class ConfidenceAuroc(
 
     def moves_of(self, record: Any) -> Any:
         """How far each row moves it, (n,)."""
-        # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has fewer rows.
+        # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has
+        # fewer rows.
         (_, hit), weight = record.pair(self.target), record.weights
-        moves, value, sides = np.zeros(len(hit)), self._value(record), _placements(record, self.target)
+        moves, value, sides = (
+            np.zeros(len(hit)),
+            self._value(record),
+            _placements(record, self.target),
+        )
         if not all(len(mass) for _, mass in sides):
             return moves
         for side, (share, mass) in zip((1.0, 0.0), sides, strict=True):
@@ -132,11 +155,16 @@ class ConfidenceAuroc(
 def _ranks(record, target):
     """(distinct scores, place of each row among them, hits)."""
     score, hit = record.pair(target)
-    return *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)), hit
+    return (
+        *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)),
+        hit,
+    )
 
 
 def _placements(record, target):
-    """((placement, weight) of the right rows, the same of the wrong rows): the share of the other side on the right side of each."""
+    """((placement, weight) of the right rows, the same of the wrong rows): the share of the
+    other side on the right side of each.
+    """
     unique, inverse, hit = _ranks(record, target)
     sides = []
     for side in (1.0, 0.0):
@@ -164,9 +192,11 @@ class AreaUnderRiskCoverage(
     selects=True,
     paired=True,
 ):
-    r"""Share of wrong predictions among the most confident ones, averaged over how many are kept (AURC).
+    r"""Share of wrong predictions among the most confident ones, averaged over how many are kept
+    (AURC).
 
-    .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest confidence})\, dc
+    .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest
+        confidence})\, dc
 
     See Also
     --------
@@ -175,14 +205,17 @@ class AreaUnderRiskCoverage(
 
     Notes
     -----
-    The integral is exact, rows of equal confidence entering together; the sum over rows used elsewhere differs from it by the order of 1/n.
-    Use it to choose a model for selective prediction; calibration by an increasing map does not change it. It mixes the error rate
-    with the ranking: ``excess_area_under_risk_coverage`` takes the error rate out. Its interval is that of a mean of what each row moves
-    the area by, with a row not seen yet; Student's t where rows are few.
+    The integral is exact, rows of equal confidence entering together; the sum over rows used
+    elsewhere differs from it by the order of 1/n. Use it to choose a model for selective
+    prediction; calibration by an increasing map does not change it. It mixes the error rate with
+    the ranking: ``excess_area_under_risk_coverage`` takes the error rate out. Its interval is that
+    of a mean of what each row moves the area by, with a row not seen yet; Student's t where rows
+    are few.
 
     References
     ----------
-    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR 2019.
+    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers",
+    ICLR 2019.
 
     Examples
     --------
@@ -210,7 +243,9 @@ class AreaUnderRiskCoverage(
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         value, weight = self._value(record), record.weights
-        limits = moved_limits(self.range, weight, value, *row_moves(record.ranks[1], record.correct, weight), level)
+        limits = moved_limits(
+            self.range, weight, value, *row_moves(record.ranks[1], record.correct, weight), level
+        )
         return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
 
 
@@ -224,7 +259,9 @@ class ExcessAreaUnderRiskCoverage(
     estimand="area on ever more rows of the same kind",
     direction="minimize",
     range=(0.0, 1.0),
-    exceptions={"perfect_is_best": "where every prediction is wrong, no ranking is better than another"},
+    exceptions={
+        "perfect_is_best": "where every prediction is wrong, no ranking is better than another"
+    },
 ):
     r"""What imperfect ranking adds to the area under the risk-coverage curve (E-AURC).
 
@@ -237,11 +274,13 @@ class ExcessAreaUnderRiskCoverage(
 
     Notes
     -----
-    Use it to compare confidences of models that differ in accuracy. It says nothing of calibration: any increasing map leaves it as it is.
+    Use it to compare confidences of models that differ in accuracy. It says nothing of calibration:
+    any increasing map leaves it as it is.
 
     References
     ----------
-    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR 2019.
+    Geifman, Uziel and El-Yaniv, "Bias-reduced uncertainty estimation for deep neural classifiers",
+    ICLR 2019.
 
     Examples
     --------
@@ -257,7 +296,9 @@ class ExcessAreaUnderRiskCoverage(
 
         def value(weight, labels=record.labels):
             _, covered, wrong = sums(record.predicted == labels, weight)
-            excess = risk_coverage_area(covered, wrong) - optimal_area(float(wrong[-1] / covered[-1]))
+            excess = risk_coverage_area(covered, wrong) - optimal_area(
+                float(wrong[-1] / covered[-1])
+            )
             return min(max(excess, 0.0), 1.0)
 
         return value
@@ -297,7 +338,8 @@ class CoverageAtRisk(
     paired=True,
     examples=({"risk": 0.2},),
 ):
-    """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk`` are wrong.
+    """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk``
+    are wrong.
 
     Parameters
     ----------
@@ -311,9 +353,9 @@ class CoverageAtRisk(
 
     Notes
     -----
-    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on new data expect some more risk,
-    which the lower end of the interval allows for. Rows of
-    equal confidence are kept or left together.
+    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on
+    new data expect some more risk, which the lower end of the interval allows for. Rows of equal
+    confidence are kept or left together.
 
     Examples
     --------
@@ -331,13 +373,19 @@ class CoverageAtRisk(
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
-        # What is kept for sure, and what may be kept, by the interval of the risk among the rows above each confidence.
+        # What is kept for sure, and what may be kept, by the interval of the risk among the rows
+        # above each confidence.
         _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
         least, most = rate_interval(wrong, covered, level)
-        sure, may = (np.max(covered, where=ends <= self.risk, initial=0.0) / covered[-1] for ends in (most, least))
+        sure, may = (
+            np.max(covered, where=ends <= self.risk, initial=0.0) / covered[-1]
+            for ends in (most, least)
+        )
         # One row more may have to be left out of all.
         low = min(found.low, sure, found.n / (found.n + 1.0))
-        return Interval.holding(found.value, (low, max(found.high, may)), level, "bootstrap", found.n)
+        return Interval.holding(
+            found.value, (low, max(found.high, may)), level, "bootstrap", found.n
+        )
 
     def _value(self, record):
         return self._revalued(record)(record.weights)

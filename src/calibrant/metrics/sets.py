@@ -1,4 +1,6 @@
-"""Sets of labels: how many hold their label, in all, by group and in the worst slab, and how large they are."""
+"""Sets of labels: how many hold their label, in all, by group and in the worst slab, and how
+large they are.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -62,29 +64,51 @@ class SetRows:
         return np.count_nonzero(self.sets, axis=1)
 
 
-def read_sets(y_true: ArrayLike | None, sets: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> SetRows:
-    """The rows, once the sets are (n, K) booleans and there is a known label for each; no labels where ``y_true`` is None."""
+def read_sets(
+    y_true: ArrayLike | None, sets: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None
+) -> SetRows:
+    """The rows, once the sets are (n, K) booleans and there is a known label for each; no labels
+    where ``y_true`` is None.
+    """
     member = plain_array(sets, "sets")
-    if member.ndim != 2 or len(member) == 0 or not (member.dtype == bool or np.isin(member, (0, 1)).all()):
+    if (
+        member.ndim != 2
+        or len(member) == 0
+        or not (member.dtype == bool or np.isin(member, (0, 1)).all())
+    ):
         raise InputError(
-            f"sets must be (n, K) booleans, whether each class is in the set; got shape {member.shape} of {member.dtype}; "
-            "pass what predict_set gives."
+            "sets must be (n, K) booleans, whether each class is in the set; got shape"
+            f" {member.shape} of {member.dtype}; pass what predict_set gives."
         )
     known = class_array(classes, member.shape[1])
     labels = None
     if y_true is not None:
-        labels, known = encode_labels(y_true, known, len(member), member.shape[1], name="y_true", positions=classes is not None)
+        labels, known = encode_labels(
+            y_true,
+            known,
+            len(member),
+            member.shape[1],
+            name="y_true",
+            positions=classes is not None,
+        )
     weight, kept = weights(sample_weight, len(member))
     rows = slice(None) if kept is None else kept
     names = np.arange(member.shape[1]) if known is None else known
     weight = np.ones(len(member)) if weight is None else weight
-    return SetRows(member.astype(bool)[rows], None if labels is None else labels[rows], names, weight, kept)
+    return SetRows(
+        member.astype(bool)[rows], None if labels is None else labels[rows], names, weight, kept
+    )
 
 
 def set_coverage(
-    y_true: ArrayLike, sets: Any, *, level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    sets: Any,
+    *,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-) -> Interval:  # fmt: skip
+) -> Interval:
     r"""Share of the sets that hold the true class, with the interval of Clopper and Pearson.
 
     .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
@@ -118,7 +142,8 @@ def set_coverage(
 
     Notes
     -----
-    The interval is of the coverage of these very sets on ever more rows; that of sets made on other calibration rows varies besides.
+    The interval is of the coverage of these very sets on ever more rows; that of sets made on other
+    calibration rows varies besides.
 
     Examples
     --------
@@ -129,15 +154,25 @@ def set_coverage(
     require_level(level)
     rows = read_sets(y_true, sets, classes, sample_weight)
     n, held = float(rows.weights.sum()), float(rows.weights @ rows.held)
-    worth = 1.0 if cluster is None else mean_worth(rows.held, rows.weights, read_clusters(cluster, rows), level)
+    worth = (
+        1.0
+        if cluster is None
+        else mean_worth(rows.held, rows.weights, read_clusters(cluster, rows), level)
+    )
     low, high = (float(np.asarray(end)) for end in clopper_pearson(worth * held, worth * n, level))
     return Interval.holding(held / n, (low, high), level, "analytic", n)
 
 
 def set_coverage_by(
-    y_true: ArrayLike, sets: Any, *, by: str = "class", groups: Any = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    sets: Any,
+    *,
+    by: str = "class",
+    groups: Any = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
-) -> GroupCoverage:  # fmt: skip
+) -> GroupCoverage:
     """Coverage and mean size of the sets of each class, of each group, or of each size.
 
     Parameters
@@ -145,7 +180,8 @@ def set_coverage_by(
     y_true : (n,) labels
     sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
     by : {"class", "groups", "size"}
-        The true class, the ``groups``, or the number of classes in the set: empty and full sets are sizes of their own.
+        The true class, the ``groups``, or the number of classes in the set: empty and full sets are
+        sizes of their own.
     groups : (n,) labels of any kind, or a frame of several columns, for ``by="groups"``
     level : float, default 0.95
         Of the interval of each (Wilson's).
@@ -155,7 +191,8 @@ def set_coverage_by(
     Returns
     -------
     GroupCoverage
-        One row a class, group or size, with n, coverage, its interval, and the mean size as ``width``; ``.frame()`` gives a data frame.
+        One row a class, group or size, with n, coverage, its interval, and the mean size as
+        ``width``; ``.frame()`` gives a data frame.
 
     Raises
     ------
@@ -170,8 +207,8 @@ def set_coverage_by(
 
     Notes
     -----
-    Coverage right on the whole may be wrong for a class that is rare or hard. By size it shows whether larger sets are earned: a set of one
-    class should be right as often as others.
+    Coverage right on the whole may be wrong for a class that is rare or hard. By size it shows
+    whether larger sets are earned: a set of one class should be right as often as others.
 
     Examples
     --------
@@ -182,12 +219,16 @@ def set_coverage_by(
     require_level(level)
     if by not in ("class", "groups", "size") or (by == "groups") != (groups is not None):
         given = "without" if groups is None else "with"
-        raise InputError(f'by must be "class" or "size", or "groups" with groups=; got {by!r} {given} groups.')
+        raise InputError(
+            f'by must be "class" or "size", or "groups" with groups=; got {by!r} {given} groups.'
+        )
     rows = read_sets(y_true, sets, classes, sample_weight)
     if by == "groups":
         found = read_groups(groups, rows)
     else:
-        names, index = np.unique(np.asarray(rows.labels if by == "class" else rows.sizes), return_inverse=True)
+        names, index = np.unique(
+            np.asarray(rows.labels if by == "class" else rows.sizes), return_inverse=True
+        )
         found = Groups(rows.classes[names] if by == "class" else names, index)
     return held_by_group(found, rows.held, rows.sizes, rows.weights, level)
 
@@ -255,15 +296,27 @@ def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:
     mass = np.cumsum(np.bincount(size, weights=weight, minlength=rows.sets.shape[1] + 1))
     share = np.diff(mass, prepend=0.0) / n
     return SetSizes(
-        float(weight @ size) / n, float(np.searchsorted(mass, 0.5 * n)), float(share[1]), float(share[0]), float(share[-1]), n
-    )  # fmt: skip
+        float(weight @ size) / n,
+        float(np.searchsorted(mass, 0.5 * n)),
+        float(share[1]),
+        float(share[0]),
+        float(share[-1]),
+        n,
+    )
 
 
 def conditional_coverage_gap(
-    y_true: ArrayLike, sets: Any, *, said: float = 0.9, by: str = "class", groups: Any = None, sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike,
+    sets: Any,
+    *,
+    said: float = 0.9,
+    by: str = "class",
+    groups: Any = None,
+    sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
-) -> float:  # fmt: skip
-    r"""Mean distance of the coverage of each class (or group, or size) from the coverage that was said.
+) -> float:
+    r"""Mean distance of the coverage of each class (or group, or size) from the coverage that was
+    said.
 
     .. math:: \frac{1}{G} \sum_g |\hat c_g - \text{said}|
 
@@ -290,7 +343,8 @@ def conditional_coverage_gap(
 
     Notes
     -----
-    Classes of few rows add noise: with n rows each, sets that cover all as said have a gap of about 0.8 sqrt(said (1 - said) / n).
+    Classes of few rows add noise: with n rows each, sets that cover all as said have a gap of about
+    0.8 sqrt(said (1 - said) / n).
 
     References
     ----------
@@ -302,7 +356,9 @@ def conditional_coverage_gap(
     0.25
     """
     require_level(said, "said")
-    found = set_coverage_by(y_true, sets, by=by, groups=groups, sample_weight=sample_weight, classes=classes)
+    found = set_coverage_by(
+        y_true, sets, by=by, groups=groups, sample_weight=sample_weight, classes=classes
+    )
     return float(np.mean(np.abs(found.coverage - said)))
 
 
@@ -311,13 +367,20 @@ CUTS = 40
 
 
 def worst_slab_coverage(
-    y_true: ArrayLike, sets: Any, X: ArrayLike, *, share: float = 0.2, n_draws: int = 200, level: float = 0.95, random_state: int = 0,
+    y_true: ArrayLike,
+    sets: Any,
+    X: ArrayLike,
+    *,
+    share: float = 0.2,
+    n_draws: int = 200,
+    level: float = 0.95,
+    random_state: int = 0,
     classes: ArrayLike | None = None,
-) -> Interval:  # fmt: skip
+) -> Interval:
     """Coverage in the slab of features where it is least, with the interval of Clopper and Pearson.
 
-    The slab, the rows between two parallel planes, is chosen on a random half of the rows, among ``n_draws`` directions; the coverage is
-    that of the other half's rows in it.
+    The slab, the rows between two parallel planes, is chosen on a random half of the rows, among
+    ``n_draws`` directions; the coverage is that of the other half's rows in it.
 
     Parameters
     ----------
@@ -349,8 +412,8 @@ def worst_slab_coverage(
 
     Notes
     -----
-    In the half that it was chosen on, the worst slab covers too little for any sets whatever: by chance. Only the other half says whether
-    there is a region that is not covered.
+    In the half that it was chosen on, the worst slab covers too little for any sets whatever: by
+    chance. Only the other half says whether there is a region that is not covered.
 
     References
     ----------
@@ -370,9 +433,15 @@ def worst_slab_coverage(
     rows, values = read_sets(y_true, sets, classes, None), to_array(X, "X").astype(np.float64)
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or len(values) != len(rows) or not np.isfinite(values).all():
-        raise InputError(f"X must be ({len(rows)}, d) finite numbers, a row for each set; got shape {values.shape}.")
+        raise InputError(
+            f"X must be ({len(rows)}, d) finite numbers, a row for each set; got shape"
+            f" {values.shape}."
+        )
     if not 0.0 < share <= 0.5 or share * len(rows) < 20.0:
-        raise InputError(f"share must be at most 0.5, and of {len(rows)} rows at least 20; got {share!r}; give more, or raise it.")
+        raise InputError(
+            f"share must be at most 0.5, and of {len(rows)} rows at least 20; got {share!r}; give"
+            " more, or raise it."
+        )
     rng = np.random.default_rng(random_state)
     spread = values.std(axis=0)
     values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)

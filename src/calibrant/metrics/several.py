@@ -17,12 +17,19 @@ __all__ = ["Scorer", "compute", "metrics_by_name", "scorer"]
 
 
 def compute(
-    metrics: Sequence[Metric], y_true: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> dict[str, Any] | None:  # fmt: skip
+    metrics: Sequence[Metric],
+    y_true: ArrayLike,
+    P: ArrayLike,
+    std: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> dict[str, Any] | None:
     """The values of several metrics, reading, checking and binning the data once.
 
-    Metrics that are sums over rows share one pass in blocks that fit the cache; the others (``mergeable`` is False) are computed after it.
+    Metrics that are sums over rows share one pass in blocks that fit the cache; the others
+    (``mergeable`` is False) are computed after it.
 
     Parameters
     ----------
@@ -38,7 +45,8 @@ def compute(
     Returns
     -------
     dict
-        The value of each metric by its ``key`` (its ``repr`` where two share a key); for d outputs an array (d,).
+        The value of each metric by its ``key`` (its ``repr`` where two share a key); for d outputs
+        an array (d,).
 
     Raises
     ------
@@ -65,7 +73,9 @@ def compute(
         return {}
     # One pass over the data checks it, if any metric makes one.
     in_passing = any(metric.mergeable for metric in metrics)
-    record = read_for(metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing)
+    record = read_for(
+        metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing
+    )
     found = [_values(metrics, output) for output in record.outputs()]
     values = list(np.array(found).T) if record.several else found[0]
     return dict(zip(named, values, strict=True))
@@ -74,10 +84,15 @@ def compute(
 def metrics_by_name(metrics: Sequence[Metric]) -> dict[str, Metric]:
     """Each metric, checked, by its ``key``, or by its ``repr`` where two share a key."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
-        raise InputError(f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a list, also of one.")
+        raise InputError(
+            f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a"
+            " list, also of one."
+        )
     metrics = [require_metric(metric, "each of metrics").with_options() for metric in metrics]
     keys = [metric.key for metric in metrics]
-    return {metric.key if keys.count(metric.key) == 1 else repr(metric): metric for metric in metrics}
+    return {
+        metric.key if keys.count(metric.key) == 1 else repr(metric): metric for metric in metrics
+    }
 
 
 def _values(metrics, record):
@@ -87,11 +102,15 @@ def _values(metrics, record):
     for block in record.blocks():
         for metric in summed:
             totals[id(metric)] = totals[id(metric)] + metric.totals_of(block)
-    return [float(metric.finalise(totals[id(metric)])) if metric.mergeable else metric.of(record) for metric in metrics]
+    return [
+        float(metric.finalise(totals[id(metric)])) if metric.mergeable else metric.of(record)
+        for metric in metrics
+    ]
 
 
 class Scorer:
-    """``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``, or of its forecast; greater is better.
+    """``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``, or of its
+    forecast; greater is better.
 
     Parameters
     ----------
@@ -102,10 +121,14 @@ class Scorer:
     def __init__(self, metric: Metric) -> None:
         self.metric: Metric = require_metric(metric)
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """The metric on what the estimator says of ``X``, its sign turned where smaller is better; the mean over several outputs.
+    def __call__(
+        self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The metric on what the estimator says of ``X``, its sign turned where smaller is better;
+        the mean over several outputs.
 
-        Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or ``predict``, whichever it has first.
+        Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or
+        ``predict``, whichever it has first.
         """
         predicted, options = CHOSEN_BY[self.metric.domain].predicted(estimator, X)
         value = float(np.mean(self.metric(y, predicted, sample_weight=sample_weight, **options)))
@@ -121,10 +144,12 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     Parameters
     ----------
     metric : Metric
-        ``log_loss`` or ``brier_score`` (proper: the best choice), ``spherical_score``; ``accuracy``, ``confidence_auroc``,
-        ``area_under_risk_coverage``, ``coverage_at_risk`` to choose for the label or the ranking alone. For regressors
-        ``negative_log_likelihood``, ``continuous_ranked_probability_score``, ``pinball_loss`` (proper), or
-        ``root_mean_squared_error``, ``mean_absolute_error`` of the means alone. Its options are set, or given here as ``options``.
+        ``log_loss`` or ``brier_score`` (proper: the best choice), ``spherical_score``;
+        ``accuracy``, ``confidence_auroc``, ``area_under_risk_coverage``, ``coverage_at_risk`` to
+        choose for the label or the ranking alone. For regressors ``negative_log_likelihood``,
+        ``continuous_ranked_probability_score``, ``pinball_loss`` (proper), or
+        ``root_mean_squared_error``, ``mean_absolute_error`` of the means alone. Its options are
+        set, or given here as ``options``.
     allow_improper : bool, default False
         Take a calibration error all the same, to report it beside a proper score.
 
@@ -136,7 +161,8 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     Raises
     ------
     InputError
-        For a metric that must not select a model, such as every calibration error: the base rate, given to all, has error 0.
+        For a metric that must not select a model, such as every calibration error: the base rate,
+        given to all, has error 0.
 
     See Also
     --------
@@ -144,7 +170,8 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
 
     Notes
     -----
-    Each metric says whether it may select in its attributes ``proper`` and ``selects``, and in its docstring.
+    Each metric says whether it may select in its attributes ``proper`` and ``selects``, and in its
+    docstring.
 
     Examples
     --------
@@ -152,15 +179,18 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     >>> from sklearn.model_selection import cross_val_score
     >>> from calibrant.metrics import log_loss
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 5, [0, 0, 1, 1] * 5
-    >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer(log_loss), cv=2).round(1).tolist()
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer(log_loss), cv=2).round(
+    ...     1
+    ... ).tolist()
     [-0.2, -0.2]
     """
     metric = require_metric(metric).with_options(**options)
     proper = CHOSEN_BY[metric.domain].proper
     if not metric.selects and not allow_improper:
         raise InputError(
-            f"metric must be one that may select a model; {metric.name} is not (a useless model can have its best value); "
-            f"use {proper}, or pass allow_improper=True to report it beside them."
+            f"metric must be one that may select a model; {metric.name} is not (a useless model can"
+            f" have its best value); use {proper}, or pass allow_improper=True to report it beside"
+            " them."
         )
     if metric.direction == "none":
         raise InputError(f"metric must have a direction; {metric.name} has none; use {proper}.")

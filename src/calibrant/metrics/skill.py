@@ -26,20 +26,26 @@ class SkillScore(
     Targeted,
     SumMetric,
     direction="maximize",
-    estimand="share of the base rate's loss that is saved on new rows, the base rate being that of the population",
+    estimand=(
+        "share of the base rate's loss that is saved on new rows, the base rate being that of the"
+        " population"
+    ),
     range=(float("-inf"), 1.0),
     selects=True,
 ):
-    """1 - loss / (loss of the base rate given to every row). A metric writes ``_losses(pair)`` and ``_base(rate)``.
+    """1 - loss / (loss of the base rate given to every row). A metric writes ``_losses(pair)`` and
+    ``_base(rate)``.
 
-    The interval is that of the mean loss, the base rate's pull on it taken off each row, with one row that is not seen yet and has the
-    other outcome.
+    The interval is that of the mean loss, the base rate's pull on it taken off each row, with one
+    row that is not seen yet and has the other outcome.
     """
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where all outcomes are alike; of the answer, also where all are right or all wrong."""
         of_answers = ("exact_zero_and_one", "perfect_is_best")
-        return dict.fromkeys(("one_row", *(("one_class_only",) if self.target == "event" else of_answers)), ALIKE)
+        return dict.fromkeys(
+            ("one_row", *(("one_class_only",) if self.target == "event" else of_answers)), ALIKE
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -49,13 +55,23 @@ class SkillScore(
 
     @abstractmethod
     def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(mean loss, its slope in the rate) of saying to every row the share of events, which is neither 0 nor 1."""
+        """(mean loss, its slope in the rate) of saying to every row the share of events, which
+        is neither 0 nor 1.
+        """
 
     def _columns(self, record: Any):
         pair = record.as_pair(self.target)
         loss, hit = self._losses(pair), pair.correct
         square = loss * loss
-        return [loss, hit, square, loss * hit, square * loss, square * hit, self._losses(replace(pair, labels=1 - pair.labels))]
+        return [
+            loss,
+            hit,
+            square,
+            loss * hit,
+            square * loss,
+            square * hit,
+            self._losses(replace(pair, labels=1 - pair.labels)),
+        ]
 
     def _finalise(self, totals: np.ndarray):
         mean, rate = _means(totals)[:2]
@@ -71,12 +87,21 @@ class SkillScore(
         spread, lean = rate * (1.0 - rate), 1.0 - 2.0 * rate
         second = square - 2.0 * pull * (joint - mean * rate) + pull**2 * spread
         third = (
-            cube - 3.0 * pull * (squared_joint - rate * square) + 3.0 * pull**2 * (lean * joint + rate**2 * mean) - pull**3 * spread * lean
+            cube
+            - 3.0 * pull * (squared_joint - rate * square)
+            + 3.0 * pull**2 * (lean * joint + rate**2 * mean)
+            - pull**3 * spread * lean
         )
         unseen = other - pull * lean
-        low, high = mean_limits(n, np.stack([mean, second, third], axis=-1) * n[..., None], unseen, unseen, level)
-        low, high = (np.where(n > 1.0, 1.0 - end / base, side) for end, side in ((high, -np.inf), (low, np.inf)))
-        # The base rate alone may move it further, where few rows are of one kind or the scores do not vary; not evenly, nor one way only.
+        low, high = mean_limits(
+            n, np.stack([mean, second, third], axis=-1) * n[..., None], unseen, unseen, level
+        )
+        low, high = (
+            np.where(n > 1.0, 1.0 - end / base, side)
+            for end, side in ((high, -np.inf), (low, np.inf))
+        )
+        # The base rate alone may move it further, where few rows are of one kind or the scores do
+        # not vary; not evenly, nor one way only.
         at = partial(self._at_rate, mean, rate, joint)
         least, most = over_rates(at, intervals.rate_interval(n * rate, n, level))
         low = np.where(least < low, value - np.hypot(value - low, value - least), low)
@@ -100,14 +125,16 @@ def _inner(rate: np.ndarray):
 
 
 class D2Brier(SkillScore, name="D² (Brier)", key="d2_brier"):
-    r"""Share of the base rate's Brier score that the probabilities save (Brier skill score, scaled Brier score).
+    r"""Share of the base rate's Brier score that the probabilities save (Brier skill score, scaled
+    Brier score).
 
     .. math:: D^2 = 1 - \frac{\sum_i (p_i - y_i)^2}{\sum_i (\bar y - y_i)^2}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -115,9 +142,10 @@ class D2Brier(SkillScore, name="D² (Brier)", key="d2_brier"):
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. Meteorology's BSS and clinical
-    reports' "scaled Brier" or index of prediction accuracy (IPA). The base rate is that of the rows themselves. nan where all outcomes
-    are alike. For two classes scikit-learn's ``d2_brier_score`` is this number.
+    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than
+    that. Meteorology's BSS and clinical reports' "scaled Brier" or index of prediction accuracy
+    (IPA). The base rate is that of the rows themselves. nan where all outcomes are alike. For two
+    classes scikit-learn's ``d2_brier_score`` is this number.
 
     Examples
     --------
@@ -138,12 +166,14 @@ d2_brier: D2Brier = D2Brier()
 class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
     r"""Share of the base rate's log loss that the probabilities save (D², McFadden's R²).
 
-    .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log \bar y - (1 - \bar y) \log(1 - \bar y)}
+    .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log
+        \bar y - (1 - \bar y) \log(1 - \bar y)}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -151,9 +181,10 @@ class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than that. It ranks models of the same rows
-    as the log loss does, and says what a log loss of 0.05 is worth where events are rare. The base rate is that of the rows
-    themselves. nan where all outcomes are alike. For two classes scikit-learn's ``d2_log_loss_score`` is this number.
+    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than
+    that. It ranks models of the same rows as the log loss does, and says what a log loss of 0.05 is
+    worth where events are rare. The base rate is that of the rows themselves. nan where all
+    outcomes are alike. For two classes scikit-learn's ``d2_log_loss_score`` is this number.
 
     Examples
     --------

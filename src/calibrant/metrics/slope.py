@@ -5,7 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.logistic import plenty, profile_limits, separated_limits, sigmoid, slope_and_intercept
+from calibrant._kernels.logistic import (
+    plenty,
+    profile_limits,
+    separated_limits,
+    sigmoid,
+    slope_and_intercept,
+)
 from calibrant._kernels.softmax import log_odds
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval
@@ -35,7 +41,8 @@ class CalibrationSlope(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's.
 
     See Also
     --------
@@ -45,15 +52,17 @@ class CalibrationSlope(
 
     Notes
     -----
-    1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with ``calibration_in_the_large``, as clinical reports
-    do. nan where the likelihood has no finite maximum: all outcomes alike, or a score that separates them, whose interval has one finite
-    end. Its interval is of the modified likelihood root (few events, sure scores), stretched where the sandwich variance is larger than the
-    model's; Wald's from 1,000 rows of either outcome on. It is no score, so never select a model by it.
+    1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with
+    ``calibration_in_the_large``, as clinical reports do. nan where the likelihood has no finite
+    maximum: all outcomes alike, or a score that separates them, whose interval has one finite end.
+    Its interval is of the modified likelihood root (few events, sure scores), stretched where the
+    sandwich variance is larger than the model's; Wald's from 1,000 rows of either outcome on. It is
+    no score, so never select a model by it.
 
     References
     ----------
-    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Van Calster et al., "Calibration: the Achilles heel
-    of predictive analytics", BMC Medicine 2019.
+    Cox, "Two further applications of a model for binary regression", Biometrika 1958; Van Calster
+    et al., "Calibration: the Achilles heel of predictive analytics", BMC Medicine 2019.
 
     Examples
     --------
@@ -68,8 +77,12 @@ class CalibrationSlope(
     _place: ClassVar[int] = 0
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where all outcomes are alike, which for the top label is not where all labels are, or the scores separate them."""
-        names = ("one_row", "constant_scores", "exact_zero_and_one") + (("one_class_only",) if self.target == "event" else ())
+        """Where all outcomes are alike, which for the top label is not where all labels are, or
+        the scores separate them.
+        """
+        names = ("one_row", "constant_scores", "exact_zero_and_one") + (
+            ("one_class_only",) if self.target == "event" else ()
+        )
         return dict.fromkeys(names, NOT_DEFINED)
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -100,7 +113,9 @@ class CalibrationSlope(
             nothing = float("nan"), float("nan")
             limits = separated_limits(odds, hit, weight, level) if self._place == 0 else nothing
             return Interval(float("nan"), *limits, level, "analytic", n)
-        limits = profile_limits(np.column_stack([odds, np.ones(len(odds))]), hit, weight, *found, self._place, level)
+        limits = profile_limits(
+            np.column_stack([odds, np.ones(len(odds))]), hit, weight, *found, self._place, level
+        )
         return Interval.holding(found[0][self._place], limits, level, "analytic", n)
 
 

@@ -16,20 +16,30 @@ FINEST = 10
 
 
 class SoftBinnedCalibrationDecisionLoss(
-    PairMetric, name="SCDL", key="scdl", direction="minimize", range=(0.0, 1.0), mergeable_=True, examples=({"target": "answer"},)
+    PairMetric,
+    name="SCDL",
+    key="scdl",
+    direction="minimize",
+    range=(0.0, 1.0),
+    mergeable_=True,
+    examples=({"target": "answer"},),
 ):
-    r"""Calibration decision loss of soft bins: each score is spread over the two nearest of knots about :math:`n^{-1/3}` apart (SCDL).
+    r"""Calibration decision loss of soft bins: each score is spread over the two nearest of knots
+    about :math:`n^{-1/3}` apart (SCDL).
 
-    .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_t w_t \left| \bar c_t - \mu \right| 1\{\mu \text{ between } \bar s_t
+    .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_t w_t \left| \bar c_t - \mu \right| 1\{\mu
+        \text{ between } \bar s_t
         \text{ and } \bar c_t\}, \quad w_t = \frac1n \sum_i \phi_t(s_i)
 
-    with :math:`\phi_t` the hat function of knot t, and :math:`\bar s_t, \bar c_t` the means of scores and hits under these weights. Knots
-    are :math:`2^{-j}` apart, with the j nearest to :math:`\frac13 \log_2 n`, at most 10.
+    with :math:`\phi_t` the hat function of knot t, and :math:`\bar s_t, \bar c_t` the means of
+    scores and hits under these weights. Knots are :math:`2^{-j}` apart, with the j nearest to
+    :math:`\frac13 \log_2 n`, at most 10.
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the named class's.
+        Whose probability: class 1's of two, the predicted label's against its being right, or the
+        named class's.
 
     See Also
     --------
@@ -38,16 +48,20 @@ class SoftBinnedCalibrationDecisionLoss(
 
     Notes
     -----
-    Use it to bound what decision makers lose by trusting scores of any number of distinct values: who acts on the mean score of a knot
-    drawn by these weights loses at most twice this number, for any payoffs in [0, 1]. It is continuous in the scores (the knots' means
-    never change their order) and tends to 0 for calibrated ones. Its sums add up exactly, so it has a state of fixed size.
+    Use it to bound what decision makers lose by trusting scores of any number of distinct values:
+    who acts on the mean score of a knot drawn by these weights loses at most twice this number, for
+    any payoffs in [0, 1]. It is continuous in the scores (the knots' means never change their
+    order) and tends to 0 for calibrated ones. Its sums add up exactly, so it has a state of fixed
+    size.
 
-    **Derived.** The paper's definition was not at hand: name and promises are from its abstract, the construction is our own, so values
-    may differ from the authors' by constants. This one is not truthful: coarser scores can lower it.
+    **Derived.** The paper's definition was not at hand: name and promises are from its abstract,
+    the construction is our own, so values may differ from the authors' by constants. This one is
+    not truthful: coarser scores can lower it.
 
     References
     ----------
-    Bairaktari, Hu, Nguyen and Ullman, "Soft-binned calibration decision loss", 2026 (arXiv 2605.17749; the abstract alone was read).
+    Bairaktari, Hu, Nguyen and Ullman, "Soft-binned calibration decision loss", 2026 (arXiv
+    2605.17749; the abstract alone was read).
 
     Examples
     --------
@@ -57,7 +71,9 @@ class SoftBinnedCalibrationDecisionLoss(
 
     target: Any = "event"
 
-    promises: ClassVar[Promises] = Promises("no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True)
+    promises: ClassVar[Promises] = Promises(
+        "no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True
+    )
 
     def _pair_value(self, score, hit, weight):
         return float(self._finalise(_sums(score, hit, weight, 0, 1)[0]))
@@ -78,11 +94,15 @@ class SoftBinnedCalibrationDecisionLoss(
 
 
 def _sums(score, hit, weight, group, n_groups):
-    """By cell of width 2^-FINEST: sums of weight, place in the cell, its square, hits, hits times place, (groups, cells, 5)."""
+    """By cell of width 2^-FINEST: sums of weight, place in the cell, its square, hits, hits
+    times place, (groups, cells, 5).
+    """
     cells = 2**FINEST
     cell = equal_width_index(score, cells)
     place = score * cells - cell
-    sums = grouped_sums(cell + group * cells, n_groups * cells, [place, place * place, hit, hit * place], weight)
+    sums = grouped_sums(
+        cell + group * cells, n_groups * cells, [place, place * place, hit, hit * place], weight
+    )
     return sums.reshape(n_groups, cells, 5)
 
 
@@ -94,11 +114,15 @@ def _loss(sums):
     mass, score, hits = _coarsened(_knots(*sums.T), FINEST - depth)
     used = mass > 1e-12 * n
     mass, score, hits = mass[used], score[used], hits[used]
-    return min(decision_loss(np.clip(score / mass, 0.0, 1.0), np.clip(hits / mass, 0.0, 1.0), mass), 1.0)
+    return min(
+        decision_loss(np.clip(score / mass, 0.0, 1.0), np.clip(hits / mass, 0.0, 1.0), mass), 1.0
+    )
 
 
 def _knots(mass, place, square, hits, hits_place):
-    """Sums of weight, score and hits by knot, each row spread over the two ends of its cell, (3, cells + 1)."""
+    """Sums of weight, score and hits by knot, each row spread over the two ends of its cell, (3,
+    cells + 1).
+    """
     edge, width = np.arange(len(mass)) / len(mass), 1.0 / len(mass)
     score = edge * mass + width * place
     right = np.array([place, edge * place + width * square, hits_place])
@@ -110,7 +134,9 @@ def _knots(mass, place, square, hits, hits_place):
 
 
 def _coarsened(knots, times):
-    """The same for knots 2^times as far apart: the hat of a coarse knot is half those of its neighbours and its own."""
+    """The same for knots 2^times as far apart: the hat of a coarse knot is half those of its
+    neighbours and its own.
+    """
     for _ in range(times):
         middle = 0.5 * knots[:, 1::2]
         knots = knots[:, ::2].copy()
@@ -119,4 +145,6 @@ def _coarsened(knots, times):
     return knots
 
 
-soft_binned_calibration_decision_loss: SoftBinnedCalibrationDecisionLoss = SoftBinnedCalibrationDecisionLoss()
+soft_binned_calibration_decision_loss: SoftBinnedCalibrationDecisionLoss = (
+    SoftBinnedCalibrationDecisionLoss()
+)

@@ -5,7 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import clopper_pearson, limits_within, powers, quotient, unseen_ends
+from calibrant._kernels.intervals import (
+    clopper_pearson,
+    limits_within,
+    powers,
+    quotient,
+    unseen_ends,
+)
 from calibrant.contracts.by_options import by_options
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.sum_metric import MeanMetric, RatioMetric, SumMetric
@@ -46,7 +52,8 @@ class Accuracy(
 
     Notes
     -----
-    Its interval is exact (Clopper and Pearson) where fewer than ten rows are right or wrong, else Wilson's.
+    Its interval is exact (Clopper and Pearson) where fewer than ten rows are right or wrong, else
+    Wilson's.
 
     Examples
     --------
@@ -83,12 +90,14 @@ class Overconfidence(
 
     Notes
     -----
-    Read it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper
-    score, so never select a model by one of them. A model that is never wrong has 0.
+    Read it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
+    calibration error. Neither is a proper score, so never select a model by one of them. A model
+    that is never wrong has 0.
 
     References
     ----------
-    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020, Definition 2 and Theorem 1.
+    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
+    Definition 2 and Theorem 1.
 
     Examples
     --------
@@ -112,7 +121,11 @@ class Underconfidence(
     direction="minimize",
     range=(0.0, 1.0),
     empty_value=0.0,
-    exceptions={"perfect_is_best": "where nothing is right there is no doubt about right predictions to measure"},
+    exceptions={
+        "perfect_is_best": (
+            "where nothing is right there is no doubt about right predictions to measure"
+        )
+    },
 ):
     r"""Mean doubt, 1 - confidence, of the predictions that are right; 0 where none is.
 
@@ -125,12 +138,14 @@ class Underconfidence(
 
     Notes
     -----
-    Read it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the calibration error. Neither is a proper
-    score, so never select a model by one of them. A model that is never right has 0.
+    Read it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
+    calibration error. Neither is a proper score, so never select a model by one of them. A model
+    that is never right has 0.
 
     References
     ----------
-    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020, Definition 2 and Theorem 1.
+    Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
+    Definition 2 and Theorem 1.
 
     Examples
     --------
@@ -169,8 +184,9 @@ class AcceptedShare(
 
     Notes
     -----
-    Use it beside ``selective_risk``, for a threshold fixed on other rows, such as that of a ``SelectiveClassifier``. It looks at no label.
-    The interval is exact (Clopper and Pearson) where fewer than ten rows are accepted or not, else Wilson's.
+    Use it beside ``selective_risk``, for a threshold fixed on other rows, such as that of a
+    ``SelectiveClassifier``. It looks at no label. The interval is exact (Clopper and Pearson) where
+    fewer than ten rows are accepted or not, else Wilson's.
 
     Examples
     --------
@@ -200,7 +216,8 @@ class SelectiveRisk(
     range=(0.0, 1.0),
     examples=({"threshold": 0.4},),
 ):
-    r"""Share of wrong answers among the rows whose confidence is above the threshold, :math:`P(\text{wrong} \mid s > t)`.
+    r"""Share of wrong answers among the rows whose confidence is above the threshold,
+    :math:`P(\text{wrong} \mid s > t)`.
 
     Parameters
     ----------
@@ -214,9 +231,10 @@ class SelectiveRisk(
 
     Notes
     -----
-    Use it for a threshold fixed on other rows, such as ``SelectiveClassifier().threshold_``: whether the promise is kept. Its interval is
-    exact (Clopper and Pearson), given how many rows are accepted: the upper end of level 0.9 is the bound that fails one time in twenty. A
-    threshold chosen on these very rows has another one. nan where no row is accepted.
+    Use it for a threshold fixed on other rows, such as ``SelectiveClassifier().threshold_``:
+    whether the promise is kept. Its interval is exact (Clopper and Pearson), given how many rows
+    are accepted: the upper end of level 0.9 is the bound that fails one time in twenty. A threshold
+    chosen on these very rows has another one. nan where no row is accepted.
 
     Examples
     --------
@@ -228,7 +246,9 @@ class SelectiveRisk(
 
     def _exceptions(self) -> Mapping[str, str]:
         """Where a threshold may accept nothing."""
-        return {} if self.threshold == 0.0 else {"constant_scores": "no row above the threshold: nan"}
+        return (
+            {} if self.threshold == 0.0 else {"constant_scores": "no row above the threshold: nan"}
+        )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
@@ -272,8 +292,9 @@ class ConfidenceSpread(
 
     Notes
     -----
-    Read it beside every calibration error: a constant confidence equal to the accuracy has calibration error 0 and spread 0, and
-    tells no two answers apart. More spread is not better in itself; only with the log loss does it say something.
+    Read it beside every calibration error: a constant confidence equal to the accuracy has
+    calibration error 0 and spread 0, and tells no two answers apart. More spread is not better in
+    itself; only with the log loss does it say something.
 
     References
     ----------

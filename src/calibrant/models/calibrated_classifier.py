@@ -42,21 +42,26 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     Parameters
     ----------
     estimator : classifier
-        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
-        is, so that ``fit`` takes calibration data, which the model must not have seen: see the notes.
+        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted
+        (or a ``FrozenEstimator``): used as it is, so that ``fit`` takes calibration data, which the
+        model must not have seen: see the notes.
     calibrator : Calibrator or Map, optional
-        Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function`` is calibrated where it has one;
-        a model without ``predict_proba`` is always calibrated that way. A map goes one-vs-rest (:class:`OneVsRest`).
+        Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function``
+        is calibrated where it has one; a model without ``predict_proba`` is always calibrated that
+        way. A map goes one-vs-rest (:class:`OneVsRest`).
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
-        None: 5 folds for an unfitted model. A number means stratified folds, which keep groups whole where ``groups`` is given. With a
-        fitted model, any value but None fits clones of it afresh (a ``FrozenEstimator`` is never refitted).
+        None: 5 folds for an unfitted model. A number means stratified folds, which keep groups
+        whole where ``groups`` is given. With a fitted model, any value but None fits clones of it
+        afresh (a ``FrozenEstimator`` is never refitted).
     ensemble : {"auto", True, False}, default "auto"
-        What stands behind the calibrator, which is fitted to the out-of-fold predictions. False: one model, fitted to all rows. "auto":
-        that model where the models of the folds agree with each other, else the average of those; see the notes. True: a calibrator for
-        each model of a fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and should 10.
+        What stands behind the calibrator, which is fitted to the out-of-fold predictions. False:
+        one model, fitted to all rows. "auto": that model where the models of the folds agree with
+        each other, else the average of those; see the notes. True: a calibrator for each model of a
+        fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and
+        should 10.
     reference_labels : {"true", "predicted"}
-        The labels of the model's training rows that a calibrator on them gets, such as :class:`GeometricCalibrator`: those trained on, or
-        those the model gives them.
+        The labels of the model's training rows that a calibrator on them gets, such as
+        :class:`GeometricCalibrator`: those trained on, or those the model gives them.
     random_state : int or None
         Seed of the folds when ``cv`` is a number; None is the same as 0.
     n_jobs : int or None
@@ -66,17 +71,22 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     ----------
     classes_ : (K,) labels in column order.
     class_rates_ : (K,) shares of the classes in the rows of the fit; None with a fitted model.
-    estimators_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for each fold.
-    chosen_ : "refit" (one model fitted to all rows), "average" (those of the folds), or "given" (a fitted model).
-    evidence_ : dict of what ``ensemble="auto"`` went by, else empty: ``agreement`` of the models of the folds, 1 where they say the same
-        of a row that one of them has not seen; for an average ``agreement_unseen``, on rows that neither has seen, and ``exponent``.
+    estimators_, calibrators_ : lists of the fitted models and calibrators: one of each, or one for
+        each fold.
+    chosen_ : "refit" (one model fitted to all rows), "average" (those of the folds), or "given" (a
+        fitted model).
+    evidence_ : dict of what ``ensemble="auto"`` went by, else empty: ``agreement`` of the models of
+        the folds, 1 where they say the same
+        of a row that one of them has not seen; for an average ``agreement_unseen``, on rows that
+        neither has seen, and ``exponent``.
     n_features_in_, feature_names_in_ : where the model has them.
 
     Raises
     ------
     InputError
-        When the labels are of one class only, an option is none of those above, ``cv="prefit"``, the model predicts neither
-        probabilities nor decisions, or a fold is too small for the calibrator of its own that it would get.
+        When the labels are of one class only, an option is none of those above, ``cv="prefit"``,
+        the model predicts neither probabilities nor decisions, or a fold is too small for the
+        calibrator of its own that it would get.
 
     See Also
     --------
@@ -85,30 +95,39 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     Notes
     -----
-    The rows that a fitted model was trained on do not calibrate it, and nothing here can tell that they are those. It is surest of them,
-    and the calibrator learns to make it surer still: a forest on 600 rows with a log loss of 0.45 on new rows had 0.70 after Platt scaling
-    on its own training rows, and 0.45 on as many others. Pass the model unfitted, or rows that were held out.
+    The rows that a fitted model was trained on do not calibrate it, and nothing here can tell that
+    they are those. It is surest of them, and the calibrator learns to make it surer still: a forest
+    on 600 rows with a log loss of 0.45 on new rows had 0.70 after Platt scaling on its own training
+    rows, and 0.45 on as many others. Pass the model unfitted, or rows that were held out.
 
-    A class absent from a fold's training part keeps its share of all rows in that fold's predictions. A calibrator that needs the model's
-    training data gets ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part otherwise: then
-    there is one such calibrator for each fold, and their answers are averaged. ``predict`` is the most probable class after calibration.
+    A class absent from a fold's training part keeps its share of all rows in that fold's
+    predictions. A calibrator that needs the model's training data gets
+    ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part
+    otherwise: then there is one such calibrator for each fold, and their answers are averaged.
+    ``predict`` is the most probable class after calibration.
 
-    A flexible model (boosting, a forest, a tree) that is refitted to all rows is sharper on new rows than the models of the folds were,
-    and a calibrator learned on theirs misjudges it. "auto" therefore refits only where the models of the folds say nearly the same, an
-    agreement of 0.975 or more: logistic regression, naive Bayes, and others that a fifth of the rows hardly moves. Else the answers
-    :math:`q_k` of the M models, each through the one calibrator, are averaged as evidence beside the class rates :math:`\pi`:
+    A flexible model (boosting, a forest, a tree) that is refitted to all rows is sharper on new
+    rows than the models of the folds were, and a calibrator learned on theirs misjudges it. "auto"
+    therefore refits only where the models of the folds say nearly the same, an agreement of 0.975
+    or more: logistic regression, naive Bayes, and others that a fifth of the rows hardly moves.
+    Else the answers :math:`q_k` of the M models, each through the one calibrator, are averaged as
+    evidence beside the class rates :math:`\pi`:
 
-    .. math:: q \propto \pi \prod_k \left( q_k / \pi \right)^{s / M}, \qquad s = \frac{M}{1 + (M - 1) \rho},
+    .. math:: q \propto \pi \prod_k \left( q_k / \pi \right)^{s / M}, \qquad s = \frac{M}{1 + (M -
+        1) \rho},
 
-    where :math:`\rho` is the agreement of two models on rows that neither has seen, for which one more is fitted without two folds. An
-    average of answers that differ is too timid: if the truth rises by 1 for each unit of one calibrated model's log-odds, it rises by s
-    for each unit of their mean. Either way there is one fit more than folds. Where two splits fit no row in common (``cv=2``), s is 1.
-    A single split, or splits that hold out later rows than they fit on (``TimeSeriesSplit``), always refit. The average costs M models at
-    prediction: pass ``ensemble=False`` where that is too slow.
+    where :math:`\rho` is the agreement of two models on rows that neither has seen, for which one
+    more is fitted without two folds. An average of answers that differ is too timid: if the truth
+    rises by 1 for each unit of one calibrated model's log-odds, it rises by s for each unit of
+    their mean. Either way there is one fit more than folds. Where two splits fit no row in common
+    (``cv=2``), s is 1. A single split, or splits that hold out later rows than they fit on
+    (``TimeSeriesSplit``), always refit. The average costs M models at prediction: pass
+    ``ensemble=False`` where that is too slow.
 
     References
     ----------
-    Niculescu-Mizil and Caruana, "Predicting good probabilities with supervised learning", ICML 2005.
+    Niculescu-Mizil and Caruana, "Predicting good probabilities with supervised learning", ICML
+    2005.
 
     Examples
     --------
@@ -121,9 +140,16 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     """
 
     def __init__(
-        self, estimator: Any, calibrator: Any = None, *, cv: Any = None, ensemble: bool | Literal["auto"] = "auto",
-        reference_labels: Literal["true", "predicted"] = "true", random_state: int | None = None, n_jobs: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        estimator: Any,
+        calibrator: Any = None,
+        *,
+        cv: Any = None,
+        ensemble: bool | Literal["auto"] = "auto",
+        reference_labels: Literal["true", "predicted"] = "true",
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.estimator: Any = estimator
         self.calibrator: Any = calibrator
         self.cv: Any = cv
@@ -138,9 +164,15 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return {} if as_it_is else {"estimator": self.estimator}
 
     def fit(
-        self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: np.ndarray | None = None, reference: Any = None,
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: np.ndarray | None = None,
+        reference: Any = None,
         **fit_params: Any,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Fit the model where it is not fitted, and the calibrator.
 
         Parameters
@@ -154,8 +186,9 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         reference : (X_train, y_train), optional
             Training data of a fitted model, for calibrators that need them.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
-            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each
+            fold. With scikit-learn's metadata routing enabled, model and splitter get what they
+            request, weights included; the calibrator always gets the weights.
 
         Returns
         -------
@@ -179,12 +212,22 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     def _calibrate_fitted(self, template, data, reference):
         if not hasattr(self.estimator, "classes_"):
-            raise InputError(f"a fitted model must have classes_; {type(self.estimator).__name__} has none; set them in column order.")
+            raise InputError(
+                f"a fitted model must have classes_; {type(self.estimator).__name__} has none; set"
+                " them in column order."
+            )
         self.classes_: np.ndarray = np.asarray(self.estimator.classes_)
         self.class_rates_: np.ndarray | None = None
         self._kind = kind_of_output(self.estimator, template.inputs)
         rows = data.counted()
-        fitted = self._fit_calibrator(template, self.estimator, self._values(self.estimator, data.X_of(rows)), data, rows, reference)
+        fitted = self._fit_calibrator(
+            template,
+            self.estimator,
+            self._values(self.estimator, data.X_of(rows)),
+            data,
+            rows,
+            reference,
+        )
         self.estimators_, self.calibrators_ = [self.estimator], [fitted]
         self.chosen_: str = "given"
         self.evidence_: dict[str, float] = {}
@@ -192,39 +235,65 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     def _cross_fit(self, template, data, params, split_params, reference):
         if reference is not None:
             raise InputError(
-                "reference belongs to a fitted model; with cross-validation each fold brings its own training part; leave it out."
+                "reference belongs to a fitted model; with cross-validation each fold brings its"
+                " own training part; leave it out."
             )
         everything = data.counted()
         self.classes_, codes = np.unique(data.y[everything], return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"y must hold at least 2 classes; got 1 class, {self.classes_.tolist()[0]!r}; add rows of another class.")
+            raise InputError(
+                f"y must hold at least 2 classes; got 1 class, {self.classes_.tolist()[0]!r}; add"
+                " rows of another class."
+            )
         share = np.bincount(codes, weights=data.weight_of(everything))
         self.class_rates_ = share / share.sum()
-        splits = make_splits(5 if self.cv is None else self.cv, data.X, data.y, random_state=self.random_state, **split_params)
+        splits = make_splits(
+            5 if self.cv is None else self.cv,
+            data.X,
+            data.y,
+            random_state=self.random_state,
+            **split_params,
+        )
         splits = data.counted_splits(splits)
         each_fold = (self.ensemble != "auto" and self.ensemble) or template.tags.needs_reference
         if each_fold:
-            refuse_small_folds(splits, "pass fewer folds" if template.tags.needs_reference else "pass ensemble=False, or fewer folds")
+            refuse_small_folds(
+                splits,
+                (
+                    "pass fewer folds"
+                    if template.tags.needs_reference
+                    else "pass ensemble=False, or fewer folds"
+                ),
+            )
         self.estimators_: list[Any] = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_model)(self.estimator, *data.of(fit_rows, params)) for fit_rows, _ in splits
         )
         self._kind = kind_of_output(self.estimators_[0], template.inputs)
-        values = [self._values(m, data.X_of(held_out)) for m, (_, held_out) in zip(self.estimators_, splits, strict=True)]
+        values = [
+            self._values(m, data.X_of(held_out))
+            for m, (_, held_out) in zip(self.estimators_, splits, strict=True)
+        ]
         if each_fold:
             self.calibrators_: list[Calibrator] = [
-                self._fit_calibrator(template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows]))
+                self._fit_calibrator(
+                    template, m, v, data, held_out, (data.X_of(fit_rows), data.y[fit_rows])
+                )
                 for m, v, (fit_rows, held_out) in zip(self.estimators_, values, splits, strict=True)
             ]
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            self.calibrators_ = [self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)]
+            self.calibrators_ = [
+                self._fit_calibrator(template, None, np.concatenate(values), data, held_out, None)
+            ]
         self.evidence_ = {}
         self.chosen_ = self._choose(data, params, splits, values)
         if self.chosen_ == "refit":
             self.estimators_ = [self._fit_model(data, everything, params)]
 
     def _choose(self, data, params, splits, values):
-        """Whether one model is refitted, by how far those of the folds agree; the exponent of their average if not."""
+        """Whether one model is refitted, by how far those of the folds agree; the exponent of
+        their average if not.
+        """
         if self.ensemble != "auto":
             return "average" if self.ensemble else "refit"
         if len(splits) == 1 or fit_before_held_out(splits):
@@ -238,22 +307,34 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         if len(np.unique(data.y[shared])) == len(self.classes_):
             without_both = self._fit_model(data, shared, params)
             found = self._agreement(data, splits[:2], values[:2], [without_both] * 2)
-            self.evidence_ |= {"agreement_unseen": found, "exponent": exponent_of(found, len(splits))}
+            self.evidence_ |= {
+                "agreement_unseen": found,
+                "exponent": exponent_of(found, len(splits)),
+            }
         return "average"
 
     def _agreement(self, data, splits, values, others):
-        """Agreement of each fold's calibrated answers to the rows it holds out with another model's."""
+        """Agreement of each fold's calibrated answers to the rows it holds out with another
+        model's.
+        """
         pairs = []
         for k, (own, other, (_, rows)) in enumerate(zip(values, others, splits, strict=True)):
             X = data.X_of(rows)
             pairs.append([self._calibrated(k, v, X) for v in (own, self._values(other, X))])
         one, other = map(np.concatenate, zip(*pairs, strict=True))
-        return agreement(one, other, self.class_rates_, data.weight_of(np.concatenate([rows for _, rows in splits])))
+        return agreement(
+            one,
+            other,
+            self.class_rates_,
+            data.weight_of(np.concatenate([rows for _, rows in splits])),
+        )
 
     def _calibrated(self, k, values, X):
         """What the k-th calibrator, or the only one, makes of a model's outputs."""
         calibrator = self.calibrators_[k % len(self.calibrators_)]
-        return calibrator.predict_proba(values, **({"X": X} if calibrator.tags.uses_features else {}))
+        return calibrator.predict_proba(
+            values, **({"X": X} if calibrator.tags.uses_features else {})
+        )
 
     def _fit_model(self, data, rows, params):
         return fit_model(self.estimator, *data.of(rows, params))
@@ -284,10 +365,16 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         each = values if len(values) > 1 else values * len(self.calibrators_)
         answers = [self._calibrated(k, v, X) for k, v in enumerate(each)]
         exponent = self.evidence_.get("exponent")
-        Q = np.add.reduce(answers) / len(each) if exponent is None else averaged(answers, self.class_rates_, exponent)
+        Q = (
+            np.add.reduce(answers) / len(each)
+            if exponent is None
+            else averaged(answers, self.class_rates_, exponent)
+        )
         if len(values) == 1:
             return Q, values[0].argmax(axis=1)
-        return Q, np.add.reduce([softmax(v) if self._kind == "logit" else v for v in values]).argmax(axis=1)
+        return Q, np.add.reduce(
+            [softmax(v) if self._kind == "logit" else v for v in values]
+        ).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
@@ -304,9 +391,15 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return self.classes_[Q.argmax(axis=1)]
 
     def explain(self) -> str:
-        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it says of itself."""
+        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it
+        says of itself.
+        """
         check_is_fitted(self, "calibrators_")
-        chosen = [chosen_told(self.chosen_, self.evidence_, len(self.estimators_))] if self.ensemble == "auto" else []
+        chosen = (
+            [chosen_told(self.chosen_, self.evidence_, len(self.estimators_))]
+            if self.ensemble == "auto"
+            else []
+        )
         return "\n".join([*filter(None, chosen), *map(account, self.calibrators_)])
 
 

@@ -20,7 +20,8 @@ from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, 
 from calibrant.select.default import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]
-#: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a std.
+#: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a
+#: std.
 STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
 
 
@@ -30,15 +31,18 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     Parameters
     ----------
     estimator : regressor
-        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted (or a ``FrozenEstimator``): used as it
-        is, so that ``fit`` takes calibration data, which the model must not have seen. What it says of a row is found out in this order:
-        ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)`` returning the pair (mean, std), and else
-        a plain mean, whose std is that of ``scale_estimator``.
+        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted
+        (or a ``FrozenEstimator``): used as it is, so that ``fit`` takes calibration data, which the
+        model must not have seen. What it says of a row is found out in this order:
+        ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)``
+        returning the pair (mean, std), and else a plain mean, whose std is that of
+        ``scale_estimator``.
     calibrator : regression calibrator, optional
         Default :class:`AutoRegressionCalibrator`.
     scale_estimator : regressor, optional
-        For models that predict a mean only: fitted to the absolute errors of rows that the model did not see, its predictions (kept above
-        a hundredth of their mean), times 1.2533 as for normal errors, are the std before calibration. Default: one std for all rows.
+        For models that predict a mean only: fitted to the absolute errors of rows that the model
+        did not see, its predictions (kept above a hundredth of their mean), times 1.2533 as for
+        normal errors, are the std before calibration. Default: one std for all rows.
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means shuffled folds.
     random_state : int or None
@@ -63,8 +67,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     Notes
     -----
-    ``predict`` is the mean of the calibrated distribution: the model's own, except for calibrators that move it (interval calibration).
-    With a fitted model that predicts a mean only, the scale model and the calibrator share the calibration rows, by cross-fitting.
+    ``predict`` is the mean of the calibrated distribution: the model's own, except for calibrators
+    that move it (interval calibration). With a fitted model that predicts a mean only, the scale
+    model and the calibrator share the calibration rows, by cross-fitting.
 
     References
     ----------
@@ -83,9 +88,14 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     """
 
     def __init__(
-        self, estimator: Any, calibrator: RegressionCalibrator | None = None, *, scale_estimator: Any = None, cv: Any = None,
+        self,
+        estimator: Any,
+        calibrator: RegressionCalibrator | None = None,
+        *,
+        scale_estimator: Any = None,
+        cv: Any = None,
         random_state: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.estimator: Any = estimator
         self.calibrator: RegressionCalibrator | None = calibrator
         self.scale_estimator: Any = scale_estimator
@@ -100,10 +110,23 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     def _to_fit(self):
         """The models that ``fit`` fits, by their parameters' names."""
         models = {} if is_fitted(self.estimator) else {"estimator": self.estimator}
-        return models if self.scale_estimator is None else {**models, "scale_estimator": self.scale_estimator}
+        return (
+            models
+            if self.scale_estimator is None
+            else {**models, "scale_estimator": self.scale_estimator}
+        )
 
-    def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Fit the model where it is not fitted, the scale model where there is one, and the calibrator.
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Fit the model where it is not fitted, the scale model where there is one, and the
+        calibrator.
 
         Parameters
         ----------
@@ -114,8 +137,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         groups : (n,), optional
             Handed to the splitter.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each fold. With scikit-learn's metadata routing
-            enabled, model and splitter get what they request, weights included; the calibrator always gets the weights.
+            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each
+            fold. With scikit-learn's metadata routing enabled, model and splitter get what they
+            request, weights included; the calibrator always gets the weights.
 
         Returns
         -------
@@ -124,7 +148,11 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         X, y = checked_rows(self, X, y, one_or_several)
         y = np.asarray(y, dtype=np.float64)
         refuse_prefit(self.cv)
-        template = default_regression_calibrator() if self.calibrator is None else require_regression_calibrator(self.calibrator)
+        template = (
+            default_regression_calibrator()
+            if self.calibrator is None
+            else require_regression_calibrator(self.calibrator)
+        )
         data = TrainingRows(X, y, sample_weight)
         params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
         splits = self._splits(data, split_params)
@@ -134,11 +162,20 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
             held_out, forecast = everything, model_forecast(self.estimator, data.X_of(everything))
         else:
             held_out = np.concatenate([rows for _, rows in splits])
-            fitted = (data.fitted(self.estimator, fit_rows, params["estimator"]) for fit_rows, _ in splits)
-            forecast = _joined([model_forecast(m, data.X_of(rows)) for m, (_, rows) in zip(fitted, splits, strict=True)])
+            fitted = (
+                data.fitted(self.estimator, fit_rows, params["estimator"]) for fit_rows, _ in splits
+            )
+            forecast = _joined(
+                [
+                    model_forecast(m, data.X_of(rows))
+                    for m, (_, rows) in zip(fitted, splits, strict=True)
+                ]
+            )
             self.estimator_ = data.fitted(self.estimator, everything, params["estimator"])
         forecast = self._with_scale(forecast, data, held_out, splits, params.get("scale_estimator"))
-        self.calibrator_: RegressionCalibrator = clone(template).fit(forecast, y[held_out], sample_weight=data.weight_of(held_out))
+        self.calibrator_: RegressionCalibrator = clone(template).fit(
+            forecast, y[held_out], sample_weight=data.weight_of(held_out)
+        )
         self._take_names(self.estimator_)
         return self
 
@@ -146,11 +183,15 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         if is_fitted(self.estimator) and self.scale_estimator is None:
             return []
         cv = 5 if self.cv is None else self.cv
-        splits = make_splits(cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params)
+        splits = make_splits(
+            cv, data.X, data.y, random_state=self.random_state, stratify=False, **split_params
+        )
         return data.counted_splits(splits)
 
     def _with_scale(self, forecast, data, held_out, splits, params):
-        """The forecast itself, or plain means with a std: one for all rows, or the scale model's, each row by one that did not see it."""
+        """The forecast itself, or plain means with a std: one for all rows, or the scale
+        model's, each row by one that did not see it.
+        """
         self.scale_estimator_, self._spread = None, None
         if isinstance(forecast, Forecast):
             return forecast
@@ -176,24 +217,34 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return np.maximum(np.asarray(std, dtype=np.float64), 0.01 * self._spread)
 
     def predict_distribution(self, X: Any) -> Forecast:
-        """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``, ``cdf(y)``, ``interval(level)``, ``sample(n)``."""
+        """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``,
+        ``cdf(y)``, ``interval(level)``, ``sample(n)``.
+        """
         check_is_fitted(self, "calibrator_")
         forecast = model_forecast(self.estimator_, X)
         if not isinstance(forecast, Forecast):
             std = (
-                np.full(forecast.shape, self._spread) if self.scale_estimator_ is None else self._positive(self.scale_estimator_.predict(X))
+                np.full(forecast.shape, self._spread)
+                if self.scale_estimator_ is None
+                else self._positive(self.scale_estimator_.predict(X))
             )
             forecast = NormalForecast(forecast, std)
         return self.calibrator_.predict(forecast)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise; None where the model or its scale saw the calibration rows, in other folds too."""
+        """What the intervals of a level promise; None where the model or its scale saw the
+        calibration rows, in other folds too.
+        """
         check_is_fitted(self, "calibrator_")
         apart = is_fitted(self.estimator) and self.scale_estimator is None
         return self.calibrator_.guarantee(level) if apart else None
 
-    def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair (mean, std)."""
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair
+        (mean, std).
+        """
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
 

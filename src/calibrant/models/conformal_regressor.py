@@ -1,4 +1,6 @@
-"""A regressor with conformal intervals and no rows set aside: jackknife+, CV+ and their minmax versions."""
+"""A regressor with conformal intervals and no rows set aside: jackknife+, CV+ and their minmax
+versions.
+"""
 
 from typing import Any, Literal, Self
 
@@ -26,25 +28,31 @@ BLOCK = 2_000_000
 
 
 class ConformalRegressor(RegressorMixin, Wrapper):
-    r"""Any scikit-learn regressor with intervals that hold what they promise, every row used for the model and for the intervals.
+    r"""Any scikit-learn regressor with intervals that hold what they promise, every row used for
+    the model and for the intervals.
 
-    .. math:: \left[\, q^-_{n}\{\mu_{-k(i)}(x) - R_i\},\; q^+_{n}\{\mu_{-k(i)}(x) + R_i\} \,\right], \qquad R_i = |y_i - \mu_{-k(i)}(x_i)|
+    .. math:: \left[\, q^-_{n}\{\mu_{-k(i)}(x) - R_i\},\; q^+_{n}\{\mu_{-k(i)}(x) + R_i\}
+        \,\right], \qquad R_i = |y_i - \mu_{-k(i)}(x_i)|
 
-    with the model of each row's fold fitted without that fold, and the ceil((n + 1) level)-th smallest (largest) of the n ends. Folds of
-    one row are the jackknife+, others CV+. ``method="minmax"`` goes from the least fold's prediction minus the order statistic of the R
-    to the largest plus it.
+    with the model of each row's fold fitted without that fold, and the ceil((n + 1) level)-th
+    smallest (largest) of the n ends. Folds of one row are the jackknife+, others CV+.
+    ``method="minmax"`` goes from the least fold's prediction minus the order statistic of the R to
+    the largest plus it.
 
     Parameters
     ----------
     estimator : regressor
         Unfitted; fitted once without each fold and once on all rows.
     method : {"plus", "minmax"}
-        "plus" promises 1 - 2 alpha (alpha = 1 - level), and holds about 1 - alpha; "minmax" promises 1 - alpha, and is wider.
+        "plus" promises 1 - 2 alpha (alpha = 1 - level), and holds about 1 - alpha; "minmax"
+        promises 1 - alpha, and is wider.
     conformity : {"absolute", "scaled", "distributional"}
-        R as above; over the model's own std; or by the model's own distribution, with its quantiles as ends. The last two need a model that
-        has one: ``predict_distribution(X)``, ``predict(X, return_std=True)``, or ``predict(X)`` returning the pair (mean, std).
+        R as above; over the model's own std; or by the model's own distribution, with its quantiles
+        as ends. The last two need a model that has one: ``predict_distribution(X)``,
+        ``predict(X, return_std=True)``, or ``predict(X)`` returning the pair (mean, std).
     cv : int, splitter, or iterable of (rows to fit, rows held out), default 10
-        Must hold every row out once. A number means shuffled folds; ``LeaveOneOut()`` is the jackknife+.
+        Must hold every row out once. A number means shuffled folds; ``LeaveOneOut()`` is the
+        jackknife+.
     bounds : (low, high), optional
         What no outcome can pass; intervals end there.
     n_jobs : int, optional
@@ -63,20 +71,23 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     See Also
     --------
-    CalibratedRegressor : with a fitted model and ``ConformalIntervals`` the intervals of split conformal prediction.
+    CalibratedRegressor : with a fitted model and ``ConformalIntervals`` the intervals of split
+        conformal prediction.
     ConformalIntervals : for given forecasts.
 
     Notes
     -----
-    Use it where rows are too few to set some aside: a few hundred. With thousands, split: one fit instead of m, and no 2 alpha. The price
-    of CV+ in the promise beyond 2 alpha falls with the rows of a fold, and ``guarantee(level)`` counts it. With ``groups`` folds keep
-    groups whole, a group counts as one row, and the promise is for a row of a new group. A weighted row is no row drawn by chance, so with
-    weights other than 0 and 1 nothing is promised.
+    Use it where rows are too few to set some aside: a few hundred. With thousands, split: one fit
+    instead of m, and no 2 alpha. The price of CV+ in the promise beyond 2 alpha falls with the rows
+    of a fold, and ``guarantee(level)`` counts it. With ``groups`` folds keep groups whole, a group
+    counts as one row, and the promise is for a row of a new group. A weighted row is no row drawn
+    by chance, so with weights other than 0 and 1 nothing is promised.
 
     References
     ----------
-    Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals of Statistics 49, 2021. Lee, Barber and
-    Willett, "Distribution-free inference with hierarchical data", 2023, for groups.
+    Barber, Candes, Ramdas and Tibshirani, "Predictive inference with the jackknife+", Annals of
+    Statistics 49, 2021. Lee, Barber and Willett, "Distribution-free inference with hierarchical
+    data", 2023, for groups.
 
     Examples
     --------
@@ -93,10 +104,16 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     """
 
     def __init__(
-        self, estimator: Any, *, method: Literal["plus", "minmax"] = "plus",
-        conformity: Literal["absolute", "scaled", "distributional"] = "absolute", cv: Any = 10, bounds: tuple[float, float] | None = None,
-        n_jobs: int | None = None, random_state: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        estimator: Any,
+        *,
+        method: Literal["plus", "minmax"] = "plus",
+        conformity: Literal["absolute", "scaled", "distributional"] = "absolute",
+        cv: Any = 10,
+        bounds: tuple[float, float] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
         self.estimator: Any = estimator
         self.method: Literal["plus", "minmax"] = method
         self.conformity: Literal["absolute", "scaled", "distributional"] = conformity
@@ -105,7 +122,15 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self.n_jobs: int | None = n_jobs
         self.random_state: int | None = random_state
 
-    def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, groups: Any = None, **fit_params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: Any = None,
+        **fit_params: Any,
+    ) -> Self:
         """Fit the model without each fold, and on all rows.
 
         Parameters
@@ -128,12 +153,22 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self._check(y)
         data = TrainingRows(X, y, sample_weight)
         params, split_params = routed(self, self._to_fit(), data.weight, groups, fit_params)
-        splits = data.counted_splits(make_splits(self.cv, X, y, random_state=self.random_state, stratify=False, **split_params))
+        splits = data.counted_splits(
+            make_splits(
+                self.cv, X, y, random_state=self.random_state, stratify=False, **split_params
+            )
+        )
         everything = data.counted()
         if not np.array_equal(np.sort(np.concatenate([rows for _, rows in splits])), everything):
-            raise InputError("cv must hold every row out once; this one does not; use a number of folds, KFold or LeaveOneOut.")
+            raise InputError(
+                "cv must hold every row out once; this one does not; use a number of folds, KFold"
+                " or LeaveOneOut."
+            )
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_without_fold)(self.estimator, self.conformity, data, fit_rows, rows, params["estimator"]) for fit_rows, rows in splits
+            delayed(_without_fold)(
+                self.estimator, self.conformity, data, fit_rows, rows, params["estimator"]
+            )
+            for fit_rows, rows in splits
         )
         self.estimators_: list[Any] = [model for model, _ in found]
         self.scores_: list[np.ndarray] = [scores for _, scores in found]
@@ -147,16 +182,22 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         require_option("conformity", self.conformity, CONFORMITY)
         self._ends.require_within(y)
         if y.ndim > 1:
-            raise InputError(f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its own.")
+            raise InputError(
+                f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its"
+                " own."
+            )
         if is_fitted(self.estimator):
             raise InputError(
-                f"model must be unfitted; got a fitted {type(self.estimator).__name__}; clone it, or use "
-                "CalibratedRegressor(model, ConformalIntervals()) with rows that it has not seen."
+                f"model must be unfitted; got a fitted {type(self.estimator).__name__}; clone it,"
+                " or use CalibratedRegressor(model, ConformalIntervals()) with rows that it has"
+                " not seen."
             )
 
     @property
     def _ends(self):
-        return ConformalEnds(bounds=self.bounds or (-np.inf, np.inf), unit=getattr(self, "unit_", "rows"))
+        return ConformalEnds(
+            bounds=self.bounds or (-np.inf, np.inf), unit=getattr(self, "unit_", "rows")
+        )
 
     def _count(self, data, folds, groups):
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
@@ -165,8 +206,12 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         code = None
         if groups is not None:
             known: dict[Any, int] = {}
-            code = np.array([known.setdefault(name, len(known)) for name in np.asarray(groups).tolist()])
-        self.fold_sizes_: np.ndarray = np.array([len(rows) if code is None else len(np.unique(code[rows])) for rows in folds])
+            code = np.array(
+                [known.setdefault(name, len(known)) for name in np.asarray(groups).tolist()]
+            )
+        self.fold_sizes_: np.ndarray = np.array(
+            [len(rows) if code is None else len(np.unique(code[rows])) for rows in folds]
+        )
         counted = shares(weight, code)
         self.weights_: list[np.ndarray] = [counted[rows] for rows in folds]
 
@@ -176,7 +221,8 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         return _forecast(self.estimator_, X, "absolute").mean
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that are meant to hold a new outcome with probability ``level``; ``guarantee(level)`` says what they promise.
+        """(low, high) that are meant to hold a new outcome with probability ``level``;
+        ``guarantee(level)`` says what they promise.
 
         Returns
         -------
@@ -191,17 +237,31 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         step = max(1, BLOCK // len(weight))
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
-            low[rows], high[rows] = self._ends_of([forecast.take(rows) for forecast in forecasts], weight, level)
+            low[rows], high[rows] = self._ends_of(
+                [forecast.take(rows) for forecast in forecasts], weight, level
+            )
         return self._ends.limited(low, high, level, float(weight.sum()))
 
     def _ends_of(self, forecasts, weight, level):
         score = CONFORMITY[self.conformity]
         if self.method == "minmax":
             reach = row_statistics(np.concatenate(self.scores_)[None, :], weight, level)
-            ends = np.stack([score.at(forecast, np.append(-reach, reach)) for forecast in forecasts])
+            ends = np.stack(
+                [score.at(forecast, np.append(-reach, reach)) for forecast in forecasts]
+            )
             return ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)
-        above = np.hstack([score.at(forecast, size) for forecast, size in zip(forecasts, self.scores_, strict=True)])
-        below = np.hstack([score.at(forecast, -size) for forecast, size in zip(forecasts, self.scores_, strict=True)])
+        above = np.hstack(
+            [
+                score.at(forecast, size)
+                for forecast, size in zip(forecasts, self.scores_, strict=True)
+            ]
+        )
+        below = np.hstack(
+            [
+                score.at(forecast, -size)
+                for forecast, size in zip(forecasts, self.scores_, strict=True)
+            ]
+        )
         return -row_statistics(-below, weight, level), row_statistics(above, weight, level)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
@@ -211,23 +271,39 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         if not self._plain:
             return None
         plus = self.method == "plus"
-        name = ("jackknife+" if plus else "jackknife-minmax") if (self.fold_sizes_ == 1).all() else ("CV+" if plus else "CV-minmax")
+        name = (
+            ("jackknife+" if plus else "jackknife-minmax")
+            if (self.fold_sizes_ == 1).all()
+            else ("CV+" if plus else "CV-minmax")
+        )
         return Guarantee(
-            "marginal", f"coverage of the {100 * level:g} % intervals", self._ends.over,
-            f"new {self.unit_} are exchangeable with the {self.unit_} of the fit, which the model treats alike",
-            n=int(self.fold_sizes_.sum()), least=plus_promise(level, self.fold_sizes_) if plus else level, unit=self.unit_, method=name,
-        )  # fmt: skip
+            "marginal",
+            f"coverage of the {100 * level:g} % intervals",
+            self._ends.over,
+            f"new {self.unit_} are exchangeable with the {self.unit_} of the fit, which the model"
+            " treats alike",
+            n=int(self.fold_sizes_.sum()),
+            least=plus_promise(level, self.fold_sizes_) if plus else level,
+            unit=self.unit_,
+            method=name,
+        )
 
     def explain(self, level: float = 0.9) -> str:
         """What is promised of the intervals of a level, or why nothing is."""
         said = self.guarantee(level)
-        return "nothing is promised: rows have weights other than 0 and 1" if said is None else str(said)
+        return (
+            "nothing is promised: rows have weights other than 0 and 1"
+            if said is None
+            else str(said)
+        )
 
 
 def _without_fold(model, conformity, data, fit_rows, rows, params):
     """(the model fitted without a fold, the scores of the fold's rows)."""
     fitted = data.fitted(model, fit_rows, params)
-    return fitted, np.abs(CONFORMITY[conformity].of(_forecast(fitted, data.X_of(rows), conformity), data.y[rows]))
+    return fitted, np.abs(
+        CONFORMITY[conformity].of(_forecast(fitted, data.X_of(rows), conformity), data.y[rows])
+    )
 
 
 def _forecast(model, X, conformity):
@@ -236,6 +312,9 @@ def _forecast(model, X, conformity):
     if isinstance(out, Forecast):
         return out
     if conformity != "absolute":
-        what = f'conformity="{conformity}" needs a model with predict_distribution(X) or predict(X, return_std=True)'
+        what = (
+            f'conformity="{conformity}" needs a model with predict_distribution(X) or predict(X,'
+            " return_std=True)"
+        )
         raise InputError(f'{what}; {type(model).__name__} has a plain mean; use "absolute".')
     return NormalForecast(out, np.ones(out.shape))

@@ -17,10 +17,19 @@ __all__ = ["cross_fitted"]
 
 
 def cross_fitted(
-    calibrator: Calibrator, P: ArrayLike, y: ArrayLike, *, cv: int = 5, groups: Any = None, sample_weight: ArrayLike | None = None,
-    X: Any = None, reference: Any = None, inputs: Inputs | None = None, classes: ArrayLike | None = None,
+    calibrator: Calibrator,
+    P: ArrayLike,
+    y: ArrayLike,
+    *,
+    cv: int = 5,
+    groups: Any = None,
+    sample_weight: ArrayLike | None = None,
+    X: Any = None,
+    reference: Any = None,
+    inputs: Inputs | None = None,
+    classes: ArrayLike | None = None,
     random_state: int = 0,
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """Calibrated probabilities of each row by a calibrator that never saw it.
 
     Parameters
@@ -34,7 +43,8 @@ def cross_fitted(
     groups : (n,), optional
         Rows of one group (a patient, a track, a day) are never in the fit and held out at once.
     sample_weight : (n,), optional
-        Weight 2 means the row twice in every fit; a row of weight 0 is in no fit and is predicted all the same.
+        Weight 2 means the row twice in every fit; a row of weight 0 is in no fit and is predicted
+        all the same.
     X : (n, ...) features, optional
     reference : (X_train, y_train), optional
     inputs : {"probability", "logit"}, optional
@@ -61,8 +71,9 @@ def cross_fitted(
 
     Notes
     -----
-    Use it to judge a calibrator when there is one labelled set only: metrics on these rows are honest, metrics on the rows of the fit are
-    not. A class absent from a fold's fit keeps its column.
+    Use it to judge a calibrator when there is one labelled set only: metrics on these rows are
+    honest, metrics on the rows of the fit are not. A class absent from a fold's fit keeps its
+    column.
 
     Examples
     --------

@@ -32,7 +32,9 @@ __all__ = [
 
 
 class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
-    """What the wrappers of a model share: their input is the model's, their routing is that of the models they fit and of the splitter."""
+    """What the wrappers of a model share: their input is the model's, their routing is that of
+    the models they fit and of the splitter.
+    """
 
     estimator: Any
     cv: Any
@@ -45,7 +47,9 @@ class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """Who asks for which fit argument: the wrapper itself, the models that are fitted here, and the splitter."""
+        """Who asks for which fit argument: the wrapper itself, the models that are fitted here,
+        and the splitter.
+        """
         return fit_router(self, self._to_fit(), self.cv)
 
     def _to_fit(self) -> dict[str, Any]:
@@ -60,35 +64,63 @@ class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
 
 
 def fit_router(owner: Any, models: Any, cv: Any) -> Any:
-    """The MetadataRouter of a wrapper whose ``fit`` fits ``models``, a dict by parameter name, and splits by ``cv``."""
-    from sklearn.model_selection import GroupKFold  # here, because it brings a fifth of the time that importing calibrant takes
+    """The MetadataRouter of a wrapper whose ``fit`` fits ``models``, a dict by parameter name,
+    and splits by ``cv``.
+    """
+    from sklearn.model_selection import (
+        GroupKFold,
+    )  # here, because it brings a fifth of the time that importing calibrant takes
 
-    splitter = cv if hasattr(cv, "split") else GroupKFold()  # a number of folds keeps groups whole, so it asks for them as this does
+    splitter = (
+        cv if hasattr(cv, "split") else GroupKFold()
+    )  # a number of folds keeps groups whole, so it asks for them as this does
     router = MetadataRouter(owner=owner).add_self_request(owner)
     router.add(**models, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
-    return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+    return router.add(
+        splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split")
+    )
 
 
 def routed(
-    owner: Any, models: dict[str, Any], weight: np.ndarray | None, groups: np.ndarray | None, fit_params: dict[str, Any]
+    owner: Any,
+    models: dict[str, Any],
+    weight: np.ndarray | None,
+    groups: np.ndarray | None,
+    fit_params: dict[str, Any],
 ) -> tuple[dict[str, dict[str, Any]], dict[str, np.ndarray]]:
     """({parameter name: arguments of that model's fit}, arguments of the splitter's split).
 
-    With routing enabled each gets what it requests, under its own names, and an argument that it neither requests nor refuses is an error.
-    Without, weights go to every model that takes them, groups to the splitter, and all else to ``estimator``.
+    With routing enabled each gets what it requests, under its own names, and an argument that it
+    neither requests nor refuses is an error. Without, weights go to every model that takes them,
+    groups to the splitter, and all else to ``estimator``.
     """
-    given = {name: value for name, value in {"sample_weight": weight, "groups": groups, **fit_params}.items() if value is not None}
+    given = {
+        name: value
+        for name, value in {"sample_weight": weight, "groups": groups, **fit_params}.items()
+        if value is not None
+    }
     if get_config().get("enable_metadata_routing", False):
         sent = process_routing(owner, "fit", **given) if given else {}
-        return {name: dict(sent.get(name, {}).get("fit", {})) for name in models}, dict(sent.get("splitter", {}).get("split", {}))
-    to_models = {name: with_weight(model, fit_params if name == "estimator" else {}, weight) for name, model in models.items()}
+        return {name: dict(sent.get(name, {}).get("fit", {})) for name in models}, dict(
+            sent.get("splitter", {}).get("split", {})
+        )
+    to_models = {
+        name: with_weight(model, fit_params if name == "estimator" else {}, weight)
+        for name, model in models.items()
+    }
     return to_models, {} if groups is None else {"groups": groups}
 
 
-def checked_rows(owner: object, X: Any, y: Any, as_targets: Callable[..., np.ndarray]) -> tuple[Any, np.ndarray]:
-    """Features and outcomes of one length, at least one row, the outcomes finite and read by ``as_targets(y, warn=True)``."""
+def checked_rows(
+    owner: object, X: Any, y: Any, as_targets: Callable[..., np.ndarray]
+) -> tuple[Any, np.ndarray]:
+    """Features and outcomes of one length, at least one row, the outcomes finite and read by
+    ``as_targets(y, warn=True)``.
+    """
     if y is None:
-        raise InputError(f"{type(owner).__name__} requires y to be passed, but the target y is None.")
+        raise InputError(
+            f"{type(owner).__name__} requires y to be passed, but the target y is None."
+        )
     X = X if hasattr(X, "__len__") or hasattr(X, "shape") else np.asarray(X)
     y = as_targets(y, warn=True)
     check_consistent_length(X, y)
@@ -123,19 +155,30 @@ class TrainingRows:
         rows = np.arange(len(self.y)) if rows is None else rows
         return rows if self.weight is None else rows[self.weight[rows] > 0.0]
 
-    def counted_splits(self, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Pairs of rows to fit and held out, those of weight 0 left out; a split that then holds out no row is none."""
-        counted = [(self.counted(fit_rows), self.counted(held_out)) for fit_rows, held_out in splits]
+    def counted_splits(
+        self, splits: Sequence[tuple[np.ndarray, np.ndarray]]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Pairs of rows to fit and held out, those of weight 0 left out; a split that then holds
+        out no row is none.
+        """
+        counted = [
+            (self.counted(fit_rows), self.counted(held_out)) for fit_rows, held_out in splits
+        ]
         counted = [pair for pair in counted if len(pair[1])]
         if not counted or not all(len(fit_rows) for fit_rows, _ in counted):
             raise InputError(
-                "sample_weight must leave each split of cv rows to fit, and some split rows held out; pass fewer zeros or folds."
+                "sample_weight must leave each split of cv rows to fit, and some split rows held"
+                " out; pass fewer zeros or folds."
             )
         return counted
 
     def X_of(self, rows: np.ndarray) -> Any:
         """Features of some rows; the very object given where they are all rows in order."""
-        return self.X if len(rows) == n_rows(self.X) and (rows == np.arange(len(rows))).all() else take_rows(self.X, rows)
+        return (
+            self.X
+            if len(rows) == n_rows(self.X) and (rows == np.arange(len(rows))).all()
+            else take_rows(self.X, rows)
+        )
 
     def weight_of(self, rows: np.ndarray) -> np.ndarray | None:
         """Weights of some rows, or None."""
@@ -145,26 +188,37 @@ class TrainingRows:
         """Fit arguments for some rows: those with one entry a row are cut."""
         return take_optional(params, rows, len(self.y))
 
-    def of(self, rows: np.ndarray, params: dict[str, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    def of(
+        self, rows: np.ndarray, params: dict[str, Any]
+    ) -> tuple[Any, np.ndarray, dict[str, Any]]:
         """(features, outcomes, fit arguments) of some rows."""
         return self.X_of(rows), self.y[rows], self.params_of(rows, params)
 
-    def fitted(self, model: Any, rows: np.ndarray, params: dict[str, Any], target: np.ndarray | None = None) -> Any:
+    def fitted(
+        self, model: Any, rows: np.ndarray, params: dict[str, Any], target: np.ndarray | None = None
+    ) -> Any:
         """A clone of a model, fitted to some rows, to the outcomes or to another target."""
-        return clone(model).fit(self.X_of(rows), (self.y if target is None else target)[rows], **self.params_of(rows, params))
+        return clone(model).fit(
+            self.X_of(rows),
+            (self.y if target is None else target)[rows],
+            **self.params_of(rows, params),
+        )
 
 
-#: From this agreement on, the refitted model is as good as the average of the models of the folds. Of 185 pairs of data and model, the
-#: sets of ``benchmarks/wrappers.py`` that chose, 62 had it: refitting those alone changed the mean log loss over all by -.0001, refitting
-#: all by +.0096.
+#: From this agreement on, the refitted model is as good as the average of the models of the folds.
+#: Of 185 pairs of data and model, the sets of ``benchmarks/wrappers.py`` that chose, 62 had it:
+#: refitting those alone changed the mean log loss over all by -.0001, refitting all by +.0096.
 REFIT_AGREEMENT = 0.975
 
 
-def agreement(one: np.ndarray, other: np.ndarray, prior: np.ndarray, weight: np.ndarray | None = None) -> float:
-    r"""How alike two models' answers to the same rows are: :math:`2 \sum a b / (\sum a^2 + \sum b^2)`, 1 where they are equal.
+def agreement(
+    one: np.ndarray, other: np.ndarray, prior: np.ndarray, weight: np.ndarray | None = None
+) -> float:
+    r"""How alike two models' answers to the same rows are:
+    :math:`2 \sum a b / (\sum a^2 + \sum b^2)`, 1 where they are equal.
 
-    ``a`` and ``b`` are the evidence of each, their log-probabilities less those of the class rates. ``one`` and ``other`` are (n, K)
-    calibrated probabilities, ``prior`` (K,) the class rates.
+    ``a`` and ``b`` are the evidence of each, their log-probabilities less those of the class rates.
+    ``one`` and ``other`` are (n, K) calibrated probabilities, ``prior`` (K,) the class rates.
     """
     a, b = _evidence(one, prior), _evidence(other, prior)
     share = np.ones(len(a)) if weight is None else weight
@@ -173,15 +227,19 @@ def agreement(one: np.ndarray, other: np.ndarray, prior: np.ndarray, weight: np.
 
 
 def exponent_of(agreement: float, n_models: int) -> float:
-    """The slope that the truth has against the mean of so many answers, where it has slope 1 against each of them.
+    """The slope that the truth has against the mean of so many answers, where it has slope 1
+    against each of them.
 
-    It is the ratio of two mean squares, of one answer and of the mean: the truth's product with either is the same.
+    It is the ratio of two mean squares, of one answer and of the mean: the truth's product with
+    either is the same.
     """
     return n_models / (1.0 + (n_models - 1.0) * min(max(agreement, 0.0), 1.0))
 
 
 def averaged(answers: Sequence[np.ndarray], prior: np.ndarray, exponent: float) -> np.ndarray:
-    """The geometric mean (n, K) of calibrated probabilities, their evidence beside the class rates raised to the exponent."""
+    """The geometric mean (n, K) of calibrated probabilities, their evidence beside the class
+    rates raised to the exponent.
+    """
     mean = np.add.reduce([_evidence(Q, prior) for Q in answers]) / len(answers)
     return softmax(np.log(prior) + exponent * mean)
 
@@ -191,12 +249,21 @@ def chosen_told(chosen: str, evidence: dict[str, float], n_models: int) -> str |
     if chosen == "given":
         return None
     if not evidence:
-        return "One model, fitted to all rows, because the splits, one alone or ever later ones, give no models of like rows to compare."
+        return (
+            "One model, fitted to all rows, because the splits, one alone or ever later ones, give"
+            " no models of like rows to compare."
+        )
     found = f"agree by {evidence['agreement']:.3f} on rows that one of them has not seen"
     if chosen == "refit":
-        return f"One model, fitted to all rows, because the models of the folds {found} ({REFIT_AGREEMENT} or more)."
+        return (
+            f"One model, fitted to all rows, because the models of the folds {found}"
+            f" ({REFIT_AGREEMENT} or more)."
+        )
     how = f"raised to the power {evidence['exponent']:.2f}"
-    return f"The average of the {n_models} models of the folds, {how}, because they {found} (less than {REFIT_AGREEMENT})."
+    return (
+        f"The average of the {n_models} models of the folds, {how}, because they {found} (less than"
+        f" {REFIT_AGREEMENT})."
+    )
 
 
 def fit_before_held_out(splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:

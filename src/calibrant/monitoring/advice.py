@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "advise"]
 
-#: A change at a batch is told from errors since the first where it makes what was seen this many times as likely.
+#: A change at a batch is told from errors since the first where it makes what was seen this many
+#: times as likely.
 TOLD_APART = 20.0
 
 
@@ -24,14 +25,19 @@ class Advice:
 
     Attributes
     ----------
-    decision : "leave" (no evidence of drift), "re-fit" (drift, and a re-fit gains), or "wait" (drift, but the rows since then do not
+    decision : "leave" (no evidence of drift), "re-fit" (drift, and a re-fit gains), or "wait"
+        (drift, but the rows since then do not
         show a gain yet).
     reason : one sentence.
-    since : time of the batch from which the calibration is most likely off, or None without an alarm. Where it is the first batch, nothing
-        has changed: the reason says that the predictions were never calibrated, or not as in the reference.
+    since : time of the batch from which the calibration is most likely off, or None without an
+        alarm. Where it is the first batch, nothing
+        has changed: the reason says that the predictions were never calibrated, or not as in the
+        reference.
     rows : rows since then, or seen in all without an alarm.
-    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or risk, or for forecasts of the interval
-        between levels that holds the outcome, out of fold; nan without an alarm, or with too few rows.
+    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or
+        risk, or for forecasts of the interval
+        between levels that holds the outcome, out of fold; nan without an alarm, or with too few
+        rows.
     """
 
     decision: str
@@ -67,9 +73,15 @@ def advise(monitor: "CalibrationMonitor") -> Advice:
     gain, error = monitor.claim.refit_gain(sums)
     size = f"{gain:.4f} ± {error:.4f}"
     if gain <= EVIDENCE * error:
-        reason = f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log loss lower by {size})"
+        reason = (
+            f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log"
+            f" loss lower by {size})"
+        )
         return Advice("wait", reason, since, rows, gain, error)
-    reason = f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the {_watched(monitor)} out of fold"
+    reason = (
+        f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the"
+        f" {_watched(monitor)} out of fold"
+    )
     return Advice("re-fit", reason, since, rows, gain, error)
 
 
@@ -78,10 +90,15 @@ def _watched(monitor):
 
 
 def _what(monitor, start):
-    """What the evidence says: a change at a batch, or errors from the first one on, before which nothing was seen."""
+    """What the evidence says: a change at a batch, or errors from the first one on, before which
+    nothing was seen.
+    """
     first, since, growth = monitor.times_[0], monitor.times_[start], monitor.growth_since()
     if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
-        return f"the calibration is off, most likely since {since}; the batches before do not show that it was ever right"
+        return (
+            f"the calibration is off, most likely since {since}; the batches before do not show"
+            " that it was ever right"
+        )
     if start > 0:
         return f"the calibration has changed, most likely since {since}"
     if monitor.reference_:

@@ -27,27 +27,38 @@ N_FOLDS = 5
 
 
 def refit_gain(sums: np.ndarray) -> tuple[float, float]:
-    """(gain in log loss a row, its standard error) of a sigmoid of the log-odds fitted to other folds.
+    """(gain in log loss a row, its standard error) of a sigmoid of the log-odds fitted to other
+    folds.
 
-    From (B, 3) sums by bin, rows, summed score and hits, of at least some twenty rows. The rows of a bin are dealt to folds at random,
-    right and wrong ones by their numbers, which needs no rows; each counts with the mean score of its bin.
+    From (B, 3) sums by bin, rows, summed score and hits, of at least some twenty rows. The rows of
+    a bin are dealt to folds at random, right and wrong ones by their numbers, which needs no rows;
+    each counts with the mean score of its bin.
     """
     filled = sums[:, 0] > 0.0
     n, total, hits = sums[filled].T
     score = np.clip(total / n, 0.0, 1.0)
 
     def gain(rest: np.ndarray) -> np.ndarray:
-        fitted = Platt().fit(np.tile(score, 2), np.repeat([1.0, 0.0], len(score)), sample_weight=rest)
+        fitted = Platt().fit(
+            np.tile(score, 2), np.repeat([1.0, 0.0], len(score)), sample_weight=rest
+        )
         new, old = np.clip(fitted.predict(score), ZERO_FLOOR, 1.0), np.clip(score, ZERO_FLOOR, 1.0)
-        return np.concatenate([np.log(new / old), np.log(np.maximum(1.0 - new, ZERO_FLOOR) / np.maximum(1.0 - old, ZERO_FLOOR))])
+        return np.concatenate(
+            [
+                np.log(new / old),
+                np.log(np.maximum(1.0 - new, ZERO_FLOOR) / np.maximum(1.0 - old, ZERO_FLOOR)),
+            ]
+        )
 
     return _out_of_fold(np.concatenate([hits, n - hits]), gain)
 
 
 def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, float]:
-    """(gain in log probability of the cell a row, its standard error) of a mean and std of the normal scores fitted to other folds.
+    """(gain in log probability of the cell a row, its standard error) of a mean and std of the
+    normal scores fitted to other folds.
 
-    From the (C,) rows by cell between the levels, of at least some twenty rows, which are dealt to folds at random.
+    From the (C,) rows by cell between the levels, of at least some twenty rows, which are dealt to
+    folds at random.
     """
     claimed = cell_shares(levels, np.zeros(1), np.ones(1))[0]
 
@@ -58,21 +69,29 @@ def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, f
         def loss(x: np.ndarray) -> float:
             return -float(counts @ np.log(cell_shares(levels, x[:1], np.exp(x[1:]))[0]))
 
-        found = optimize.minimize(loss, np.zeros(2), method="Nelder-Mead", bounds=[(-10.0, 10.0), (-5.0, 5.0)]).x
+        found = optimize.minimize(
+            loss, np.zeros(2), method="Nelder-Mead", bounds=[(-10.0, 10.0), (-5.0, 5.0)]
+        ).x
         return np.log(cell_shares(levels, found[:1], np.exp(found[1:]))[0] / claimed)
 
     return _out_of_fold(cells, gain)
 
 
 def _out_of_fold(counts, gain):
-    """(mean, its standard error) of ``gain(counts of the other folds)``, a number for each kind of row, over the rows of each fold."""
+    """(mean, its standard error) of ``gain(counts of the other folds)``, a number for each kind
+    of row, over the rows of each fold.
+    """
     rng, fold = np.random.default_rng(0), np.full(N_FOLDS, 1.0 / N_FOLDS)
     dealt = rng.multinomial(np.rint(counts).astype(np.int64), fold)
-    each = np.array([gain(np.delete(dealt, k, axis=1).sum(axis=1).astype(np.float64)) for k in range(N_FOLDS)])
+    each = np.array(
+        [gain(np.delete(dealt, k, axis=1).sum(axis=1).astype(np.float64)) for k in range(N_FOLDS)]
+    )
     count = dealt.T.astype(np.float64)
     whole = count.sum()
     mean = float((count * each).sum() / whole)
-    return mean, float(np.sqrt((count * np.square(each - mean)).sum() / whole / max(whole - 1.0, 1.0)))
+    return mean, float(
+        np.sqrt((count * np.square(each - mean)).sum() / whole / max(whole - 1.0, 1.0))
+    )
 
 
 @dataclass(frozen=True)
@@ -83,8 +102,17 @@ class ScoreClaim:
 
     def checked(self, sums: np.ndarray) -> np.ndarray:
         """The sums, once they can be such."""
-        if sums.ndim != 2 or sums.shape[1] != 3 or not np.isfinite(sums).all() or (sums < 0.0).any() or (sums[:, 1:] > sums[:, :1]).any():
-            raise InputError(f"sums must be (B, 3): rows, summed score and hits of each bin, the last two at most the first; got {sums!r}.")
+        if (
+            sums.ndim != 2
+            or sums.shape[1] != 3
+            or not np.isfinite(sums).all()
+            or (sums < 0.0).any()
+            or (sums[:, 1:] > sums[:, :1]).any()
+        ):
+            raise InputError(
+                "sums must be (B, 3): rows, summed score and hits of each bin, the last two at"
+                f" most the first; got {sums!r}."
+            )
         return sums
 
     def rows(self, sums: np.ndarray) -> float:
@@ -95,8 +123,12 @@ class ScoreClaim:
         """(B, 3) rows, summed probability and hits of each event whose rate is claimed."""
         return sums
 
-    def log_factors(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool) -> np.ndarray:
-        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the mean score."""
+    def log_factors(
+        self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool
+    ) -> np.ndarray:
+        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the
+        mean score.
+        """
         return log_factors(sums, low, high)
 
     def errors(self, batches: np.ndarray) -> np.ndarray:
@@ -107,7 +139,9 @@ class ScoreClaim:
         """(n_draws, B, 3) as the error would be counted from other rows like these, seeded."""
         n, _, hits = np.rint(sums).astype(np.int64).T
         draws = np.repeat(sums[None], n_draws, axis=0)
-        draws[..., 2] = np.random.default_rng(0).binomial(n, hits / np.maximum(n, 1), (n_draws, len(n)))
+        draws[..., 2] = np.random.default_rng(0).binomial(
+            n, hits / np.maximum(n, 1), (n_draws, len(n))
+        )
         return draws
 
     def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
@@ -119,18 +153,26 @@ class ScoreClaim:
         return batches.sum(axis=1)
 
 
-def learned_band(events: np.ndarray, alpha: float, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), (B,) each: where the rates seen in a reference may lie, as offsets from what was said; together at 1 - alpha."""
+def learned_band(
+    events: np.ndarray, alpha: float, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), (B,) each: where the rates seen in a reference may lie, as offsets from what
+    was said; together at 1 - alpha.
+    """
     n, total, hits = events.T
     low, high = clopper_pearson(hits, n, 1.0 - alpha / max(float((n > 0.0).sum()), 1.0))
     score = np.divide(total, n, out=np.zeros(len(n)), where=n > 0.0)
     # Nothing is claimed of a bin that had no rows.
-    return np.where(n > 0.0, low - score, -1.0) - tolerance, np.where(n > 0.0, high - score, 1.0) + tolerance
+    return (
+        np.where(n > 0.0, low - score, -1.0) - tolerance,
+        np.where(n > 0.0, high - score, 1.0) + tolerance,
+    )
 
 
 @dataclass(frozen=True)
 class PitClaim:
-    """Sums are (C, C), as ``calibrant.forecasts.pit_counts`` makes them: entry (a, b) counts rows whose PIT is in cells a to b.
+    """Sums are (C, C), as ``calibrant.forecasts.pit_counts`` makes them: entry (a, b) counts rows
+    whose PIT is in cells a to b.
 
     Attributes
     ----------
@@ -144,10 +186,16 @@ class PitClaim:
     def checked(self, sums: np.ndarray) -> np.ndarray:
         """The sums, once they can be such."""
         cells = len(self.levels) + 1
-        if sums.shape != (cells, cells) or not np.isfinite(sums).all() or (sums < 0.0).any() or np.tril(sums, -1).any():
+        if (
+            sums.shape != (cells, cells)
+            or not np.isfinite(sums).all()
+            or (sums < 0.0).any()
+            or np.tril(sums, -1).any()
+        ):
             raise InputError(
-                f"sums must be ({cells}, {cells}), rows whose PIT is in cells a to b with a <= b between the {len(self.levels)} "
-                f"levels; got {sums!r}; make them with forecasts.pit_counts."
+                f"sums must be ({cells}, {cells}), rows whose PIT is in cells a to b with a <= b"
+                f" between the {len(self.levels)} levels; got {sums!r}; make them with"
+                " forecasts.pit_counts."
             )
         return sums
 
@@ -156,13 +204,19 @@ class PitClaim:
         return float(sums.sum())
 
     def events(self, sums: np.ndarray) -> np.ndarray:
-        """(L, 3) rows, summed probability and hits of each event whose rate is claimed: beyond a level, given the one before."""
+        """(L, 3) rows, summed probability and hits of each event whose rate is claimed: beyond a
+        level, given the one before.
+        """
         return node_sums(spread(sums, self.levels), self.levels)
 
-    def log_factors(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool) -> np.ndarray:
-        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the stated ones.
+    def log_factors(
+        self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool
+    ) -> np.ndarray:
+        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the
+        stated ones.
 
-        What was ``learned`` of a reference is learned of ties as they are dealt out there; without one, ties pay least.
+        What was ``learned`` of a reference is learned of ties as they are dealt out there; without
+        one, ties pay least.
         """
         factors = cell_factors(self.levels, low, high)
         return factors @ spread(sums, self.levels) if learned else pit_log_factors(sums, factors)
@@ -177,11 +231,15 @@ class PitClaim:
         return _below(redrawn_counts(cells[None], self.levels, n_draws, 0)[:, 0], self.levels)
 
     def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
-        """(gain in log probability a row of a re-fit on these rows, its standard error), out of fold."""
+        """(gain in log probability a row of a re-fit on these rows, its standard error), out of
+        fold.
+        """
         return forecast_refit_gain(spread(sums, self.levels), self.levels)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:
-        """(T, 3) rows, rows stated to be within the widest interval between levels, and rows that are, of T batches."""
+        """(T, 3) rows, rows stated to be within the widest interval between levels, and rows
+        that are, of T batches.
+        """
         cells = spread(batches, self.levels)
         n, inside = cells.sum(axis=-1), cells[..., 1:-1].sum(axis=-1)
         return np.stack([n, n * (self.levels[-1] - self.levels[0]), inside], axis=-1)

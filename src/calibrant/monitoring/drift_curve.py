@@ -20,11 +20,13 @@ N_DRAWS = 200
 
 @dataclass(frozen=True)
 class DriftCurve(Record):
-    """One row a batch: its time, rows, confidence and accuracy, calibration error as measured, the error freed of noise with its interval,
-    the logarithm of the evidence for drift after it, and whether the alarm was on.
+    """One row a batch: its time, rows, confidence and accuracy, calibration error as measured, the
+    error freed of noise with its interval, the logarithm of the evidence for drift after it, and
+    whether the alarm was on.
 
-    For forecasts ``confidence`` and ``accuracy`` are the level and the coverage of the widest interval between levels, and the error is
-    the mean gap over levels between the level and the share of outcomes below that quantile.
+    For forecasts ``confidence`` and ``accuracy`` are the level and the coverage of the widest
+    interval between levels, and the error is the mean gap over levels between the level and the
+    share of outcomes below that quantile.
     """
 
     time: np.ndarray
@@ -40,19 +42,27 @@ class DriftCurve(Record):
 
 
 def drift_curve(monitor: "CalibrationMonitor", level: float | None = 0.95) -> DriftCurve:
-    """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded. Without a level there are no intervals."""
+    """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded.
+    Without a level there are no intervals.
+    """
     if level is not None:
         require_level(level)
     claim = monitor.claim
     batches = np.array(monitor.batches_)
     n, total, hits = claim.stated(batches).T
     counted = claim.errors(batches)
-    error, low, high = np.array([_limits(claim, *each, level) for each in zip(batches, counted, strict=True)]).reshape(-1, 3).T
+    error, low, high = (
+        np.array([_limits(claim, *each, level) for each in zip(batches, counted, strict=True)])
+        .reshape(-1, 3)
+        .T
+    )
     path = np.array(monitor.path_)
     alarm = np.maximum.accumulate(path >= np.log(monitor.threshold_))
     time = np.array(monitor.times_, dtype=object)
     ece = binned_errors(counted[..., 0], counted[..., 1] - counted[..., 2], 1)
-    return DriftCurve(time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm)
+    return DriftCurve(
+        time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm
+    )
 
 
 def _limits(claim, sums, counted, level):

@@ -1,4 +1,6 @@
-"""Watch the calibration of a stream of predictions, with a stated rate of false alarms however long it runs."""
+"""Watch the calibration of a stream of predictions, with a stated rate of false alarms however
+long it runs.
+"""
 
 from typing import Any, Self
 
@@ -27,39 +29,46 @@ __all__ = ["CalibrationMonitor"]
 
 
 class CalibrationMonitor(Saved, BaseEstimator):
-    r"""Raise an alarm when predictions or forecasts stop being calibrated; it is ever false with probability at most ``alpha``.
+    r"""Raise an alarm when predictions or forecasts stop being calibrated; it is ever false with
+    probability at most ``alpha``.
 
     Money is staked against calibration, and grows only if it is wrong:
 
-    .. math:: E_t = \frac{1}{t + 1} + \sum_{j \le t} \frac{1}{j (j + 1)} \frac1A \sum_{a=1}^A \prod_{i=j}^t \prod_{b}
-        \Big(\frac{q_{ab}}{r_{ab}}\Big)^{h_{ib}} \Big(\frac{1 - q_{ab}}{1 - r_{ab}}\Big)^{n_{ib} - h_{ib}}
+    .. math:: E_t = \frac{1}{t + 1} + \sum_{j \le t} \frac{1}{j (j + 1)} \frac1A \sum_{a=1}^A
+        \prod_{i=j}^t \prod_{b}
+        \Big(\frac{q_{ab}}{r_{ab}}\Big)^{h_{ib}} \Big(\frac{1 - q_{ab}}{1 - r_{ab}}\Big)^{n_{ib} -
+        h_{ib}}
 
-    with n rows and h hits in bin b of batch i, and for each of A = 134 recalibrations (a shift and a slope of the log-odds) the rate q it
-    says and the rate r nearest to it that counts as calibrated. Under calibration :math:`E_t` is a nonnegative supermartingale
-    that starts at 1, so that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The sum over j lets
-    the change begin at any batch.
+    with n rows and h hits in bin b of batch i, and for each of A = 134 recalibrations (a shift and
+    a slope of the log-odds) the rate q it says and the rate r nearest to it that counts as
+    calibrated. Under calibration :math:`E_t` is a nonnegative supermartingale that starts at 1, so
+    that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The
+    sum over j lets the change begin at any batch.
 
-    For forecasts of a number the bins are levels, and a row is counted by where its PIT, the predicted probability of at most the outcome,
-    falls between them: first below or above the median, then level by level outwards beyond the next one or not. These are events of
-    stated probability, so the formula stays, for A = 164 recalibrations: a mean and a std of the normal scores of the outcomes.
+    For forecasts of a number the bins are levels, and a row is counted by where its PIT, the
+    predicted probability of at most the outcome, falls between them: first below or above the
+    median, then level by level outwards beyond the next one or not. These are events of stated
+    probability, so the formula stays, for A = 164 recalibrations: a mean and a std of the normal
+    scores of the outcomes.
 
     Parameters
     ----------
     alpha : float, default 0.05
         Probability that a stream which is calibrated throughout ever raises the alarm.
     tolerance : float, default 0.01
-        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in the rate of each event. With 0 the
-        claim is exact calibration, which no model of real data keeps for millions of rows.
+        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in
+        the rate of each event. With 0 the claim is exact calibration, which no model of real data
+        keeps for millions of rows.
     n_bins : int, default 15
         Bins of equal width of the score; the guarantee holds for any number.
     target : {"answer", "event", "forecast"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the named class's. "forecast" watches
-        forecasts of a number.
+        Whose probability: the predicted label's against its being right, class 1's of two, or the
+        named class's. "forecast" watches forecasts of a number.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     levels : (L,) ascending, above 0 and below 1, optional
-        Between which the outcomes of forecasts are counted. Default: those of quantile forecasts, else 0.025, 0.1, 0.25, 0.5, 0.75, 0.9
-        and 0.975.
+        Between which the outcomes of forecasts are counted. Default: those of quantile forecasts,
+        else 0.025, 0.1, 0.25, 0.5, 0.75, 0.9 and 0.975.
 
     Attributes
     ----------
@@ -74,7 +83,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
         1 / alpha, or 2 / alpha with a reference.
     n_ : float, rows seen.
     low_, high_ : (B,) what the rate of hits in a bin may be, as offsets from its mean score.
-    batches_, times_, path_ : lists with one entry a batch: its sums, its time, and the log evidence after it.
+    batches_, times_, path_ : lists with one entry a batch: its sums, its time, and the log evidence
+        after it.
     log_stakes_ : (A,) logarithms of the stakes.
     levels_ : (L,) levels used, for forecasts.
     reference_ : bool
@@ -87,22 +97,27 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     Notes
     -----
-    Use it on labels as they come in, by day or by batch; :func:`calibrant.monitor` takes the result of :func:`calibrant.evaluate` by slice
-    and time. After :meth:`fit` on reference data the claim is "the gap in each bin is what it was there", by a Clopper-Pearson band at
-    alpha / 2 over all bins, the other half being the bets'. It sees errors in level and sharpness; errors that balance within a bin or
-    wiggle about the diagonal it does not. Labels must be independent given the scores of a batch (and the past): copies of rows are
-    not, and rows of a sampling design are not those of the stream, so there are no weights. After a re-fit start a new one.
+    Use it on labels as they come in, by day or by batch; :func:`calibrant.monitor` takes the result
+    of :func:`calibrant.evaluate` by slice and time. After :meth:`fit` on reference data the claim
+    is "the gap in each bin is what it was there", by a Clopper-Pearson band at alpha / 2 over all
+    bins, the other half being the bets'. It sees errors in level and sharpness; errors that balance
+    within a bin or wiggle about the diagonal it does not. Labels must be independent given the
+    scores of a batch (and the past): copies of rows are not, and rows of a sampling design are not
+    those of the stream, so there are no weights. After a re-fit start a new one.
 
-    For forecasts the claim is that of each batch's outcomes the predicted shares fall between the levels; given the past, errors of rows
-    must be independent of each other. Errors of one day that share a cause are not: watch one series at a time. The rate of false
-    alarms holds for outcomes of any distribution, heavy tails and ties too: an outcome that equals a quantile is counted wherever it pays
-    least, and ties with samples are broken evenly. An alarm means that the level, the width or the tails are off.
+    For forecasts the claim is that of each batch's outcomes the predicted shares fall between the
+    levels; given the past, errors of rows must be independent of each other. Errors of one day that
+    share a cause are not: watch one series at a time. The rate of false alarms holds for outcomes
+    of any distribution, heavy tails and ties too: an outcome that equals a quantile is counted
+    wherever it pays least, and ties with samples are broken evenly. An alarm means that the level,
+    the width or the tails are off.
 
     References
     ----------
-    Ramdas, Gruenwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid inference", Statistical Science 38, 2023. Arnold,
-    Henzi and Ziegel, "Sequentially valid tests for forecast calibration", Annals of Applied Statistics 17, 2023. Shin, Ramdas and
-    Rinaldo, "E-detectors: a nonparametric framework for sequential change detection", NEJSDS 2024.
+    Ramdas, Gruenwald, Vovk and Shafer, "Game-theoretic statistics and safe anytime-valid
+    inference", Statistical Science 38, 2023. Arnold, Henzi and Ziegel, "Sequentially valid tests
+    for forecast calibration", Annals of Applied Statistics 17, 2023. Shin, Ramdas and Rinaldo,
+    "E-detectors: a nonparametric framework for sequential change detection", NEJSDS 2024.
 
     Examples
     --------
@@ -136,9 +151,16 @@ class CalibrationMonitor(Saved, BaseEstimator):
     n_: float
 
     def __init__(
-        self, *, alpha: float = 0.05, tolerance: float = 0.01, n_bins: int = 15, target: Any = "answer", inputs: Inputs = "probability",
-        classes: ArrayLike | None = None, levels: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        alpha: float = 0.05,
+        tolerance: float = 0.01,
+        n_bins: int = 15,
+        target: Any = "answer",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+        levels: ArrayLike | None = None,
+    ) -> None:
         self.alpha: float = alpha
         self.tolerance: float = tolerance
         self.n_bins: int = n_bins
@@ -148,18 +170,24 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.levels: ArrayLike | None = levels
 
     def fit(self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None) -> Self:
-        """Take the calibration of these predictions, as for :meth:`update`, as the claim; what was seen before is forgotten."""
+        """Take the calibration of these predictions, as for :meth:`update`, as the claim; what
+        was seen before is forgotten.
+        """
         return self.fit_sums(self._summed(P, y, std, None))
 
     def fit_sums(self, sums: np.ndarray) -> Self:
         """As :meth:`fit`, from sums as for :meth:`update_sums`."""
         sums = self._checked(sums)
         self._begin(sums)
-        self.low_, self.high_ = learned_band(self.claim.events(sums), 0.5 * self.alpha, self.tolerance)
+        self.low_, self.high_ = learned_band(
+            self.claim.events(sums), 0.5 * self.alpha, self.tolerance
+        )
         self.threshold_: float = 2.0 / self.alpha
         return self
 
-    def update(self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, time: int | str | None = None) -> Self:
+    def update(
+        self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, time: int | str | None = None
+    ) -> Self:
         """Add one batch of predictions and what came true.
 
         Parameters
@@ -182,7 +210,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
         Parameters
         ----------
         sums : (B, 3) rows, summed score and hits of each bin; of forecasts (C, C)
-            Rows by the cells between ``levels`` that hold their PIT, the first and the last it may be in.
+            Rows by the cells between ``levels`` that hold their PIT, the first and the last it may
+            be in.
         time : str or number, optional
 
         Returns
@@ -193,11 +222,15 @@ class CalibrationMonitor(Saved, BaseEstimator):
         if not hasattr(self, "batches_"):
             self._begin(sums)
         if len(self.claim.events(sums)) != len(self.low_):
-            raise InputError(f"all batches must have the same bins, {len(self.low_)}; got {len(sums)}.")
+            raise InputError(
+                f"all batches must have the same bins, {len(self.low_)}; got {len(sums)}."
+            )
         self.batches_.append(sums)
         self.times_.append(len(self.times_) if time is None else _named(time))
         self.n_ += self.claim.rows(sums)
-        self.log_stakes_: np.ndarray = next_stakes(self.log_stakes_, len(self.batches_), self._log_factors(sums))
+        self.log_stakes_: np.ndarray = next_stakes(
+            self.log_stakes_, len(self.batches_), self._log_factors(sums)
+        )
         self.log_evidence_: float = log_evidence(self.log_stakes_, len(self.batches_))
         self.path_.append(self.log_evidence_)
         if self.alarm_time_ is None and self.log_evidence_ >= np.log(self.threshold_):
@@ -230,11 +263,16 @@ class CalibrationMonitor(Saved, BaseEstimator):
         if not (isinstance(self.alpha, float) and 0.0 < self.alpha < 1.0):
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
-            raise InputError(f"tolerance must be at least 0 and below 1; got {self.tolerance!r}; 0.01 is usual.")
+            raise InputError(
+                f"tolerance must be at least 0 and below 1; got {self.tolerance!r}; 0.01 is usual."
+            )
         if self.target == "forecast":
             self.levels_ = self._levels()
         size = len(self.claim.events(sums))
-        self.low_, self.high_ = np.full(size, -float(self.tolerance)), np.full(size, float(self.tolerance))
+        self.low_, self.high_ = (
+            np.full(size, -float(self.tolerance)),
+            np.full(size, float(self.tolerance)),
+        )
         self.threshold_ = 1.0 / self.alpha
         self.batches_, self.times_, self.path_ = [], [], []
         self.alarm_time_, self.n_, self.log_evidence_ = None, 0.0, 0.0
@@ -245,16 +283,23 @@ class CalibrationMonitor(Saved, BaseEstimator):
         if forecasts != (self.target == "forecast"):
             found = "forecasts of a number" if forecasts else "predictions of classes"
             remedy = 'target="forecast"' if forecasts else "their mean and std=, or another target"
-            raise InputError(f"target must say what is watched, and is {self.target!r}; got {found}; pass {remedy}.")
+            raise InputError(
+                f"target must say what is watched, and is {self.target!r}; got {found}; pass"
+                f" {remedy}."
+            )
         if forecasts:
             record = read_forecast(P, std, y).one_output()
             if levels is None:
-                self.levels_: np.ndarray = levels_of(record.forecast) if self.levels is None else self._levels()
+                self.levels_: np.ndarray = (
+                    levels_of(record.forecast) if self.levels is None else self._levels()
+                )
             return pit_counts(record, self._levels())[0]
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         require_count("n_bins", self.n_bins)
         score, hit = record.pair(self.target)
-        return grouped_sums(equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit])
+        return grouped_sums(
+            equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit]
+        )
 
     def _checked(self, sums):
         return self.claim.checked(np.asarray(sums, dtype=np.float64))
@@ -269,7 +314,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
     def evidence_(self) -> float:
         """Money made against calibration so far; infinite beyond the largest float."""
         require_fitted(self, "batches_")
-        return float(np.exp(min(self.log_evidence_, 709.0))) if self.log_evidence_ < 709.0 else float("inf")
+        return (
+            float(np.exp(min(self.log_evidence_, 709.0)))
+            if self.log_evidence_ < 709.0
+            else float("inf")
+        )
 
     @property
     def p_value_(self) -> float:
@@ -278,18 +327,24 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return float(min(self.alpha * self.threshold_ * np.exp(-max(self.path_, default=0.0)), 1.0))
 
     def since(self) -> int:
-        """The batch, from 0, from which the evidence is greatest: where the change most likely began."""
+        """The batch, from 0, from which the evidence is greatest: where the change most likely
+        began.
+        """
         return likeliest_start(self.growth_since())
 
     def growth_since(self) -> np.ndarray:
-        """(T,) log of what money staked at each batch has become: where it is as much from the first, nothing shows a change later."""
+        """(T,) log of what money staked at each batch has become: where it is as much from the
+        first, nothing shows a change later.
+        """
         require_fitted(self, "batches_")
         return growth_since(np.array([self._log_factors(sums) for sums in self.batches_]))
 
     def curve(self, *, level: float | None = 0.95) -> DriftCurve:
-        """The calibration error of each batch with its interval at ``level``, the evidence after it, and whether the alarm was on.
+        """The calibration error of each batch with its interval at ``level``, the evidence after
+        it, and whether the alarm was on.
 
-        With ``level=None`` the intervals, which take some milliseconds a batch, and the error freed of noise are nan.
+        With ``level=None`` the intervals, which take some milliseconds a batch, and the error freed
+        of noise are nan.
         """
         require_fitted(self, "batches_")
         return drift_curve(self, level)

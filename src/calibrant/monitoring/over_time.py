@@ -17,12 +17,14 @@ __all__ = ["Monitoring", "monitor"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monitoring:
-    """Monitors of all rows together and of each slice; shown, the advice for all rows and for the first slices with an alarm.
+    """Monitors of all rows together and of each slice; shown, the advice for all rows and for the
+    first slices with an alarm.
 
     Attributes
     ----------
     overall : CalibrationMonitor of all rows, at alpha.
-    slices : dict from the slice's values to its CalibrationMonitor, each at alpha / number of slices, so that the probability of any
+    slices : dict from the slice's values to its CalibrationMonitor, each at alpha / number of
+        slices, so that the probability of any
         false alarm among them is at most alpha; empty without slices.
     by : names of what the rows are sliced by besides time.
     alpha : float
@@ -40,52 +42,79 @@ class Monitoring:
         return sorted(found, key=lambda name: -max(self.slices[name].path_))
 
     def frame(self) -> Any:
-        """One row a slice and time, the slices' curves one after the other (that of all rows where there are no slices).
+        """One row a slice and time, the slices' curves one after the other (that of all rows where
+        there are no slices).
 
-        Of the slices' errors there are no intervals, which would take long for thousands; ``slices[...].curve()`` has them.
+        Of the slices' errors there are no intervals, which would take long for thousands;
+        ``slices[...].curve()`` has them.
         """
         pandas = import_extra("pandas", "a data frame of monitors", "frames")
         curves = [each.curve(level=None) for each in self.slices.values()] or [self.overall.curve()]
-        parts = [pandas.DataFrame(named_by_target(vars(curve), self.overall.target)) for curve in curves]
+        parts = [
+            pandas.DataFrame(named_by_target(vars(curve), self.overall.target)) for curve in curves
+        ]
         for part, values in zip(parts, self.slices, strict=False):
             for j, name in enumerate(self.by):
                 part.insert(j, name, [values[j]] * len(part))
         return pandas.concat(parts, ignore_index=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence, advice and curve (see :meth:`frame`)."""
-        slices = [dict(zip(self.by, plain(values), strict=True)) | _said(each, None) for values, each in self.slices.items()]
-        return {"alpha": self.alpha, "by": self.by, "overall": _said(self.overall, 0.95), "slices": slices}
+        """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence,
+        advice and curve (see :meth:`frame`).
+        """
+        slices = [
+            dict(zip(self.by, plain(values), strict=True)) | _said(each, None)
+            for values, each in self.slices.items()
+        ]
+        return {
+            "alpha": self.alpha,
+            "by": self.by,
+            "overall": _said(self.overall, 0.95),
+            "slices": slices,
+        }
 
     def __repr__(self) -> str:
         rung = self.alarms
         lines = [f"All rows: {self.overall.advice()}"]
         if self.slices:
             lines.append(f"Alarms: {len(rung):,} of {len(self.slices):,} slices")
-        lines += [f"{', '.join(map(str, name))}: {self.slices[name].advice()}" for name in rung[:MOST_SHOWN]]
-        return "\n".join([*lines, *cut_note(min(len(rung), MOST_SHOWN), len(rung), "alarms has all")])
+        lines += [
+            f"{', '.join(map(str, name))}: {self.slices[name].advice()}"
+            for name in rung[:MOST_SHOWN]
+        ]
+        return "\n".join(
+            [*lines, *cut_note(min(len(rung), MOST_SHOWN), len(rung), "alarms has all")]
+        )
 
 
 def monitor(
-    evaluation: Evaluation | ForecastEvaluation, *, time: str | None = None, alpha: float = 0.05, tolerance: float = 0.01,
+    evaluation: Evaluation | ForecastEvaluation,
+    *,
+    time: str | None = None,
+    alpha: float = 0.05,
+    tolerance: float = 0.01,
     reference: Any = None,
-) -> Monitoring:  # fmt: skip
-    """Watch the calibration over time of all rows and of each slice, from the sums of an evaluation.
+) -> Monitoring:
+    """Watch the calibration over time of all rows and of each slice, from the sums of an
+    evaluation.
 
     Parameters
     ----------
     evaluation : Evaluation or ForecastEvaluation
         As ``calibrant.evaluate(..., by=[...], time=...)`` gives it.
     time : str, optional
-        The name in ``evaluation.by`` that orders the batches; default the last, where ``time=`` puts it.
+        The name in ``evaluation.by`` that orders the batches; default the last, where ``time=``
+        puts it.
     alpha : float, default 0.05
-        Probability that a calibrated stream ever raises the alarm: for all rows, and once more for any of the slices.
+        Probability that a calibrated stream ever raises the alarm: for all rows, and once more for
+        any of the slices.
     tolerance : float, default 0.01
-        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in the rates that
-        :class:`CalibrationMonitor` names.
+        Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in
+        the rates that :class:`CalibrationMonitor` names.
     reference : Evaluation or ForecastEvaluation, optional
-        With the same bins: the claim is then its calibration rather than perfect calibration; that of the same slice, where it is sliced
-        as ``evaluation`` is without time, else that of all its rows.
+        With the same bins: the claim is then its calibration rather than perfect calibration; that
+        of the same slice, where it is sliced as ``evaluation`` is without time, else that of all
+        its rows.
 
     Returns
     -------
@@ -103,9 +132,9 @@ def monitor(
 
     Notes
     -----
-    See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation of each new one and ask again, as often
-    as you like, but leave out a bucket that is still filling. Rows must be independent, so an evaluation with weights does not keep
-    the rate.
+    See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation
+    of each new one and ask again, as often as you like, but leave out a bucket that is still
+    filling. Rows must be independent, so an evaluation with weights does not keep the rate.
 
     Examples
     --------
@@ -115,39 +144,59 @@ def monitor(
     >>> rng = np.random.default_rng(0)
     >>> p, day = rng.uniform(0.5, 1.0, 4000), np.repeat(np.arange(20), 200)
     >>> y = (rng.uniform(size=4000) < np.where(day < 10, p, p - 0.2)).astype(int)
-    >>> found = monitor(cb.evaluate(pd.DataFrame({"p": p, "label": y, "day": day}), probabilities="p", by="day"))
+    >>> found = monitor(
+    ...     cb.evaluate(pd.DataFrame({"p": p, "label": y, "day": day}), probabilities="p", by="day")
+    ... )
     >>> found.overall.alarm_, found.overall.advice().since
     (True, 10)
     """
     if not isinstance(evaluation, Evaluation | ForecastEvaluation):
-        raise InputError(f"monitor takes what calibrant.evaluate gives; got a {type(evaluation).__name__}.")
+        raise InputError(
+            f"monitor takes what calibrant.evaluate gives; got a {type(evaluation).__name__}."
+        )
     named = evaluation.by[-1:] if time is None else [time]
     if len(named) != 1 or named[0] not in evaluation.by:
-        raise InputError(f"time must be among what the evaluation is sliced by, {evaluation.by}; got {named[0] if named else None!r}.")
+        raise InputError(
+            f"time must be among what the evaluation is sliced by, {evaluation.by}; got"
+            f" {named[0] if named else None!r}."
+        )
     at = evaluation.by.index(named[0])
     by = [name for name in evaluation.by if name != named[0]]
     times, sums = evaluation.calibration_sums(lambda slice_: (slice_[at],))
     _require_known(named[0], times, sums)
     options = _options(evaluation) | {"alpha": alpha, "tolerance": tolerance}
-    overall = _watched([when for (when,) in times], sums, _claim(reference, evaluation, by, None), options)
+    overall = _watched(
+        [when for (when,) in times], sums, _claim(reference, evaluation, by, None), options
+    )
     if not by:
         return Monitoring(overall, {}, by, alpha)
-    parts, sums = evaluation.calibration_sums(lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at]))
+    parts, sums = evaluation.calibration_sums(
+        lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at])
+    )
     rows: dict = {}
     for i, part in enumerate(parts):
         rows.setdefault(part[:-1], []).append(i)
     options["alpha"] = alpha / len(rows)
     slices = {
-        name: _watched([parts[i][-1] for i in own], sums[own], _claim(reference, evaluation, by, name), options)
+        name: _watched(
+            [parts[i][-1] for i in own], sums[own], _claim(reference, evaluation, by, name), options
+        )
         for name, own in rows.items()
     }
     return Monitoring(overall, slices, by, alpha)
 
 
 def _require_known(name, times, sums):
-    unknown = sum(float(_rows(each)) for (when,), each in zip(times, sums, strict=True) if when is None or when != when)
+    unknown = sum(
+        float(_rows(each))
+        for (when,), each in zip(times, sums, strict=True)
+        if when is None or when != when
+    )
     if unknown:
-        raise InputError(f"{name} must be known of every row to put it in order; {unknown:,.0f} rows have none; filter them out first.")
+        raise InputError(
+            f"{name} must be known of every row to put it in order; {unknown:,.0f} rows have none;"
+            " filter them out first."
+        )
 
 
 def _rows(sums):
@@ -173,7 +222,10 @@ def _claim(reference, evaluation, by, slice_):
     """Sums of the reference for one slice (None: all rows), or None without a reference."""
     if reference is None:
         return None
-    ours, theirs = ({k: v.state.settings.get(k) for k in ("n_bins", "grid", "levels")} for v in (evaluation, reference))
+    ours, theirs = (
+        {k: v.state.settings.get(k) for k in ("n_bins", "grid", "levels")}
+        for v in (evaluation, reference)
+    )
     if ours != theirs:
         raise InputError(f"reference must have the bins of the evaluation, {ours}; got {theirs}.")
     if slice_ is None or reference.by != by:
@@ -185,6 +237,12 @@ def _claim(reference, evaluation, by, slice_):
 def _said(each, level):
     curve = named_by_target(each.curve(level=level).to_dict(), each.target)
     return {
-        "n": each.n_, "alarm": each.alarm_, "alarm_time": each.alarm_time_, "log_evidence": each.log_evidence_,
-        "threshold": each.threshold_, "p_value": each.p_value_, "advice": each.advice().to_dict(), "curve": plain(curve),
-    }  # fmt: skip
+        "n": each.n_,
+        "alarm": each.alarm_,
+        "alarm_time": each.alarm_time_,
+        "log_evidence": each.log_evidence_,
+        "threshold": each.threshold_,
+        "p_value": each.p_value_,
+        "advice": each.advice().to_dict(),
+        "curve": plain(curve),
+    }

@@ -18,13 +18,15 @@ from calibrant.monitoring.claims import PitClaim
 
 __all__ = ["SliceTests", "worst_slices"]
 
-#: Bins whose hits can vary by less than this are tested together: each bin alone would only add noise.
+#: Bins whose hits can vary by less than this are tested together: each bin alone would only add
+#: noise.
 LEAST_VARIANCE = 3.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SliceTests:
-    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap; shown, a table of the first.
+    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap; shown, a
+    table of the first.
 
     Attributes
     ----------
@@ -34,8 +36,10 @@ class SliceTests:
     p_value, adjusted : (S,) of each slice alone, and with all slices taken into account.
     flagged : (S,) bool, adjusted <= alpha.
     alpha, method : as asked for.
-    target : "answer", "event" or "forecast". In tables confidence and accuracy are called mean_risk and event_rate of an event, and of
-        forecasts level and coverage: those of the interval between the outermost levels that outcomes are counted by.
+    target : "answer", "event" or "forecast". In tables confidence and accuracy are called mean_risk
+        and event_rate of an event, and of
+        forecasts level and coverage: those of the interval between the outermost levels that
+        outcomes are counted by.
     """
 
     by: list[Any]
@@ -54,7 +58,10 @@ class SliceTests:
     def columns(self) -> dict[str, Any]:
         """Column name -> values, one a slice."""
         keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
-        found = {name: getattr(self, name) for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")}
+        found = {
+            name: getattr(self, name)
+            for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")
+        }
         return keys | named_by_target(found, self.target)
 
     def frame(self) -> Any:
@@ -70,7 +77,10 @@ class SliceTests:
     def __repr__(self) -> str:
         columns = self.columns()
         rows = [tuple(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
-        flagged = f"{int(self.flagged.sum()):,} of {len(self.slices):,} slices flagged ({self.method}, alpha {self.alpha:g})"
+        flagged = (
+            f"{int(self.flagged.sum()):,} of {len(self.slices):,} slices flagged ({self.method},"
+            f" alpha {self.alpha:g})"
+        )
         return "\n".join([flagged, *text_table([str(name) for name in columns], rows, MOST_SHOWN)])
 
 
@@ -79,17 +89,24 @@ def _cell(value: Any) -> str:
 
 
 def worst_slices(
-    evaluation: Evaluation | ForecastEvaluation, *, by: str | Sequence[str] | None = None, alpha: float = 0.05,
-    method: Literal["bh", "holm"] = "bh", tolerance: float = 0.0,
-) -> SliceTests:  # fmt: skip
-    r"""Test the calibration of every slice of an evaluation, and say which are off, with the number of slices taken into account.
+    evaluation: Evaluation | ForecastEvaluation,
+    *,
+    by: str | Sequence[str] | None = None,
+    alpha: float = 0.05,
+    method: Literal["bh", "holm"] = "bh",
+    tolerance: float = 0.0,
+) -> SliceTests:
+    r"""Test the calibration of every slice of an evaluation, and say which are off, with the number
+    of slices taken into account.
 
-    .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b - \epsilon) \le h_b) \right\},
+    .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b -
+        \epsilon) \le h_b) \right\},
         \qquad p = P\Big(\chi^2_{2m} \ge -2 \sum_b \log p_b\Big)
 
-    over the m bins of a slice. Hits of rows with different scores have thinner tails than the binomial distribution B at their mean, one
-    row or more away from it (Hoeffding), so p is valid for any number of rows. For forecasts the events are that the outcome is below
-    the quantile of each level, and p is the smallest of the levels' p-values times their number (Bonferroni).
+    over the m bins of a slice. Hits of rows with different scores have thinner tails than the
+    binomial distribution B at their mean, one row or more away from it (Hoeffding), so p is valid
+    for any number of rows. For forecasts the events are that the outcome is below the quantile of
+    each level, and p is the smallest of the levels' p-values times their number (Bonferroni).
 
     Parameters
     ----------
@@ -99,8 +116,8 @@ def worst_slices(
         Some of the names in ``evaluation.by``, the rows being joined over the others; default all.
     alpha : float, default 0.05
     method : {"bh", "holm"}
-        "bh" (Benjamini-Hochberg): among the slices flagged, the expected share of false ones is at most alpha. "holm": the probability
-        that any is false is at most alpha.
+        "bh" (Benjamini-Hochberg): among the slices flagged, the expected share of false ones is at
+        most alpha. "holm": the probability that any is false is at most alpha.
     tolerance : float, default 0
         Gaps up to this are not tested for.
 
@@ -120,25 +137,34 @@ def worst_slices(
 
     Notes
     -----
-    Use it on one period of time; to watch many, one after the other, use :func:`calibrant.monitor`. Sums of weighted rows make it reject
-    too often: the rows must be independent.
+    Use it on one period of time; to watch many, one after the other, use :func:`calibrant.monitor`.
+    Sums of weighted rows make it reject too often: the rows must be independent.
 
     References
     ----------
-    Hoeffding, "On the distribution of the number of successes in independent trials", Annals of Mathematical Statistics 27, 1956.
-    Benjamini and Hochberg, "Controlling the false discovery rate", JRSS B 57, 1995. Holm, Scandinavian Journal of Statistics 6, 1979.
+    Hoeffding, "On the distribution of the number of successes in independent trials", Annals of
+    Mathematical Statistics 27, 1956. Benjamini and Hochberg, "Controlling the false discovery
+    rate", JRSS B 57, 1995. Holm, Scandinavian Journal of Statistics 6, 1979.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import calibrant as cb
-    >>> logs = pd.DataFrame({"p": [0.9] * 200, "label": [1] * 90 + [0] * 10 + [1] * 60 + [0] * 40, "site": ["a"] * 100 + ["b"] * 100})
+    >>> logs = pd.DataFrame(
+    ...     {
+    ...         "p": [0.9] * 200,
+    ...         "label": [1] * 90 + [0] * 10 + [1] * 60 + [0] * 40,
+    ...         "site": ["a"] * 100 + ["b"] * 100,
+    ...     }
+    ... )
     >>> found = cb.worst_slices(cb.evaluate(logs, probabilities="p", by="site"))
     >>> found.slices, found.flagged.tolist()
     ([('b',), ('a',)], [True, False])
     """
     if not isinstance(evaluation, Evaluation | ForecastEvaluation):
-        raise InputError(f"worst_slices takes what calibrant.evaluate gives; got a {type(evaluation).__name__}.")
+        raise InputError(
+            f"worst_slices takes what calibrant.evaluate gives; got a {type(evaluation).__name__}."
+        )
     require_option("method", method, ("bh", "holm"))
     names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)
     unknown = [name for name in names if name not in evaluation.by]
@@ -155,7 +181,9 @@ def worst_slices(
     n, total, hits = stated.T
     confidence, accuracy = quotient(total, n), quotient(hits, n)
     order = np.lexsort([-np.abs(accuracy - confidence), p])
-    n, confidence, accuracy, p, adjusted = (column[order] for column in (n, confidence, accuracy, p, adjusted))
+    n, confidence, accuracy, p, adjusted = (
+        column[order] for column in (n, confidence, accuracy, p, adjusted)
+    )
     slices = [slices[i] for i in order]
     found = n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha
     return SliceTests(names, slices, *found, alpha, method, evaluation.target)
@@ -175,17 +203,27 @@ def _p_value(sums, tolerance):
 
 
 def _forecast_p_value(counts, levels, tolerance):
-    """For one slice's (C, C) counts, over levels by Bonferroni: rows surely below a level are too many, or those that may be too few."""
+    """For one slice's (C, C) counts, over levels by Bonferroni: rows surely below a level are
+    too many, or those that may be too few.
+    """
     n = np.full(len(levels), counts.sum())
     surely, maybe = (np.cumsum(counts.sum(axis=axis))[:-1] for axis in (0, 1))
     above = _tail(surely, n, np.minimum(levels + tolerance, 1.0))
     below = _tail(n - maybe, n, np.minimum(1.0 - levels + tolerance, 1.0))
-    return float(np.clip(2.0 * len(levels) * np.minimum(above, below).min(), np.finfo(np.float64).tiny, 1.0))
+    return float(
+        np.clip(2.0 * len(levels) * np.minimum(above, below).min(), np.finfo(np.float64).tiny, 1.0)
+    )
 
 
 def _tail(hits, n, rate):
-    """P(B(n, rate) >= hits), 1 where the hits are less than one above what is expected: there the bound does not hold."""
-    tail = np.where(hits > 0.0, special.betainc(np.maximum(hits, 1e-300), np.maximum(n - hits, 0.0) + 1.0, rate), 1.0)
+    """P(B(n, rate) >= hits), 1 where the hits are less than one above what is expected: there
+    the bound does not hold.
+    """
+    tail = np.where(
+        hits > 0.0,
+        special.betainc(np.maximum(hits, 1e-300), np.maximum(n - hits, 0.0) + 1.0, rate),
+        1.0,
+    )
     return np.where(hits >= n * rate + 1.0, tail, 1.0)
 
 

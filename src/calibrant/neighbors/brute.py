@@ -18,7 +18,8 @@ __all__ = ["BruteIndex", "Nearest", "NeighborIndex", "split"]
 
 @dataclass(frozen=True)
 class Nearest:
-    """Distances and positions of the nearest point of the asked group and of the nearest of any other group, (m,) each.
+    """Distances and positions of the nearest point of the asked group and of the nearest of any
+    other group, (m,) each.
 
     Where there is no such point the distance is infinite and the position -1.
     """
@@ -37,12 +38,15 @@ class Nearest:
 class NeighborIndex(Saved, BaseEstimator, ABC):
     """Base of the indexes. One writes ``metric``, ``fit``, ``add``, ``nearest`` and ``nbytes``.
 
-    ``metric`` is "l2", "l1" or "linf", a constructor parameter or an attribute of the class. ``fit`` and ``add`` return the index and set
+    ``metric`` is "l2", "l1" or "linf", a constructor parameter or an attribute of the class.
+    ``fit`` and ``add`` return the index and set
 
-    - ``points_``, the :class:`~calibrant.neighbors.stored_points.StoredPoints` of all points so far, which sorts them by group, scales
-      them and takes more (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
-    - ``radius_``, at least the largest distance of a point from their mean (``points_.centre_and_radius(metric)``): the score where one
-      of the two distances does not exist.
+    - ``points_``, the :class:`~calibrant.neighbors.stored_points.StoredPoints` of all points so
+      far, which sorts them by group, scales them and takes more
+      (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
+    - ``radius_``, at least the largest distance of a point from their mean
+      (``points_.centre_and_radius(metric)``): the score where one of the two distances does not
+      exist.
 
     See Also
     --------
@@ -54,15 +58,21 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
     radius_: float
 
     @abstractmethod
-    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
-        """Take (n, d) numbers and the group 0..n_groups-1 of each row; distances are between rows times ``column_scale`` (d,)."""
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
+        """Take (n, d) numbers and the group 0..n_groups-1 of each row; distances are between
+        rows times ``column_scale`` (d,).
+        """
 
     @abstractmethod
     def add(self, X: Any, group: np.ndarray) -> Self:
         """Take more (n, d) numbers, not yet scaled, and their groups, of those known at fit."""
 
     @abstractmethod
-    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
         """The nearest points of (m, d) queries, not yet scaled, of which each has one group (m,).
 
         Rows are positions in ``points_``. ``progress(done, total)`` is called after each block.
@@ -78,7 +88,8 @@ BLOCK_QUERIES = 64
 
 
 class BruteIndex(NeighborIndex):
-    """Exact L2 distances to all points, by one matrix product in the precision the points are kept in.
+    """Exact L2 distances to all points, by one matrix product in the precision the points are kept
+    in.
 
     Attributes
     ----------
@@ -93,8 +104,9 @@ class BruteIndex(NeighborIndex):
 
     Notes
     -----
-    The product rounds, so it only gives a lower bound of each distance; whatever is returned is computed again from differences in
-    float64. :class:`ExactIndex` is faster where only the nearest points are wanted.
+    The product rounds, so it only gives a lower bound of each distance; whatever is returned is
+    computed again from differences in float64. :class:`ExactIndex` is faster where only the nearest
+    points are wanted.
 
     Examples
     --------
@@ -107,7 +119,9 @@ class BruteIndex(NeighborIndex):
     points_: StoredPoints
     radius_: float
 
-    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
         """Sort the points by group."""
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._measure()
@@ -127,16 +141,24 @@ class BruteIndex(NeighborIndex):
         return self.points_.nbytes
 
     def each(
-        self, queries: np.ndarray, group: np.ndarray, function: Callable[..., Any], progress: Callable[..., Any] | None = None
+        self,
+        queries: np.ndarray,
+        group: np.ndarray,
+        function: Callable[..., Any],
+        progress: Callable[..., Any] | None = None,
     ) -> None:
-        """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the positions of its group."""
+        """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the
+        positions of its group.
+        """
         size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (8 * len(self.points_))))
         blocks = row_blocks(len(queries), size)
 
         def run(rows):
             scaled = self.points_.scaled(queries[rows])
             for i, low in enumerate(self.points_.lower_squares(scaled)):
-                function(rows.start + i, scaled[i], low, *self.points_.group_of(group[rows.start + i]))
+                function(
+                    rows.start + i, scaled[i], low, *self.points_.group_of(group[rows.start + i])
+                )
 
         per_call = len(blocks) if progress is None else 8
         for start in range(0, len(blocks), per_call):
@@ -144,13 +166,18 @@ class BruteIndex(NeighborIndex):
             if progress is not None:
                 progress(min(len(queries), (start + per_call) * size), len(queries))
 
-    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
         """See :class:`NeighborIndex`."""
         out = Nearest.empty(len(queries))
 
         def one(i, query, low, start, stop):
             same, other = split(low, start, stop)
-            for side, distance, row in ((same, out.same, out.same_row), (other, out.other, out.other_row)):
+            for side, distance, row in (
+                (same, out.same, out.same_row),
+                (other, out.other, out.other_row),
+            ):
                 found, square = self._nearest_of(query, side)
                 if found >= 0:
                     distance[i], row[i] = np.sqrt(square), found

@@ -15,7 +15,11 @@ from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints
 __all__ = ["METRICS", "ExactIndex"]
 
 #: What the table of each metric is made with, and along which of its axes the points lie.
-BASES: dict[Any, Any] = {"l2": bounds.leading_directions, "l1": bounds.feature_groups, "linf": bounds.telling_features}
+BASES: dict[Any, Any] = {
+    "l2": bounds.leading_directions,
+    "l1": bounds.feature_groups,
+    "linf": bounds.telling_features,
+}
 POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
 #: Queries of one block share one product with the table; more gain nothing.
 BLOCK_QUERIES = 64
@@ -25,10 +29,12 @@ FINITE = float(np.finfo(np.float64).max)
 
 
 class ExactIndex(NeighborIndex):
-    """Exact nearest points by lower bounds: a small table is searched first, and only rows that may still win are looked at.
+    """Exact nearest points by lower bounds: a small table is searched first, and only rows that may
+    still win are looked at.
 
-    For L2 the table holds the leading principal coordinates and the norm of the rest, in float32 with room for rounding; for L1, signed
-    sums over groups of features that vary together; for L-infinity, the features that see most of it. True distances are float64.
+    For L2 the table holds the leading principal coordinates and the norm of the rest, in float32
+    with room for rounding; for L1, signed sums over groups of features that vary together; for
+    L-infinity, the features that see most of it. True distances are float64.
 
     Parameters
     ----------
@@ -40,7 +46,8 @@ class ExactIndex(NeighborIndex):
     ----------
     points_ : the training points, sorted by group.
     table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
-    centre_, radius_ : the mean of the points, and no less than the largest distance of a point from it.
+    centre_, radius_ : the mean of the points, and no less than the largest distance of a point from
+        it.
 
     See Also
     --------
@@ -49,12 +56,15 @@ class ExactIndex(NeighborIndex):
 
     Notes
     -----
-    Results are exact to float64 rounding whatever the data: float32 only chooses which rows are looked at. Exact zeros of distance
-    stay exact. Memory in use is the fitted arrays and some tens of megabytes; a memory-mapped training set is read row by row.
+    Results are exact to float64 rounding whatever the data: float32 only chooses which rows are
+    looked at. Exact zeros of distance stay exact. Memory in use is the fitted arrays and some tens
+    of megabytes; a memory-mapped training set is read row by row.
 
     Examples
     --------
-    >>> index = ExactIndex().fit(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 5.0]]), np.array([0, 1, 1]), 2)
+    >>> index = ExactIndex().fit(
+    ...     np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 5.0]]), np.array([0, 1, 1]), 2
+    ... )
     >>> near = index.nearest(np.array([[0.0, 1.0]]), np.array([0]))
     >>> near.same.tolist(), near.other.round(4).tolist()
     ([1.0], [3.1623])
@@ -64,11 +74,15 @@ class ExactIndex(NeighborIndex):
     centre_: np.ndarray
     radius_: float
 
-    def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", n_directions: int | None = 64) -> None:
+    def __init__(
+        self, metric: Literal["l2", "l1", "linf"] = "l2", n_directions: int | None = 64
+    ) -> None:
         self.metric = metric
         self.n_directions: int | None = n_directions
 
-    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
         """Sort the points by group and tabulate their bounds."""
         require_option("metric", self.metric, METRICS)
         require_count("n_directions", self.n_directions, usual=64)
@@ -79,18 +93,28 @@ class ExactIndex(NeighborIndex):
         wide = self.points_.wide_rows
         self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
         self.unit_: float = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
-        self.basis_: np.ndarray | None = BASES[self.metric](wide, len(self.points_), self.centre_, self.n_directions)
-        self.table_: np.ndarray = self._joined([self._tabulated(wide(part)) for part in self.points_.slices()])
+        self.basis_: np.ndarray | None = BASES[self.metric](
+            wide, len(self.points_), self.centre_, self.n_directions
+        )
+        self.table_: np.ndarray = self._joined(
+            [self._tabulated(wide(part)) for part in self.points_.slices()]
+        )
         return self
 
     def add(self, X: Any, group: np.ndarray) -> Self:
-        """Add points; while they lie about as far out as the others the bounds keep their directions, which never costs exactness."""
+        """Add points; while they lie about as far out as the others the bounds keep their
+        directions, which never costs exactness.
+        """
         self.points_, order = self.points_.extended(X, group)
         new = self.points_.scaled(X)
-        self.radius_ = max(self.radius_, float(distances(self.metric, self.centre_[None], new).max()))
+        self.radius_ = max(
+            self.radius_, float(distances(self.metric, self.centre_[None], new).max())
+        )
         if self.radius_ > self.unit_:
             return self._tabulate()
-        self.table_ = np.take(self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric])
+        self.table_ = np.take(
+            self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric]
+        )
         return self
 
     @property
@@ -99,7 +123,9 @@ class ExactIndex(NeighborIndex):
         parts = [self.basis_, self.table_, self.centre_]
         return self.points_.nbytes + sum(a.nbytes for a in parts if a is not None)
 
-    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
         """See :class:`NeighborIndex`."""
         out, done = Nearest.empty(len(queries)), 0
         order = np.argsort(group, kind="stable")
@@ -108,7 +134,12 @@ class ExactIndex(NeighborIndex):
         per_call = len(blocks) if progress is None else max(1, 512 // size)
         for start in range(0, len(blocks), per_call):
             some = blocks[start : start + per_call]
-            map_blocks(lambda rows: self._search_block(self.points_.scaled(queries[rows]), group[rows], rows, out), some)
+            map_blocks(
+                lambda rows: self._search_block(
+                    self.points_.scaled(queries[rows]), group[rows], rows, out
+                ),
+                some,
+            )
             done += sum(len(rows) for rows in some)
             if progress is not None:
                 progress(done, len(queries))
@@ -126,21 +157,33 @@ class ExactIndex(NeighborIndex):
                 out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
 
     def _bounds(self, queries):
-        """(m, n) numbers and (m,) that add up to lower bounds of the squared (L2) or true distances."""
+        """(m, n) numbers and (m,) that add up to lower bounds of the squared (L2) or true
+        distances.
+        """
         if self.metric == "linf":
-            return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(len(queries))
+            return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(
+                len(queries)
+            )
         if self.metric == "l1":
             centred = queries - self.centre_
-            room = bounds.sums_room(len(self.centre_)) * (np.abs(centred).sum(axis=1) + self.radius_)
+            room = bounds.sums_room(len(self.centre_)) * (
+                np.abs(centred).sum(axis=1) + self.radius_
+            )
             return cdist(bounds.group_sums(centred, self.basis_), self.table_, METRICS["l1"]), -room
         with np.errstate(over="ignore", invalid="ignore"):
-            table, base = bounds.query_table(bounds.projected(queries, self.centre_, self.basis_, self.unit_))
+            table, base = bounds.query_table(
+                bounds.projected(queries, self.centre_, self.basis_, self.unit_)
+            )
         return table @ self.table_, base
 
     def _least(self, low, base, query, start):
-        """(distance, position) of the nearest of the rows with these bounds; ``start`` is the position of the first."""
+        """(distance, position) of the nearest of the rows with these bounds; ``start`` is the
+        position of the first.
+        """
         first = int(low.argmin())
-        best = distances(self.metric, query[None], self.points_.wide_rows(np.array([start + first])))[0]
+        best = distances(
+            self.metric, query[None], self.points_.wide_rows(np.array([start + first]))
+        )[0]
         # Written so that a bound that is not a number keeps its row.
         rows = np.flatnonzero(~(low > self._limit(best, base)))
         if len(rows) > FIRST_ROWS:
@@ -157,17 +200,24 @@ class ExactIndex(NeighborIndex):
         return best, start + found
 
     def _promising(self, rows, query, start, best):
-        """The rows that one product, in the precision the points are kept in, does not show to be farther than ``best``."""
+        """The rows that one product, in the precision the points are kept in, does not show to
+        be farther than ``best``.
+        """
         if self.metric != "l2":
             return rows
         return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
 
     def _limit(self, best, base):
-        """The largest bound that a row nearer than ``best`` may have; finite, so that rows marked by infinity stay out."""
+        """The largest bound that a row nearer than ``best`` may have; finite, so that rows
+        marked by infinity stay out.
+        """
         if self.metric == "linf":
-            # The bound is itself a difference, without rounding of its own; many rows have the largest there is, as images do.
+            # The bound is itself a difference, without rounding of its own; many rows have the
+            # largest there is, as images do.
             return np.nextafter(best, -np.inf)
-        limit = (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
+        limit = (
+            (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
+        )
         return limit if limit < FINITE else FINITE
 
     def _tabulated(self, rows):

@@ -22,14 +22,16 @@ POINTS_PER_LIST = 39
 
 
 class FaissIndex(NeighborIndex):
-    """Nearest points by faiss-cpu, one index for each group. Distances are computed again in float64.
+    """Nearest points by faiss-cpu, one index for each group. Distances are computed again in
+    float64.
 
     Parameters
     ----------
     metric : {"l2", "l1", "linf"}
         L1 and L-infinity for ``approximate=False`` only.
     approximate : bool, default False
-        An inverted file in each group: faster, and the distance found may be larger than the true one.
+        An inverted file in each group: faster, and the distance found may be larger than the true
+        one.
     n_probe : int, default 8
         Lists visited in each group where approximate: more is slower and nearer to exact.
 
@@ -44,24 +46,36 @@ class FaissIndex(NeighborIndex):
 
     Notes
     -----
-    Needs ``pip install calibrant[faiss]``. :class:`ExactIndex` needs nothing, and was faster than the exact faiss on MNIST. faiss
-    uses ``calibrant.get_threads()`` threads. It ranks in float32, so of points at nearly one distance it may name another: the distance
-    is then off by a float32's rounding. The points are kept twice, here and in faiss.
+    Needs ``pip install calibrant[faiss]``. :class:`ExactIndex` needs nothing, and was faster than
+    the exact faiss on MNIST. faiss uses ``calibrant.get_threads()`` threads. It ranks in float32,
+    so of points at nearly one distance it may name another: the distance is then off by a float32's
+    rounding. The points are kept twice, here and in faiss.
     """
 
     points_: StoredPoints
     centre_: np.ndarray
     radius_: float
 
-    def __init__(self, metric: Literal["l2", "l1", "linf"] = "l2", *, approximate: bool = False, n_probe: int = 8) -> None:
+    def __init__(
+        self,
+        metric: Literal["l2", "l1", "linf"] = "l2",
+        *,
+        approximate: bool = False,
+        n_probe: int = 8,
+    ) -> None:
         self.metric = metric
         self.approximate: bool = approximate
         self.n_probe: int = n_probe
 
-    def fit(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> Self:
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
         """Sort the points by group; faiss's indexes are built when first asked."""
         if self.metric not in METRICS or (self.approximate and self.metric != "l2"):
-            raise InputError(f'metric must be "l2", or "l1" or "linf" with approximate=False; got {self.metric!r}.')
+            raise InputError(
+                'metric must be "l2", or "l1" or "linf" with approximate=False; got'
+                f" {self.metric!r}."
+            )
         import_extra("faiss", "FaissIndex", "faiss")
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._renewed()
@@ -81,7 +95,9 @@ class FaissIndex(NeighborIndex):
         """Bytes of the fitted arrays; faiss holds as much again in float32."""
         return self.points_.nbytes
 
-    def nearest(self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None) -> Nearest:
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
         """See :class:`NeighborIndex`."""
         faiss = import_extra("faiss", "FaissIndex", "faiss")
         indexes, out = self._indexes(faiss), Nearest.empty(len(queries))
@@ -99,7 +115,10 @@ class FaissIndex(NeighborIndex):
 
     def _indexes(self, faiss):
         if self not in _made:
-            _made[self] = [self._index(faiss, *self.points_.group_of(k)) for k in range(len(self.points_.offsets) - 1)]
+            _made[self] = [
+                self._index(faiss, *self.points_.group_of(k))
+                for k in range(len(self.points_.offsets) - 1)
+            ]
         return _made[self]
 
     def _index(self, faiss, start, stop):
@@ -108,11 +127,18 @@ class FaissIndex(NeighborIndex):
         d, rows = self.points_.n_features, self._narrow(self.points_.wide_rows(slice(start, stop)))
         lists = (stop - start) // POINTS_PER_LIST
         if self.approximate and lists >= 4:
-            index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, min(lists, int(4 * (stop - start) ** 0.5)))
+            index = faiss.IndexIVFFlat(
+                faiss.IndexFlatL2(d), d, min(lists, int(4 * (stop - start) ** 0.5))
+            )
             index.train(rows)
             index.nprobe = self.n_probe
         else:
-            index = faiss.IndexFlat(d, {"l2": faiss.METRIC_L2, "l1": faiss.METRIC_L1, "linf": faiss.METRIC_Linf}[self.metric])
+            index = faiss.IndexFlat(
+                d,
+                {"l2": faiss.METRIC_L2, "l1": faiss.METRIC_L1, "linf": faiss.METRIC_Linf}[
+                    self.metric
+                ],
+            )
         index.add(rows)
         return index
 
@@ -121,22 +147,32 @@ class FaissIndex(NeighborIndex):
 
     def _search(self, indexes, queries, group, rows, out):
         narrow = self._narrow(queries)
-        distance, found = np.full((len(queries), len(indexes)), np.inf), np.full((len(queries), len(indexes)), -1)
+        distance, found = (
+            np.full((len(queries), len(indexes)), np.inf),
+            np.full((len(queries), len(indexes)), -1),
+        )
         for k, index in enumerate(indexes):
             if index is not None:
                 near, at = index.search(narrow, 1)
-                distance[:, k], found[:, k] = np.where(at[:, 0] < 0, np.inf, near[:, 0]), at[:, 0] + self.points_.offsets[k]
+                distance[:, k], found[:, k] = (
+                    np.where(at[:, 0] < 0, np.inf, near[:, 0]),
+                    at[:, 0] + self.points_.offsets[k],
+                )
         each = np.arange(len(queries))
         own = distance[each, group]
         out.same[rows], out.same_row[rows] = self._exact(queries, own, found[each, group])
         distance[each, group] = np.inf
         best = distance.argmin(axis=1)
-        out.other[rows], out.other_row[rows] = self._exact(queries, distance[each, best], found[each, best])
+        out.other[rows], out.other_row[rows] = self._exact(
+            queries, distance[each, best], found[each, best]
+        )
 
     def _exact(self, queries, near, at):
         there = np.isfinite(near)
         distance, row = np.full(len(queries), np.inf), np.full(len(queries), -1)
         for i in np.flatnonzero(there):
             row[i] = at[i]
-            distance[i] = distances(self.metric, queries[i : i + 1], self.points_.wide_rows(np.array([at[i]])))[0]
+            distance[i] = distances(
+                self.metric, queries[i : i + 1], self.points_.wide_rows(np.array([at[i]]))
+            )[0]
         return distance, row

@@ -15,8 +15,8 @@ __all__ = ["FeatureSpace"]
 
 SCALES = ("auto", "standard", "none")
 BLOCK_ROWS = 8_192
-#: Columns are on one scale where more than half of them span at least half of the widest one's span, and next to none (the border of
-#: pictures) is orders of magnitude narrower.
+#: Columns are on one scale where more than half of them span at least half of the widest one's
+#: span, and next to none (the border of pictures) is orders of magnitude narrower.
 SAME_SPAN, SHARE, NARROW_SHARE = 0.5, 0.5, 0.05
 #: Standard deviations or spans this many times apart are orders of magnitude.
 ORDERS = 100.0
@@ -27,9 +27,11 @@ SMALLEST = 1e-152
 class FeatureSpace(Saved):
     """Features of any shape as (n, d) numbers on one scale.
 
-    ``features`` is None, a callable X -> array (a network's hidden layer), or a scikit-learn transformer, which is fitted on the training
-    points. ``scale`` "standard" divides every column by its standard deviation, "none" leaves it, and "auto" leaves images (more than two
-    dimensions), 8-bit integers and columns on one scale, and standardises other columns. Columns of a data frame are taken by their names.
+    ``features`` is None, a callable X -> array (a network's hidden layer), or a scikit-learn
+    transformer, which is fitted on the training points. ``scale`` "standard" divides every column
+    by its standard deviation, "none" leaves it, and "auto" leaves images (more than two
+    dimensions), 8-bit integers and columns on one scale, and standardises other columns. Columns of
+    a data frame are taken by their names.
     """
 
     names_: list[str] | None
@@ -42,31 +44,45 @@ class FeatureSpace(Saved):
         """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
         self._option("scale", *SCALES)
         self.features_, self.names_ = self.features, text_names(X, "X")
-        if not (self.features is None or callable(self.features) or hasattr(self.features, "transform")):
-            raise InputError(f"features must be a function of X or a transformer; got {self.features!r}.")
+        if not (
+            self.features is None or callable(self.features) or hasattr(self.features, "transform")
+        ):
+            raise InputError(
+                f"features must be a function of X or a transformer; got {self.features!r}."
+            )
         if hasattr(self.features, "fit") and hasattr(self.features, "transform"):
             self.features_: Any = clone(self.features).fit(X, group)
         image = len(getattr(X, "shape", ())) > 2 or getattr(X, "dtype", None) == np.uint8
         points, largest = self._numbers(X)
         if 0.0 < largest < SMALLEST:
             raise InputError(
-                f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got at most {largest:.2g}; scale it up."
+                f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got"
+                f" at most {largest:.2g}; scale it up."
             )
         self.n_features_: int = points.shape[1]
         self.column_scale_: np.ndarray | None = (
-            None if self.scale == "none" or (self.scale == "auto" and image) else self._column_scale(points)
+            None
+            if self.scale == "none" or (self.scale == "auto" and image)
+            else self._column_scale(points)
         )
         return points
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays one)."""
+        """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays
+        one).
+        """
         out, _ = self._numbers(X)
         if out.shape[1] != self.n_features_:
-            raise InputError(f"X must have the {self.n_features_} features of the training data; got {out.shape[1]}.")
+            raise InputError(
+                f"X must have the {self.n_features_} features of the training data; got"
+                f" {out.shape[1]}."
+            )
         return out
 
     def _numbers(self, X):
-        """What ``transform`` returns, and the largest size among its numbers (0 for whole numbers, which are not looked at)."""
+        """What ``transform`` returns, and the largest size among its numbers (0 for whole
+        numbers, which are not looked at).
+        """
         n, X = n_rows(X), self._ordered(X)
         if self.features_ is not None:
             X = self._featured(X)
@@ -76,22 +92,35 @@ class FeatureSpace(Saved):
             out = out.astype(np.float64)
         out = out.reshape(len(out), -1)
         if len(out) != n:
-            raise InputError(f"features must give one row for each of the {n} rows of X; got {len(out)}.")
+            raise InputError(
+                f"features must give one row for each of the {n} rows of X; got {len(out)}."
+            )
         starts = range(0, len(out), BLOCK_ROWS) if out.dtype.kind == "f" else ()
-        return out, max((_largest(out[start : start + BLOCK_ROWS], start) for start in starts), default=0.0)
+        return out, max(
+            (_largest(out[start : start + BLOCK_ROWS], start) for start in starts), default=0.0
+        )
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that a fitted transformer and the scale hold; a callable's own are not known."""
+        """Bytes of the arrays that a fitted transformer and the scale hold; a callable's own are
+        not known.
+        """
         held = [self.column_scale_, *getattr(self.features_, "__dict__", {}).values()]
         return sum(a.nbytes for a in held if isinstance(a, np.ndarray))
 
     def _featured(self, X):
-        """The features of X; a long array is read in blocks, so that no transformer widens all of it at once."""
+        """The features of X; a long array is read in blocks, so that no transformer widens all
+        of it at once.
+        """
         function = getattr(self.features_, "transform", self.features_)
         if not isinstance(X, np.ndarray) or len(X) <= BLOCK_ROWS:
             return function(X)
-        return np.concatenate([to_array(function(X[start : start + BLOCK_ROWS]), "features") for start in range(0, len(X), BLOCK_ROWS)])
+        return np.concatenate(
+            [
+                to_array(function(X[start : start + BLOCK_ROWS]), "features")
+                for start in range(0, len(X), BLOCK_ROWS)
+            ]
+        )
 
     def _ordered(self, X):
         """A data frame with its columns in the order of the training data's."""
@@ -100,7 +129,10 @@ class FeatureSpace(Saved):
             return X
         odd = sorted(map(str, set(names) ^ set(self.names_)))
         if odd or len(names) != len(self.names_):
-            raise InputError(f"X must have the columns of the training data; only one of the two has {odd[:6]}; rename or drop them.")
+            raise InputError(
+                f"X must have the columns of the training data; only one of the two has {odd[:6]};"
+                " rename or drop them."
+            )
         return X.select(self.names_) if hasattr(X, "select") else X[self.names_]
 
     def _column_scale(self, points):
@@ -110,7 +142,10 @@ class FeatureSpace(Saved):
         varying = span > 0.0
         if not varying.any():
             return None
-        wide, narrow = (span[varying] >= SAME_SPAN * span.max()).mean(), (span[varying] * ORDERS < span.max()).mean()
+        wide, narrow = (
+            (span[varying] >= SAME_SPAN * span.max()).mean(),
+            (span[varying] * ORDERS < span.max()).mean(),
+        )
         if self.scale == "auto" and wide > SHARE and narrow <= NARROW_SHARE:
             return None
         spread = np.sqrt(np.maximum(square - mean**2, 0.0))
@@ -118,14 +153,17 @@ class FeatureSpace(Saved):
         if self.scale == "auto" and spread[varying].max() > ORDERS * spread[varying].min():
             ratio = spread[varying].max() / spread[varying].min()
             warn(
-                f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so they are standardised before distances "
-                'are taken; pass scale="standard" to do so silently, or scale="none" for the raw columns.',
+                f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so they"
+                ' are standardised before distances are taken; pass scale="standard" to do so'
+                ' silently, or scale="none" for the raw columns.',
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
 
 
 def _column_sums(points):
-    """Least, largest, mean and mean square about the first row's shift of each column, in blocks; (d,) each."""
+    """Least, largest, mean and mean square about the first row's shift of each column, in
+    blocks; (d,) each.
+    """
     shift = points[0].astype(np.float64)
     low, high = np.full(points.shape[1], np.inf), np.full(points.shape[1], -np.inf)
     total, square = np.zeros(points.shape[1]), np.zeros(points.shape[1])
@@ -138,13 +176,16 @@ def _column_sums(points):
 
 
 def _largest(block, start):
-    """The largest size among the numbers of a block, which ``start`` rows precede; refused where one cannot be squared."""
+    """The largest size among the numbers of a block, which ``start`` rows precede; refused where
+    one cannot be squared.
+    """
     size = np.abs(block).max(axis=1, initial=0.0)
     # Written so that what is not a number is bad.
     bad = ~(size <= LARGEST)
     if bad.any():
         rule = f"finite and at most {LARGEST:.0e} in size"
         raise InputError(
-            f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} such rows); repair, scale or drop them."
+            f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} such"
+            " rows); repair, scale or drop them."
         )
     return float(size.max())

@@ -1,4 +1,6 @@
-"""Fewer numbers a row, or fewer rows, for searches among neighbours: of points, features and images."""
+"""Fewer numbers a row, or fewer rows, for searches among neighbours: of points, features and
+images.
+"""
 
 from abc import abstractmethod
 from typing import Any, Self
@@ -54,12 +56,20 @@ class RandomSubset(Saved, BaseEstimator):
         require_count("t", self.t)
         rng, y = np.random.default_rng(self.random_state), np.asarray(y)
         classes = [np.flatnonzero(y == k) for k in np.unique(y)]
-        kept = np.sort(np.concatenate([rng.choice(rows, max(1, len(rows) // self.t**2), replace=False) for rows in classes]))
+        kept = np.sort(
+            np.concatenate(
+                [
+                    rng.choice(rows, max(1, len(rows) // self.t**2), replace=False)
+                    for rows in classes
+                ]
+            )
+        )
         return (X.iloc[kept] if hasattr(X, "iloc") else np.asarray(X)[kept]), y[kept]
 
 
 class ClassCentroids(Saved, BaseEstimator):
-    """Each class as its n / t^2 k-means centroids, at least one; class by class, so that a centroid has a label.
+    """Each class as its n / t^2 k-means centroids, at least one; class by class, so that a centroid
+    has a label.
 
     Parameters
     ----------
@@ -72,7 +82,8 @@ class ClassCentroids(Saved, BaseEstimator):
 
     Notes
     -----
-    Keeps more than :class:`RandomSubset` and costs a k-means once, here in mini-batches started from random points.
+    Keeps more than :class:`RandomSubset` and costs a k-means once, here in mini-batches started
+    from random points.
 
     Examples
     --------
@@ -89,7 +100,10 @@ class ClassCentroids(Saved, BaseEstimator):
         """(centroids, their labels); float32 where X holds 8-bit integers."""
         require_count("t", self.t)
         X, y = np.asarray(X), np.asarray(y)
-        X, precision = X.reshape(len(X), -1), np.float32 if X.dtype in (np.uint8, np.float32) else np.float64
+        X, precision = (
+            X.reshape(len(X), -1),
+            np.float32 if X.dtype in (np.uint8, np.float32) else np.float64,
+        )
         centres, labels = [], []
         for k in np.unique(y):
             rows = X[y == k].astype(precision)
@@ -101,7 +115,9 @@ class ClassCentroids(Saved, BaseEstimator):
     def _centroids(self, rows, n):
         distinct = len(np.unique(rows, axis=0)) if len(rows) < 1000 else len(rows)
         n = min(n, distinct)
-        fit = MiniBatchKMeans(n, init="random", n_init=1, max_iter=20, batch_size=1024, random_state=self.random_state).fit(rows)
+        fit = MiniBatchKMeans(
+            n, init="random", n_init=1, max_iter=20, batch_size=1024, random_state=self.random_state
+        ).fit(rows)
         return fit.cluster_centers_
 
 
@@ -129,8 +145,8 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
 
     Notes
     -----
-    The reduction to try first: for distances, the components that vary most are what counts. They are found by a few power steps on at
-    most 8,192 evenly spaced rows, in float64.
+    The reduction to try first: for distances, the components that vary most are what counts. They
+    are found by a few power steps on at most 8,192 evenly spaced rows, in float64.
 
     Examples
     --------
@@ -148,7 +164,12 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
         X = _flat(X)
         self.n_features_in_: int = X.shape[1]
         self.mean_: np.ndarray = X.mean(axis=0, dtype=np.float64)
-        basis = leading_directions(lambda rows: X[rows].astype(np.float64), len(X), self.mean_, max(1, X.shape[1] // self.t**2))
+        basis = leading_directions(
+            lambda rows: X[rows].astype(np.float64),
+            len(X),
+            self.mean_,
+            max(1, X.shape[1] // self.t**2),
+        )
         self.components_: np.ndarray = np.eye(X.shape[1]) if basis is None else basis
         return self
 
@@ -176,7 +197,8 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
 
     Notes
     -----
-    Never the best choice in log loss or ranking (the calibration error alone hides it); here because the paper has it.
+    Never the best choice in log loss or ranking (the calibration error alone hides it); here
+    because the paper has it.
 
     Examples
     --------
@@ -193,7 +215,9 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
         require_count("t", self.t)
         self.n_features_in_: int = _flat(X).shape[1]
         rng = np.random.default_rng(self.random_state)
-        self.chosen_: np.ndarray = np.sort(rng.choice(self.n_features_in_, max(1, self.n_features_in_ // self.t**2), replace=False))
+        self.chosen_: np.ndarray = np.sort(
+            rng.choice(self.n_features_in_, max(1, self.n_features_in_ // self.t**2), replace=False)
+        )
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -206,23 +230,33 @@ LUMA = np.array([0.299, 0.587, 0.114])
 
 
 def as_images(X: Any, shape: tuple[int, int] | None) -> np.ndarray:
-    """(n, height, width, channels) of images or flat rows; ``shape`` is needed for flat rows that are not square and grey."""
+    """(n, height, width, channels) of images or flat rows; ``shape`` is needed for flat rows
+    that are not square and grey.
+    """
     X = np.asarray(X)
     if shape is not None:
         size = int(np.prod(shape))
         if int(np.prod(X.shape[1:])) != size:
-            raise InputError(f"shape must be that of one image; got {tuple(shape)} and rows of {int(np.prod(X.shape[1:]))} numbers.")
+            raise InputError(
+                f"shape must be that of one image; got {tuple(shape)} and rows of"
+                f" {int(np.prod(X.shape[1:]))} numbers."
+            )
         X = X.reshape(len(X), *shape)
     elif X.ndim == 2:
         side = round(X.shape[1] ** 0.5)
         if side * side != X.shape[1]:
-            raise InputError(f"flat rows of {X.shape[1]} numbers are no square grey image; pass shape=(height, width) or with channels.")
+            raise InputError(
+                f"flat rows of {X.shape[1]} numbers are no square grey image; pass shape=(height,"
+                " width) or with channels."
+            )
         X = X.reshape(len(X), side, side)
     return X if X.ndim == 4 else X[..., None]
 
 
 class _ImageReduction(TransformerMixin, BaseEstimator):
-    """Stateless; what is left over at the right and bottom edges, less than one tile, joins the last tile by repetition of the edge."""
+    """Stateless; what is left over at the right and bottom edges, less than one tile, joins the
+    last tile by repetition of the edge.
+    """
 
     def __init__(self, t: int = 2, *, shape: tuple[int, ...] | None = None) -> None:
         self.t: int = t
@@ -276,7 +310,9 @@ class AveragePool(_ImageReduction):
     """
 
     def _shrunk(self, images):
-        return self._tiles(images).mean(axis=(2, 4), dtype=np.float32 if images.dtype == np.uint8 else np.float64)
+        return self._tiles(images).mean(
+            axis=(2, 4), dtype=np.float32 if images.dtype == np.uint8 else np.float64
+        )
 
 
 class MaxPool(_ImageReduction):
@@ -301,7 +337,8 @@ class MaxPool(_ImageReduction):
 
 
 class BilinearResize(_ImageReduction):
-    """Resizing to 1/t of each side, each new pixel interpolated between the four old ones around its centre.
+    """Resizing to 1/t of each side, each new pixel interpolated between the four old ones around
+    its centre.
 
     Parameters
     ----------
@@ -313,7 +350,8 @@ class BilinearResize(_ImageReduction):
 
     Notes
     -----
-    Without smoothing first, as usual: for t = 2 it is average pooling, and for t = 4 it reads only the middle of each tile.
+    Without smoothing first, as usual: for t = 2 it is average pooling, and for t = 4 it reads only
+    the middle of each tile.
 
     Examples
     --------

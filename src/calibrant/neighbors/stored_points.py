@@ -13,15 +13,18 @@ __all__ = ["BLOCK_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]
 BLOCK_BYTES = 32 * 2**20
 #: Sets smaller than this many numbers are kept in float64 whatever they came in.
 SMALL = 2_000_000
-#: Numbers and distances past this are refused: their squares overflow. Of float64, in which narrower numbers are compared with it.
+#: Numbers and distances past this are refused: their squares overflow. Of float64, in which
+#: narrower numbers are compared with it.
 LARGEST = np.float64(1e150)
-#: A shift is taken off where it makes the squared norms this many times less; below that the bounds gain next to nothing.
+#: A shift is taken off where it makes the squared norms this many times less; below that the bounds
+#: gain next to nothing.
 SHORTER = 4.0
 #: Rows that tell where the columns lie.
 SAMPLE_ROWS = 256
 #: Largest number over 8, spacing at 1 and smallest normal number of each type.
 LIMITS = {
-    limits.dtype: (float(limits.max) / 8, float(limits.eps), float(limits.tiny)) for limits in (np.finfo(np.float32), np.finfo(np.float64))
+    limits.dtype: (float(limits.max) / 8, float(limits.eps), float(limits.tiny))
+    for limits in (np.finfo(np.float32), np.finfo(np.float64))
 }
 #: As scipy names them.
 METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
@@ -29,44 +32,64 @@ METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebys
 
 def distances(metric: str, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """(n,) float64 distances of one (1, d) query to rows."""
-    return np.sqrt(_squares(rows - query)) if metric == "l2" else cdist(query, rows, METRICS[metric])[0]
+    return (
+        np.sqrt(_squares(rows - query))
+        if metric == "l2"
+        else cdist(query, rows, METRICS[metric])[0]
+    )
 
 
 class StoredPoints(Saved):
     """Points (n, d) sorted by group, so that a group is one slice.
 
-    In memory they are kept in float64, or in float32 where the set is large and float32 holds its numbers exactly (8- and 16-bit
-    integers, float32). A memory-mapped array stays on disk, unsorted, and only the rows asked for are read.
+    In memory they are kept in float64, or in float32 where the set is large and float32 holds its
+    numbers exactly (8- and 16-bit integers, float32). A memory-mapped array stays on disk,
+    unsorted, and only the rows asked for are read.
 
-    Products of rows far from the origin say little about their distances, so from rows that lie there a ``shift`` is taken off before they
-    are multiplied: (d,), or None for other rows. In memory the rows are kept without it, in those columns where adding it again gives
-    every number back to the bit; in others it is 0.
+    Products of rows far from the origin say little about their distances, so from rows that lie
+    there a ``shift`` is taken off before they are multiplied: (d,), or None for other rows. In
+    memory the rows are kept without it, in those columns where adding it again gives every number
+    back to the bit; in others it is 0.
     """
 
     order: np.ndarray | None
     points: np.ndarray
 
-    def __init__(self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None) -> None:
+    def __init__(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> None:
         order = np.argsort(group, kind="stable")
-        self.offsets: np.ndarray = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=n_groups))])
-        self.column_scale: np.ndarray | None = None if column_scale is None else np.asarray(column_scale, dtype=np.float64)
+        self.offsets: np.ndarray = np.concatenate(
+            [[0], np.cumsum(np.bincount(group, minlength=n_groups))]
+        )
+        self.column_scale: np.ndarray | None = (
+            None if column_scale is None else np.asarray(column_scale, dtype=np.float64)
+        )
         raw = isinstance(X, np.memmap)
         self.order, self.points = (order, X) if raw else (None, _kept(self._in_units(X), order))
         self.shift: np.ndarray | None = None
         shift = self._middle()
         self.shift = shift if raw or shift is None else self._taken_off(shift)
-        self.squares: np.ndarray = np.concatenate([_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()])
+        self.squares: np.ndarray = np.concatenate(
+            [_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()]
+        )
         self.longest: float = float(self.squares.max())
 
     def _middle(self):
-        """Near the medians of the columns, in steps of their usual deviations (short numbers subtract exactly); None if 0 does as well."""
+        """Near the medians of the columns, in steps of their usual deviations (short numbers
+        subtract exactly); None if 0 does as well.
+        """
         n = min(SAMPLE_ROWS, self.slices()[0].stop)
         some = self.wide_rows(np.linspace(0, len(self) - 1, n).astype(int))
         middle = np.median(some, axis=0)
         spread = np.median(np.abs(some - middle), axis=0)
         step = np.ldexp(1.0, np.frexp(spread)[1] - 1)
         shift = np.where(spread > 0.0, np.rint(middle / step) * step, middle)
-        return shift if np.median(_squares(some)) > SHORTER * np.median(_squares(some - shift)) else None
+        return (
+            shift
+            if np.median(_squares(some)) > SHORTER * np.median(_squares(some - shift))
+            else None
+        )
 
     def _taken_off(self, shift):
         """Take the shift off the points where it comes back exactly; returns what was taken off."""
@@ -89,7 +112,9 @@ class StoredPoints(Saved):
 
     @property
     def on_disk(self) -> bool:
-        """Whether the points are read from a memory-mapped file; those loaded from a saved one are in memory."""
+        """Whether the points are read from a memory-mapped file; those loaded from a saved one
+        are in memory.
+        """
         return isinstance(self.points, np.memmap)
 
     @property
@@ -105,7 +130,9 @@ class StoredPoints(Saved):
 
     def rows(self, positions: Any) -> np.ndarray:
         """Rows at sorted positions, scaled, less the shift, in the type they are kept in."""
-        return self.points[positions] if self.order is None else self._shifted(self._read(positions))
+        return (
+            self.points[positions] if self.order is None else self._shifted(self._read(positions))
+        )
 
     def wide_rows(self, positions: Any) -> np.ndarray:
         """Float64 rows at sorted positions, scaled."""
@@ -129,8 +156,8 @@ class StoredPoints(Saved):
         most = np.abs(queries).max(initial=0.0)
         if not most <= LARGEST:
             raise InputError(
-                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got {most:.0e}; "
-                "scale it down, and the training points alike."
+                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got"
+                f" {most:.0e}; scale it down, and the training points alike."
             )
         return queries
 
@@ -150,24 +177,44 @@ class StoredPoints(Saved):
 
     def centre_and_radius(self, metric: str) -> tuple[np.ndarray, float]:
         """The mean (d,) and the largest distance of a point from it."""
-        centre = sum((self.wide_rows(part).sum(axis=0) for part in self.slices()), np.zeros(self.n_features)) / len(self)
-        radius = max(float(distances(metric, centre[None], self.wide_rows(part)).max()) for part in self.slices())
+        centre = sum(
+            (self.wide_rows(part).sum(axis=0) for part in self.slices()), np.zeros(self.n_features)
+        ) / len(self)
+        radius = max(
+            float(distances(metric, centre[None], self.wide_rows(part)).max())
+            for part in self.slices()
+        )
         if not radius <= LARGEST:
-            raise InputError(f"training points must stay within {LARGEST:.0e} of their mean; got a radius of {radius:.0e}; rescale them.")
+            raise InputError(
+                f"training points must stay within {LARGEST:.0e} of their mean; got a radius of"
+                f" {radius:.0e}; rescale them."
+            )
         return centre, radius
 
     def squares_between(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Two (len(a), len(b)) arrays, b few: squared distances between points, and how far rounding may put them off (more than 0)."""
+        """Two (len(a), len(b)) arrays, b few: squared distances between points, and how far
+        rounding may put them off (more than 0).
+        """
         total = self.squares[a][:, None] + self.squares[b]
         kind, share, least = self._product_type(0.0)
         few = self.rows(b).astype(kind, copy=False).T
-        product = np.concatenate([self.rows(a[part]).astype(kind, copy=False) @ few for part in self.slices(max(1, len(a)))])
+        product = np.concatenate(
+            [
+                self.rows(a[part]).astype(kind, copy=False) @ few
+                for part in self.slices(max(1, len(a)))
+            ]
+        )
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
     def lower_squares(self, queries: np.ndarray, positions: np.ndarray | None = None) -> np.ndarray:
-        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in the points' units, to some or all."""
+        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in
+        the points' units, to some or all.
+        """
         queries = self._shifted(queries)
-        own, square = _squares(queries), self.squares if positions is None else self.squares[positions]
+        own, square = (
+            _squares(queries),
+            self.squares if positions is None else self.squares[positions],
+        )
         kind, share, least = self._product_type(own.max(initial=0.0))
         narrow = queries.astype(kind)
         products = [narrow @ self.rows(part).T for part in self._parts(positions, kind)]
@@ -178,15 +225,21 @@ class StoredPoints(Saved):
         return out
 
     def _parts(self, positions, kind):
-        """What is multiplied at once: rows that need not be copied all together, others within the memory bound."""
+        """What is multiplied at once: rows that need not be copied all together, others within
+        the memory bound.
+        """
         if positions is None:
-            return [slice(0, len(self))] if self.order is None and kind == self.kept else self.slices()
+            return (
+                [slice(0, len(self))] if self.order is None and kind == self.kept else self.slices()
+            )
         return [positions[part] for part in self.slices(max(1, len(positions)))]
 
     def _product_type(self, square):
-        """The type to multiply rows in, with others of at most this squared norm: as kept, if that does not overflow.
+        """The type to multiply rows in, with others of at most this squared norm: as kept, if that
+        does not overflow.
 
-        Then what the squared distance may be off by: a share of both squared norms together, and for underflow a number.
+        Then what the squared distance may be off by: a share of both squared norms together, and
+        for underflow a number.
         """
         kind, n = self.kept, self.n_features + 8
         if square + 2.0 * self.longest > LIMITS[kind][0]:
@@ -197,19 +250,33 @@ class StoredPoints(Saved):
     def extended(self, X: Any, group: np.ndarray) -> tuple["StoredPoints", np.ndarray]:
         """New stored points with rows added, and (n,) where each of old-then-new went."""
         if self.on_disk:
-            raise InputError("points cannot be added to a memory-mapped training set; append them to the file and fit again.")
+            raise InputError(
+                "points cannot be added to a memory-mapped training set; append them to the file"
+                " and fit again."
+            )
         every = np.concatenate([self.groups, group])
         if self.order is not None:
-            out = StoredPoints(np.concatenate([self.points[self.order], X]), every, len(self.offsets) - 1, self.column_scale)
+            out = StoredPoints(
+                np.concatenate([self.points[self.order], X]),
+                every,
+                len(self.offsets) - 1,
+                self.column_scale,
+            )
         else:
-            given = self.points if self.shift is None else self.points + self.shift.astype(self.kept)
-            out = StoredPoints(np.concatenate([given, self._in_units(X)]), every, len(self.offsets) - 1)
+            given = (
+                self.points if self.shift is None else self.points + self.shift.astype(self.kept)
+            )
+            out = StoredPoints(
+                np.concatenate([given, self._in_units(X)]), every, len(self.offsets) - 1
+            )
             out.column_scale = self.column_scale
         return out, np.argsort(every, kind="stable")
 
 
 def _kept(scaled, order):
-    """The rows in this order, in the narrowest of float32 and float64 that holds them exactly; small sets in float64."""
+    """The rows in this order, in the narrowest of float32 and float64 that holds them exactly;
+    small sets in float64.
+    """
     narrow = scaled.size > SMALL and np.can_cast(scaled.dtype, np.float32)
     return np.asarray(scaled[order], dtype=np.float32 if narrow else np.float64)
 

@@ -1,4 +1,6 @@
-"""Sample sizes for studies of calibration: how many rows to validate a model, and how many to update it."""
+"""Sample sizes for studies of calibration: how many rows to validate a model, and how many to
+update it.
+"""
 
 from calibrant._exports import attach
 

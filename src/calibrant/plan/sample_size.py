@@ -14,7 +14,15 @@ from calibrant._kernels.planning import beta_law, class_laws, normal_law
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 
-__all__ = ["Criterion", "ExpectedRisks", "SampleSize", "expected_risks", "require_inside", "require_positive", "sample_size"]
+__all__ = [
+    "Criterion",
+    "ExpectedRisks",
+    "SampleSize",
+    "expected_risks",
+    "require_inside",
+    "require_positive",
+    "sample_size",
+]
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class Criterion:
 
 @dataclass(frozen=True)
 class SampleSize:
-    """The rows and events that a study needs, with the rows for each criterion; printing it gives a sentence.
+    """The rows and events that a study needs, with the rows for each criterion; printing it gives a
+    sentence.
 
     Attributes
     ----------
@@ -86,37 +95,55 @@ class SampleSize:
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain values, ready for JSON; ``criteria`` is by name."""
         names = ("rows", "events", "prevalence", "level", "caution")
-        criteria = {one.name: {k: v for k, v in vars(one).items() if k != "name"} for one in self.criteria}
+        criteria = {
+            one.name: {k: v for k, v in vars(one).items() if k != "name"} for one in self.criteria
+        }
         return plain({**{name: getattr(self, name) for name in names}, "criteria": criteria})
 
     def __str__(self) -> str:
         top = self.driver
         said = (
-            f"{self.rows:,} rows with {self.events:,} events ({self.prevalence:.3g} of the rows) are needed: the {self.level:.0%} interval "
-            f"of the {top.name} (expected {top.value:.3g}) is then {top.width:.3g} wide."
+            f"{self.rows:,} rows with {self.events:,} events ({self.prevalence:.3g} of the rows)"
+            f" are needed: the {self.level:.0%} interval of the {top.name} (expected"
+            f" {top.value:.3g}) is then {top.width:.3g} wide."
         )
-        others = [f"{one.rows:,} for the {one.name} (width {one.width:.3g})" for one in self.criteria if one is not top]
+        others = [
+            f"{one.rows:,} for the {one.name} (width {one.width:.3g})"
+            for one in self.criteria
+            if one is not top
+        ]
         fewer = [f"The other measures need fewer rows: {', '.join(others)}."] if others else []
         return " ".join([said, *fewer, *([self.caution] if self.caution else [])])
 
 
 def sample_size(
-    criteria: Sequence[tuple[str, float, float, float, float]], prevalence: float, level: float, caution: str | None
+    criteria: Sequence[tuple[str, float, float, float, float]],
+    prevalence: float,
+    level: float,
+    caution: str | None,
 ) -> SampleSize:
-    """The answer from (name, rows that need not be whole, value, standard error, width) of each criterion."""
+    """The answer from (name, rows that need not be whole, value, standard error, width) of each
+    criterion.
+    """
     # A whole number that arithmetic misses by a rounding is that number.
-    found = tuple(Criterion(name, math.ceil(rows - 1e-9 * rows), *map(float, rest)) for name, rows, *rest in criteria)
+    found = tuple(
+        Criterion(name, math.ceil(rows - 1e-9 * rows), *map(float, rest))
+        for name, rows, *rest in criteria
+    )
     rows = max(one.rows for one in found)
     return SampleSize(rows, math.ceil(rows * prevalence - 1e-9), prevalence, level, found, caution)
 
 
-#: Between the share of events that is stated and the one that the risks imply, a larger factor than this is pointed out.
+#: Between the share of events that is stated and the one that the risks imply, a larger factor than
+#: this is pointed out.
 DIFFERENT = 1.25
 
 
 @dataclass(frozen=True)
 class ExpectedRisks:
-    """Log-odds of the predicted risks (m,), the share of rows at each (m,), and the true risk there (m,); the stated prevalence, if any."""
+    """Log-odds of the predicted risks (m,), the share of rows at each (m,), and the true risk
+    there (m,); the stated prevalence, if any.
+    """
 
     odds: np.ndarray
     share: np.ndarray
@@ -135,11 +162,14 @@ class ExpectedRisks:
 
     @property
     def auroc(self) -> float:
-        """The chance that of a row with and one without the event the first has the higher predicted risk."""
+        """The chance that of a row with and one without the event the first has the higher
+        predicted risk.
+        """
         order = np.argsort(self.odds, kind="stable")
         values, place = np.unique(self.odds[order], return_inverse=True)
         events, others = (
-            np.bincount(place, weights=(self.share * side)[order], minlength=len(values)) for side in (self.risk, 1.0 - self.risk)
+            np.bincount(place, weights=(self.share * side)[order], minlength=len(values))
+            for side in (self.risk, 1.0 - self.risk)
         )
         return float(events @ (np.cumsum(others) - 0.5 * others) / (events.sum() * others.sum()))
 
@@ -148,43 +178,75 @@ class ExpectedRisks:
         """A sentence where the stated prevalence and the risks do not agree."""
         if self.stated is None or 1.0 / DIFFERENT <= self.implied / self.stated <= DIFFERENT:
             return None
-        return f"The distribution of risks implies a share of events of {self.implied:.3g}, not {self.stated:.3g}: check both."
+        return (
+            f"The distribution of risks implies a share of events of {self.implied:.3g}, not"
+            f" {self.stated:.3g}: check both."
+        )
 
 
 def expected_risks(
-    prevalence: float | None, auroc: float | None, risks: ArrayLike | None, normal: Sequence[float] | None, beta: Sequence[float] | None,
+    prevalence: float | None,
+    auroc: float | None,
+    risks: ArrayLike | None,
+    normal: Sequence[float] | None,
+    beta: Sequence[float] | None,
     line: tuple[float, float],
-) -> ExpectedRisks:  # fmt: skip
-    """The distribution from the one form that is given; ``line`` is the intercept and the slope of the true log-odds on the predicted."""
-    given = [name for name, value in (("risks", risks), ("normal", normal), ("beta", beta)) if value is not None]
+) -> ExpectedRisks:
+    """The distribution from the one form that is given; ``line`` is the intercept and the slope
+    of the true log-odds on the predicted.
+    """
+    given = [
+        name
+        for name, value in (("risks", risks), ("normal", normal), ("beta", beta))
+        if value is not None
+    ]
     if len(given) > 1:
-        raise InputError(f"the distribution of risks must be given in one form; got {' and '.join(given)}; leave out all but one.")
+        raise InputError(
+            f"the distribution of risks must be given in one form; got {' and '.join(given)}; leave"
+            " out all but one."
+        )
     if prevalence is not None:
         require_inside("prevalence", prevalence)
     if auroc is not None and not 0.5 < auroc < 1.0:
-        raise InputError(f"auroc must be above 0.5 and below 1; got {auroc!r}; take it from an earlier validation.")
+        raise InputError(
+            f"auroc must be above 0.5 and below 1; got {auroc!r}; take it from an earlier"
+            " validation."
+        )
     if risks is not None:
         values = arrays.scores(risks, "risks", "unit")
         if not ((values > 0.0) & (values < 1.0)).all():
-            raise InputError("risks must lie strictly between 0 and 1, since their log-odds are used; drop or clip those that are 0 or 1.")
+            raise InputError(
+                "risks must lie strictly between 0 and 1, since their log-odds are used; drop or"
+                " clip those that are 0 or 1."
+            )
         odds, share = np.log(values) - np.log1p(-values), np.full(len(values), 1.0 / len(values))
     elif normal is not None:
         mean, deviation = _two("normal", normal, "(mean, standard deviation) of the log-odds")
-        odds, share = normal_law(mean, require_positive("the standard deviation in normal", deviation))
+        odds, share = normal_law(
+            mean, require_positive("the standard deviation in normal", deviation)
+        )
     elif beta is not None:
         a, b = _two("beta", beta, "the two parameters of the risks' beta distribution")
-        odds, share = beta_law(require_positive("the first of beta", a), require_positive("the second of beta", b))
+        odds, share = beta_law(
+            require_positive("the first of beta", a), require_positive("the second of beta", b)
+        )
     elif prevalence is not None and auroc is not None:
         odds, share = class_laws(prevalence, auroc)
     else:
-        raise InputError("the distribution of risks is not known; pass risks, normal or beta, or both prevalence and auroc.")
+        raise InputError(
+            "the distribution of risks is not known; pass risks, normal or beta, or both prevalence"
+            " and auroc."
+        )
     return ExpectedRisks(odds, share, sigmoid(line[0] + line[1] * odds), prevalence)
 
 
 def require_inside(name: str, value: float) -> float:
     """The value, or InputError unless it lies strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
-        raise InputError(f"{name} must lie strictly between 0 and 1; got {value!r}; give it as a share, not in percent.")
+        raise InputError(
+            f"{name} must lie strictly between 0 and 1; got {value!r}; give it as a share, not in"
+            " percent."
+        )
     return value
 
 

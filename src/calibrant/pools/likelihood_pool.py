@@ -1,4 +1,6 @@
-"""A few calibrators with an intercept, averaged by their likelihood: right on the whole, and cheap."""
+"""A few calibrators with an intercept, averaged by their likelihood: right on the whole, and
+cheap.
+"""
 
 from typing import ClassVar
 
@@ -33,20 +35,23 @@ class LikelihoodPool(Calibrator):
     .. math:: q = \sum_j w_j\, g_j(p), \qquad
         w_j \propto \exp\left( \sum_i \log g_j(p_i)_{y_i} - \tfrac{k_j}{2} \log n \right)
 
-    over Platt scaling (a temperature with an intercept), beta calibration, quadratic scaling and a spline of the log-odds with
-    :math:`k_j` effective parameters: few rows give the weight to the simplest map, many rows to the one that fits. Three or more
-    classes have one member, structured vector scaling, which has an offset for each class.
+    over Platt scaling (a temperature with an intercept), beta calibration, quadratic scaling and a
+    spline of the log-odds with :math:`k_j` effective parameters: few rows give the weight to the
+    simplest map, many rows to the one that fits. Three or more classes have one member, structured
+    vector scaling, which has an offset for each class.
 
     Parameters
     ----------
     keep_order : bool, default False
-        Leave out the spline, which may fall: of two classes the order of the predictions is then kept.
+        Leave out the spline, which may fall: of two classes the order of the predictions is then
+        kept.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    maps_, weights_ : the fitted maps of the event and their weights, which sum to 1; of three or more classes no map.
+    maps_, weights_ : the fitted maps of the event and their weights, which sum to 1; of three or
+        more classes no map.
     scaling_ : the fitted scaling of three or more classes, or None.
     status_ : how the fits of the members ended.
 
@@ -57,13 +62,15 @@ class LikelihoodPool(Calibrator):
 
     Notes
     -----
-    Use it inside another calibrator that needs a base: the mean of its predictions is about the rate of the event, so that what is
-    wrong with all rows is not taken for a difference between groups. It costs as much as its four fits and needs no folds. Do not use
-    it alone on fewer than about 50 rows: it never leaves predictions as they are, and :class:`AutoCalibrator` does.
+    Use it inside another calibrator that needs a base: the mean of its predictions is about the
+    rate of the event, so that what is wrong with all rows is not taken for a difference between
+    groups. It costs as much as its four fits and needs no folds. Do not use it alone on fewer than
+    about 50 rows: it never leaves predictions as they are, and :class:`AutoCalibrator` does.
 
     References
     ----------
-    Raftery, "Bayesian model selection in social research", Sociological Methodology 25, 1995, for the weights.
+    Raftery, "Bayesian model selection in social research", Sociological Methodology 25, 1995, for
+    the weights.
 
     Examples
     --------
@@ -100,7 +107,9 @@ class LikelihoodPool(Calibrator):
             self.status_ = self.scaling_.status_
             return
         templates = [make() for make in MAPS]
-        fitted = [_fitted(one, record) for one in templates if one.tags.monotone or not self.keep_order]
+        fitted = [
+            _fitted(one, record) for one in templates if one.tags.monotone or not self.keep_order
+        ]
         penalty = 0.5 * np.log(max(float(record.weights.sum()), 1.0))
         criterion = np.array([_loss(one, record) + penalty * _freedom(one) for one in fitted])
         weights = np.exp(criterion.min() - criterion)
@@ -136,7 +145,9 @@ class LikelihoodPool(Calibrator):
 
 
 def _fitted(template: Map, record: Predictions) -> Map:
-    """The map of the event; in a choice that is still open it begins where the same map ended before."""
+    """The map of the event; in a choice that is still open it begins where the same map ended
+    before.
+    """
     key = (type(template).__name__, repr(vars(template))), 1
     return template.fit_checked(*event_rows(record, 1, template.tags.smooth), record.memory_of(key))
 

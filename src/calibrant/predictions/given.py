@@ -13,7 +13,8 @@ from calibrant.rows import take_rows
 
 __all__ = ["Given", "Inputs", "check_values", "sound"]
 
-#: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in: that of bfloat16, float16, others.
+#: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in:
+#: that of bfloat16, float16, others.
 ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
 OTHER_ROW_SUM_TOLERANCE = 1e-5
 #: Row sums all this near to 1 are those of rounded probabilities.
@@ -24,16 +25,24 @@ BLOCK_ROWS = 65_536
 
 
 def sound(block: Any) -> bool:
-    """Whether the values of a record pass ``check_values`` (a quick yes; the slow check finds the words for a no)."""
+    """Whether the values of a record pass ``check_values`` (a quick yes; the slow check finds
+    the words for a no).
+    """
     if block.kind == "logit":
         return bool(np.isfinite(block.values).all())
     columns = block.by_class
     off = np.abs(block.row_sums - 1.0).max()
-    return bool(columns.min() >= 0.0 and columns.max() <= 1.0 + 2.0 * block.resolution and off <= _tolerance(block.resolution))
+    return bool(
+        columns.min() >= 0.0
+        and columns.max() <= 1.0 + 2.0 * block.resolution
+        and off <= _tolerance(block.resolution)
+    )
 
 
 def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
-    """Refuse what is no prediction, with the first rows at fault; ``resolution`` is the machine epsilon of the dtype it came in."""
+    """Refuse what is no prediction, with the first rows at fault; ``resolution`` is the machine
+    epsilon of the dtype it came in.
+    """
     for start in range(0, len(values), BLOCK_ROWS):
         block = values[start : start + BLOCK_ROWS]
         finite = np.isfinite(block).all(axis=1)
@@ -47,7 +56,11 @@ def _check_probabilities(block, start, resolution):
     bad = (block < 0.0).any(axis=1) | (block > 1.0 + 2.0 * resolution).any(axis=1)
     if bad.any():
         _reject(
-            bad, start, block, "must be probabilities in [0, 1]", 'pass inputs="logit" if these are logits, and divide percentages by 100'
+            bad,
+            start,
+            block,
+            "must be probabilities in [0, 1]",
+            'pass inputs="logit" if these are logits, and divide percentages by 100',
         )
     sums = block.sum(axis=1, dtype=np.float64)
     tolerance = _tolerance(resolution)
@@ -55,16 +68,22 @@ def _check_probabilities(block, start, resolution):
     if bad.any():
         first = np.flatnonzero(bad)[:3]
         seen = ", ".join(f"row {start + i} sums to {sums[i]:.6g}" for i in first)
-        raise InputError(f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows); {_sum_remedy(sums)}.")
+        raise InputError(
+            f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows);"
+            f" {_sum_remedy(sums)}."
+        )
 
 
 def _sum_remedy(sums):
-    """Rows that nearly sum to 1 are rounded, those of one sum scaled; others may be answers to several questions, not to be mixed up."""
+    """Rows that nearly sum to 1 are rounded, those of one sum scaled; others may be answers to
+    several questions, not to be mixed up.
+    """
     if np.abs(sums - 1.0).max() <= ROUNDED or (len(sums) > 1 and np.ptp(sums) < EQUAL * sums.min()):
         return 'divide P by its row sums, or pass inputs="logit" if these are logits'
     return (
-        'pass inputs="logit" if these are logits; if a row can have several labels or none, calibrate the columns one by one, '
-        "P[:, k] with its own labels of 0 and 1; if it has exactly one, make the scores probabilities first, as the model means them"
+        'pass inputs="logit" if these are logits; if a row can have several labels or none,'
+        " calibrate the columns one by one, P[:, k] with its own labels of 0 and 1; if it has"
+        " exactly one, make the scores probabilities first, as the model means them"
     )
 
 
@@ -74,14 +93,17 @@ def _tolerance(resolution):
 
 def _reject(bad, start, block, rule, remedy):
     first = np.flatnonzero(bad)[:3]
-    seen = ", ".join(f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first)
+    seen = ", ".join(
+        f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first
+    )
     raise InputError(f"P {rule}; {seen} ({int(bad.sum())} such rows); {remedy}.")
 
 
 #: What predictions of classes are given as.
 Inputs = Literal["probability", "logit"]
 
-#: Entries of P in one block of ``blocks``: small enough for the block and what is derived from it to stay in the cache.
+#: Entries of P in one block of ``blocks``: small enough for the block and what is derived from it
+#: to stay in the cache.
 BLOCK_ENTRIES = 131_072
 #: What parts of a record with a memory take over.
 HANDED_ON = ("log_probabilities", "row_sums", "_tilts")
@@ -104,22 +126,27 @@ class Given:
     weight : (n,) float64 or None
         Positive weights; None means every row counts once. Rows of weight 0 have been dropped.
     X, reference
-        Features of the rows, and (X_train, y_train) with labels as positions in ``classes``, or None.
+        Features of the rows, and (X_train, y_train) with labels as positions in ``classes``, or
+        None.
     resolution : float
         Machine epsilon of the dtype the values came in, at least that of float32.
     checked : bool
-        False where the numbers are checked by the first pass over ``blocks``, as ``read(check_values=False)`` asks.
+        False where the numbers are checked by the first pass over ``blocks``, as
+        ``read(check_values=False)`` asks.
     memory : dict or None
-        What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from; None: every fit begins anew.
+        What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from;
+        None: every fit begins anew.
     own : (n,) intp or None
-        Labels taken for the model's own instead of those of the largest values, with their probabilities as confidence: a calibrator of
-        the confidence alone is measured on the label it speaks of, even where that is no longer the most probable one.
+        Labels taken for the model's own instead of those of the largest values, with their
+        probabilities as confidence: a calibrator of the confidence alone is measured on the label
+        it speaks of, even where that is no longer the most probable one.
     cluster : (n,) intp or None
         Which rows hang together: intervals and tests then count clusters, not rows.
     groups : (n,) labels, or a frame of n rows, or None
         The groups that rows are of, as given, for calibrators that set each group right.
     least : float or None
-        Logarithms are taken of probabilities raised to at least this, which a fit learns; None: to the smallest positive number.
+        Logarithms are taken of probabilities raised to at least this, which a fit learns; None: to
+        the smallest positive number.
     """
 
     values: np.ndarray
@@ -200,7 +227,9 @@ class Given:
         return max(1024, BLOCK_ENTRIES // self.n_classes)
 
     def blocks(self, size: int | None = None) -> Iterator[Self]:
-        """The record in slices of at most ``size`` rows (by default as many as fit the cache), checked on the way if it is not yet."""
+        """The record in slices of at most ``size`` rows (by default as many as fit the cache),
+        checked on the way if it is not yet.
+        """
         size = self._block_rows if size is None else size
         for start in range(0, max(len(self), 1), size):
             block = self if len(self) <= size else self.take(slice(start, start + size))
@@ -213,5 +242,7 @@ class Given:
         return replace(self, X=None)
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
-        """An array given for the rows of the input, without the rows of weight 0 that were dropped."""
+        """An array given for the rows of the input, without the rows of weight 0 that were
+        dropped.
+        """
         return values if self.kept is None else values[self.kept]

@@ -1,6 +1,7 @@
 """The door: whatever a model said, and what was true, become one checked record.
 
-Everything public that takes classification predictions reads them here, once; code below trusts the record.
+Everything public that takes classification predictions reads them here, once; code below trusts the
+record.
 """
 
 from dataclasses import replace
@@ -21,7 +22,7 @@ from calibrant.labels import (
     label_key,
     places,
     soft_refused,
-)  # fmt: skip
+)
 from calibrant.predictions.given import Inputs
 from calibrant.predictions.given import check_values as refuse_values
 from calibrant.predictions.record import Predictions
@@ -32,19 +33,28 @@ INPUTS = get_args(Inputs)
 
 
 def read(
-    P: ArrayLike, y: ArrayLike | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None, groups: Any = None, check_values: bool = True,
+    P: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    inputs: Inputs = "probability",
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    X: Any = None,
+    reference: Any = None,
+    groups: Any = None,
+    check_values: bool = True,
     soft: bool = False,
-) -> Predictions:  # fmt: skip
+) -> Predictions:
     """Check predictions (and labels) and return them as a :class:`Predictions` record.
 
     Parameters
     ----------
     P : (n, K), or (n,) for binary: probability (or log-odds) of the second class
-        Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column names are class names.
+        Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column
+        names are class names.
     y : (n,) labels, optional
-        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their order. Where these are numbers, numbers
-        in y are such labels, not positions.
+        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their
+        order. Where these are numbers, numbers in y are such labels, not positions.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     sample_weight : (n,), optional
@@ -53,7 +63,8 @@ def read(
     reference : (X_train, y_train), optional
     groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
     check_values : bool, default True
-        False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes one pass over large data.
+        False leaves the check of the numbers in P to ``Predictions.blocks``; for code that makes
+        one pass over large data.
     soft : bool, default False
         Whether ``y`` may be :class:`SoftLabels`, which give ``shares`` and no ``labels``.
 
@@ -79,11 +90,17 @@ def read(
     if P is None:
         raise InputError("P must be the predictions, (n, K), or (n,) for binary; got None.")
     if y is not None and _dimensions(y) == 2 and _dimensions(P) == 1 and not is_indicator(y):
-        raise InputError("the predictions have 1 dimension and the labels 2: the two look swapped; pass them the other way.")
+        raise InputError(
+            "the predictions have 1 dimension and the labels 2: the two look swapped; pass them the"
+            " other way."
+        )
     names, values = column_names(P), to_array(P, "P")
     epsilon = resolution(P, values)
-    if values.dtype == np.float16 or (check_values and (y is None or values.size < _softmax.SINGLE_ENTRIES)):
-        # Many labelled float32 numbers stay as they are: fits on them round more finely than they are known.
+    if values.dtype == np.float16 or (
+        check_values and (y is None or values.size < _softmax.SINGLE_ENTRIES)
+    ):
+        # Many labelled float32 numbers stay as they are: fits on them round more finely than they
+        # are known.
         values = values.astype(np.float64, copy=False)
     values, one_column = _two_columns(values, inputs)
     if names is not None and classes is not None and not one_column:
@@ -101,12 +118,23 @@ def read(
     hints = {"swapped_hint": swapped, "positions": classes is not None}
     labels, shares, known = _truth(y, known, values.shape, **hints)
     record = Predictions(
-        values=values, kind=inputs, classes=np.arange(values.shape[1]) if known is None else known, labels=labels, weight=weight,
-        X=rows_named(X, "X", len(values)), groups=groups_given(groups, len(values)), resolution=epsilon, checked=checked,
+        values=values,
+        kind=inputs,
+        classes=np.arange(values.shape[1]) if known is None else known,
+        labels=labels,
+        weight=weight,
+        X=rows_named(X, "X", len(values)),
+        groups=groups_given(groups, len(values)),
+        resolution=epsilon,
+        checked=checked,
         shares=shares,
-    )  # fmt: skip
+    )
     record = replace(record, reference=_reference(reference, record))
-    return record if kept is None else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+    return (
+        record
+        if kept is None
+        else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
+    )
 
 
 def _truth(y, known, shape, **hints):
@@ -130,16 +158,27 @@ def _two_columns(values, inputs):
     """(n,) binary predictions as (n, 2) in float64, which keeps 1 - p exact for small p."""
     if values.ndim == 1:
         second = values.astype(np.float64)
-        return np.column_stack([1.0 - second if inputs == "probability" else np.zeros_like(second), second]), True
+        return (
+            np.column_stack(
+                [1.0 - second if inputs == "probability" else np.zeros_like(second), second]
+            ),
+            True,
+        )
     if values.ndim != 2:
-        raise InputError(f"P must be (n, K), or (n,) for binary predictions; got shape {values.shape}.")
+        raise InputError(
+            f"P must be (n, K), or (n,) for binary predictions; got shape {values.shape}."
+        )
     if values.shape[1] == 1:
-        raise InputError("P has one column; pass P[:, 0] for binary predictions, or one column for each class.")
+        raise InputError(
+            "P has one column; pass P[:, 0] for binary predictions, or one column for each class."
+        )
     return values, False
 
 
 def _reorder(values, names, classes):
-    """Columns of a class-named frame in the order of ``classes``; one whose names are only places is in that order already."""
+    """Columns of a class-named frame in the order of ``classes``; one whose names are only
+    places is in that order already.
+    """
     known, in_order = class_array(classes, len(names)), list(range(len(names)))
     order = places(known, names)
     if sorted(order) == in_order:
@@ -159,7 +198,9 @@ def _looks_like_labels(values, one_column):
 def reference_pair(reference: Any) -> tuple[Any, Any]:
     """(X_train, y_train) of what was given as the model's training data."""
     if not (isinstance(reference, tuple | list) and len(reference) == 2):
-        raise InputError("reference must be the pair (X_train, y_train) of the model's own training data.")
+        raise InputError(
+            "reference must be the pair (X_train, y_train) of the model's own training data."
+        )
     return reference[0], reference[1]
 
 

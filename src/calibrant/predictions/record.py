@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
 from calibrant._kernels.fixed_order import sum_in_sequence
-from calibrant._kernels.temperature import inverse_temperature, is_separable, tilted_losses, tilted_root, tilts
+from calibrant._kernels.temperature import (
+    inverse_temperature,
+    is_separable,
+    tilted_losses,
+    tilted_root,
+    tilts,
+)
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.given import Given
@@ -19,12 +25,24 @@ __all__ = ["Predictions"]
 
 #: Up to this many classes, looking for the largest class by class is faster than row by row.
 FEW_CLASSES = 32
-#: What an exact 0 is read as at least; chosen on naive Bayes of the digits, where from 1e-45 to 1e-12 is nearly as good.
+#: What an exact 0 is read as at least; chosen on naive Bayes of the digits, where from 1e-45 to
+#: 1e-12 is nearly as good.
 FAINTEST = 1e-20
 #: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
 WIDEST_TILT = 0.02
 #: What is derived of the values and not of their logarithms.
-KEPT = ("probabilities", "row_sums", "by_class", "predicted", "confidence", "weights", "correct", "one_hot", "ranks", "smallest")
+KEPT = (
+    "probabilities",
+    "row_sums",
+    "by_class",
+    "predicted",
+    "confidence",
+    "weights",
+    "correct",
+    "one_hot",
+    "ranks",
+    "smallest",
+)
 #: What of these is of the labels too.
 OF_LABELS = ("correct", "one_hot")
 #: Up to so many classes every label is tried in the place of the true one.
@@ -34,26 +52,36 @@ QUESTIONS = ("answer", "event")
 
 
 class Predictions(Given):
-    """Checked predictions of n rows over K classes, made by :func:`read`: what was given, and all that is derived from it.
+    """Checked predictions of n rows over K classes, made by :func:`read`: what was given, and all
+    that is derived from it.
 
     Attributes
     ----------
-    values, kind, classes, labels, shares, weight, X, reference, resolution, checked, memory, own, cluster, groups
+    values, kind, classes, labels, shares, weight, X, reference, resolution, checked, memory, own,
+    cluster, groups
         As given; see :class:`Given`.
     """
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """(n, K) float64, rows summing to 1."""
-        return _softmax.softmax(self.values) if self.kind == "logit" else np.divide(self.values, self.row_sums[:, None], dtype=np.float64)
+        return (
+            _softmax.softmax(self.values)
+            if self.kind == "logit"
+            else np.divide(self.values, self.row_sums[:, None], dtype=np.float64)
+        )
 
     @cached_property
     def log_probabilities(self) -> np.ndarray:
-        """(n, K) float64, finite: entries below ``least`` count as that, so that a 0 never ranks above a small positive number."""
+        """(n, K) float64, finite: entries below ``least`` count as that, so that a 0 never ranks
+        above a small positive number.
+        """
         if self.kind == "logit":
             return _softmax.log_softmax(self.values)
         if self.memory is not None and _softmax.working_dtype(self.values) == np.float32:
-            return _softmax.log_probabilities(np.maximum(self.values / self.row_sums[:, None].astype(np.float32), self._floor))
+            return _softmax.log_probabilities(
+                np.maximum(self.values / self.row_sums[:, None].astype(np.float32), self._floor)
+            )
         return _softmax.log_probabilities(np.maximum(self.probabilities, self._floor))
 
     @property
@@ -62,14 +90,17 @@ class Predictions(Given):
 
     @cached_property
     def smallest(self) -> float:
-        """The smallest positive probability of these rows, 1e-12 at most: what a fit reads an exact 0 as.
+        """The smallest positive probability of these rows, 1e-12 at most: what a fit reads an exact
+        0 as.
 
-        Where there is an exact 0, at least 1e-20: rounding, or a model of independent features, made it, and one that came true would
-        decide the whole fit.
+        Where there is an exact 0, at least 1e-20: rounding, or a model of independent features,
+        made it, and one that came true would decide the whole fit.
         """
         if self.kind == "logit":
             return _softmax.ZERO_FLOOR
-        least = float(self.probabilities.min(initial=_softmax.ZERO_FLOOR, where=self.probabilities > 0.0))
+        least = float(
+            self.probabilities.min(initial=_softmax.ZERO_FLOOR, where=self.probabilities > 0.0)
+        )
         return least if self.probabilities.min() > 0.0 else max(least, FAINTEST)
 
     def above(self, least: float) -> "Predictions":
@@ -88,7 +119,13 @@ class Predictions(Given):
     def with_labels(self, labels: np.ndarray) -> "Predictions":
         """The same predictions of other true labels, (n,)."""
         out = replace(self, labels=labels, shares=None)
-        out.__dict__.update({name: self.__dict__[name] for name in (*KEPT, "log_probabilities") if name in self.__dict__})
+        out.__dict__.update(
+            {
+                name: self.__dict__[name]
+                for name in (*KEPT, "log_probabilities")
+                if name in self.__dict__
+            }
+        )
         for name in OF_LABELS:
             out.__dict__.pop(name, None)
         return out
@@ -106,13 +143,20 @@ class Predictions(Given):
         return part, row
 
     def other_labels(self, other: "Predictions") -> list[np.ndarray]:
-        """Labels that these rows might have had, (n,) each: of few classes every class, else those of which the two say most apart."""
+        """Labels that these rows might have had, (n,) each: of few classes every class, else
+        those of which the two say most apart.
+        """
         if self.n_classes <= FEW_LABELS:
             return [np.full(len(self), k) for k in range(self.n_classes)]
         found = []
         for mine, its in zip(self.blocks(), other.blocks(), strict=True):
-            ratio, gap = its.log_probabilities - mine.log_probabilities, its.probabilities - mine.probabilities
-            found.append([ratio.argmin(axis=1), ratio.argmax(axis=1), gap.argmin(axis=1), gap.argmax(axis=1)])
+            ratio, gap = (
+                its.log_probabilities - mine.log_probabilities,
+                its.probabilities - mine.probabilities,
+            )
+            found.append(
+                [ratio.argmin(axis=1), ratio.argmax(axis=1), gap.argmin(axis=1), gap.argmax(axis=1)]
+            )
         return [np.concatenate(one) for one in zip(*found, strict=True)]
 
     @property
@@ -122,7 +166,9 @@ class Predictions(Given):
 
     @cached_property
     def inverse_temperature(self) -> tuple[float, str]:
-        """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin with: found once."""
+        """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin
+        with: found once.
+        """
         kept = self.memory_of("temperature")
         start = None if kept is None else kept.get("end")
         near = self.__dict__.get("_tilts")
@@ -132,8 +178,12 @@ class Predictions(Given):
                 return start + change, "converged"
         found = inverse_temperature(self.logits, self.labels, self.weights, start=start)
         if kept is not None and not kept and found[1] == "converged":
-            # Losses and their derivatives at this temperature, row by row: parts of the record keep theirs, and need no search.
-            kept["end"], self.__dict__["_tilts"] = found[0], tilts(found[0], self.logits, self.labels)
+            # Losses and their derivatives at this temperature, row by row: parts of the record keep
+            # theirs, and need no search.
+            kept["end"], self.__dict__["_tilts"] = (
+                found[0],
+                tilts(found[0], self.logits, self.labels),
+            )
         return found
 
     @cached_property
@@ -154,12 +204,16 @@ class Predictions(Given):
 
     @cached_property
     def by_class(self) -> np.ndarray:
-        """(K, n) float64 copy of the values, class by class: sums and maxima over the classes are then quick. For blocks."""
+        """(K, n) float64 copy of the values, class by class: sums and maxima over the classes
+        are then quick. For blocks.
+        """
         return np.array(self.values.T, dtype=np.float64, order="C")
 
     @cached_property
     def row_sums(self) -> np.ndarray:
-        """(n,) float64 sums of the values as given (of probabilities: 1 to the rounding of their dtype)."""
+        """(n,) float64 sums of the values as given (of probabilities: 1 to the rounding of their
+        dtype).
+        """
         return self._in_blocks(lambda block: sum_in_sequence(block.by_class))
 
     @cached_property
@@ -176,18 +230,28 @@ class Predictions(Given):
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, np.ndarray]:
-        """(distinct confidences, ascending; place of each row among them): sorted once for all that ranks."""
+        """(distinct confidences, ascending; place of each row among them): sorted once for all
+        that ranks.
+        """
         return np.unique(self.confidence, return_inverse=True)
 
     def _in_blocks(self, function):
-        """``function(block)`` for each block, joined, so that what is derived on the way stays small."""
-        return function(self) if len(self) <= self._block_rows else np.concatenate([function(block) for block in self.blocks()])
+        """``function(block)`` for each block, joined, so that what is derived on the way stays
+        small.
+        """
+        return (
+            function(self)
+            if len(self) <= self._block_rows
+            else np.concatenate([function(block) for block in self.blocks()])
+        )
 
     @cached_property
     def true_and_rest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Probability of the true class and the sum of all others, as given (before division by the row sum), each (n,) float64.
+        """Probability of the true class and the sum of all others, as given (before division by the
+        row sum), each (n,) float64.
 
-        The rest is summed by itself, so it keeps its precision where the true class is near 1. For probabilities only.
+        The rest is summed by itself, so it keeps its precision where the true class is near 1. For
+        probabilities only.
         """
         others, rows = self.by_class.copy(), np.arange(len(self))
         own = others[self.labels, rows]
@@ -211,7 +275,9 @@ class Predictions(Given):
         return out
 
     def pair(self, target: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(score, hit), (n,) each: was the answer right ("answer"), did class 1 of two happen ("event"), or this class (its label)?"""
+        """(score, hit), (n,) each: was the answer right ("answer"), did class 1 of two happen
+        ("event"), or this class (its label)?
+        """
         if target == "answer" and target not in self.classes.tolist():
             return self.confidence, self.correct
         k = self.position(target)
@@ -223,34 +289,60 @@ class Predictions(Given):
 
     @property
     def default_target(self) -> str:
-        """The question asked where none is named: "event" of two classes, "answer" of more, as displays have it."""
+        """The question asked where none is named: "event" of two classes, "answer" of more, as
+        displays have it.
+        """
         return "event" if self.n_classes == 2 else "answer"
 
     def position(self, target: Any) -> int:
-        """The column of the class that a target means: "event", class 1 of two, or a class's label."""
+        """The column of the class that a target means: "event", class 1 of two, or a class's
+        label.
+        """
         classes = self.classes.tolist()
         match = [k for k, c in enumerate(classes) if c == target]
         if match and target in QUESTIONS:
-            raise InputError(f'target="{target}" is the name of a question and of a class; give the class another name.')
+            raise InputError(
+                f'target="{target}" is the name of a question and of a class; give the class'
+                " another name."
+            )
         if match:
             return match[0]
         if target != "event":
-            raise InputError(f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.')
+            raise InputError(
+                f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.'
+            )
         if len(classes) != 2:
-            raise InputError(f'target="event" takes two classes; got {len(classes)}; name one of {classes} or "answer".')
+            raise InputError(
+                f'target="event" takes two classes; got {len(classes)}; name one of {classes} or'
+                ' "answer".'
+            )
         return 1
 
     def as_pair(self, target: Any) -> "Predictions":
-        """The same rows as a question of yes (class 1) or no (class 0), with yes for the label of every row.
+        """The same rows as a question of yes (class 1) or no (class 0), with yes for the label of
+        every row.
 
-        So its ``confidence`` is the probability said and ``correct`` whether it happened, both as ``pair`` has them; a metric of the answer
-        on it is one of the target. It has neither features nor reference.
+        So its ``confidence`` is the probability said and ``correct`` whether it happened, both as
+        ``pair`` has them; a metric of the answer on it is one of the target. It has neither
+        features nor reference.
         """
         score, hit = self.pair(target)
         # Two classes are kept as given: 1 - p has no digits left where p is near 1.
-        whole = {} if target == "event" else {"values": np.column_stack([1.0 - score, score]), "kind": "probability"}
+        whole = (
+            {}
+            if target == "event"
+            else {"values": np.column_stack([1.0 - score, score]), "kind": "probability"}
+        )
         own = np.ones(len(self), dtype=np.intp)
-        return replace(self, **whole, classes=np.arange(2), labels=hit.astype(np.intp), X=None, reference=None, own=own)
+        return replace(
+            self,
+            **whole,
+            classes=np.arange(2),
+            labels=hit.astype(np.intp),
+            X=None,
+            reference=None,
+            own=own,
+        )
 
     @property
     def several(self) -> bool:
@@ -274,21 +366,32 @@ class Predictions(Given):
 
     @property
     def calibrator_params(self) -> dict[str, Any]:
-        """What a calibrator must be told of the rows it is fitted on: the kind of input, and the classes."""
+        """What a calibrator must be told of the rows it is fitted on: the kind of input, and the
+        classes.
+        """
         return {"inputs": self.kind, "classes": self.classes}
 
     def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
-        """(n, K) calibrated probabilities from those of several fits, ``parts[k]`` of ``rows[k]``; NaN in the rows of none."""
+        """(n, K) calibrated probabilities from those of several fits, ``parts[k]`` of
+        ``rows[k]``; NaN in the rows of none.
+        """
         out = np.full(self.values.shape, np.nan)
         for part, held_out in zip(parts, rows, strict=True):
             out[held_out] = part
         return out
 
     def recalibrated(self, result: ArrayLike, output: str = "probability") -> "Predictions":
-        """The same rows with calibrated probabilities, (n, K); where the ``output`` is "confidence" they keep the model's own label."""
+        """The same rows with calibrated probabilities, (n, K); where the ``output`` is
+        "confidence" they keep the model's own label.
+        """
         own = self.predicted if output == "confidence" else None
         return replace(
-            self, values=np.asarray(result, dtype=np.float64), kind="probability", resolution=FLOAT32_EPSILON, own=own, least=None
+            self,
+            values=np.asarray(result, dtype=np.float64),
+            kind="probability",
+            resolution=FLOAT32_EPSILON,
+            own=own,
+            least=None,
         )
 
     def agrees_with(self, other: "Predictions") -> bool:

@@ -1,11 +1,15 @@
 from calibrant.regression.bounded import BoundedOutcomes as BoundedOutcomes
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.covariance_scaling import CovarianceScaling as CovarianceScaling
-from calibrant.regression.distribution_recalibration import DistributionRecalibration as DistributionRecalibration
+from calibrant.regression.distribution_recalibration import (
+    DistributionRecalibration as DistributionRecalibration,
+)
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
 from calibrant.regression.mondrian import MondrianIntervals as MondrianIntervals
 from calibrant.regression.quantile_recalibration import IntervalCalibration as IntervalCalibration
-from calibrant.regression.quantile_recalibration import QuantileRecalibration as QuantileRecalibration
+from calibrant.regression.quantile_recalibration import (
+    QuantileRecalibration as QuantileRecalibration,
+)
 from calibrant.regression.variance import ForecastIdentity as ForecastIdentity
 from calibrant.regression.variance import IsotonicVariance as IsotonicVariance
 from calibrant.regression.variance import StdScaling as StdScaling

@@ -19,9 +19,11 @@ __all__ = ["BoundedOutcomes"]
 
 
 class BoundedOutcomes(RegressionCalibrator):
-    r"""Fit a calibrator where outcomes have no bounds, and map its forecasts back, so that none reaches beyond what can be.
+    r"""Fit a calibrator where outcomes have no bounds, and map its forecasts back, so that none
+    reaches beyond what can be.
 
-    .. math:: x = \log(y - a), \quad x = -\log(b - y), \quad \text{or} \quad x = \Phi^{-1}\left(\frac{y - a}{b - a}\right)
+    .. math:: x = \log(y - a), \quad x = -\log(b - y), \quad \text{or} \quad x =
+        \Phi^{-1}\left(\frac{y - a}{b - a}\right)
 
     with a lower bound a, an upper bound b, or both.
 
@@ -43,7 +45,8 @@ class BoundedOutcomes(RegressionCalibrator):
     Raises
     ------
     InputError
-        For outcomes, means, quantiles or draws at a bound or beyond it, and a std that no distribution between the bounds can have.
+        For outcomes, means, quantiles or draws at a bound or beyond it, and a std that no
+        distribution between the bounds can have.
 
     See Also
     --------
@@ -52,9 +55,10 @@ class BoundedOutcomes(RegressionCalibrator):
 
     Notes
     -----
-    For positive amounts, prices, durations, and for shares. Mean and std are read as those of a lognormal distribution, or of the normal
-    score's between two bounds: the forecast keeps both before calibration. Quantiles and samples are mapped as they are. Outcomes that
-    are often exactly 0 or 1 are a question of their own (whether, then how much) and refused.
+    For positive amounts, prices, durations, and for shares. Mean and std are read as those of a
+    lognormal distribution, or of the normal score's between two bounds: the forecast keeps both
+    before calibration. Quantiles and samples are mapped as they are. Outcomes that are often
+    exactly 0 or 1 are a question of their own (whether, then how much) and refused.
 
     Examples
     --------
@@ -69,18 +73,23 @@ class BoundedOutcomes(RegressionCalibrator):
     """
 
     tags: ClassVar[Tags] = Tags(
-        output="distribution", label="calibration on a scale without bounds",
+        output="distribution",
+        label="calibration on a scale without bounds",
         exceptions={
             "units": "the bounds are in the units of the outcomes and must be told anew",
             "extreme_forecasts": "forecasts beyond the bounds are refused",
         },
-    )  # fmt: skip
+    )
     learns: ClassVar[tuple[str, ...]] = ("calibrator_",)
     calibrator_: Any
 
     def __init__(
-        self, calibrator: RegressionCalibrator | None = None, *, lower: float | None = 0.0, upper: float | None = None
-    ) -> None:  # fmt: skip
+        self,
+        calibrator: RegressionCalibrator | None = None,
+        *,
+        lower: float | None = 0.0,
+        upper: float | None = None,
+    ) -> None:
         self.calibrator: RegressionCalibrator | None = calibrator
         self.lower: float | None = lower
         self.upper: float | None = upper
@@ -93,11 +102,14 @@ class BoundedOutcomes(RegressionCalibrator):
         if self.calibrator is not None:
             require_regression_calibrator(self.calibrator)
         ends = [end for end in (self.lower, self.upper) if end is not None]
-        numbers = all(isinstance(end, float | int) and not isinstance(end, bool) and np.isfinite(end) for end in ends)
+        numbers = all(
+            isinstance(end, float | int) and not isinstance(end, bool) and np.isfinite(end)
+            for end in ends
+        )
         if not (ends and numbers and ends == sorted(set(ends))):
             raise InputError(
-                f"lower and upper must be numbers in this order, one of them None at most; got {self.lower!r} and {self.upper!r}; "
-                "without bounds use the calibrator itself."
+                "lower and upper must be numbers in this order, one of them None at most; got"
+                f" {self.lower!r} and {self.upper!r}; without bounds use the calibrator itself."
             )
 
     @property
@@ -106,17 +118,28 @@ class BoundedOutcomes(RegressionCalibrator):
 
     def _fit_output(self, record):
         self._bounds.require_inside(record.y, "y")
-        opened = replace(record, forecast=self._bounds.opened(record.forecast), y=self._bounds.forward(record.y))
-        inner = clone(StdScaling() if self.calibrator is None else self.calibrator).fit_record(opened)
+        opened = replace(
+            record, forecast=self._bounds.opened(record.forecast), y=self._bounds.forward(record.y)
+        )
+        inner = clone(StdScaling() if self.calibrator is None else self.calibrator).fit_record(
+            opened
+        )
         return {"calibrator_": inner, "status": inner.status_}
 
     def _predict_output(self, forecast, calibrator):
-        return BoundedForecast(calibrator.predict_record(read_forecast(self._bounds.opened(forecast))), self._bounds)
+        return BoundedForecast(
+            calibrator.predict_record(read_forecast(self._bounds.opened(forecast))), self._bounds
+        )
 
 
 @trial.register
 def _(bounded: BoundedOutcomes):
     bounds, d = Bounds(bounded.lower, bounded.upper), max(bounded.n_outputs_, 1)
     x = np.linspace(-1.0, 1.0, 3 * d).reshape((3, d) if bounded.n_outputs_ else 3)
-    forecast = bounded.predict(bounds.back(x), np.full(x.shape, 1e-3 * (bounds.width if None not in (bounds.lower, bounds.upper) else 1.0)))
+    forecast = bounded.predict(
+        bounds.back(x),
+        np.full(
+            x.shape, 1e-3 * (bounds.width if None not in (bounds.lower, bounds.upper) else 1.0)
+        ),
+    )
     require_valid(forecast.mean, x.shape)

@@ -11,7 +11,13 @@ from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds, ConformalForecast, ConformalQuantileForecast, quantile_ends
+from calibrant.forecasts.conformal import (
+    CONFORMITY,
+    ConformalEnds,
+    ConformalForecast,
+    ConformalQuantileForecast,
+    quantile_ends,
+)
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.groups import clustered
@@ -24,14 +30,18 @@ SIGNED = {"scaled": "standardised", "absolute": "error", "distributional": "scor
 
 
 class ConformalIntervals(RegressionCalibrator):
-    r"""Intervals that hold a new outcome with at least the probability they say, whatever the distribution.
+    r"""Intervals that hold a new outcome with at least the probability they say, whatever the
+    distribution.
 
-    .. math:: \mu \mp \sigma\, s_{(\lceil (n + 1)\, \text{level} \rceil)}, \qquad s_i = |y_i - \mu_i| / \sigma_i
+    .. math:: \mu \mp \sigma\, s_{(\lceil (n + 1)\, \text{level} \rceil)}, \qquad s_i = |y_i -
+        \mu_i| / \sigma_i
 
-    with the order statistic of the n calibration scores (``score="scaled"``; with "absolute" the std is left out of both). With "quantile"
-    the forecast's own central interval [l, h] becomes :math:`[l - e, h + e]`, e the order statistic of :math:`\max(l_i - y_i, y_i - h_i)`
-    (conformalised quantile regression). With "distributional" the score is :math:`|F_i(y_i) - 1/2|` and the ends are the forecast's
-    quantiles that far from its median. The order statistic is infinite, and so the interval, where n + 1 < 1 / (1 - level).
+    with the order statistic of the n calibration scores (``score="scaled"``; with "absolute" the
+    std is left out of both). With "quantile" the forecast's own central interval [l, h] becomes
+    :math:`[l - e, h + e]`, e the order statistic of :math:`\max(l_i - y_i, y_i - h_i)`
+    (conformalised quantile regression). With "distributional" the score is :math:`|F_i(y_i) - 1/2|`
+    and the ends are the forecast's quantiles that far from its median. The order statistic is
+    infinite, and so the interval, where n + 1 < 1 / (1 - level).
 
     Parameters
     ----------
@@ -39,19 +49,22 @@ class ConformalIntervals(RegressionCalibrator):
     levels : tuple of float, default (0.5, 0.8, 0.9, 0.95)
         The only levels of "quantile" intervals; the others know them all.
     side : {"both", "lower", "upper"}
-        "upper": the interval goes from minus infinity (or the bound) to an end that is above the outcome with the level's probability.
+        "upper": the interval goes from minus infinity (or the bound) to an end that is above the
+        outcome with the level's probability.
     symmetric : bool, default True
-        Whether one order statistic moves both ends, or each end has its own, at half of what may be missed: for skewed errors, at the price
-        of needing twice the rows.
+        Whether one order statistic moves both ends, or each end has its own, at half of what may be
+        missed: for skewed errors, at the price of needing twice the rows.
     bounds : (low, high), optional
-        What no outcome can pass, in the units of y; intervals end there. An infinite end becomes the bound.
+        What no outcome can pass, in the units of y; intervals end there. An infinite end becomes
+        the bound.
     calibrator : regression calibrator, optional
-        Unfitted: fitted on half of the rows, its forecasts conformalised on the other half. For one that is fitted on other rows already,
-        pass what it predicts as the forecast.
+        Unfitted: fitted on half of the rows, its forecasts conformalised on the other half. For one
+        that is fitted on other rows already, pass what it predicts as the forecast.
 
     Attributes
     ----------
-    scores_ : ascending scores, one array (for "quantile" a list of one a level, of two a level where ends have their own), or a list of
+    scores_ : ascending scores, one array (for "quantile" a list of one a level, of two a level
+        where ends have their own), or a list of
         these for d outputs
     mass_ : their cumulated weights, in the same form
     spread_ : float, or (d,) array
@@ -70,28 +83,34 @@ class ConformalIntervals(RegressionCalibrator):
 
     Notes
     -----
-    Use them where a stated coverage must hold: it is between level and level + 1 / (n + 1) on average over calibration sets, if new rows
-    are exchangeable with the calibration rows and their forecasts come from the same model. It holds over all rows together, not for each
-    kind of row, and each output has its own. ``guarantee(level)`` says so as a record, and None where weights are no whole numbers:
-    then they stand for no rows. With ``cluster=`` in ``fit`` the promise is for a row of a new cluster, from the number of clusters.
-    The distribution returned is that of its intervals: a mean, a std from the scores, no density.
+    Use them where a stated coverage must hold: it is between level and level + 1 / (n + 1) on
+    average over calibration sets, if new rows are exchangeable with the calibration rows and their
+    forecasts come from the same model. It holds over all rows together, not for each kind of row,
+    and each output has its own. ``guarantee(level)`` says so as a record, and None where weights
+    are no whole numbers: then they stand for no rows. With ``cluster=`` in ``fit`` the promise is
+    for a row of a new cluster, from the number of clusters. The distribution returned is that of
+    its intervals: a mean, a std from the scores, no density.
 
     References
     ----------
-    Vovk et al., "Algorithmic learning in a random world", 2005. Romano, Patterson and Candes, "Conformalized quantile regression",
-    NeurIPS 2019. Chernozhukov, Wuthrich and Zhu, "Distributional conformal prediction", PNAS 2021. Lee, Barber and Willett,
-    "Distribution-free inference with hierarchical data", 2023.
+    Vovk et al., "Algorithmic learning in a random world", 2005. Romano, Patterson and Candes,
+    "Conformalized quantile regression", NeurIPS 2019. Chernozhukov, Wuthrich and Zhu,
+    "Distributional conformal prediction", PNAS 2021. Lee, Barber and Willett, "Distribution-free
+    inference with hierarchical data", 2023.
 
     Examples
     --------
     >>> from calibrant import ConformalIntervals
-    >>> cal = ConformalIntervals(bounds=(-50.0, 50.0)).fit([0.0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], std=[1.0] * 9)
+    >>> cal = ConformalIntervals(bounds=(-50.0, 50.0)).fit(
+    ...     [0.0] * 9, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], std=[1.0] * 9
+    ... )
     >>> [end.tolist() for end in cal.predict([5.0], [2.0]).interval(0.5)]
     [[4.0], [6.0]]
     >>> [end.tolist() for end in cal.predict([5.0], [2.0]).interval(0.95)]
     [[-50.0], [50.0]]
     >>> cal.explain(0.5)
-    'coverage of the 50 % intervals at least 0.5 for new rows, ... (marginal; split conformal; 9 rows), if new rows ...'
+    'coverage of the 50 % intervals at least 0.5 for new rows, ... (marginal; split conformal; 9
+    rows), if new rows ...'
     """
 
     tags: ClassVar[Tags] = Tags(output="distribution", label="conformal intervals")
@@ -104,10 +123,15 @@ class ConformalIntervals(RegressionCalibrator):
     calibrator_: RegressionCalibrator | list[RegressionCalibrator] | None = None
 
     def __init__(
-        self, *, score: Literal["scaled", "absolute", "quantile", "distributional"] = "scaled",
-        levels: tuple[float, ...] = (0.5, 0.8, 0.9, 0.95), side: Literal["both", "lower", "upper"] = "both", symmetric: bool = True,
-        bounds: tuple[float, float] | None = None, calibrator: RegressionCalibrator | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        score: Literal["scaled", "absolute", "quantile", "distributional"] = "scaled",
+        levels: tuple[float, ...] = (0.5, 0.8, 0.9, 0.95),
+        side: Literal["both", "lower", "upper"] = "both",
+        symmetric: bool = True,
+        bounds: tuple[float, float] | None = None,
+        calibrator: RegressionCalibrator | None = None,
+    ) -> None:
         self.score: Literal["scaled", "absolute", "quantile", "distributional"] = score
         self.levels: tuple[float, ...] = levels
         self.side: Literal["both", "lower", "upper"] = side
@@ -118,13 +142,23 @@ class ConformalIntervals(RegressionCalibrator):
     @classmethod
     def _examples(cls):
         return [
-            cls(), cls(score="absolute"), cls(score="quantile", levels=(0.1, 0.5, 0.8)), cls(score="distributional"), cls(symmetric=False),
-            cls(score="quantile", levels=(0.1, 0.5, 0.8), symmetric=False), cls(calibrator=StdScaling()),
-        ]  # fmt: skip
+            cls(),
+            cls(score="absolute"),
+            cls(score="quantile", levels=(0.1, 0.5, 0.8)),
+            cls(score="distributional"),
+            cls(symmetric=False),
+            cls(score="quantile", levels=(0.1, 0.5, 0.8), symmetric=False),
+            cls(calibrator=StdScaling()),
+        ]
 
     @property
     def _ends(self) -> ConformalEnds:
-        return ConformalEnds(self.side, bool(self.symmetric), (-np.inf, np.inf) if self.bounds is None else self.bounds, self.unit_)
+        return ConformalEnds(
+            self.side,
+            bool(self.symmetric),
+            (-np.inf, np.inf) if self.bounds is None else self.bounds,
+            self.unit_,
+        )
 
     def _check(self):
         self._option("score", "scaled", "absolute", "quantile", "distributional")
@@ -132,32 +166,44 @@ class ConformalIntervals(RegressionCalibrator):
         require_levels(self.levels)
         if self.calibrator is not None and hasattr(self.calibrator, "n_outputs_"):
             raise InputError(
-                f"calibrator must be unfitted: half of the rows are for its fit; got a fitted {type(self.calibrator).__name__}; "
-                "pass the forecasts that it predicts in place of the forecasts, to fit and to predict."
+                "calibrator must be unfitted: half of the rows are for its fit; got a fitted"
+                f" {type(self.calibrator).__name__}; pass the forecasts that it predicts in place"
+                " of the forecasts, to fit and to predict."
             )
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        *more: Any,
+        std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         cluster: Any = None,
-    ) -> Self:  # fmt: skip
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)`` for normal forecasts.
+    ) -> Self:
+        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
+        ``fit(mean, y, std=std)`` for normal forecasts.
 
         Parameters
         ----------
-        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with
+            ``std``, (n,) or (n, d)
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row. Weights that are not whole are those of a sampling design or of importance:
-            they are used, and nothing is promised, since a promise needs the weight of each new row too.
+            Weight 2 means the row twice, weight 0 no row. Weights that are not whole are those of a
+            sampling design or of importance: they are used, and nothing is promised, since a
+            promise needs the weight of each new row too.
         cluster : (n,) labels, optional
-            Rows of one cluster (a patient, a day) hang together: each cluster then counts as one, whatever its rows.
+            Rows of one cluster (a patient, a day) hang together: each cluster then counts as one,
+            whatever its rows.
 
         Returns
         -------
         self
         """
-        return self.fit_record(clustered(self._read_to_fit(forecast, y, more, std, sample_weight), cluster))
+        return self.fit_record(
+            clustered(self._read_to_fit(forecast, y, more, std, sample_weight), cluster)
+        )
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already."""
@@ -173,22 +219,38 @@ class ConformalIntervals(RegressionCalibrator):
         if len(first) == 0:
             return {**self._scored(record), "calibrator_": None, "status": "no calibrator: one row"}
         calibrator = clone(self.calibrator).fit_record(first)
-        return {**self._scored(second.recalibrated(calibrator.predict_record(second))), "calibrator_": calibrator}
+        return {
+            **self._scored(second.recalibrated(calibrator.predict_record(second))),
+            "calibrator_": calibrator,
+        }
 
     def _scored(self, record):
         weight = shares(record.weights, record.cluster)
         if self.score == "quantile":
-            each = [_paired([cumulated(s, weight) for s in self._beyond(record, float(level))]) for level in self.levels]
+            each = [
+                _paired([cumulated(s, weight) for s in self._beyond(record, float(level))])
+                for level in self.levels
+            ]
             return {"scores_": [s for s, _ in each], "mass_": [m for _, m in each], "spread_": 1.0}
         signed = getattr(record, SIGNED[self.score])
         scores, mass = cumulated(np.abs(signed) if self._ends.joint else signed, weight)
         # An outcome where a forecast says none can be is infinitely strange.
         finite = np.isfinite(signed)
-        spread = float(np.sqrt(np.average(np.square(signed[finite]), weights=record.weights[finite]))) if finite.any() else 1.0
-        return {"scores_": scores, "mass_": mass, "spread_": max(spread, np.finfo(np.float64).tiny ** 0.5)}
+        spread = (
+            float(np.sqrt(np.average(np.square(signed[finite]), weights=record.weights[finite])))
+            if finite.any()
+            else 1.0
+        )
+        return {
+            "scores_": scores,
+            "mass_": mass,
+            "spread_": max(spread, np.finfo(np.float64).tiny ** 0.5),
+        }
 
     def _beyond(self, record, level):
-        """How far y is outside the forecast's own interval, negative inside it: in one array, or below and above in one each."""
+        """How far y is outside the forecast's own interval, negative inside it: in one array, or
+        below and above in one each.
+        """
         low, high = quantile_ends(record.forecast, level, self._ends)
         outside = low - record.y, record.y - high
         return [np.maximum(*outside)] if self._ends.joint else outside
@@ -196,13 +258,16 @@ class ConformalIntervals(RegressionCalibrator):
     def _predict_output(self, forecast, scores, mass, spread, calibrator):
         forecast = forecast if calibrator is None else calibrator.predict(forecast)
         if self.score == "quantile":
-            return ConformalQuantileForecast(forecast, np.asarray(self.levels, dtype=np.float64), scores, mass, self._ends)
+            return ConformalQuantileForecast(
+                forecast, np.asarray(self.levels, dtype=np.float64), scores, mass, self._ends
+            )
         return ConformalForecast(forecast, CONFORMITY[self.score], scores, mass, spread, self._ends)
 
     def _expression(self, forecast, calibrator, **learned):
         if self.score == "quantile" or self.bounds is not None:
             raise InputError(
-                'score="quantile" and bounds= cannot be said as one shape of all rows; take score="scaled", and cut ends after it.'
+                'score="quantile" and bounds= cannot be said as one shape of all rows; take'
+                ' score="scaled", and cut ends after it.'
             )
         forecast = forecast if calibrator is None else calibrator.express(forecast).alone()
         forecast = forecast.unscaled() if self.score == "absolute" else forecast
@@ -210,21 +275,33 @@ class ConformalIntervals(RegressionCalibrator):
 
     def _guarantee(self, level):
         if self.score == "quantile" and not any(abs(level - one) < 1e-9 for one in self.levels):
-            raise InputError(f"level must be one of those fitted, {list(self.levels)}; got {level!r}; give it to levels= and fit again.")
+            raise InputError(
+                f"level must be one of those fitted, {list(self.levels)}; got {level!r}; give it to"
+                " levels= and fit again."
+            )
         masses = list(_arrays(self.mass_))
         if self.unit_ == "rows" and any((mass != np.round(mass)).any() for mass in masses):
             return None
         return Guarantee(
-            "marginal", f"coverage of the {100 * level:g} % intervals", self._ends.over,
-            f"new {self.unit_} and their forecasts are exchangeable with the calibration {self.unit_}",
-            n=round(min(float(mass[-1]) for mass in masses)), least=level, unit=self.unit_,
+            "marginal",
+            f"coverage of the {100 * level:g} % intervals",
+            self._ends.over,
+            f"new {self.unit_} and their forecasts are exchangeable with the calibration"
+            f" {self.unit_}",
+            n=round(min(float(mass[-1]) for mass in masses)),
+            least=level,
+            unit=self.unit_,
             method="split conformal" if self.unit_ == "rows" else "hierarchical conformal",
-        )  # fmt: skip
+        )
 
     def explain(self, level: float = 0.9) -> str:
         """What is promised of the intervals of a level, or why nothing is."""
         said = self.guarantee(level)
-        return "nothing is promised: weights that are no whole numbers stand for no rows" if said is None else str(said)
+        return (
+            "nothing is promised: weights that are no whole numbers stand for no rows"
+            if said is None
+            else str(said)
+        )
 
 
 def _paired(found):

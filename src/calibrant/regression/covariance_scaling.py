@@ -1,4 +1,6 @@
-"""One factor for all covariances, one for each principal direction, or one covariance of what all of them left."""
+"""One factor for all covariances, one for each principal direction, or one covariance of what
+all of them left.
+"""
 
 from typing import Any, Literal, Self
 
@@ -17,31 +19,37 @@ __all__ = ["CovarianceScaling"]
 
 
 class CovarianceScaling(Saved, BaseEstimator):
-    r"""Multiply covariances by one factor, each principal variance by its own, or all by a matrix, for the least normal log loss.
+    r"""Multiply covariances by one factor, each principal variance by its own, or all by a matrix,
+    for the least normal log loss.
 
     .. math:: \Sigma' = Q \, \mathrm{diag}(s_k^2 v_k) \, Q^\top, \qquad
         s_k^2 = \frac{\sum_i w_i (q_{ik}^\top (y_i - \mu_i))^2 / v_{ik}}{\sum_i w_i}
 
     in closed form; the one factor is the mean of these :math:`s_k^2`. By a matrix,
 
-    .. math:: \Sigma' = \Sigma^{1/2} C \Sigma^{1/2}, \qquad C = \frac{\sum_i w_i e_i e_i^\top}{\sum_i w_i},
+    .. math:: \Sigma' = \Sigma^{1/2} C \Sigma^{1/2}, \qquad C = \frac{\sum_i w_i e_i
+        e_i^\top}{\sum_i w_i},
         \quad e_i = \Sigma_i^{-1/2} (y_i - \mu_i)
 
-    with symmetric roots, C drawn towards its mean variance by as much as it is known to be noise (Ledoit and Wolf).
+    with symmetric roots, C drawn towards its mean variance by as much as it is known to be noise
+    (Ledoit and Wolf).
 
     Parameters
     ----------
     factors : {"one", "directions", "full"}
-        One for all, one for each direction from the least variance to the greatest, or the matrix C.
+        One for all, one for each direction from the least variance to the greatest, or the matrix
+        C.
 
     Attributes
     ----------
     scale_ : (1,), (d,) or (d, d)
-        On standard deviations: above 1 the model was overconfident, below 1 underconfident. Of the matrix, its symmetric root.
+        On standard deviations: above 1 the model was overconfident, below 1 underconfident. Of the
+        matrix, its symmetric root.
     n_outputs_ : int
     n_rows_ : float
         Calibration rows, by weight.
-    status_ : "exact"; "no error" (every residual is 0 along a direction: its scale is 1, with a FitWarning).
+    status_ : "exact"; "no error" (every residual is 0 along a direction: its scale is 1, with a
+        FitWarning).
 
     See Also
     --------
@@ -50,15 +58,18 @@ class CovarianceScaling(Saved, BaseEstimator):
 
     Notes
     -----
-    One factor cannot overfit, and keeps all correlations. With "directions" it repairs correlations that are said too strong or too weak;
-    each is fitted on all rows, so that a hundred rows are enough. Where two variances of a row are equal its directions, and so their
-    factors, are arbitrary: use one factor for forecasts that are near to round. "full" finds correlations that nobody said, as where all
-    there is are stds, ``np.apply_along_axis(np.diag, 1, std**2)``; from a few hundred rows it is seldom worse than one factor. None of
-    them mends a bias or a shape that is not normal.
+    One factor cannot overfit, and keeps all correlations. With "directions" it repairs correlations
+    that are said too strong or too weak; each is fitted on all rows, so that a hundred rows are
+    enough. Where two variances of a row are equal its directions, and so their factors, are
+    arbitrary: use one factor for forecasts that are near to round. "full" finds correlations that
+    nobody said, as where all there is are stds, ``np.apply_along_axis(np.diag, 1, std**2)``; from a
+    few hundred rows it is seldom worse than one factor. None of them mends a bias or a shape that
+    is not normal.
 
     References
     ----------
-    Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", Journal of Multivariate Analysis 88, 2004.
+    Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices",
+    Journal of Multivariate Analysis 88, 2004.
 
     Examples
     --------
@@ -87,18 +98,27 @@ class CovarianceScaling(Saved, BaseEstimator):
         record = read_joint(forecast, y, sample_weight)
         joint = record.normal
         size = np.abs(joint.along(record.y)) / np.sqrt(joint.principal_variance)
-        # Divided by the largest first: residuals far beyond their std must not overflow when squared.
+        # Divided by the largest first: residuals far beyond their std must not overflow when
+        # squared.
         largest = size.max(axis=0) if self.factors == "directions" else np.full(1, size.max())
         none = largest == 0.0
-        each = np.average(np.square(size / np.where(none, 1.0, largest)), axis=0, weights=record.weights)
+        each = np.average(
+            np.square(size / np.where(none, 1.0, largest)), axis=0, weights=record.weights
+        )
         mean = each if self.factors == "directions" else each.mean(keepdims=True)
         self.status_: str = "exact"
         if none.any():
-            warn("CovarianceScaling saw no error at all along a direction; the variances there are left as they are.", FitWarning)
+            warn(
+                "CovarianceScaling saw no error at all along a direction; the variances there are"
+                " left as they are.",
+                FitWarning,
+            )
             self.status_ = "no error"
         self.scale_: np.ndarray = np.where(none, 1.0, largest * np.sqrt(mean))
         if self.factors == "full" and not none.any():
-            self.scale_ = largest * _root(_shrunk(joint.whitened(record.y) / largest, record.weights))
+            self.scale_ = largest * _root(
+                _shrunk(joint.whitened(record.y) / largest, record.weights)
+            )
         self.n_outputs_: int = joint.shape[1]
         self.n_rows_: float = float(record.weights.sum())
         return self
@@ -108,8 +128,13 @@ class CovarianceScaling(Saved, BaseEstimator):
         require_fitted(self, "n_outputs_")
         joint = as_joint(forecast)
         if joint.shape[1] != self.n_outputs_:
-            raise InputError(f"the forecast must be of {self.n_outputs_} outputs, as in fit; got {joint.shape[1]}.")
-        return joint.scaled(self.scale_ @ self.scale_ if self.scale_.ndim == 2 else np.square(self.scale_))
+            raise InputError(
+                f"the forecast must be of {self.n_outputs_} outputs, as in fit; got"
+                f" {joint.shape[1]}."
+            )
+        return joint.scaled(
+            self.scale_ @ self.scale_ if self.scale_.ndim == 2 else np.square(self.scale_)
+        )
 
 
 def _shrunk(errors, weight):
@@ -132,4 +157,6 @@ def _root(moments):
 @trial.register
 def _(calibrator: CovarianceScaling):
     d = calibrator.n_outputs_
-    require_valid(calibrator.predict((np.zeros((1, d)), np.diag(np.arange(1.0, d + 1.0)))).cov, (1, d, d))
+    require_valid(
+        calibrator.predict((np.zeros((1, d)), np.diag(np.arange(1.0, d + 1.0)))).cov, (1, d, d)
+    )

@@ -1,4 +1,6 @@
-"""Bias, spread and shape of a forecast set right together, each as far as the rows show it to be wrong."""
+"""Bias, spread and shape of a forecast set right together, each as far as the rows show it to be
+wrong.
+"""
 
 from typing import ClassVar, Literal
 
@@ -29,23 +31,29 @@ BIASES, SPREADS = (None, "constant", "smooth"), (None, "constant", "smooth", "in
 SHAPES = (None, "student", "smooth", "empirical")
 #: What the bias may be in: the learned string says which.
 UNITS = ("outcome", "std")
-#: Rows whose std is less than this share of the typical one count no more for a bias in units of the outcome.
+#: Rows whose std is less than this share of the typical one count no more for a bias in units of
+#: the outcome.
 MOST_UNITS = 1e3
-#: Differences in log std that are small beside this are hardly told apart: folds and the final model differ by as much.
+#: Differences in log std that are small beside this are hardly told apart: folds and the final
+#: model differ by as much.
 LEAST_SPREAD = 0.1
-#: Part of an outcome by which it may miss a forecast that is the same number, computed in another way.
+#: Part of an outcome by which it may miss a forecast that is the same number, computed in another
+#: way.
 ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
 class DistributionRecalibration(RegressionCalibrator):
-    r"""Correct the bias, the spread and the shape of forecasts, each part shrunk towards no change by its evidence.
+    r"""Correct the bias, the spread and the shape of forecasts, each part shrunk towards no change
+    by its evidence.
 
     .. math:: z = \Phi^{-1}(F(y)) = a(\mu) + s(\sigma)\, h(u), \qquad u \sim N(0, 1)
 
-    for forecasts F with mean :math:`\mu` and standard deviation :math:`\sigma`: for a normal forecast
-    :math:`y = \mu + \sigma a(\mu) + \sigma s(\sigma)\, h(u)`. The bias :math:`\sigma a` is a function of the mean, in the units of the
-    outcome or of the std (whichever has more evidence), log s one of the logarithm of the std, and h increases: a Student distribution of
-    :math:`\nu` degrees of freedom (infinity is the normal) whose normal scores are changed smoothly, with tails that may differ.
+    for forecasts F with mean :math:`\mu` and standard deviation :math:`\sigma`: for a normal
+    forecast :math:`y = \mu + \sigma a(\mu) + \sigma s(\sigma)\, h(u)`. The bias :math:`\sigma a` is
+    a function of the mean, in the units of the outcome or of the std (whichever has more evidence),
+    log s one of the logarithm of the std, and h increases: a Student distribution of :math:`\nu`
+    degrees of freedom (infinity is the normal) whose normal scores are changed smoothly, with tails
+    that may differ.
 
     Parameters
     ----------
@@ -53,17 +61,21 @@ class DistributionRecalibration(RegressionCalibrator):
     spread : {"smooth", "increasing", "constant", None}
         "increasing": smooth, and the new std never falls where the old one rises.
     shape : {"smooth", "student", "empirical", None}
-        "empirical" takes the scores as they are seen, as :class:`IntervalCalibration` does; its density is rough.
+        "empirical" takes the scores as they are seen, as :class:`IntervalCalibration` does; its
+        density is rough.
     start : {"forecast", "moments"}
-        What is corrected: the distribution as it was said, or a normal one of its mean and std. Few noisy quantiles have a rough density,
-        and the second is then the better start.
+        What is corrected: the distribution as it was said, or a normal one of its mean and std. Few
+        noisy quantiles have a rough density, and the second is then the better start.
     spread_by : {"std", "mean"}
-        What the factor of the spread is a function of: :math:`s(\sigma)`, or :math:`s(\mu)`. Where models say nearly one std for all rows,
-        errors that grow with the outcome are seen by the mean alone.
+        What the factor of the spread is a function of: :math:`s(\sigma)`, or :math:`s(\mu)`. Where
+        models say nearly one std for all rows, errors that grow with the outcome are seen by the
+        mean alone.
     objective : {"nll", "crps"}
-        Score that bias and spread are fitted by. Degrees of freedom and shape are fitted by the log loss.
+        Score that bias and spread are fitted by. Degrees of freedom and shape are fitted by the log
+        loss.
     shrinkage : bool, default True
-        False leaves constants as the rows ask for them: ``bias=None, spread="constant", shape=None`` is then :class:`StdScaling`.
+        False leaves constants as the rows ask for them:
+        ``bias=None, spread="constant", shape=None`` is then :class:`StdScaling`.
 
     Attributes
     ----------
@@ -74,32 +86,39 @@ class DistributionRecalibration(RegressionCalibrator):
         Logarithms of the std (or the means), and of the factor there.
     degrees_ : float, or (d,) array
         Degrees of freedom of the Student distribution; infinite for the normal.
-    shape_ : (9,) coefficients of the smooth change, or for "empirical" (2, k) knots and values; or a list
+    shape_ : (9,) coefficients of the smooth change, or for "empirical" (2, k) knots and values; or
+        a list
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "max steps" with a FitWarning; left as it was, with a FitWarning: "no error" (every outcome is the median),
-        "no error in most rows" (and a Student spread, that of the median error, is asked for), "one outcome" (all are the same number,
-        which a bias makes the mean, and nothing says how far others would be).
+    status_ : "converged", or "max steps" with a FitWarning; left as it was, with a FitWarning: "no
+        error" (every outcome is the median),
+        "no error in most rows" (and a Student spread, that of the median error, is asked for), "one
+        outcome" (all are the same number, which a bias makes the mean, and nothing says how far
+        others would be).
 
     See Also
     --------
     AutoRegressionCalibrator : pools it with the others by their evidence.
-    StdScaling, GaussianProcessScale, IntervalCalibration, QuantileRecalibration : parts of it alone.
+    StdScaling, GaussianProcessScale, IntervalCalibration, QuantileRecalibration : parts of it
+        alone.
 
     Notes
     -----
-    Use it for the error bars of any model, from 20 rows up. Each function is the mean over some thirty Gaussian-process priors, no change
-    and constants among them, each weighed by how probable it makes the data, so that few rows leave the forecast nearly as it was and
-    many bend it as far as needed. Bias and spread are found by Fisher scoring, the smooth change of shape by Newton's method on a convex
-    problem. It assumes that bias depends on the mean and spread on the std (or the mean): where they depend on something else, look for it
-    there. The spread stays above a twentieth of the typical one, as outcomes that pile up on one number would shrink it to nothing. It
-    promises no coverage: see :class:`ConformalIntervals`.
+    Use it for the error bars of any model, from 20 rows up. Each function is the mean over some
+    thirty Gaussian-process priors, no change and constants among them, each weighed by how probable
+    it makes the data, so that few rows leave the forecast nearly as it was and many bend it as far
+    as needed. Bias and spread are found by Fisher scoring, the smooth change of shape by Newton's
+    method on a convex problem. It assumes that bias depends on the mean and spread on the std (or
+    the mean): where they depend on something else, look for it there. The spread stays above a
+    twentieth of the typical one, as outcomes that pile up on one number would shrink it to nothing.
+    It promises no coverage: see :class:`ConformalIntervals`.
 
     References
     ----------
-    The composition and its averaging by evidence are ours. Its parts: Rigby and Stasinopoulos, "Generalized additive models for location,
-    scale and shape", JRSS C 54, 2005; Hothorn, Moest and Buehlmann, "Most likely transformations", Scandinavian Journal of Statistics 45,
-    2018; Song et al., "Distribution calibration for regression", ICML 2019.
+    The composition and its averaging by evidence are ours. Its parts: Rigby and Stasinopoulos,
+    "Generalized additive models for location, scale and shape", JRSS C 54, 2005; Hothorn, Moest and
+    Buehlmann, "Most likely transformations", Scandinavian Journal of Statistics 45, 2018; Song et
+    al., "Distribution calibration for regression", ICML 2019.
 
     Examples
     --------
@@ -107,7 +126,9 @@ class DistributionRecalibration(RegressionCalibrator):
     >>> from calibrant import DistributionRecalibration
     >>> rng = np.random.default_rng(0)
     >>> mean, std = rng.normal(size=1000), np.exp(0.5 * rng.normal(size=1000))
-    >>> cal = DistributionRecalibration().fit(mean, 0.7 * mean + std**1.5 * rng.standard_t(4, 1000), std=std)
+    >>> cal = DistributionRecalibration().fit(
+    ...     mean, 0.7 * mean + std**1.5 * rng.standard_t(4, 1000), std=std
+    ... )
     >>> forecast = cal.predict([1.0], [1.0])
     >>> bool(abs(forecast.mean[0] - 0.7) < 0.15), float(cal.degrees_) < 10.0
     (True, True)
@@ -122,11 +143,16 @@ class DistributionRecalibration(RegressionCalibrator):
     shape_: np.ndarray | list[np.ndarray]
 
     def __init__(
-        self, *, bias: Literal["smooth", "constant"] | None = "smooth",
+        self,
+        *,
+        bias: Literal["smooth", "constant"] | None = "smooth",
         spread: Literal["smooth", "increasing", "constant"] | None = "smooth",
-        shape: Literal["smooth", "student", "empirical"] | None = "smooth", start: Literal["forecast", "moments"] = "forecast",
-        spread_by: Literal["std", "mean"] = "std", objective: Literal["nll", "crps"] = "nll", shrinkage: bool = True,
-    ) -> None:  # fmt: skip
+        shape: Literal["smooth", "student", "empirical"] | None = "smooth",
+        start: Literal["forecast", "moments"] = "forecast",
+        spread_by: Literal["std", "mean"] = "std",
+        objective: Literal["nll", "crps"] = "nll",
+        shrinkage: bool = True,
+    ) -> None:
         self.bias: Literal["smooth", "constant"] | None = bias
         self.spread: Literal["smooth", "increasing", "constant"] | None = spread
         self.shape: Literal["smooth", "student", "empirical"] | None = shape
@@ -147,7 +173,10 @@ class DistributionRecalibration(RegressionCalibrator):
         self._option("start", "forecast", "moments")
         self._option("spread_by", "std", "mean")
         if self.spread == "increasing" and self.spread_by == "mean":
-            raise InputError('spread="increasing" keeps the order of the std, so spread_by must be "std"; got "mean".')
+            raise InputError(
+                'spread="increasing" keeps the order of the std, so spread_by must be "std"; got'
+                ' "mean".'
+            )
         self._option("objective", "nll", "crps")
 
     def _spread_input(self, mean, std):
@@ -164,31 +193,62 @@ class DistributionRecalibration(RegressionCalibrator):
         forecast, weight = self._begun(record.forecast), record.weights
         std, score = record.std, forecast.score_at(record.y)
         places = make_grid(record.mean, weight)
-        scales = make_grid(self._spread_input(record.mean, std), weight, 0.0 if self.spread_by == "mean" else LEAST_SPREAD)
+        scales = make_grid(
+            self._spread_input(record.mean, std),
+            weight,
+            0.0 if self.spread_by == "mean" else LEAST_SPREAD,
+        )
         student = self.shape in ("smooth", "student")
         unknown = self._unknown(record, score, student)
         if unknown is not None:
-            warn(f"DistributionRecalibration saw {unknown}; the forecasts are left as they are.", FitWarning)
+            warn(
+                f"DistributionRecalibration saw {unknown}; the forecasts are left as they are.",
+                FitWarning,
+            )
             return self._learned(places, scales, unknown.removesuffix(" at all"))
         # Priors are in units of what the rows show: a typical std, and the factor it is off by.
         typical = np.exp(first_factor(score, weight, student)) if self.spread is not None else 1.0
         width = typical * np.exp(np.average(np.log(std), weights=weight))
-        rows = Rows(score, weight, places, scales, (np.minimum(width / std, MOST_UNITS * typical), np.full(len(std), typical)), std)
+        rows = Rows(
+            score,
+            weight,
+            places,
+            scales,
+            (np.minimum(width / std, MOST_UNITS * typical), np.full(len(std), typical)),
+            std,
+        )
         with one_blas_thread():
-            found = fit_parts(rows, Parts(self.bias, self.spread, student, self.shrinkage, self.objective))
+            found = fit_parts(
+                rows, Parts(self.bias, self.spread, student, self.shrinkage, self.objective)
+            )
             learned = self._learned(places, scales, found.status)
             learned["bias_"][1] = found.location * (typical if found.unit else width)
-            learned["spread_"][1], learned["unit_"], learned["degrees_"] = found.scale, UNITS[found.unit], float(found.degrees)
-            e = (score - rows.units[found.unit] * places.at_rows(found.location)) * np.exp(-scales.at_rows(found.scale))
+            learned["spread_"][1], learned["unit_"], learned["degrees_"] = (
+                found.scale,
+                UNITS[found.unit],
+                float(found.degrees),
+            )
+            e = (score - rows.units[found.unit] * places.at_rows(found.location)) * np.exp(
+                -scales.at_rows(found.scale)
+            )
             if self.shape == "empirical":
                 learned["shape_"] = np.array(empirical_scores(e, weight))
             elif self.shape == "smooth":
-                learned["shape_"], learned["status"] = fit_shape(from_student(e, found.degrees), weight, found.status)
-        warn_unless_converged("DistributionRecalibration", learned["status"], np.nan, "look for outcomes far from all others")
+                learned["shape_"], learned["status"] = fit_shape(
+                    from_student(e, found.degrees), weight, found.status
+                )
+        warn_unless_converged(
+            "DistributionRecalibration",
+            learned["status"],
+            np.nan,
+            "look for outcomes far from all others",
+        )
         return learned
 
     def _unknown(self, record, score, student):
-        """Why the rows do not say how far outcomes lie from forecasts, or None: what is fitted to them would be next to no spread."""
+        """Why the rows do not say how far outcomes lie from forecasts, or None: what is fitted
+        to them would be next to no spread.
+        """
         if not score.any():
             return "no error at all"
         if self.spread is None:
@@ -197,14 +257,25 @@ class DistributionRecalibration(RegressionCalibrator):
             return "one outcome"
         # A Student spread is that of the median error; a difference by rounding is none.
         hits = np.abs(score) * record.std <= ROUNDING * np.abs(record.y)
-        return "no error in most rows" if student and np.average(hits, weights=record.weights) > 0.5 else None
+        return (
+            "no error in most rows"
+            if student and np.average(hits, weights=record.weights) > 0.5
+            else None
+        )
 
     def _learned(self, places, scales, status):
         """No change."""
-        bias, spread = (np.array([grid.points, np.zeros(len(grid.points))]) for grid in (places, scales))
+        bias, spread = (
+            np.array([grid.points, np.zeros(len(grid.points))]) for grid in (places, scales)
+        )
         return {
-            "bias_": bias, "unit_": UNITS[0], "spread_": spread, "degrees_": np.inf, "shape_": np.zeros(N_FEATURES), "status": status,
-        }  # fmt: skip
+            "bias_": bias,
+            "unit_": UNITS[0],
+            "spread_": spread,
+            "degrees_": np.inf,
+            "shape_": np.zeros(N_FEATURES),
+            "status": status,
+        }
 
     def _predict_output(self, forecast, bias, unit, spread, degrees, shape):
         mean, std = forecast.mean, forecast.std
@@ -216,13 +287,20 @@ class DistributionRecalibration(RegressionCalibrator):
     def _expression(self, forecast, bias, unit, spread, degrees, shape):
         if not isinstance(forecast.shape, NormalForecast):
             raise InputError(
-                "DistributionRecalibration of a forecast that is not normal cannot be said as an expression; keep it in Python."
+                "DistributionRecalibration of a forecast that is not normal cannot be said as an"
+                " expression; keep it in Python."
             )
         mean, std = forecast.mean, forecast.std
         shift = mean.interpolate(*np.asarray(bias))
-        factor = (mean if self.spread_by == "mean" else std.log()).interpolate(*np.asarray(spread)).exp()
+        factor = (
+            (mean if self.spread_by == "mean" else std.log()).interpolate(*np.asarray(spread)).exp()
+        )
         location = mean + (shift if unit == UNITS[0] else shift * std)
-        return SymbolicForecast(location, std * factor, RecalibratedForecast(STANDARD, *_curve(np.asarray(shape), degrees)))
+        return SymbolicForecast(
+            location,
+            std * factor,
+            RecalibratedForecast(STANDARD, *_curve(np.asarray(shape), degrees)),
+        )
 
 
 def _curve(shape, degrees):

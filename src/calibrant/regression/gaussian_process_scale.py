@@ -17,22 +17,27 @@ __all__ = ["GaussianProcessScale"]
 #: Points that carry the process, and cells that rows are pooled in, by the number of inputs.
 N_POINTS = 32
 N_CELLS = {1: 256, 2: 24}
-#: Mean squared standardised errors of a cell are held above this share of the overall one: the log of none has no end.
+#: Mean squared standardised errors of a cell are held above this share of the overall one: the log
+#: of none has no end.
 LEAST_SQUARE = 1e-6
-#: A constant further out (in log std) belongs to a process that runs through single outcomes of enormous weight.
+#: A constant further out (in log std) belongs to a process that runs through single outcomes of
+#: enormous weight.
 FAR = 100.0
 
 
 class GaussianProcessScale(RegressionCalibrator):
-    r"""Multiply each standard deviation by a factor that is a smooth function of it, with a Gaussian-process prior on its logarithm.
+    r"""Multiply each standard deviation by a factor that is a smooth function of it, with a
+    Gaussian-process prior on its logarithm.
 
-    .. math:: \sigma' = s(\sigma)\, \sigma, \qquad \log s = c + h(\log \sigma), \quad h \sim GP(0, a^2 k_\ell), \qquad
+    .. math:: \sigma' = s(\sigma)\, \sigma, \qquad \log s = c + h(\log \sigma), \quad h \sim GP(0,
+        a^2 k_\ell), \qquad
         y \sim N(\mu, \sigma'^2)
 
-    with k an RBF kernel in units of the spread of log sigma (with ``inputs="std and mean"`` a second process of the mean is added). The
-    mode of c and h is found by Newton's method, which is safe as the problem is convex; amplitude a and length l are those of most evidence
-    (Laplace's approximation) among 3 x 4, and a is 0 unless a process makes the data ten times more probable: the fit is then exactly
-    :class:`StdScaling`.
+    with k an RBF kernel in units of the spread of log sigma (with ``inputs="std and mean"`` a
+    second process of the mean is added). The mode of c and h is found by Newton's method, which is
+    safe as the problem is convex; amplitude a and length l are those of most evidence (Laplace's
+    approximation) among 3 x 4, and a is 0 unless a process makes the data ten times more probable:
+    the fit is then exactly :class:`StdScaling`.
 
     Parameters
     ----------
@@ -43,14 +48,16 @@ class GaussianProcessScale(RegressionCalibrator):
     scale_ : float, or (d,) array for d outputs
         exp c: the factor far from the rows seen; that of STD scaling where no process is taken in.
     kernel_ : (p, 2) array, or a list of them for d outputs
-        Amplitude and length of the process of each of the p inputs (in std of the input); amplitude 0 means that it is not used.
+        Amplitude and length of the process of each of the p inputs (in std of the input); amplitude
+        0 means that it is not used.
     points_, weights_ : (p, 32) arrays, or lists of them
         h(x) = sum of weights times kernel(x, points), x the standardised input.
     units_ : (p, 2) array, or a list of them
         Centre and spread that inputs are standardised by.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process was taken in: STD scaling); "no error"
+    status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process was
+        taken in: STD scaling); "no error"
         (every residual is 0: the std are left as they are, with a FitWarning).
 
     See Also
@@ -60,15 +67,18 @@ class GaussianProcessScale(RegressionCalibrator):
 
     Notes
     -----
-    Use it where the std are off by more at one end than at the other: it bends as far as the data ask, needs fewer rows than isotonic
-    variance, and keeps what distinct std say. The order of the rows by std may change. Beyond the rows seen the factor returns to
-    the constant. Rows are pooled in small cells, so it fits 100,000 of them in a second; forecasts that are not normal are stretched about
-    their mean. Where the errors depend on more than std and mean, look for them elsewhere.
+    Use it where the std are off by more at one end than at the other: it bends as far as the data
+    ask, needs fewer rows than isotonic variance, and keeps what distinct std say. The order of the
+    rows by std may change. Beyond the rows seen the factor returns to the constant. Rows are pooled
+    in small cells, so it fits 100,000 of them in a second; forecasts that are not normal are
+    stretched about their mean. Where the errors depend on more than std and mean, look for them
+    elsewhere.
 
     References
     ----------
-    Kueppers, Schneider and Haselhoff, "Parametric and multivariate uncertainty calibration for regression and object detection", ECCV
-    workshops 2022 (GP-Normal); Song et al., "Distribution calibration for regression", ICML 2019 (GP-Beta).
+    Kueppers, Schneider and Haselhoff, "Parametric and multivariate uncertainty calibration for
+    regression and object detection", ECCV workshops 2022 (GP-Normal); Song et al., "Distribution
+    calibration for regression", ICML 2019 (GP-Beta).
 
     Examples
     --------
@@ -101,7 +111,10 @@ class GaussianProcessScale(RegressionCalibrator):
 
     def _fit_output(self, record):
         if not record.error.any():
-            warn("GaussianProcessScale saw no error at all; the std are left as they are.", FitWarning)
+            warn(
+                "GaussianProcessScale saw no error at all; the std are left as they are.",
+                FitWarning,
+            )
             return self._learned(1.0, "no error")
         scale: Any = StdScaling().fit_record(record).scale_
         columns = self._columns(record.forecast)
@@ -115,7 +128,12 @@ class GaussianProcessScale(RegressionCalibrator):
             cells = pool(columns, square, record.weights, N_CELLS[len(columns)])
             points = [np.linspace(x.min(), x.max(), N_POINTS) for x in cells.inputs]
             kernels, weights, mode = search(cells, points)
-        warn_unless_converged("GaussianProcessScale", mode.status, mode.gradient, "look for outcomes far from all others")
+        warn_unless_converged(
+            "GaussianProcessScale",
+            mode.status,
+            mode.gradient,
+            "look for outcomes far from all others",
+        )
         if not any(amplitude for amplitude, _ in kernels) or abs(mode.coefficients[0]) > FAR:
             return self._learned(scale, "constant")
         learned = self._learned(scale * float(np.exp(mode.coefficients[0])), mode.status)
@@ -127,7 +145,13 @@ class GaussianProcessScale(RegressionCalibrator):
         """A constant factor, with room for what processes learn."""
         p = 1 if self.inputs == "std" else 2
         kernels = {"kernel_": np.tile([0.0, 1.0], (p, 1)), "units_": np.tile([0.0, 1.0], (p, 1))}
-        return {"scale_": scale, "status": status, **kernels, "points_": np.zeros((p, N_POINTS)), "weights_": np.zeros((p, N_POINTS))}
+        return {
+            "scale_": scale,
+            "status": status,
+            **kernels,
+            "points_": np.zeros((p, N_POINTS)),
+            "weights_": np.zeros((p, N_POINTS)),
+        }
 
     def _columns(self, forecast):
         return [np.log(forecast.std), *([forecast.mean] if self.inputs == "std and mean" else [])]
@@ -136,7 +160,9 @@ class GaussianProcessScale(RegressionCalibrator):
         log_factor = np.full(forecast.shape, np.log(scale))
         for j, x in enumerate(self._columns(forecast)):
             if kernel[j][0] > 0.0:
-                log_factor += radial((x - units[j][0]) / units[j][1], points[j], kernel[j][1]) @ weights[j]
+                log_factor += (
+                    radial((x - units[j][0]) / units[j][1], points[j], kernel[j][1]) @ weights[j]
+                )
         return forecast.stretched(np.exp(log_factor))
 
     def _expression(self, forecast, scale, kernel, points, weights, units):
@@ -151,4 +177,6 @@ class GaussianProcessScale(RegressionCalibrator):
 def _centre_and_spread(x, weight):
     """Mean and standard deviation; a spread of 0 where all values are the same."""
     centre = np.average(x, weights=weight)
-    return centre, np.sqrt(np.average(np.square(x - centre), weights=weight)) if np.ptp(x) > 0.0 else 0.0
+    return centre, (
+        np.sqrt(np.average(np.square(x - centre), weights=weight)) if np.ptp(x) > 0.0 else 0.0
+    )

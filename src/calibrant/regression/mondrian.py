@@ -1,4 +1,6 @@
-"""Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group, by order statistics of their own."""
+"""Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group, by
+order statistics of their own.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,19 +26,23 @@ __all__ = ["MondrianIntervals"]
 
 
 class MondrianIntervals(RegressionCalibrator):
-    r"""Conformal intervals that hold what they say in each bin of the predicted std, or in each group of rows.
+    r"""Conformal intervals that hold what they say in each bin of the predicted std, or in each
+    group of rows.
 
-    .. math:: P(Y \in [l(X), h(X)] \mid X \in \text{bin } b) \ge \text{level} \quad \text{for each } b
+    .. math:: P(Y \in [l(X), h(X)] \mid X \in \text{bin } b) \ge \text{level} \quad \text{for each
+        } b
 
-    Each bin has its own :class:`ConformalIntervals`, from its own rows. Bins of the std lie between order statistics of the calibration
-    rows' std; the rows at these edges are no scores, which leaves those of a bin exchangeable with new rows that fall into it.
+    Each bin has its own :class:`ConformalIntervals`, from its own rows. Bins of the std lie between
+    order statistics of the calibration rows' std; the rows at these edges are no scores, which
+    leaves those of a bin exchangeable with new rows that fall into it.
 
     Parameters
     ----------
     intervals : ConformalIntervals, optional
         Unfitted: its copies are fitted. Default ``ConformalIntervals()``.
     by : {"std", "groups"}
-        "groups": labels given to ``fit`` and ``predict``; those of ``predict`` must be among those of ``fit``.
+        "groups": labels given to ``fit`` and ``predict``; those of ``predict`` must be among those
+        of ``fit``.
     n_bins : int, default 10
         The most bins of the std.
     least_rows : int, default 100
@@ -44,7 +50,8 @@ class MondrianIntervals(RegressionCalibrator):
 
     Attributes
     ----------
-    edges_ : (bins - 1,) the highest std of each bin but the last, or a list of these for d outputs; empty for groups
+    edges_ : (bins - 1,) the highest std of each bin but the last, or a list of these for d outputs;
+        empty for groups
     groups_ : names of the groups, in order, or None
     intervals_ : list of the fitted intervals of each bin or group, or a list of these for d outputs
     n_outputs_ : int
@@ -58,15 +65,17 @@ class MondrianIntervals(RegressionCalibrator):
 
     Notes
     -----
-    Use it where some kinds of rows must not pay for others: a coverage that holds over all rows can be 99 % where the forecast is timid and
-    60 % where it is bold. The price is rows: a group with fewer than level / (1 - level) of them has infinite intervals, and says so.
-    The promise in bins of the std is exact where no two rows share a std; where many do, a bin ends at a shared one and the promise is
-    nearly so. ``guarantee(level).n`` is that of the smallest bin. Groups that overlap are no groups: cross them.
+    Use it where some kinds of rows must not pay for others: a coverage that holds over all rows can
+    be 99 % where the forecast is timid and 60 % where it is bold. The price is rows: a group with
+    fewer than level / (1 - level) of them has infinite intervals, and says so. The promise in bins
+    of the std is exact where no two rows share a std; where many do, a bin ends at a shared one and
+    the promise is nearly so. ``guarantee(level).n`` is that of the smallest bin. Groups that
+    overlap are no groups: cross them.
 
     References
     ----------
-    Vovk et al., "Algorithmic learning in a random world", 2005, section 4.5. Bostrom and Johansson, "Mondrian conformal regressors",
-    COPA 2020.
+    Vovk et al., "Algorithmic learning in a random world", 2005, section 4.5. Bostrom and Johansson,
+    "Mondrian conformal regressors", COPA 2020.
 
     Examples
     --------
@@ -86,7 +95,12 @@ class MondrianIntervals(RegressionCalibrator):
     groups_: list[Any] | None
 
     def __init__(
-        self, intervals: ConformalIntervals | None = None, *, by: Literal["std", "groups"] = "std", n_bins: int = 10, least_rows: int = 100
+        self,
+        intervals: ConformalIntervals | None = None,
+        *,
+        by: Literal["std", "groups"] = "std",
+        n_bins: int = 10,
+        least_rows: int = 100,
     ) -> None:
         self.intervals: ConformalIntervals | None = intervals
         self.by: Literal["std", "groups"] = by
@@ -96,7 +110,11 @@ class MondrianIntervals(RegressionCalibrator):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """By groups it cannot do without them."""
-        return Tags(output="distribution", label="Mondrian conformal intervals", uses_groups=self.by == "groups")
+        return Tags(
+            output="distribution",
+            label="Mondrian conformal intervals",
+            uses_groups=self.by == "groups",
+        )
 
     @classmethod
     def _examples(cls):
@@ -112,22 +130,34 @@ class MondrianIntervals(RegressionCalibrator):
         require_count("n_bins", self.n_bins)
         require_count("least_rows", self.least_rows, 2)
         if self.intervals is not None and not isinstance(self.intervals, ConformalIntervals):
-            raise InputError(f"intervals must be ConformalIntervals(...); got {type(self.intervals).__name__}.")
+            raise InputError(
+                f"intervals must be ConformalIntervals(...); got {type(self.intervals).__name__}."
+            )
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-        groups: Any = None, cluster: Any = None,
-    ) -> Self:  # fmt: skip
-        """Fit on held-out forecasts and what came true, as ``ConformalIntervals.fit`` does; with ``groups`` where they are by groups.
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        *more: Any,
+        std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: Any = None,
+        cluster: Any = None,
+    ) -> Self:
+        """Fit on held-out forecasts and what came true, as ``ConformalIntervals.fit`` does; with
+        ``groups`` where they are by groups.
 
         Parameters
         ----------
-        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with
+            ``std``, (n,) or (n, d)
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row. With weights that are not whole nothing is promised.
-        groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the groups; for ``by="groups"``
+            Weight 2 means the row twice, weight 0 no row. With weights that are not whole nothing
+            is promised.
+        groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are
+            the groups; for ``by="groups"``
         cluster : (n,) labels, optional
             Rows of one cluster count as one.
 
@@ -135,19 +165,31 @@ class MondrianIntervals(RegressionCalibrator):
         -------
         self
         """
-        return self.fit_record(clustered(self._read_to_fit(forecast, y, more, std, sample_weight, groups), cluster))
+        return self.fit_record(
+            clustered(self._read_to_fit(forecast, y, more, std, sample_weight, groups), cluster)
+        )
 
     def fit_record(self, record: ForecastRecord) -> Self:
         """``fit`` on a record that has been read already, and carries its groups."""
-        self.groups_ = None if record.groups is None or self.by == "std" else read_groups(record.groups, record).names.tolist()
+        self.groups_ = (
+            None
+            if record.groups is None or self.by == "std"
+            else read_groups(record.groups, record).names.tolist()
+        )
         return super().fit_record(record)
 
     def _fit_output(self, record):
         template = ConformalIntervals() if self.intervals is None else self.intervals
-        edges, kept = (np.zeros(0), np.ones(len(record), dtype=bool)) if self.by == "groups" else self._edges(record)
+        edges, kept = (
+            (np.zeros(0), np.ones(len(record), dtype=bool))
+            if self.by == "groups"
+            else self._edges(record)
+        )
         index = self._index(record, edges)
         count = len(edges) + 1 if self.groups_ is None else len(self.groups_)
-        fitted = [clone(template).fit_record(record.take((index == k) & kept)) for k in range(count)]
+        fitted = [
+            clone(template).fit_record(record.take((index == k) & kept)) for k in range(count)
+        ]
         what = "groups" if self.by == "groups" else "bins of the std"
         return {"edges_": edges, "intervals_": fitted, "status": f"{count} {what}"}
 
@@ -175,19 +217,31 @@ class MondrianIntervals(RegressionCalibrator):
         at = np.array(positions(self.groups_, names), dtype=np.intp)
         strange = [name for name, place in zip(names, at.tolist(), strict=True) if place < 0]
         if strange:
-            raise InputError(f"groups must be among those of fit; got {strange[:3]!r}; intervals of another group have no scores.")
+            raise InputError(
+                f"groups must be among those of fit; got {strange[:3]!r}; intervals of another"
+                " group have no scores."
+            )
         return at[groups.index]
 
     def _predict_rows(self, record, edges, intervals):
         index = self._index(record, np.asarray(edges))
         rows = [np.flatnonzero(index == k) for k in range(len(intervals))]
-        found = [(cal.predict(record.forecast.take(r)), r) for cal, r in zip(intervals, rows, strict=True) if len(r)]
+        found = [
+            (cal.predict(record.forecast.take(r)), r)
+            for cal, r in zip(intervals, rows, strict=True)
+            if len(r)
+        ]
         return gather([forecast for forecast, _ in found], [r for _, r in found])
 
     def _expression(self, forecast, edges, intervals):
         if self.groups_ is not None:
-            raise InputError("MondrianIntervals of groups cannot be said as an expression of mean and std; keep them in Python.")
-        return SymbolicBins(forecast.std, np.asarray(edges), [one.express(forecast) for one in intervals])
+            raise InputError(
+                "MondrianIntervals of groups cannot be said as an expression of mean and std; keep"
+                " them in Python."
+            )
+        return SymbolicBins(
+            forecast.std, np.asarray(edges), [one.express(forecast) for one in intervals]
+        )
 
     def _fitted(self) -> Iterator[ConformalIntervals]:
         for one in self.intervals_:
@@ -200,7 +254,9 @@ class MondrianIntervals(RegressionCalibrator):
             return None
         fewest: Guarantee = min(known, key=lambda said: said.n)
         return replace(
-            fewest, over=f"{fewest.over} of each {'group' if self.by == 'groups' else 'bin of the std'}", method="Mondrian conformal"
+            fewest,
+            over=f"{fewest.over} of each {'group' if self.by == 'groups' else 'bin of the std'}",
+            method="Mondrian conformal",
         )
 
     def explain(self, level: float = 0.9) -> str:
@@ -208,4 +264,7 @@ class MondrianIntervals(RegressionCalibrator):
         said = self.guarantee(level)
         if said is not None:
             return str(said)
-        return "nothing is promised: weights are no whole numbers, or bins of the std were cut through clusters"
+        return (
+            "nothing is promised: weights are no whole numbers, or bins of the std were cut through"
+            " clusters"
+        )

@@ -1,4 +1,6 @@
-"""Forecasts recalibrated by the positions of outcomes in them: all quantiles, or the ends of an interval."""
+"""Forecasts recalibrated by the positions of outcomes in them: all quantiles, or the ends of an
+interval.
+"""
 
 from typing import ClassVar
 
@@ -19,8 +21,9 @@ class QuantileRecalibration(RegressionCalibrator):
 
     .. math:: Q'(q) = F^{-1}(p_q), \qquad p_q = \text{the } q\text{-quantile of } F_i(y_i)
 
-    at evenly spaced levels, at most ``n_levels`` and at least ten rows a level; straight lines between and beyond them on the scale of
-    normal scores, as in :class:`IntervalCalibration`, so that a forecast that is right is kept nearly as it is.
+    at evenly spaced levels, at most ``n_levels`` and at least ten rows a level; straight lines
+    between and beyond them on the scale of normal scores, as in :class:`IntervalCalibration`, so
+    that a forecast that is right is kept nearly as it is.
 
     Parameters
     ----------
@@ -43,13 +46,15 @@ class QuantileRecalibration(RegressionCalibrator):
 
     Notes
     -----
-    Use it for quantile forecasts, for small calibration sets, and where the density matters: with few levels it is smooth enough for the
-    log loss to mean something. With thousands of rows interval calibration follows the shape more closely. Like it, it looks at all
-    rows together, and says nothing of a single row's error bar.
+    Use it for quantile forecasts, for small calibration sets, and where the density matters: with
+    few levels it is smooth enough for the log loss to mean something. With thousands of rows
+    interval calibration follows the shape more closely. Like it, it looks at all rows together, and
+    says nothing of a single row's error bar.
 
     References
     ----------
-    Kuleshov et al., "Accurate uncertainties for deep learning using calibrated regression", ICML 2018 (the map it smooths).
+    Kuleshov et al., "Accurate uncertainties for deep learning using calibrated regression", ICML
+    2018 (the map it smooths).
 
     Examples
     --------
@@ -81,14 +86,17 @@ class QuantileRecalibration(RegressionCalibrator):
         n_levels = self._levels_for(record.weights.sum())
         seen, score = empirical_scores(record.score, record.weights)
         levels = special.ndtri((np.arange(n_levels) + 1.0) / (n_levels + 1.0))
-        # Where one score holds several levels the map is flat; the one in the middle stands for them.
+        # Where one score holds several levels the map is flat; the one in the middle stands for
+        # them.
         values, position = np.unique(np.interp(levels, seen, score), return_inverse=True)
         knots = np.bincount(position, weights=levels) / np.bincount(position)
         learned = {"knots_": knots, "values_": values, "slopes_": tail_slopes(knots, values)}
         return learned if len(knots) > 1 else {**learned, "status": "shift only"}
 
     def _predict_output(self, forecast, knots, values, slopes):
-        return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
+        return RecalibratedForecast(
+            forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes)
+        )
 
     def _expression(self, forecast, **learned):
         return forecast.reshaped(self._predict_output(forecast.shape, **learned))
@@ -105,11 +113,14 @@ class QuantileRecalibration(RegressionCalibrator):
 class IntervalCalibration(RegressionCalibrator):
     r"""Recalibrate the CDF by how often each predicted probability was reached.
 
-    .. math:: F'(y) = R(F(y)), \qquad R(p) = \frac{\sum_i w_i [F_i(y_i) < p] + \frac{1}{2} \sum_i w_i [F_i(y_i) = p]}{\sum_i w_i}
+    .. math:: F'(y) = R(F(y)), \qquad R(p) = \frac{\sum_i w_i [F_i(y_i) < p] + \frac{1}{2} \sum_i
+        w_i [F_i(y_i) = p]}{\sum_i w_i}
 
-    at the probabilities :math:`F_i(y_i)` seen, which increases, so it is its own isotonic regression. Between them R is a straight line on
-    the scale of normal scores, :math:`\Phi^{-1}(R)` against :math:`\Phi^{-1}(p)`, and beyond them a line from the median score through
-    the outermost: R is 0 at 0 and 1 at 1, outcomes a thousand std away keep their place, and the tails are normal.
+    at the probabilities :math:`F_i(y_i)` seen, which increases, so it is its own isotonic
+    regression. Between them R is a straight line on the scale of normal scores,
+    :math:`\Phi^{-1}(R)` against :math:`\Phi^{-1}(p)`, and beyond them a line from the median score
+    through the outermost: R is 0 at 0 and 1 at 1, outcomes a thousand std away keep their place,
+    and the tails are normal.
 
     Attributes
     ----------
@@ -119,7 +130,8 @@ class IntervalCalibration(RegressionCalibrator):
         Slopes of the values over the knots beyond the ends.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "exact", or "no error" (all outcomes at one probability: the forecasts are shifted there and keep their spread).
+    status_ : "exact", or "no error" (all outcomes at one probability: the forecasts are shifted
+        there and keep their spread).
 
     See Also
     --------
@@ -128,16 +140,19 @@ class IntervalCalibration(RegressionCalibrator):
 
     Notes
     -----
-    Use it where the shape of the distributions is wrong, and quantiles and intervals are what is needed; it wants some hundred rows. It
-    looks at all rows together, so it makes *any* uncertainty pass the interval criterion, one drawn at random too: look at the ENCE
-    before trusting a row's own error bar. For normal forecasts the new mean is mean + m std and the new std a multiple of the old, with
-    the same m and factor for all rows, in closed form, so the coefficient of variation stays. The density between the knots is
-    rough: compare by CRPS, or use QuantileRecalibration.
+    Use it where the shape of the distributions is wrong, and quantiles and intervals are what is
+    needed; it wants some hundred rows. It looks at all rows together, so it makes *any* uncertainty
+    pass the interval criterion, one drawn at random too: look at the ENCE before trusting a row's
+    own error bar. For normal forecasts the new mean is mean + m std and the new std a multiple of
+    the old, with the same m and factor for all rows, in closed form, so the coefficient of
+    variation stays. The density between the knots is rough: compare by CRPS, or use
+    QuantileRecalibration.
 
     References
     ----------
-    Kuleshov et al., "Accurate uncertainties for deep learning using calibrated regression", ICML 2018, Algorithm 1. Levi et al., 2019, for
-    mean and variance (its Eq. 13 holds for non-negative variables; here both tails are counted).
+    Kuleshov et al., "Accurate uncertainties for deep learning using calibrated regression", ICML
+    2018, Algorithm 1. Levi et al., 2019, for mean and variance (its Eq. 13 holds for non-negative
+    variables; here both tails are counted).
 
     Examples
     --------
@@ -161,7 +176,9 @@ class IntervalCalibration(RegressionCalibrator):
         return learned if len(knots) > 1 else {**learned, "status": "no error"}
 
     def _predict_output(self, forecast, knots, values, slopes):
-        return RecalibratedForecast(forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes))
+        return RecalibratedForecast(
+            forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes)
+        )
 
     def _expression(self, forecast, **learned):
         return forecast.reshaped(self._predict_output(forecast.shape, **learned))

@@ -1,4 +1,6 @@
-"""Standard deviations corrected: not at all, by one factor, by bin, by an isotonic curve of the variance."""
+"""Standard deviations corrected: not at all, by one factor, by bin, by an isotonic curve of the
+variance.
+"""
 
 from typing import ClassVar
 
@@ -32,8 +34,8 @@ class ForecastIdentity(RegressionCalibrator):
 
     Notes
     -----
-    Use it as the baseline in comparisons; :class:`AutoRegressionCalibrator` returns it where nothing better is shown. Not where the error
-    bars are known to be wrong: it repairs nothing.
+    Use it as the baseline in comparisons; :class:`AutoRegressionCalibrator` returns it where
+    nothing better is shown. Not where the error bars are known to be wrong: it repairs nothing.
 
     Examples
     --------
@@ -45,7 +47,10 @@ class ForecastIdentity(RegressionCalibrator):
     tags: ClassVar[Tags] = Tags(
         output="distribution",
         label="uncalibrated forecasts",
-        exceptions={"wild_errors": "it repairs nothing, by intent", "coverage": "it repairs nothing, by intent"},
+        exceptions={
+            "wild_errors": "it repairs nothing, by intent",
+            "coverage": "it repairs nothing, by intent",
+        },
     )
 
     def _fit_output(self, record):
@@ -61,9 +66,11 @@ class ForecastIdentity(RegressionCalibrator):
 class StdScaling(RegressionCalibrator):
     r"""Multiply every standard deviation by one factor, chosen for the least normal log loss.
 
-    .. math:: \sigma' = s \sigma, \qquad s^2 = \frac{\sum_i w_i (y_i - \mu_i)^2 / \sigma_i^2}{\sum_i w_i}
+    .. math:: \sigma' = s \sigma, \qquad s^2 = \frac{\sum_i w_i (y_i - \mu_i)^2 /
+        \sigma_i^2}{\sum_i w_i}
 
-    which is the minimum of :math:`\sum_i w_i [\log s + (y_i - \mu_i)^2 / (2 s^2 \sigma_i^2)]` in closed form.
+    which is the minimum of :math:`\sum_i w_i [\log s + (y_i - \mu_i)^2 / (2 s^2 \sigma_i^2)]` in
+    closed form.
 
     Attributes
     ----------
@@ -71,7 +78,8 @@ class StdScaling(RegressionCalibrator):
         Above 1 the model was overconfident, below 1 underconfident.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "exact"; "no error" (every residual is 0, which would scale to nothing: scale 1, with a FitWarning).
+    status_ : "exact"; "no error" (every residual is 0, which would scale to nothing: scale 1, with
+        a FitWarning).
 
     See Also
     --------
@@ -80,17 +88,21 @@ class StdScaling(RegressionCalibrator):
 
     Notes
     -----
-    The first thing to try: one number, it cannot overfit, and the ranking of the rows by uncertainty stays. It cannot make an
-    uninformative uncertainty informative, and does not change the shape of the distributions: see IntervalCalibration for that.
-    Forecasts that are not normal are stretched about their mean by the same factor.
+    The first thing to try: one number, it cannot overfit, and the ranking of the rows by
+    uncertainty stays. It cannot make an uninformative uncertainty informative, and does not change
+    the shape of the distributions: see IntervalCalibration for that. Forecasts that are not normal
+    are stretched about their mean by the same factor.
 
     References
     ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Eq. 12 (its sign and factor corrected).
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Eq.
+    12 (its sign and factor corrected).
 
     Examples
     --------
-    >>> cal = StdScaling().fit([0.0, 0.0, 0.0, 0.0], [2.0, -2.0, 4.0, -4.0], std=[1.0, 1.0, 2.0, 2.0])
+    >>> cal = StdScaling().fit(
+    ...     [0.0, 0.0, 0.0, 0.0], [2.0, -2.0, 4.0, -4.0], std=[1.0, 1.0, 2.0, 2.0]
+    ... )
     >>> cal.scale_
     2.0
     >>> cal.predict([1.0], [3.0]).std.tolist()
@@ -102,13 +114,22 @@ class StdScaling(RegressionCalibrator):
     scale_: float | np.ndarray
 
     def _fit_output(self, record):
-        # Divided by the largest first: residuals far beyond their std must not overflow when squared.
+        # Divided by the largest first: residuals far beyond their std must not overflow when
+        # squared.
         size = np.abs(record.standardised)
         largest = float(size.max())
         if largest == 0.0:
-            warn("StdScaling saw no error at all; the standard deviations are left as they are.", FitWarning)
+            warn(
+                "StdScaling saw no error at all; the standard deviations are left as they are.",
+                FitWarning,
+            )
             return {"scale_": 1.0, "status": "no error"}
-        return {"scale_": largest * float(np.sqrt(np.average(np.square(size / largest), weights=record.weight)))}
+        return {
+            "scale_": (
+                largest
+                * float(np.sqrt(np.average(np.square(size / largest), weights=record.weight)))
+            )
+        }
 
     def _predict_output(self, forecast, scale):
         return forecast.stretched(scale)
@@ -137,7 +158,8 @@ class VarianceBinning(RegressionCalibrator):
         The std of each bin.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std are left as they are, with a FitWarning).
+    status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std are left as
+        they are, with a FitWarning).
 
     See Also
     --------
@@ -146,13 +168,14 @@ class VarianceBinning(RegressionCalibrator):
 
     Notes
     -----
-    Use it where the std need not even be ordered rightly: it is the only one of these that can turn the order round. It gives a few
-    distinct values, so it loses what the std said within a bin. A bin without any error gets the least error of the others.
+    Use it where the std need not even be ordered rightly: it is the only one of these that can turn
+    the order round. It gives a few distinct values, so it loses what the std said within a bin. A
+    bin without any error gets the least error of the others.
 
     References
     ----------
-    Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive Bayesian classifiers", ICML 2001, on
-    squared errors; named in Levi et al. 2019, section 3.1.
+    Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive
+    Bayesian classifiers", ICML 2001, on squared errors; named in Levi et al. 2019, section 3.1.
 
     Examples
     --------
@@ -182,9 +205,15 @@ class VarianceBinning(RegressionCalibrator):
     def _fit_output(self, record):
         squared, weight = np.square(record.error), record.weights
         if not squared.any():
-            warn("VarianceBinning saw no error at all; the standard deviations are left as they are.", FitWarning)
+            warn(
+                "VarianceBinning saw no error at all; the standard deviations are left as they"
+                " are.",
+                FitWarning,
+            )
             return {"edges_": np.zeros(0), "values_": np.zeros(0), "status": "no error"}
-        group, _, _, error = spread_bins(record.std, squared, weight, enough_bins(self.n_bins, weight.sum()))
+        group, _, _, error = spread_bins(
+            record.std, squared, weight, enough_bins(self.n_bins, weight.sum())
+        )
         low, high = np.full(len(error), np.inf), np.zeros(len(error))
         np.minimum.at(low, group, record.std)
         np.maximum.at(high, group, record.std)
@@ -197,22 +226,30 @@ class VarianceBinning(RegressionCalibrator):
         return forecast.stretched(values[np.searchsorted(edges, forecast.std)] / forecast.std)
 
     def _expression(self, forecast, edges, values):
-        return forecast.stretched(forecast.std.step(edges, values, closed=False) / forecast.std) if len(values) else forecast
+        return (
+            forecast.stretched(forecast.std.step(edges, values, closed=False) / forecast.std)
+            if len(values)
+            else forecast
+        )
 
 
 class IsotonicVariance(RegressionCalibrator):
-    r"""Replace each standard deviation by an increasing function of it, fitted to the squared errors.
+    r"""Replace each standard deviation by an increasing function of it, fitted to the squared
+    errors.
 
-    .. math:: \sigma'^2 = g(\sigma^2), \qquad g = \arg\min_{g \nearrow} \sum_i w_i \left[ (y_i - \mu_i)^2 - g(\sigma_i^2) \right]^2
+    .. math:: \sigma'^2 = g(\sigma^2), \qquad g = \arg\min_{g \nearrow} \sum_i w_i \left[ (y_i -
+        \mu_i)^2 - g(\sigma_i^2) \right]^2
 
-    The new std is constant in each block of the fit, and a straight line between the last old std of one block and the first of the next;
-    beyond the outermost rows the ratio of new to old std stays as it is there.
+    The new std is constant in each block of the fit, and a straight line between the last old std
+    of one block and the first of the next; beyond the outermost rows the ratio of new to old std
+    stays as it is there.
 
     Parameters
     ----------
     min_rows : int, default 20
-        Blocks at either end with less weight than this are joined to their neighbour: a single large error at the largest std would
-        otherwise be a block of its own. So are blocks without any error.
+        Blocks at either end with less weight than this are joined to their neighbour: a single
+        large error at the largest std would otherwise be a block of its own. So are blocks without
+        any error.
 
     Attributes
     ----------
@@ -220,7 +257,8 @@ class IsotonicVariance(RegressionCalibrator):
         Old and new standard deviations at both ends of the blocks.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "exact"; "no error" (every residual is 0: the std are left as they are, with a FitWarning).
+    status_ : "exact"; "no error" (every residual is 0: the std are left as they are, with a
+        FitWarning).
 
     See Also
     --------
@@ -229,12 +267,14 @@ class IsotonicVariance(RegressionCalibrator):
 
     Notes
     -----
-    Use it where a larger predicted std does mean a larger error, but not in proportion, and there are thousands of rows. Where the std
-    means nothing it becomes nearly constant, which is honest. STD scaling is safer on few rows.
+    Use it where a larger predicted std does mean a larger error, but not in proportion, and there
+    are thousands of rows. Where the std means nothing it becomes nearly constant, which is honest.
+    STD scaling is safer on few rows.
 
     References
     ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, section 3.1 (named, not tested there).
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    section 3.1 (named, not tested there).
 
     Examples
     --------
@@ -257,15 +297,24 @@ class IsotonicVariance(RegressionCalibrator):
     def _fit_output(self, record):
         squared = np.square(record.error)
         if not squared.any():
-            warn("IsotonicVariance saw no error at all; the standard deviations are left as they are.", FitWarning)
+            warn(
+                "IsotonicVariance saw no error at all; the standard deviations are left as they"
+                " are.",
+                FitWarning,
+            )
             return {"knots_": np.ones(1), "values_": np.ones(1), "status": "no error"}
         std, mass, mean = pool_ties(record.std, squared, record.weights)
         first, value, weight = pooled_blocks_of(mean, mass)
         last = np.append(first[1:], len(std)) - 1
-        blocks = _joined(list(zip(weight, std[first], std[last], value, strict=True)), self.min_rows)
+        blocks = _joined(
+            list(zip(weight, std[first], std[last], value, strict=True)), self.min_rows
+        )
         knots = np.array([block[1:3] for block in blocks]).ravel()
         knots, own = np.unique(knots, return_index=True)
-        return {"knots_": knots, "values_": np.sqrt(np.repeat([block[3] for block in blocks], 2)[own])}
+        return {
+            "knots_": knots,
+            "values_": np.sqrt(np.repeat([block[3] for block in blocks], 2)[own]),
+        }
 
     def _predict_output(self, forecast, knots, values):
         std = np.clip(forecast.std, knots[0], knots[-1])
@@ -277,7 +326,9 @@ class IsotonicVariance(RegressionCalibrator):
 
 
 def _joined(blocks, least):
-    """Blocks (weight, first std, last std, error) with small ones at the ends, and those without error, joined to their neighbour."""
+    """Blocks (weight, first std, last std, error) with small ones at the ends, and those without
+    error, joined to their neighbour.
+    """
     while len(blocks) > 1 and (blocks[0][0] < least or blocks[0][3] <= 0.0):
         blocks[:2] = [_joint(*blocks[:2])]
     while len(blocks) > 1 and blocks[-1][0] < least:

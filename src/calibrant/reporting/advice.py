@@ -32,7 +32,9 @@ REMAINS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks against the predictions before and after calibration, and what forbids any advice."""
+    """What speaks against the predictions before and after calibration, and what forbids any
+    advice.
+    """
 
     before: Miscalibration
     after: Miscalibration | None = None
@@ -48,7 +50,9 @@ class Evidence:
         sure = after.within or (not after.seen and after.shows)
         return {
             "check the data first": f"Check the data first. {self.veto}",
-            "calibrate before use": f"Calibrate before use{'' if sure else ': few rows to confirm'}.",
+            "calibrate before use": (
+                f"Calibrate before use{'' if sure else ': few rows to confirm'}."
+            ),
             "better, but still off": f"Better, but still off: {REMAINS[after.worst]}.",
             "fine as it is": f"Fine as it is: {_fine(self.before)}.",
             "off, no remedy shown": f"Off, and no remedy shown: {OTHERS}.",
@@ -56,7 +60,9 @@ class Evidence:
         }[state]
 
 
-def advised_state(vetoed: bool, better: bool, before: Miscalibration, after: Miscalibration | None) -> str:
+def advised_state(
+    vetoed: bool, better: bool, before: Miscalibration, after: Miscalibration | None
+) -> str:
     """What to do with the predictions, the first of the rules that holds.
 
     1. ``vetoed``, a caution that forbids any advice: **check the data first**.

@@ -15,7 +15,8 @@ WORST = 6
 
 
 def audited(task: Task, found: Compared, asked: Asked) -> dict[str, Any] | None:
-    """{"before": ..., "after": ..., "worst": the worst groups of either} of the audit of all columns of groups; None of one group.
+    """{"before": ..., "after": ..., "worst": the worst groups of either} of the audit of all
+    columns of groups; None of one group.
 
     Of an event, the rows are yes or no.
     """
@@ -23,7 +24,10 @@ def audited(task: Task, found: Compared, asked: Asked) -> dict[str, Any] | None:
     both = found.both(lambda record: audit_record(record, task.audited, asked.columns, **options))
     if both["before"] is None:
         return None
-    return {**{when: None if one is None else _told(one) for when, one in both.items()}, "worst": _worst(both["before"], both["after"])}
+    return {
+        **{when: None if one is None else _told(one) for when, one in both.items()},
+        "worst": _worst(both["before"], both["after"]),
+    }
 
 
 def _worst(before, after):
@@ -31,15 +35,33 @@ def _worst(before, after):
     each = [[] if audit is None else audit.groups for audit in (before, after)]
     known = [{one.name: one for one in groups} for groups in each]
     names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
-    return [{"group": name, "n": known[0][name].n, "before": _gap(known[0][name]), "after": _gap(known[1].get(name))} for name in names]
+    return [
+        {
+            "group": name,
+            "n": known[0][name].n,
+            "before": _gap(known[0][name]),
+            "after": _gap(known[1].get(name)),
+        }
+        for name in names
+    ]
 
 
 def _gap(one):
-    return None if one is None else {name: getattr(one, name) for name in ("said", "came", "gap", "low", "high", "outcome")}
+    return (
+        None
+        if one is None
+        else {
+            name: getattr(one, name) for name in ("said", "came", "gap", "low", "high", "outcome")
+        }
+    )
 
 
 def _told(audit):
     """An audit in short: ``calibrant.audit`` gives every group's row."""
     off = [one.name for one in audit.off[:AUDITED]]
-    counts = {"n_groups": len(audit.groups), "n_off": len(audit.off), "largest_gap": audit.largest_gap}
+    counts = {
+        "n_groups": len(audit.groups),
+        "n_off": len(audit.off),
+        "largest_gap": audit.largest_gap,
+    }
     return {"sentence": audit.sentence, **counts, "null": audit.null, "off": off}

@@ -18,19 +18,31 @@ FEW_ROWS = 25
 TOO_FAR = 0.2
 #: So many rows without an exception are chance one time in 1,000 where one in 100 is one.
 SURE_ROWS = 700
-SHIFTS = {"label_shift": "The classes occur at other rates", "confidence_shift": "The confidences are spread otherwise"}
+SHIFTS = {
+    "label_shift": "The classes occur at other rates",
+    "confidence_shift": "The confidences are spread otherwise",
+}
 SMALL_SET = 500
-#: Columns look exchanged where another order of them is right in so much more of each class's rows, and in so many standard errors.
+#: Columns look exchanged where another order of them is right in so much more of each class's rows,
+#: and in so many standard errors.
 GAIN, SURELY = 0.2, 4.0
 
 
 def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
-    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
+    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is
+    from ``quality``.
+    """
     return [
-        *_leaks(found), *copied(found, "prediction and label"), *shifted(found, SHIFTS),
+        *_leaks(found),
+        *copied(found, "prediction and label"),
+        *shifted(found, SHIFTS),
         *small(seen.counts.total[0]),
-        *(word for look in (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain) for word in look(seen.counts)),
-    ]  # fmt: skip
+        *(
+            word
+            for look in (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain)
+            for word in look(seen.counts)
+        ),
+    ]
 
 
 def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
@@ -40,7 +52,9 @@ def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
 
 
 def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
-    """Those of ``copied`` and ``shifted`` that are so strong that numbers on these rows mean little."""
+    """Those of ``copied`` and ``shifted`` that are so strong that numbers on these rows mean
+    little.
+    """
     if max(found.repeated, found.shared or 0.0) > TOO_FAR:
         yield from copied(found, row)
     known = {key: getattr(found, key) for key in shifts}
@@ -50,46 +64,64 @@ def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
 
 def _leaks(found):
     if found.accuracy > 0.999 and found.n >= 50:
-        yield "Nearly every prediction is right: check that the model was not trained on these rows, as its confidence would mean nothing."
+        yield (
+            "Nearly every prediction is right: check that the model was not trained on these rows,"
+            " as its confidence would mean nothing."
+        )
 
 
 def copied(found: Any, row: str) -> Iterator[Any]:
     """Sentences where rows repeat each other; ``row`` says what a row is."""
     if found.repeated > REPEATED:
         yield (
-            f"{found.repeated:.1%} of the rows repeat an earlier {row}: if they are copies, they count for more than "
-            "they say and may stand on both sides of a split; remove them, or give them weights."
+            f"{found.repeated:.1%} of the rows repeat an earlier {row}: if they are copies, they"
+            " count for more than they say and may stand on both sides of a split; remove them, or"
+            " give them weights."
         )
     if (found.shared or 0.0) > SHARED:
-        yield f"{found.shared:.1%} of the test rows have the very {row} of a calibration row: a leak, if they are copies."
+        yield (
+            f"{found.shared:.1%} of the test rows have the very {row} of a calibration row: a leak,"
+            " if they are copies."
+        )
 
 
 def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
-    """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the calibrator was fitted)."""
+    """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the
+    calibrator was fitted).
+    """
     for key, what in words.items():
         shift = getattr(found, key)
         if shift is not None and shift.named:
             yield (
-                f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p = {shift.p_value:.2g}): "
-                "a calibration holds for rows like those it was fitted on."
+                f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p ="
+                f" {shift.p_value:.2g}): a calibration holds for rows like those it was fitted on."
             )
 
 
 def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any]:
-    """A sentence where the numbers after calibration are too good; ``dated``: the rows are of several times."""
+    """A sentence where the numbers after calibration are too good; ``dated``: the rows are of
+    several times.
+    """
     if evaluation == "in-sample":
         yield (
-            "The calibrator was fitted on these very rows, so the numbers after calibration are in-sample and too good; "
-            "use rows it has not seen, or pass it unfitted to get out-of-fold numbers."
+            "The calibrator was fitted on these very rows, so the numbers after calibration are"
+            " in-sample and too good; use rows it has not seen, or pass it unfitted to get"
+            " out-of-fold numbers."
         )
     if evaluation == "out-of-fold" and dated:
-        yield "Random folds of dated rows fit on later rows too; rolling_evaluation fits on the past alone."
+        yield (
+            "Random folds of dated rows fit on later rows too; rolling_evaluation fits on the past"
+            " alone."
+        )
 
 
 def small(n: float) -> Iterator[Any]:
     """A sentence where the rows are few."""
     if n < SMALL_SET:
-        yield f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would settle more."
+        yield (
+            f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would"
+            " settle more."
+        )
 
 
 def _exchanged(counts):
@@ -101,20 +133,27 @@ def _exchanged(counts):
     moved = np.flatnonzero(column != true[row])
     if len(moved) < 2:
         return
-    gain, error = gains[moved].mean(), np.sqrt((1.0 / counts.labels[true[row[moved]]]).sum()) / len(moved)
+    gain, error = (
+        gains[moved].mean(),
+        np.sqrt((1.0 / counts.labels[true[row[moved]]]).sum()) / len(moved),
+    )
     if gain > max(GAIN, SURELY * error):
         most = moved[gains[moved].argmax()]
         said, meant = counts.classes[column[most]], counts.classes[true[row[most]]]
         yield (
-            f"{len(moved)} columns look exchanged: where class {meant} is true, the column of class {said} is the highest in "
-            f"{share[row[most], column[most]]:.0%} of the rows; check that the columns stand in the order of the classes."
+            f"{len(moved)} columns look exchanged: where class {meant} is true, the column of class"
+            f" {said} is the highest in {share[row[most], column[most]]:.0%} of the rows; check"
+            " that the columns stand in the order of the classes."
         )
 
 
 def _absent(counts):
     missing = np.flatnonzero(counts.labels == 0)
     if len(missing):
-        yield f"{_classes(counts, missing)} never occurs among the true labels; nothing here speaks for it."
+        yield (
+            f"{_classes(counts, missing)} never occurs among the true labels; nothing here speaks"
+            " for it."
+        )
 
 
 def _sparse(counts):

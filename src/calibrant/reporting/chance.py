@@ -21,7 +21,8 @@ DRAWS = 2e7
 class Chance(Known):
     """An error observed, and its mean and high quantile where the predictions are perfect.
 
-    With the share of draws at least as large as the one observed, or whether that is beyond the high one; of an event, with its ICI's.
+    With the share of draws at least as large as the one observed, or whether that is beyond the
+    high one; of an event, with its ICI's.
     """
 
     observed: float
@@ -32,12 +33,19 @@ class Chance(Known):
     ici: "Chance | None" = None
 
 
-def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, level: float = 0.95, random_state: int = 0) -> Chance:
+def chance_error(
+    seen: "Seen",
+    *,
+    n_bins: int = 15,
+    n_resamples: int = 500,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Chance:
     """Top-label calibration error when every prediction is right with exactly its confidence.
 
-    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w times (rounded, at least once), and
-    those of a cluster fall together as often as they were seen to.
-    "High" is the ``level`` quantile.
+    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w
+    times (rounded, at least once), and those of a cluster fall together as often as they were seen
+    to. "High" is the ``level`` quantile.
     """
     record, sums, total = seen.drawn, seen.counts.bins[n_bins], seen.counts.total[0]
     confidence, weight = record.confidence, record.weights
@@ -46,6 +54,14 @@ def chance_error(seen: "Seen", *, n_bins: int = 15, n_resamples: int = 500, leve
     rng = null_generator(random_state)
     count = int(np.clip(DRAWS / len(record), 100, n_resamples))
     draw = hit_drawer(confidence, record.correct, weight, record.cluster)
-    drawn = np.array([np.abs(np.bincount(index, weight * draw(rng), n_bins) - sums[:, 1]).sum() for _ in range(count)]) / total
+    drawn = (
+        np.array(
+            [
+                np.abs(np.bincount(index, weight * draw(rng), n_bins) - sums[:, 1]).sum()
+                for _ in range(count)
+            ]
+        )
+        / total
+    )
     p_value = float((1 + (drawn >= observed).sum()) / (1 + count))
     return Chance(observed, float(drawn.mean()), float(np.quantile(drawn, level)), p_value)

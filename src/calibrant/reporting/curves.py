@@ -1,4 +1,6 @@
-"""The curves of a report on classes from what is seen of the rows, thinned so that a page stays small whatever their number."""
+"""The curves of a report on classes from what is seen of the rows, thinned so that a page stays
+small whatever their number.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,11 +15,32 @@ from calibrant._kernels.isotonic import pool_ties
 from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
-from calibrant.metrics.curves.reliability import ConfidenceHistogram, ReliabilityCurve, curve_of_sums
-from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve, risk_curve
+from calibrant.metrics.curves.reliability import (
+    ConfidenceHistogram,
+    ReliabilityCurve,
+    curve_of_sums,
+)
+from calibrant.metrics.curves.risk_coverage_curve import (
+    RiskCoverageCurve,
+    risk_coverage_curve,
+    risk_curve,
+)
 from calibrant.reporting.states import Counts, Seen
 
-__all__ = ["Binned", "Confusion", "binned", "confusion", "corp", "gain", "histogram", "in_mass", "in_width", "of_classes", "pairs", "risk"]
+__all__ = [
+    "Binned",
+    "Confusion",
+    "binned",
+    "confusion",
+    "corp",
+    "gain",
+    "histogram",
+    "in_mass",
+    "in_width",
+    "of_classes",
+    "pairs",
+    "risk",
+]
 
 POINTS = 120
 #: One of ``BIN_COUNTS``.
@@ -48,7 +71,9 @@ class Confused:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Rows by true (rows) and predicted class (columns), None beyond 20 classes, and the 20 largest confusions."""
+    """Rows by true (rows) and predicted class (columns), None beyond 20 classes, and the 20
+    largest confusions.
+    """
 
     classes: list[str] | None
     counts: list[list[float]] | None
@@ -57,11 +82,16 @@ class Confusion:
 
 def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     """By number of bins of equal width."""
-    return {count: _in_width(sums, level, seen.rows, seen.rows.confidence, seen.rows.correct) for count, sums in seen.counts.bins.items()}
+    return {
+        count: _in_width(sums, level, seen.rows, seen.rows.confidence, seen.rows.correct)
+        for count, sums in seen.counts.bins.items()
+    }
 
 
 def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
-    """By number of bins of equal weight: where most confidences are near 1, equal widths leave them one bin."""
+    """By number of bins of equal weight: where most confidences are near 1, equal widths leave
+    them one bin.
+    """
     rows, found = seen.rows, {}
     for count, (cut, sums) in seen.mass.items():
         worth = _worth(rows, rows.correct, partial(cut.index, rows.confidence), len(cut), level)
@@ -79,7 +109,9 @@ def histogram(counts: Counts) -> ConfidenceHistogram:
 def binned(found: dict[int, ReliabilityCurve]) -> dict[str, Binned]:
     """Curves by number of bins, each with its error."""
     return {
-        str(count): Binned(float(curve.n.copy() @ np.abs(curve.confidence - curve.accuracy) / curve.n.sum()), curve)
+        str(count): Binned(
+            float(curve.n.copy() @ np.abs(curve.confidence - curve.accuracy) / curve.n.sum()), curve
+        )
         for count, curve in found.items()
     }
 
@@ -90,18 +122,28 @@ def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
     found = {}
     for place, sums in zip(seen.table, seen.class_sums, strict=False):
         k = text.index(place.where["class"])
-        found[text[k]] = _in_width(sums, level, rows, rows.probabilities[:, k], (rows.labels == k) * 1.0)
+        found[text[k]] = _in_width(
+            sums, level, rows, rows.probabilities[:, k], (rows.labels == k) * 1.0
+        )
     return found
 
 
 def _worth(rows, hit, index, count, level):
-    """By what the rows of each bin are to be multiplied where they hang together in clusters; ``index()`` says the bin of each row."""
-    return 1.0 if rows.cluster is None else group_worth(hit, rows.weights, rows.cluster, index(), count, level)
+    """By what the rows of each bin are to be multiplied where they hang together in clusters;
+    ``index()`` says the bin of each row.
+    """
+    return (
+        1.0
+        if rows.cluster is None
+        else group_worth(hit, rows.weights, rows.cluster, index(), count, level)
+    )
 
 
 def _in_width(sums, level, rows, score, hit):
     edges, count = equal_width_edges(len(sums)), len(sums)
-    worth = _worth(rows, hit, partial(equal_width_index, score, count, rows.resolution), count, level)
+    worth = _worth(
+        rows, hit, partial(equal_width_index, score, count, rows.resolution), count, level
+    )
     return curve_of_sums(sums, edges[:-1], edges[1:], level=level, worth=worth)
 
 
@@ -117,7 +159,9 @@ def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
 
 
 def pairs(seen: Seen) -> Any:
-    """Yes and no in as few rows as they take; where rows hang together in clusters the rows themselves."""
+    """Yes and no in as few rows as they take; where rows hang together in clusters the rows
+    themselves.
+    """
     return seen.counts.pairs if seen.rows.cluster is None else seen.rows
 
 
@@ -131,8 +175,14 @@ def risk(seen: Seen, level: float) -> RiskCoverageCurve:
 
 
 def gain(seen: Seen, level: float) -> GainCurve | None:
-    """The share of the events found among the highest risks, for up to 120 shares; None without events."""
-    return gain_curve.of(pairs(seen), level=level).thinned(POINTS) if seen.counts.total[1] > 0.0 else None
+    """The share of the events found among the highest risks, for up to 120 shares; None without
+    events.
+    """
+    return (
+        gain_curve.of(pairs(seen), level=level).thinned(POINTS)
+        if seen.counts.total[1] > 0.0
+        else None
+    )
 
 
 def confusion(counts: Counts) -> Confusion:
@@ -142,7 +192,18 @@ def confusion(counts: Counts) -> Confusion:
     wrong = table - np.diag(np.diag(table))
     flat = np.argsort(-wrong, axis=None, kind="stable")[:CONFUSED_PAIRS]
     pairs = [
-        Confused(names[i], names[j], float(wrong[i, j]), float(wrong[i, j] / true[i]), float(wrong[i, j] / predicted[j]))
-        for i, j in zip(*np.unravel_index(flat, wrong.shape), strict=True) if wrong[i, j] > 0
-    ]  # fmt: skip
-    return Confusion(names, table.tolist(), pairs) if len(names) <= CONFUSION_CLASSES else Confusion(None, None, pairs)
+        Confused(
+            names[i],
+            names[j],
+            float(wrong[i, j]),
+            float(wrong[i, j] / true[i]),
+            float(wrong[i, j] / predicted[j]),
+        )
+        for i, j in zip(*np.unravel_index(flat, wrong.shape), strict=True)
+        if wrong[i, j] > 0
+    ]
+    return (
+        Confusion(names, table.tolist(), pairs)
+        if len(names) <= CONFUSION_CLASSES
+        else Confusion(None, None, pairs)
+    )

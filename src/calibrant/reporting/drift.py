@@ -1,4 +1,6 @@
-"""Calibration over time: by day (or hour, week, month, year), all rows together and by group, with the alarm for a change."""
+"""Calibration over time: by day (or hour, week, month, year), all rows together and by group,
+with the alarm for a change.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERY", "Drift", "Times", "drift", "read_times"]
 
-#: Units of time, from the finest, as NumPy has them; its weeks begin on a Thursday, so weeks are counted in days.
+#: Units of time, from the finest, as NumPy has them; its weeks begin on a Thursday, so weeks are
+#: counted in days.
 EVERY = {"hour": "h", "day": "D", "week": "D", "month": "M", "year": "Y"}
 #: Beyond this many buckets "auto" takes the next longer unit.
 MOST = 40
@@ -54,9 +57,11 @@ class GroupDrift:
 
 @dataclass(frozen=True)
 class Drift:
-    """The calibration over time, before and after; ``of`` says which of them the advice and the groups are about.
+    """The calibration over time, before and after; ``of`` says which of them the advice and the
+    groups are about.
 
-    The advice is None for weighted rows, whose copies would raise false alarms; groups with an alarm come first, then the largest.
+    The advice is None for weighted rows, whose copies would raise false alarms; groups with an
+    alarm come first, then the largest.
     """
 
     every: str
@@ -76,7 +81,9 @@ def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> 
     seconds = _seconds(times)
     kept = len(record) if record.kept is None else len(record.kept)
     if len(seconds) != kept:
-        raise InputError(f"times must have one date for each of the {kept} rows; got {len(seconds)}.")
+        raise InputError(
+            f"times must have one date for each of the {kept} rows; got {len(seconds)}."
+        )
     seconds = seconds if record.kept is None else seconds[record.kept]
     unit = _shortest(seconds) if every == "auto" else every
     starts, index = np.unique(_starts(seconds, unit), return_inverse=True)
@@ -90,15 +97,23 @@ def _seconds(times):
     except (TypeError, ValueError):
         seconds = None
     if seconds is None or seconds.ndim != 1:
-        raise InputError("times must be dates, one a row, none missing: datetime64, pandas timestamps or ISO texts; got others.")
+        raise InputError(
+            "times must be dates, one a row, none missing: datetime64, pandas timestamps or ISO"
+            " texts; got others."
+        )
     missing = np.flatnonzero(np.isnat(seconds))
     if len(missing):
-        raise InputError(f"times must be dates, none missing; row {missing[0]} has none ({len(missing)} such rows); repair or drop them.")
+        raise InputError(
+            f"times must be dates, none missing; row {missing[0]} has none ({len(missing)} such"
+            " rows); repair or drop them."
+        )
     return seconds
 
 
 def _shortest(seconds):
-    """The unit that tells the times apart best in at most 40 buckets; of those that do it equally, the longest."""
+    """The unit that tells the times apart best in at most 40 buckets; of those that do it
+    equally, the longest.
+    """
     counts = {unit: len(np.unique(_starts(seconds, unit))) for unit in EVERY}
     best = max((count for count in counts.values() if count <= MOST), default=min(counts.values()))
     return [unit for unit, count in counts.items() if count == best][-1]
@@ -113,14 +128,21 @@ def _starts(seconds, unit):
 
 
 def drift(
-    times: Times | None, pairs: Any, watched: str, weight: np.ndarray | None, groups: "Groups | None" = None, target: str = "answer"
-) -> Drift | None:  # fmt: skip
-    """The calibration error of each bucket with its interval, and whether the calibration has changed.
+    times: Times | None,
+    pairs: Any,
+    watched: str,
+    weight: np.ndarray | None,
+    groups: "Groups | None" = None,
+    target: str = "answer",
+) -> Drift | None:
+    """The calibration error of each bucket with its interval, and whether the calibration has
+    changed.
 
     Parameters
     ----------
     times : Times, or None
-    pairs : {"before", "after": ((n,) probability said, (n,) whether it happened)}; that after may be None
+    pairs : {"before", "after": ((n,) probability said, (n,) whether it happened)}; that after may
+        be None
     watched : "before" or "after": which of them the alarm and the groups are about
     weight : (n,), or None
     groups : Groups, optional
@@ -128,10 +150,20 @@ def drift(
     """
     if times is None:
         return None
-    monitors = {name: None if pair is None else _watch(times, pair, weight, target) for name, pair in pairs.items()}
+    monitors = {
+        name: None if pair is None else _watch(times, pair, weight, target)
+        for name, pair in pairs.items()
+    }
     after = None if monitors["after"] is None else monitors["after"].curve()
     by_group = [] if groups is None else _by_group(times, pairs[watched], weight, groups, target)
-    return Drift(times.unit, watched, monitors["before"].curve(), after, _advice(monitors[watched], weight), by_group)
+    return Drift(
+        times.unit,
+        watched,
+        monitors["before"].curve(),
+        after,
+        _advice(monitors[watched], weight),
+        by_group,
+    )
 
 
 def _watch(times, pair, weight, target, rows=slice(None)):
@@ -139,7 +171,9 @@ def _watch(times, pair, weight, target, rows=slice(None)):
     said, happened = (values[rows] for values in pair)
     weight = None if weight is None else weight[rows]
     bins = equal_width_index(said, BINS)
-    sums = grouped_sums(times.index[rows] * BINS + bins, len(times.starts) * BINS, [said, happened], weight)
+    sums = grouped_sums(
+        times.index[rows] * BINS + bins, len(times.starts) * BINS, [said, happened], weight
+    )
     monitor = CalibrationMonitor(n_bins=BINS, target=target)
     for start, part in zip(times.starts, sums.reshape(-1, BINS, 3), strict=True):
         if part[:, 0].any():
@@ -149,7 +183,11 @@ def _watch(times, pair, weight, target, rows=slice(None)):
 
 
 def _advice(monitor, weight):
-    return None if weight is not None else DatedAdvice(**vars(monitor.advice()), alarm_time=monitor.alarm_time_)
+    return (
+        None
+        if weight is not None
+        else DatedAdvice(**vars(monitor.advice()), alarm_time=monitor.alarm_time_)
+    )
 
 
 def _by_group(times, pair, weight, groups, target):

@@ -1,4 +1,6 @@
-"""What a report shows of the evidence behind confidences: label stability, separation, and the latent function of a Gaussian process."""
+"""What a report shows of the evidence behind confidences: label stability, separation, and the
+latent function of a Gaussian process.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +29,9 @@ CURVE_POINTS = 201
 
 @dataclass(frozen=True)
 class Confidence:
-    """A calibrator's confidence over the score; ``in_sample``: it was fitted on the rows shown, as it is unless they were held out."""
+    """A calibrator's confidence over the score; ``in_sample``: it was fitted on the rows shown,
+    as it is unless they were held out.
+    """
 
     points: ConfidencePoints
     bars: ConfidenceBars
@@ -45,15 +49,28 @@ def confidence(calibrator: Any, record: Any, evaluation: str) -> Confidence | No
     curve = confidence_curve.of(record, calibrator)
     if curve is None:
         return None
-    shown, numbers = curve.points.thinned(CURVE_POINTS), (curve.cloud, curve.n, curve.right, curve.wrong)
+    shown, numbers = (
+        curve.points.thinned(CURVE_POINTS),
+        (curve.cloud, curve.n, curve.right, curve.wrong),
+    )
     return Confidence(shown, curve.bars, *numbers, evaluation != "held-out")
 
 
-def signals(calibrator: Calibrator | None, record: Predictions, level: float, random_state: int) -> list[SignalAccuracy]:
-    """The share right over label stability (three classes or more), and over separation where features and a training set are known."""
+def signals(
+    calibrator: Calibrator | None, record: Predictions, level: float, random_state: int
+) -> list[SignalAccuracy]:
+    """The share right over label stability (three classes or more), and over separation where
+    features and a training set are known.
+    """
     if len(record) > MOST_ROWS:
-        record = record.take(np.sort(np.random.default_rng(random_state).permutation(len(record))[:MOST_ROWS]))
-    return [accuracy_over(signal, record, level=level) for signal in (_stability(record), _separation(calibrator, record)) if signal]
+        record = record.take(
+            np.sort(np.random.default_rng(random_state).permutation(len(record))[:MOST_ROWS])
+        )
+    return [
+        accuracy_over(signal, record, level=level)
+        for signal in (_stability(record), _separation(calibrator, record))
+        if signal
+    ]
 
 
 def _stability(record):
@@ -64,10 +81,16 @@ def _stability(record):
 
 
 def _separation(calibrator, record):
-    """The calibrator's own, or one fitted to the reference; None without features or where no distance can be had from them."""
+    """The calibrator's own, or one fitted to the reference; None without features or where no
+    distance can be had from them.
+    """
     if record.X is None:
         return None
-    own = [s for s in (getattr(calibrator, "signal_", None), *getattr(calibrator, "signals_", ())) if isinstance(s, Separation)]
+    own = [
+        s
+        for s in (getattr(calibrator, "signal_", None), *getattr(calibrator, "signals_", ()))
+        if isinstance(s, Separation)
+    ]
     if own:
         return own[0]
     if record.reference is None:
@@ -79,10 +102,14 @@ def _separation(calibrator, record):
 
 
 def latent(calibrator: Any, record: Any, level: float) -> dict[str, Any] | None:
-    """The latent function of a Gaussian-process calibrator over the range of the scores, with some of the scores; None for others."""
+    """The latent function of a Gaussian-process calibrator over the range of the scores, with
+    some of the scores; None for others.
+    """
     if not hasattr(calibrator, "latent") or calibrator.inputs != record.kind:
         return None
     scores = np.unique(np.asarray(record.values, dtype=np.float64))
     curve = calibrator.latent(np.linspace(scores[0], scores[-1], LATENT_POINTS), level=level)
-    ticks = scores[np.unique(np.linspace(0, len(scores) - 1, min(len(scores), TICKS)).round().astype(int))]
+    ticks = scores[
+        np.unique(np.linspace(0, len(scores) - 1, min(len(scores), TICKS)).round().astype(int))
+    ]
     return {**curve.to_dict(), "ticks": ticks.tolist()}

@@ -1,4 +1,6 @@
-"""A summary as one page of HTML that needs nothing else: no network, and a content policy that allows only its own style and script."""
+"""A summary as one page of HTML that needs nothing else: no network, and a content policy that
+allows only its own style and script.
+"""
 
 import base64
 import hashlib
@@ -38,17 +40,34 @@ def render(summary: dict[str, Any]) -> str:
     folder = files("calibrant.reporting") / "templates"
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     chosen = PAGES[summary["target"]]
-    usual = {"number": _number, "signed": _signed, "percent": _percent, "share": _percent, "count": _count}
+    usual = {
+        "number": _number,
+        "signed": _signed,
+        "percent": _percent,
+        "share": _percent,
+        "count": _count,
+    }
     environment.filters.update({**usual, **chosen.FILTERS})
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
-        s=summary, sections=chosen.SECTIONS, compared=COMPARED[summary["target"]], style=_trusted(style), style_hash=_digest(style),
-        script=_trusted(script), script_hash=_digest(script), shown_rows=SHOWN_ROWS, shown_parts=SHOWN_PARTS, version=__version__,
+        s=summary,
+        sections=chosen.SECTIONS,
+        compared=COMPARED[summary["target"]],
+        style=_trusted(style),
+        style_hash=_digest(style),
+        script=_trusted(script),
+        script_hash=_digest(script),
+        shown_rows=SHOWN_ROWS,
+        shown_parts=SHOWN_PARTS,
+        version=__version__,
         **chosen.context(summary),
-    )  # fmt: skip
+    )
 
 
 def _digest(text):

@@ -8,41 +8,73 @@ __all__ = ["COMPARED", "as_markdown"]
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
 #: Of an output, where it is looked at: its name, and the key.
-REGIONS = (("predicted std", "std_regions"), ("predicted value", "value_regions"), ("feature", "features"), ("group", "groups"))
-#: Columns of the comparison of calibrators, here and on the page: key, title, and "number", "percent" or "change" (which is not here).
+REGIONS = (
+    ("predicted std", "std_regions"),
+    ("predicted value", "value_regions"),
+    ("feature", "features"),
+    ("group", "groups"),
+)
+#: Columns of the comparison of calibrators, here and on the page: key, title, and "number",
+#: "percent" or "change" (which is not here).
 OF_ANSWERS = (
-    ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("brier_score", "Brier score", "number"),
-    ("ece", "ECE", "number"), ("confidence_spread", "Spread", "number"), ("accuracy", "Accuracy", "percent"),
-)  # fmt: skip
+    ("log_loss", "Log loss", "number"),
+    ("log_loss", "Change of log loss", "change"),
+    ("brier_score", "Brier score", "number"),
+    ("ece", "ECE", "number"),
+    ("confidence_spread", "Spread", "number"),
+    ("accuracy", "Accuracy", "percent"),
+)
 COMPARED: dict[Any, Any] = {
-    "answer": OF_ANSWERS, "classes": OF_ANSWERS,
+    "answer": OF_ANSWERS,
+    "classes": OF_ANSWERS,
     "event": (
-        ("log_loss", "Log loss", "number"), ("log_loss", "Change of log loss", "change"), ("event_brier_score", "Brier score", "number"),
-        ("observed_expected_ratio", "O/E", "number"), ("calibration_slope", "Slope", "number"), ("event_ece", "ECE", "number"),
+        ("log_loss", "Log loss", "number"),
+        ("log_loss", "Change of log loss", "change"),
+        ("event_brier_score", "Brier score", "number"),
+        ("observed_expected_ratio", "O/E", "number"),
+        ("calibration_slope", "Slope", "number"),
+        ("event_ece", "ECE", "number"),
     ),
     None: (
-        ("crps", "CRPS", "number"), ("crps", "Change of CRPS", "change"), ("nll", "NLL", "number"), ("ence", "ENCE", "number"),
-        ("interval_calibration_error", "Interval error", "number"), ("coverage", "In 90 % intervals", "percent"),
+        ("crps", "CRPS", "number"),
+        ("crps", "Change of CRPS", "change"),
+        ("nll", "NLL", "number"),
+        ("ence", "ENCE", "number"),
+        ("interval_calibration_error", "Interval error", "number"),
+        ("coverage", "In 90 % intervals", "percent"),
         ("width", "Their width", "number"),
     ),
-}  # fmt: skip
+}
 
 
 def as_markdown(summary: dict[str, Any]) -> str:
-    """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison and code, as GitHub's Markdown.
+    """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison
+    and code, as GitHub's Markdown.
 
     Names from the data are escaped: they start no markup.
     """
     parts = [f"# {_text(summary['title'])}", _text(summary["verdict"]["sentence"])]
     if summary["data"]["clusters"] is not None:
-        parts += [f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters: intervals and tests count clusters."]
-    parts += ["## Can these numbers be trusted?", "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it."]
+        parts += [
+            f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters:"
+            " intervals and tests count clusters."
+        ]
+    parts += [
+        "## Can these numbers be trusted?",
+        "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it.",
+    ]
     parts += {"event": _of_event, None: _of_outputs}.get(summary["target"], _of_classes)(summary)
     parts += _audited(summary)
     if summary["alternatives"]:
-        parts += ["## Compared on the same rows", _table(*_alternatives(summary["alternatives"], COMPARED[summary["target"]]))]
+        parts += [
+            "## Compared on the same rows",
+            _table(*_alternatives(summary["alternatives"], COMPARED[summary["target"]])),
+        ]
     if summary["choice"] is not None:
-        parts += ["## How to apply it", "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```"]
+        parts += [
+            "## How to apply it",
+            "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```",
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,9 +84,18 @@ def _audited(summary):
     said = []
     for audit in audits:
         told = [(when, audit[when]) for when in ("before", "after") if audit[when] is not None]
-        rows = [[_text(row["group"]), f"{row['n']:,.0f}", *(_audited_gap(row[when]) for when, _ in told)] for row in audit["worst"]]
+        rows = [
+            [
+                _text(row["group"]),
+                f"{row['n']:,.0f}",
+                *(_audited_gap(row[when]) for when, _ in told),
+            ]
+            for row in audit["worst"]
+        ]
         said.append("\n".join(f"- {when}: {_text(one['sentence'])}" for when, one in told))
-        said.append(_table(("The worst groups", "Rows", *(f"Gap {when}" for when, _ in told)), rows))
+        said.append(
+            _table(("The worst groups", "Rows", *(f"Gap {when}" for when, _ in told)), rows)
+        )
     return ["## Is every group right, and every crossing of two?", *said] if said else []
 
 
@@ -66,29 +107,58 @@ def _audited_gap(one):
 
 def _of_classes(summary):
     parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary))]
-    for title, key in (("confidence", "regions"), ("feature", "features"), ("group", "groups"), ("class", "classes")):
+    for title, key in (
+        ("confidence", "regions"),
+        ("feature", "features"),
+        ("group", "groups"),
+        ("class", "classes"),
+    ):
         rows = summary[key]["rows"] if key == "classes" else summary[key]
         if rows:
-            parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_gaps(rows[:WORST], title))]
+            parts += [
+                f"## Where it is wrong, by {title}, the worst first",
+                _table(*_gaps(rows[:WORST], title)),
+            ]
     return parts + _over_time(summary["drift"]) + _promised(summary["promises"])
 
 
 def _promised(said):
     if said is None:
         return []
-    rows = [[f"{row['risk']:.0%}", "–" if row["share"] is None else f"{row['share']:.1%}", _text(row["note"])] for row in said["accepted"]]
-    found = ["## What can I promise?", _table(("At most wrong", "Can be accepted", "Certificate"), rows)]
+    rows = [
+        [
+            f"{row['risk']:.0%}",
+            "–" if row["share"] is None else f"{row['share']:.1%}",
+            _text(row["note"]),
+        ]
+        for row in said["accepted"]
+    ]
+    found = [
+        "## What can I promise?",
+        _table(("At most wrong", "Can be accepted", "Certificate"), rows),
+    ]
     if said["sets"] is not None:
-        held = f"Sets of classes that hold the true one for {said['sets']['level']:.0%} of new rows have"
+        held = (
+            f"Sets of classes that hold the true one for {said['sets']['level']:.0%} of new rows"
+            " have"
+        )
         found.append(f"{held} {said['sets']['size']:.2f} classes on average.")
     return found
 
 
 def _of_event(summary):
-    parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary)), "## What acting on it brings", _table(*_thresholds(summary))]
+    parts = [
+        "## Metrics",
+        _table(*_metrics(summary["metrics"], summary)),
+        "## What acting on it brings",
+        _table(*_thresholds(summary)),
+    ]
     for title, key in (("risk", "regions"), ("feature", "features"), ("group", "groups")):
         if summary[key]:
-            parts += [f"## Where it is wrong, by {title}, the worst first", _table(*_risks(summary[key][:WORST], title))]
+            parts += [
+                f"## Where it is wrong, by {title}, the worst first",
+                _table(*_risks(summary[key][:WORST], title)),
+            ]
     return parts + _over_time(summary["drift"]) + _rates(summary["promises"])
 
 
@@ -108,20 +178,38 @@ def _rates(said):
 
 
 def _thresholds(summary):
-    found, names = summary["thresholds"], ("threshold", "alerts_per_1000", "sensitivity", "specificity", "ppv", "net_benefit")
-    lines = [[_number(value) for value in row] for row in zip(*(found[name] for name in names), strict=True)]
-    return ["Risk of at least", "Alerts in 1,000", "Sensitivity", "Specificity", "PPV", "Net benefit"], lines
+    found, names = (
+        summary["thresholds"],
+        ("threshold", "alerts_per_1000", "sensitivity", "specificity", "ppv", "net_benefit"),
+    )
+    lines = [
+        [_number(value) for value in row]
+        for row in zip(*(found[name] for name in names), strict=True)
+    ]
+    return [
+        "Risk of at least",
+        "Alerts in 1,000",
+        "Sensitivity",
+        "Specificity",
+        "PPV",
+        "Net benefit",
+    ], lines
 
 
 def _risks(rows, title):
     lines = [
         [
-            _where(row, ".3g"), f"{row['rows']:,.0f}",
+            _where(row, ".3g"),
+            f"{row['rows']:,.0f}",
             *(_number(row[name]) for name in ("risk", "rate", "ratio")),
-            "–" if row["gap"] is None else f"{row['gap']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})",
+            (
+                "–"
+                if row["gap"] is None
+                else f"{row['gap']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"
+            ),
         ]
         for row in rows
-    ]  # fmt: skip
+    ]
     return [title.capitalize(), "Rows", "Risk said", "Share that happened", "O/E", "Gap"], lines
 
 
@@ -133,7 +221,10 @@ def _of_outputs(summary):
         parts += [f"## Metrics{of}", _table(*_metrics(rows, summary))]
         for title, key in REGIONS:
             if output[key]:
-                parts += [f"## Where it is wrong{of}, by {title}, the worst first", _table(*_coverages(output[key][:WORST], title))]
+                parts += [
+                    f"## Where it is wrong{of}, by {title}, the worst first",
+                    _table(*_coverages(output[key][:WORST], title)),
+                ]
         parts += _over_time(output["drift"], of)
     return parts
 
@@ -149,21 +240,40 @@ def _table(head, rows):
 
 
 def _number(value):
-    return "–" if value is None else f"{value:.4f}" if abs(value) >= 1e-3 or value == 0.0 else f"{value:.4g}"
+    return (
+        "–"
+        if value is None
+        else f"{value:.4f}"
+        if abs(value) >= 1e-3 or value == 0.0
+        else f"{value:.4g}"
+    )
 
 
 def _range(part):
-    return "–" if part is None else _number(part["value"]) + (
-        "" if part["low"] is None else f" ({_number(part['low'])} to {_number(part['high'])})"
-    )  # fmt: skip
+    return (
+        "–"
+        if part is None
+        else _number(part["value"])
+        + ("" if part["low"] is None else f" ({_number(part['low'])} to {_number(part['high'])})")
+    )
 
 
 def _metrics(scores, summary):
     rows = [
-        [_text(row["name"]), *(_range(row[when]) for when in ("before", "after", "change")), (row["change"] or {}).get("meaning", "–")]
+        [
+            _text(row["name"]),
+            *(_range(row[when]) for when in ("before", "after", "change")),
+            (row["change"] or {}).get("meaning", "–"),
+        ]
         for row in scores
-    ]  # fmt: skip
-    return ["Metric", "Before", f"After {_text(summary['calibrator']['name'])}", "Change", "Reading"], rows
+    ]
+    return [
+        "Metric",
+        "Before",
+        f"After {_text(summary['calibrator']['name'])}",
+        "Change",
+        "Reading",
+    ], rows
 
 
 def _where(row, digits):
@@ -177,29 +287,58 @@ def _gaps(rows, title):
     for row in rows:
         gap = "–" if row["gap"] is None else f"{row['gap']:+.4f}"
         count = row["predicted" if "predicted" in row else "rows"]
-        lines.append([_where(row, ".3f"), f"{count:,.0f}", _number(row["accuracy"]), _number(row["confidence"]), gap])
+        lines.append(
+            [
+                _where(row, ".3f"),
+                f"{count:,.0f}",
+                _number(row["accuracy"]),
+                _number(row["confidence"]),
+                gap,
+            ]
+        )
     return [title.capitalize(), "Rows", "Accuracy", "Mean confidence", "Gap"], lines
 
 
 def _coverages(rows, title):
     lines = [
         [
-            _where(row, ".4g"), f"{row['rows']:,.0f}",
-            _number(row["claimed"]), _number(row["error"]), f"{row['coverage']:.1%}", f"{row['gap']:+.1%}",
+            _where(row, ".4g"),
+            f"{row['rows']:,.0f}",
+            _number(row["claimed"]),
+            _number(row["error"]),
+            f"{row['coverage']:.1%}",
+            f"{row['gap']:+.1%}",
         ]
         for row in rows
-    ]  # fmt: skip
-    return [title.capitalize(), "Rows", "Std claimed", "Error seen", "In 90 % intervals", "Gap"], lines
+    ]
+    return [
+        title.capitalize(),
+        "Rows",
+        "Std claimed",
+        "Error seen",
+        "In 90 % intervals",
+        "Gap",
+    ], lines
 
 
 def _over_time(drift, of=""):
-    """What the alarm says of all rows and of each group it rings for, and the calibration error of each bucket of time."""
+    """What the alarm says of all rows and of each group it rings for, and the calibration error
+    of each bucket of time.
+    """
     if drift is None:
         return []
-    rung = [(row["group"], row["advice"]) for row in drift["groups"] if row["advice"] is not None and row["advice"]["decision"] != "leave"]
+    rung = [
+        (row["group"], row["advice"])
+        for row in drift["groups"]
+        if row["advice"] is not None and row["advice"]["decision"] != "leave"
+    ]
     told = [("All rows", drift["advice"]), *rung] if drift["advice"] is not None else []
     said = [f"- {_text(name)}: {_text(advice['reason'])}." for name, advice in told]
-    return [f"## Does it stay so over time{of}?", *(["\n".join(said)] if said else []), _table(*_buckets(drift))]
+    return [
+        f"## Does it stay so over time{of}?",
+        *(["\n".join(said)] if said else []),
+        _table(*_buckets(drift)),
+    ]
 
 
 def _buckets(drift):
@@ -209,20 +348,32 @@ def _buckets(drift):
         [
             _text(time),
             f"{n:,.0f}",
-            *(_range({"value": of["error"][i], "low": of["low"][i], "high": of["high"][i]}) for of in columns.values()),
+            *(
+                _range({"value": of["error"][i], "low": of["low"][i], "high": of["high"][i]})
+                for of in columns.values()
+            ),
         ]
         for i, (time, n) in enumerate(zip(times, counts, strict=True))
     ]
-    return [drift["every"].capitalize(), "Rows", *(f"Calibration error {when}" for when in columns)], lines
+    return [
+        drift["every"].capitalize(),
+        "Rows",
+        *(f"Calibration error {when}" for when in columns),
+    ], lines
 
 
 def _alternatives(rows, columns):
     columns = {key: title for key, title, kind in columns if kind != "change"}
     lines = [
         [
-            " ".join(_text(v) for v in (row["name"], row["output"]) if v) + (" (chosen)" if row["chosen"] else ""),
+            " ".join(_text(v) for v in (row["name"], row["output"]) if v)
+            + (" (chosen)" if row["chosen"] else ""),
             *(_number(row["metrics"][key]["value"]) for key in columns),
-            "–" if row["against"] is None else _range({"value": row["against"]["difference"], **row["against"]}),
+            (
+                "–"
+                if row["against"] is None
+                else _range({"value": row["against"]["difference"], **row["against"]})
+            ),
         ]
         for row in rows
     ]

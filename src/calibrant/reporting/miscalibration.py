@@ -23,7 +23,8 @@ ALPHA = 0.05
 MARGIN, MARGIN_SHARE = 0.02, 0.2
 #: Draws under the null, and rows times draws that they may cost.
 FEWEST, DRAWS, BUDGET = 200, 1000, 2e7
-#: Parts of the rows by score, at most; and the variance of the events in a part, or group, at least.
+#: Parts of the rows by score, at most; and the variance of the events in a part, or group, at
+#: least.
 PARTS, LEAST_VARIANCE = 32, 5.0
 EQUIVALENCE_BINS = 5
 #: How the checks are called, in their order.
@@ -78,7 +79,9 @@ def _own_margin(rate: float) -> float:
     return min(MARGIN, MARGIN_SHARE * rare) if rare > 0.0 else MARGIN
 
 
-def miscalibration(rows: Any, groups: Any, margin: float | None, *, centred: bool, random_state: int) -> Miscalibration:
+def miscalibration(
+    rows: Any, groups: Any, margin: float | None, *, centred: bool, random_state: int
+) -> Miscalibration:
     r"""What speaks against the confidences of rows, and what they could have shown.
 
     The checks are sums of errors, :math:`\sum_i w_i a_i (h_i - s_i)`: of all rows (``offset``), by
@@ -218,14 +221,20 @@ def _worth(rows: Any) -> float:
     return mean_worth(rows.correct - rows.confidence, rows.weights, rows.cluster, 1.0 - ALPHA)
 
 
-def _equivalence(score: np.ndarray, hit: np.ndarray, rows: Any, margin: float, groups: Any) -> float:
+def _equivalence(
+    score: np.ndarray, hit: np.ndarray, rows: Any, margin: float, groups: Any
+) -> float:
     """The largest p-value of the parts by score and of the groups."""
     parts = [equal_mass_groups(score, EQUIVALENCE_BINS, rows.weights)]
     parts += [] if groups is None else [groups.index]
-    return max(equivalence(score, hit, rows.weights, rows.cluster, margin, part)[1] for part in parts)
+    return max(
+        equivalence(score, hit, rows.weights, rows.cluster, margin, part)[1] for part in parts
+    )
 
 
-def _detectable(score: np.ndarray, weight: np.ndarray, slope: np.ndarray, groups: Any) -> dict[str, float]:
+def _detectable(
+    score: np.ndarray, weight: np.ndarray, slope: np.ndarray, groups: Any
+) -> dict[str, float]:
     """By family; of groups that of the typical one, of as many tests as there are groups."""
     score, place = np.unique(score, return_inverse=True)
     mass = np.bincount(place, weight)

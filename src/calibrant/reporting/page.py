@@ -8,12 +8,24 @@ from calibrant.reporting.figures import figures
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
 SECTIONS = (
-    "header.html", "trust.html", "bins.html", "metrics.html", "figures.html", "wrong.html", "over_time.html", "classes.html",
-    "confusion.html", "promises.html", "choice.html", "method.html",
-)  # fmt: skip
+    "header.html",
+    "trust.html",
+    "bins.html",
+    "metrics.html",
+    "figures.html",
+    "wrong.html",
+    "over_time.html",
+    "classes.html",
+    "confusion.html",
+    "promises.html",
+    "choice.html",
+    "method.html",
+)
 NOTES = (
-    "The confidence is the probability of the predicted class; ECE is the mean gap between confidence and accuracy over bins of equal "
-    "width.",
+    (
+        "The confidence is the probability of the predicted class; ECE is the mean gap between"
+        " confidence and accuracy over bins of equal width."
+    ),
 )
 FILTERS: dict[Any, Any] = {}
 
@@ -22,15 +34,31 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, figures and charts, and notes on the method."""
     data = summary["data"]
     return {
-        "facts": f"{data['n_classes']} classes · {'logits' if data['inputs'] == 'logit' else 'probabilities'}",
-        "figures": figures(summary), "bins": bin_charts(summary), "bin_rows": _bin_rows(summary), "charts": class_charts(summary),
-        "confusion_shares": _shares(summary["confusion"]["counts"]), "notes": NOTES,
-        "trusted": "Can its confidence be trusted?", "over": "too sure", "under": "not sure enough", "watched": "confidence and accuracy",
-        "columns": (("Accuracy", "accuracy"), ("Mean confidence", "confidence")), "place": "Confidence", "ends": "%.3f",
-        "told": f"how many predictions were right, how sure they were, and the gap between the two, with "
-        f"{100.0 * summary['level']:g} % intervals that hold for all rows of a table together",
-        "drift_charts": drift_charts(summary["drift"]), "dated": summary["drift"] is not None,
-    }  # fmt: skip
+        "facts": (
+            f"{data['n_classes']} classes ·"
+            f" {'logits' if data['inputs'] == 'logit' else 'probabilities'}"
+        ),
+        "figures": figures(summary),
+        "bins": bin_charts(summary),
+        "bin_rows": _bin_rows(summary),
+        "charts": class_charts(summary),
+        "confusion_shares": _shares(summary["confusion"]["counts"]),
+        "notes": NOTES,
+        "trusted": "Can its confidence be trusted?",
+        "over": "too sure",
+        "under": "not sure enough",
+        "watched": "confidence and accuracy",
+        "columns": (("Accuracy", "accuracy"), ("Mean confidence", "confidence")),
+        "place": "Confidence",
+        "ends": "%.3f",
+        "told": (
+            "how many predictions were right, how sure they were, and the gap between the two,"
+            f" with {100.0 * summary['level']:g} % intervals that hold for all rows of a table"
+            " together"
+        ),
+        "drift_charts": drift_charts(summary["drift"]),
+        "dated": summary["drift"] is not None,
+    }
 
 
 def _bin_rows(summary):
@@ -42,7 +70,10 @@ def _shares(counts):
     """The confusion matrix by row and by column."""
     if counts is None:
         return None
-    true, predicted = [sum(row) for row in counts], [sum(column) for column in zip(*counts, strict=True)]
+    true, predicted = (
+        [sum(row) for row in counts],
+        [sum(column) for column in zip(*counts, strict=True)],
+    )
     return {
         "of_true": [[v / (true[i] or 1.0) for v in row] for i, row in enumerate(counts)],
         "of_predicted": [[v / (predicted[j] or 1.0) for j, v in enumerate(row)] for row in counts],

@@ -1,4 +1,6 @@
-"""What the model's own confidences can promise: how many answers can be accepted at a stated risk, and how large sets of classes are."""
+"""What the model's own confidences can promise: how many answers can be accepted at a stated
+risk, and how large sets of classes are.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -21,7 +23,9 @@ MOST_ENTRIES, FEWEST = 5e7, 20
 
 @dataclass(frozen=True)
 class Accepted:
-    """At one risk: the share of rows whose answers can be accepted, above which confidence; or None, and why in a sentence."""
+    """At one risk: the share of rows whose answers can be accepted, above which confidence; or
+    None, and why in a sentence.
+    """
 
     risk: float
     share: float | None
@@ -31,7 +35,9 @@ class Accepted:
 
 @dataclass(frozen=True)
 class PromisedSets:
-    """Conformal sets of these rows: how many classes they hold on average, and what share of them one alone."""
+    """Conformal sets of these rows: how many classes they hold on average, and what share of
+    them one alone.
+    """
 
     level: float
     size: float
@@ -50,10 +56,16 @@ class Promises:
 
 
 def promises(record: Predictions) -> Promises | None:
-    """Those of rows with labels, by the predictions as they came, before any calibrator; None where weights are not whole rows."""
+    """Those of rows with labels, by the predictions as they came, before any calibrator; None
+    where weights are not whole rows.
+    """
     if not whole_rows(record.weights).all():
         return None
-    n = float(record.weights.sum()) if record.cluster is None else float(len(np.unique(record.cluster)))
+    n = (
+        float(record.weights.sum())
+        if record.cluster is None
+        else float(len(np.unique(record.cluster)))
+    )
     unit: Literal["rows", "clusters"] = "rows" if record.cluster is None else "clusters"
     return Promises(CONFIDENCE, n, unit, [_accepted(record, risk) for risk in RISKS], _sets(record))
 
@@ -61,7 +73,12 @@ def promises(record: Predictions) -> Promises | None:
 def _accepted(record: Predictions, risk: float) -> Accepted:
     rule = SelectiveClassifier(risk, CONFIDENCE)
     try:
-        rule.fit_scores(record.confidence, 1.0 - record.correct, cluster=record.cluster, sample_weight=record.weight)
+        rule.fit_scores(
+            record.confidence,
+            1.0 - record.correct,
+            cluster=record.cluster,
+            sample_weight=record.weight,
+        )
     except InputError as error:
         return Accepted(risk, None, None, str(error))
     return Accepted(risk, rule.certificate_.share, rule.threshold_, str(rule.certificate_))
@@ -71,4 +88,8 @@ def _sets(record: Predictions) -> PromisedSets | None:
     if len(record) < FEWEST or record.values.size > MOST_ENTRIES:
         return None
     sizes = ConformalSets(level=LEVEL).fit_record(record).set_record(record).sum(axis=1)
-    return PromisedSets(LEVEL, float(np.average(sizes, weights=record.weights)), float(np.average(sizes == 1, weights=record.weights)))
+    return PromisedSets(
+        LEVEL,
+        float(np.average(sizes, weights=record.weights)),
+        float(np.average(sizes == 1, weights=record.weights)),
+    )

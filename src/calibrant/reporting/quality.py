@@ -1,4 +1,6 @@
-"""Whether the numbers can be trusted at all: how many rows, how sparse, repeated, leaked, or unlike the rows calibrated on."""
+"""Whether the numbers can be trusted at all: how many rows, how sparse, repeated, leaked, or
+unlike the rows calibrated on.
+"""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassQuality", "Shift", "copied_share", "distribution_shift", "quality"]
 
-#: Different labels that chance must lead to expect before their absence says anything, and the share of them above which it says nothing.
+#: Different labels that chance must lead to expect before their absence says anything, and the
+#: share of them above which it says nothing.
 EXPECTED, FEW = 5.0, 0.25
 REGIONS = 10
 
@@ -24,12 +27,16 @@ REGIONS = 10
 def copied_share(record: "Predictions", source: "Predictions | None" = None) -> float:
     """Share of rows that look like copies of earlier rows, or of rows of ``source``.
 
-    A copy has the prediction and the label of another row. So have rows of a score with few values (a tree's, or confidences given in
-    words), by chance: of two such rows with one prediction, one is right and the other wrong in a share 2 a (1 - a) of cases, for an
-    accuracy a. Rows with one prediction are copies where their labels differ in far fewer cases than that. Where few differences are to
-    be expected, as among rows that are all right, nothing tells and the share is 0.
+    A copy has the prediction and the label of another row. So have rows of a score with few values
+    (a tree's, or confidences given in words), by chance: of two such rows with one prediction, one
+    is right and the other wrong in a share 2 a (1 - a) of cases, for an accuracy a. Rows with one
+    prediction are copies where their labels differ in far fewer cases than that. Where few
+    differences are to be expected, as among rows that are all right, nothing tells and the share is
+    0.
     """
-    rows, mates = _pairs(_keys(record)) if source is None else _matches(_keys(record), _keys(source))
+    rows, mates = (
+        _pairs(_keys(record)) if source is None else _matches(_keys(record), _keys(source))
+    )
     if not len(rows):
         return 0.0
     differ = (record.labels[rows] != (record if source is None else source).labels[mates]).sum()
@@ -57,11 +64,15 @@ def _matches(keys, others):
 
 
 def _keys(record):
-    """One number a row, equal for rows of equal predictions, (n,); block by block, as wide rows are large."""
+    """One number a row, equal for rows of equal predictions, (n,); block by block, as wide rows
+    are large.
+    """
     parts = []
     for block in record.blocks(4096):
         rows = np.asarray(block.values, dtype=np.float64) + 0.0
-        parts.append(np.fromiter((hash(row.tobytes()) for row in rows), dtype=np.int64, count=len(rows)))
+        parts.append(
+            np.fromiter((hash(row.tobytes()) for row in rows), dtype=np.int64, count=len(rows))
+        )
     return np.concatenate(parts)
 
 
@@ -94,9 +105,12 @@ class ClassQuality(Known):
 
     Attributes
     ----------
-    sparse, sparse_bins : of the classes, and of ten regions of confidence, those with fewer than 25 rows
-    repeated, shared : share of rows that look like copies of earlier ones, and of rows calibrated on
-    label_shift, confidence_shift : from the rows calibrated on, by total variation and by Kolmogorov-Smirnov
+    sparse, sparse_bins : of the classes, and of ten regions of confidence, those with fewer than 25
+        rows
+    repeated, shared : share of rows that look like copies of earlier ones, and of rows calibrated
+        on
+    label_shift, confidence_shift : from the rows calibrated on, by total variation and by
+        Kolmogorov-Smirnov
     """
 
     n: float
@@ -114,7 +128,8 @@ class ClassQuality(Known):
 
 
 def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
-    """What the rows measured are like, and how they differ from those that the calibrator was fitted on, where they are others.
+    """What the rows measured are like, and how they differ from those that the calibrator was
+    fitted on, where they are others.
 
     Sentences about them are in ``cautions``.
     """
@@ -122,15 +137,27 @@ def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
     present = np.flatnonzero(labels > 0)
     smallest = present[labels[present].argmin()]
     weight, right, confidence = counts.total.tolist()
-    others = () if calibration is None else (
-        copied_share(seen.rows, calibration.rows), _label_shift(labels, calibration.counts.labels, seen.rows),
-        distribution_shift(counts.confidence, calibration.counts.confidence, seen.rows),
-    )  # fmt: skip
+    others = (
+        ()
+        if calibration is None
+        else (
+            copied_share(seen.rows, calibration.rows),
+            _label_shift(labels, calibration.counts.labels, seen.rows),
+            distribution_shift(counts.confidence, calibration.counts.confidence, seen.rows),
+        )
+    )
     return ClassQuality(
-        float(labels.sum()), len(labels), len(present), Smallest(str(counts.classes[smallest]), float(labels[smallest])),
-        int((labels[present] < 25).sum()), int(((regions > 0) & (regions < 25)).sum()), copied_share(seen.rows),
-        right / float(labels.sum()), confidence / weight, *others,
-    )  # fmt: skip
+        float(labels.sum()),
+        len(labels),
+        len(present),
+        Smallest(str(counts.classes[smallest]), float(labels[smallest])),
+        int((labels[present] < 25).sum()),
+        int(((regions > 0) & (regions < 25)).sum()),
+        copied_share(seen.rows),
+        right / float(labels.sum()),
+        confidence / weight,
+        *others,
+    )
 
 
 def _label_shift(labels, others, rows):
@@ -142,23 +169,36 @@ def _label_shift(labels, others, rows):
 
 
 def _alone(rows):
-    """The share of the rows that counts, as if those of a cluster were one; all of them without clusters."""
-    return 1.0 if rows.cluster is None else mean_worth(np.zeros(len(rows)), rows.weights, rows.cluster, 1.0 - SURE)
+    """The share of the rows that counts, as if those of a cluster were one; all of them without
+    clusters.
+    """
+    return (
+        1.0
+        if rows.cluster is None
+        else mean_worth(np.zeros(len(rows)), rows.weights, rows.cluster, 1.0 - SURE)
+    )
 
 
 def distribution_shift(values: "Distinct", others: "Distinct", rows: Any) -> Shift:
-    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a word.
+    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a
+    word.
 
     ``rows`` is the record that the first is of: its rows may hang together in clusters.
     """
     at = np.unique(np.concatenate([values.values, others.values]))
     first, second = (_distribution(sample, at) for sample in (values, others))
-    distance, n, m = float(np.abs(first - second).max()), values.sums[:, 0].sum() * _alone(rows), others.sums[:, 0].sum()
+    distance, n, m = (
+        float(np.abs(first - second).max()),
+        values.sums[:, 0].sum() * _alone(rows),
+        others.sums[:, 0].sum(),
+    )
     return _shift(distance, float(stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
 
 def _distribution(sample, at):
-    mass = np.bincount(np.searchsorted(at, sample.values), weights=sample.sums[:, 0], minlength=len(at))
+    mass = np.bincount(
+        np.searchsorted(at, sample.values), weights=sample.sums[:, 0], minlength=len(at)
+    )
     return mass.cumsum() / mass.sum()
 
 

@@ -1,4 +1,6 @@
-"""Which of the three questions a report answers: how likely is the event, the model's own answer, or each class."""
+"""Which of the three questions a report answers: how likely is the event, the model's own
+answer, or each class.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +13,8 @@ __all__ = ["no_question", "question"]
 def question(target: Any, record: Any, calibrators: Iterable[Any]) -> Any:
     """The ``target`` meant: as given, or by default the event of two classes, the classes of more.
 
-    Where a calibrator gives confidences alone, the default is the answer, the one thing that it speaks of.
+    Where a calibrator gives confidences alone, the default is the answer, the one thing that it
+    speaks of.
     """
     if target is None:
         speaks_of_answers = any(one.tags.output == "confidence" for one in calibrators)
@@ -24,4 +27,7 @@ def question(target: Any, record: Any, calibrators: Iterable[Any]) -> Any:
 def no_question(target: Any, record: Any, calibrators: Iterable[Any]) -> None:
     """Refuse a ``target`` where only one question can be asked."""
     if target is not None:
-        raise InputError(f"target asks a question about classes; got {target!r} with forecasts of a number; leave it out.")
+        raise InputError(
+            f"target asks a question about classes; got {target!r} with forecasts of a number;"
+            " leave it out."
+        )

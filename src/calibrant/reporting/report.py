@@ -1,6 +1,7 @@
 """The report: made in one call, looked at in a browser, kept in one file.
 
-What measures and writes it is imported when one is made, for it is a large part of calibrant that most programs never use.
+What measures and writes it is imported when one is made, for it is a large part of calibrant that
+most programs never use.
 """
 
 import json
@@ -18,8 +19,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "report", "require_page"]
 
-#: Suffixes that say a page would be opened by a program that cannot read it; any other is taken for the page.
-OTHER_FILES = (".pdf", ".doc", ".docx", ".odt", ".rtf", ".tex", ".xlsx", ".csv", ".parquet", ".png", ".svg", ".jpg", ".ipynb", ".zip")
+#: Suffixes that say a page would be opened by a program that cannot read it; any other is taken for
+#: the page.
+OTHER_FILES = (
+    ".pdf",
+    ".doc",
+    ".docx",
+    ".odt",
+    ".rtf",
+    ".tex",
+    ".xlsx",
+    ".csv",
+    ".parquet",
+    ".png",
+    ".svg",
+    ".jpg",
+    ".ipynb",
+    ".zip",
+)
 
 
 class Report:
@@ -64,7 +81,8 @@ class Report:
         return as_markdown(self._summary)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write it to ``path`` (atomic; an existing file is kept unless ``overwrite``): the page, or by suffix .json or .md the others.
+        """Write it to ``path`` (atomic; an existing file is kept unless ``overwrite``): the page,
+        or by suffix .json or .md the others.
 
         Raises
         ------
@@ -74,9 +92,12 @@ class Report:
             When ``path`` exists and ``overwrite`` is False.
         """
         require_page(path)
-        made = {".json": self.to_json, ".md": self.to_markdown}.get(Path(path).suffix.lower(), self.to_html)
+        made = {".json": self.to_json, ".md": self.to_markdown}.get(
+            Path(path).suffix.lower(), self.to_html
+        )
         with replacing(path, overwrite=overwrite) as temporary:
-            # Names that are no text (bytes of a file's name that are no UTF-8) are written by their codes.
+            # Names that are no text (bytes of a file's name that are no UTF-8) are written by their
+            # codes.
             temporary.write_text(made(), encoding="utf-8", errors="backslashreplace", newline="\n")
         return Path(path)
 
@@ -88,34 +109,47 @@ def require_page(path: str | Path) -> None:
     """Raise InputError where the suffix of ``path`` is of a file that no report is written as."""
     suffix = Path(path).suffix.lower()
     if suffix in OTHER_FILES:
-        raise InputError(f"path must end in .html, .json or .md; got {suffix!r}; write the page, and print or convert it from a browser.")
+        raise InputError(
+            f"path must end in .html, .json or .md; got {suffix!r}; write the page, and print or"
+            " convert it from a browser."
+        )
 
 
 def report(
-    y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: "Sequence[Any] | Calibrator | None" = None, **options: Any
+    y: ArrayLike,
+    P: ArrayLike,
+    std: ArrayLike | None = None,
+    *,
+    calibrator: "Sequence[Any] | Calibrator | None" = None,
+    **options: Any,
 ) -> Report:
     """Measure predictions before and after calibration, and make a page that shows it.
 
     Parameters
     ----------
     y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes
-    P : (n, K), or (n,) for binary; or a forecast: the means with ``std``, a Forecast, a frozen scipy distribution
+    P : (n, K), or (n,) for binary; or a forecast: the means with ``std``, a Forecast, a frozen
+        scipy distribution
     std : (n,) or (n, d), optional
-        Given, P holds the means of normal forecasts, and the report is about error bars; so it is where P is a forecast or ``calibrator``
-        one of forecasts, which also allows a pair (mean, std).
+        Given, P holds the means of normal forecasts, and the report is about error bars; so it is
+        where P is a forecast or ``calibrator`` one of forecasts, which also allows a pair (mean,
+        std).
     calibrator : Calibrator, Map or regression calibrator, optional
-        Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted: applied as it is; pass rows
-        it has not seen. ``Identity()``: the predictions as they are. A list or {name: calibrator}: all are compared. A map goes
-        one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
+        Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted:
+        applied as it is; pass rows it has not seen. ``Identity()``: the predictions as they are. A
+        list or {name: calibrator}: all are compared. A map goes one-vs-rest (:class:`OneVsRest`),
+        which with two classes calibrates the event.
     **options
-        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``,
-        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``,
-        ``title``; see :func:`calibrant.reporting.summarise.summarise`.
+        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``,
+        ``groups``, ``features``, ``cluster``, ``weight_kind``, ``times``, ``every``, ``n_splits``,
+        ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
+        :func:`calibrant.reporting.summarise.summarise`.
 
     Returns
     -------
     Report
-        ``.save("report.html")`` (or .json, .md), ``.to_dict()``, ``.to_html()``, ``.to_json()``, ``.to_markdown()``.
+        ``.save("report.html")`` (or .json, .md), ``.to_dict()``, ``.to_html()``, ``.to_json()``,
+        ``.to_markdown()``.
 
     Raises
     ------
@@ -131,7 +165,8 @@ def report(
 
     Notes
     -----
-    Look at it before using any calibration. Numbers measured on rows the calibrator was fitted on are labelled so and drive no verdict.
+    Look at it before using any calibration. Numbers measured on rows the calibrator was fitted on
+    are labelled so and drive no verdict.
 
     Examples
     --------
@@ -139,7 +174,9 @@ def report(
     >>> found.to_dict()["data"]["n_classes"]
     2
     >>> from calibrant.scalings.constant import Identity
-    >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()["task"]
+    >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()[
+    ...     "task"
+    ... ]
     'regression'
     """
     from calibrant.reporting.summarise import summarise

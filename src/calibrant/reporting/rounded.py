@@ -13,7 +13,14 @@ def rounded(value: float | None, sign: str = "") -> str:
 
     Examples
     --------
-    >>> rounded(0.5), rounded(0.00204), rounded(0.0000213), rounded(-0.0000213, "+"), rounded(1e-17), rounded(None)
+    >>> (
+    ...     rounded(0.5),
+    ...     rounded(0.00204),
+    ...     rounded(0.0000213),
+    ...     rounded(-0.0000213, "+"),
+    ...     rounded(1e-17),
+    ...     rounded(None),
+    ... )
     ('0.5000', '0.0020', '0.000021', '-0.000021', '0.0000', '–')
     """
     if value is None:

@@ -1,4 +1,5 @@
-"""What a report on classes reads of its rows: states that add up over parts, in two passes, so that a table of any size can feed it.
+"""What a report on classes reads of its rows: states that add up over parts, in two passes, so that
+a table of any size can feed it.
 
 - ``Counts``, the first pass (fixed bins, distinct confidences, classes, confusions): the data's
   quality, cautions, reliability at every number of bins, its error and bound, histograms, the
@@ -13,8 +14,8 @@
   chance, bootstraps of scores), rankings, signals and curves of a calibrator, the calibration
   itself; of an event the smooth curve with its band, ICI and E90, and the metrics of the answer.
 
-The parts merged give the whole's counts exactly, and its sums to the order of summation. ``reporting.regression.states`` is the same for
-forecasts.
+The parts merged give the whole's counts exactly, and its sums to the order of summation.
+``reporting.regression.states`` is the same for forecasts.
 """
 
 from collections.abc import Sequence
@@ -70,39 +71,67 @@ class Counts:
         """Of a record, or of a part of it."""
         score, hit, weight, K = record.confidence, record.correct, record.weight, record.n_classes
         labels = cast(np.ndarray, record.labels)
-        bins = {count: _width_sums(record, count, score, hit) for count in sorted({*BIN_COUNTS, n_bins})}
+        bins = {
+            count: _width_sums(record, count, score, hit) for count in sorted({*BIN_COUNTS, n_bins})
+        }
         return cls(
-            record.classes, np.array([record.weights.sum(), record.weights @ hit, record.weights @ score]), bins,
-            grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0], Distinct.of(score, [hit, 1.0 - hit], weight),
-            grouped_sums(labels, K, [], weight)[:, 0], confidence_sums(record, record.predicted, K),
+            record.classes,
+            np.array([record.weights.sum(), record.weights @ hit, record.weights @ score]),
+            bins,
+            grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0],
+            Distinct.of(score, [hit, 1.0 - hit], weight),
+            grouped_sums(labels, K, [], weight)[:, 0],
+            confidence_sums(record, record.predicted, K),
             grouped_sums(labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
             record.resolution,
-        )  # fmt: skip
+        )
 
     def __add__(self, other: "Counts") -> "Counts":
-        sums = (getattr(self, name) + getattr(other, name) for name in ("tenths", "confidence", "labels", "predicted", "confusion"))
+        sums = (
+            getattr(self, name) + getattr(other, name)
+            for name in ("tenths", "confidence", "labels", "predicted", "confusion")
+        )
         bins = {count: sums + other.bins[count] for count, sums in self.bins.items()}
-        return Counts(self.classes, self.total + other.total, bins, *sums, resolution=max(self.resolution, other.resolution))
+        return Counts(
+            self.classes,
+            self.total + other.total,
+            bins,
+            *sums,
+            resolution=max(self.resolution, other.resolution),
+        )
 
     @cached_property
     def pairs(self) -> Predictions:
-        """The rows by distinct confidence and whether they are right, with their weights: yes and no, in as few rows as that takes."""
+        """The rows by distinct confidence and whether they are right, with their weights: yes
+        and no, in as few rows as that takes.
+        """
         _, right, wrong = self.confidence.sums.T
-        score, hit, weight = np.tile(self.confidence.values, 2), np.repeat([1, 0], len(right)), np.concatenate([right, wrong])
+        score, hit, weight = (
+            np.tile(self.confidence.values, 2),
+            np.repeat([1, 0], len(right)),
+            np.concatenate([right, wrong]),
+        )
         kept = weight > 0.0
         return Predictions(
-            values=np.column_stack([1.0 - score, score])[kept], kind="probability", classes=np.arange(2), labels=hit[kept],
-            weight=weight[kept], resolution=self.resolution, own=np.ones(int(kept.sum()), dtype=np.intp),
-        )  # fmt: skip
+            values=np.column_stack([1.0 - score, score])[kept],
+            kind="probability",
+            classes=np.arange(2),
+            labels=hit[kept],
+            weight=weight[kept],
+            resolution=self.resolution,
+            own=np.ones(int(kept.sum()), dtype=np.intp),
+        )
 
 
 @dataclass(frozen=True)
 class Seen:
-    """All that is read: the counts, the classes with the worst first, the bins cut, and the sums of the second pass.
+    """All that is read: the counts, the classes with the worst first, the bins cut, and the sums of
+    the second pass.
 
-    ``mass`` has by number of bins the bins and their sums, as ``Counts.bins`` has; ``region_sums`` are as ``Counts.predicted``, and
-    ``class_sums`` has (10, 3) for each class drawn. ``rows`` is the record, for what does not add up;
-    of a table too large for memory (``sampled``) it is a sample of them.
+    ``mass`` has by number of bins the bins and their sums, as ``Counts.bins`` has; ``region_sums``
+    are as ``Counts.predicted``, and ``class_sums`` has (10, 3) for each class drawn. ``rows`` is
+    the record, for what does not add up; of a table too large for memory (``sampled``) it is a
+    sample of them.
     """
 
     rows: Any
@@ -116,12 +145,23 @@ class Seen:
 
     @property
     def drawn(self) -> Any:
-        """What chance is drawn on: the rows; where these are a sample, all rows as the counts have merged them."""
+        """What chance is drawn on: the rows; where these are a sample, all rows as the counts
+        have merged them.
+        """
         return self.counts.pairs if self.sampled else self.rows
 
     @classmethod
-    def of(cls, parts: Sequence[Predictions], n_bins: int, level: float, mass_bins: Sequence[int] = (), rows: Any = None) -> "Seen":
-        """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said, ``rows`` the whole of several."""
+    def of(
+        cls,
+        parts: Sequence[Predictions],
+        n_bins: int,
+        level: float,
+        mass_bins: Sequence[int] = (),
+        rows: Any = None,
+    ) -> "Seen":
+        """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said,
+        ``rows`` the whole of several.
+        """
         counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
         rows = parts[0] if rows is None else rows
         worth = worth_of(rows, rows.correct, rows.predicted, len(counts.classes))
@@ -129,19 +169,34 @@ class Seen:
         mass = {count: counts.confidence.cut(count) for count in mass_bins or (n_bins,)}
         text = [str(c) for c in counts.classes]
         drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]
-        each = zip(*(_second(part, [*mass.values()], regions, drawn) for part in parts), strict=True)
+        each = zip(
+            *(_second(part, [*mass.values()], regions, drawn) for part in parts), strict=True
+        )
         region_sums, class_sums, *sums = (reduce(add, one) for one in each)
         cuts = {count: (cut, own) for (count, cut), own in zip(mass.items(), sums, strict=True)}
         return cls(rows, counts, table, regions, cuts, region_sums, class_sums)
 
 
-def _second(record: "Predictions", mass: Sequence[Cut], regions: Cut, drawn: Sequence[int]) -> tuple[np.ndarray, ...]:
+def _second(
+    record: "Predictions", mass: Sequence[Cut], regions: Cut, drawn: Sequence[int]
+) -> tuple[np.ndarray, ...]:
     score, hit, weight = record.confidence, record.correct, record.weight
-    of_classes = [_width_sums(record, CLASS_BINS, record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in drawn]
+    of_classes = [
+        _width_sums(
+            record, CLASS_BINS, record.probabilities[:, k], (record.labels == k).astype(np.float64)
+        )
+        for k in drawn
+    ]
     in_mass = (grouped_sums(cut.index(score), len(cut), [score, hit], weight) for cut in mass)
-    return confidence_sums(record, regions.index(score), len(regions)), np.array(of_classes), *in_mass
+    return (
+        confidence_sums(record, regions.index(score), len(regions)),
+        np.array(of_classes),
+        *in_mass,
+    )
 
 
 def _width_sums(record: "Predictions", n_bins: int, score: np.ndarray, hit: np.ndarray):
     """(B, 3) sums of weight, score and hits in bins of equal width."""
-    return grouped_sums(equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight)
+    return grouped_sums(
+        equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight
+    )

@@ -1,4 +1,6 @@
-"""The report as data: what is given is read once, calibrated, measured and put into words; for classes and for numbers alike."""
+"""The report as data: what is given is read once, calibrated, measured and put into words; for
+classes and for numbers alike.
+"""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -35,48 +37,76 @@ PARTS = 5
 
 
 def summarise(
-    y: ArrayLike, P: ArrayLike, std: ArrayLike | None = None, *, calibrator: Sequence[Calibrator] | Calibrator | None = None,
-    test: tuple[np.ndarray, np.ndarray, None] | None = None, groups: np.ndarray | None = None, times: np.ndarray | None = None,
-    cluster: ArrayLike | None = None, weight_kind: WeightKind = "frequency", features: Any = None,
-    every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto", n_splits: int = 5, in_sample: bool | None = None,
-    n_bins: int | None = None, level: float = 0.95, n_resamples: int = 1000, random_state: int = 0, title: str = "Calibration report",
-    progress: Callable[..., Any] | None = None, target: Any = None, margin: float | None = None, thresholds: ArrayLike | None = None,
-    cost_false_positive: float | None = None, cost_false_negative: float | None = None, **reading: Any,
-) -> Summary:  # fmt: skip
-    """Measure predictions, or forecasts of a number, before and after calibration and say what that means.
+    y: ArrayLike,
+    P: ArrayLike,
+    std: ArrayLike | None = None,
+    *,
+    calibrator: Sequence[Calibrator] | Calibrator | None = None,
+    test: tuple[np.ndarray, np.ndarray, None] | None = None,
+    groups: np.ndarray | None = None,
+    times: np.ndarray | None = None,
+    cluster: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    features: Any = None,
+    every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto",
+    n_splits: int = 5,
+    in_sample: bool | None = None,
+    n_bins: int | None = None,
+    level: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+    title: str = "Calibration report",
+    progress: Callable[..., Any] | None = None,
+    target: Any = None,
+    margin: float | None = None,
+    thresholds: ArrayLike | None = None,
+    cost_false_positive: float | None = None,
+    cost_false_negative: float | None = None,
+    **reading: Any,
+) -> Summary:
+    """Measure predictions, or forecasts of a number, before and after calibration and say what that
+    means.
 
     Parameters
     ----------
     y, P, std, calibrator
-        As for :func:`calibrant.report`. Of several calibrators the report is about the one with the lowest log loss; of forecasts, with
-        the lowest CRPS, relative to that before and averaged over the outputs, among those that do not worsen the NLL (best of several, so
-        a little lucky).
-    test : (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test, weight_test, groups_test), optional
-        Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is P_test.
-    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups; optional
-        Of the rows measured (those of ``test``, if given): their gaps between confidence and accuracy, or coverage, the worst first. A
-        calibrator that cannot do without groups (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among
-        them, do not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
+        As for :func:`calibrant.report`. Of several calibrators the report is about the one with the
+        lowest log loss; of forecasts, with the lowest CRPS, relative to that before and averaged
+        over the outputs, among those that do not worsen the NLL (best of several, so a little
+        lucky).
+    test : (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test, weight_test,
+        groups_test), optional
+        Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is
+        P_test.
+    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
+        groups; optional
+        Of the rows measured (those of ``test``, if given): their gaps between confidence and
+        accuracy, or coverage, the worst first. A calibrator that cannot do without groups
+        (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among them, do
+        not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
     features : frame, mapping or (n, c) array of columns, optional
-        Of the rows measured, what the model saw or what it did not: the gaps in the levels of each, of numbers in five parts, the worst
-        first.
+        Of the rows measured, what the model saw or what it did not: the gaps in the levels of each,
+        of numbers in five parts, the worst first.
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
     cluster : (n,) labels of any kind, optional
-        Of the rows measured: which of them hang together (visits of one patient, answers to one question). Every interval and test then
-        counts clusters, folds cut none of them, and what knows nothing of them has no interval: a binned calibration error is shown beside
-        what chance explains. Not with ``times``, whose alarm counts rows.
+        Of the rows measured: which of them hang together (visits of one patient, answers to one
+        question). Every interval and test then counts clusters, folds cut none of them, and what
+        knows nothing of them has no interval: a binned calibration error is shown beside what
+        chance explains. Not with ``times``, whose alarm counts rows.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     every : {"auto", "hour", "day", "week", "month", "year"}
         Of ``times``; "auto" is the shortest that makes at most 40 of them.
     n_splits : int, default 5
         Folds of out-of-fold calibration.
     in_sample : bool, optional
-        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again and comparing.
+        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again
+        and comparing.
     n_bins : int, optional
-        Bins of the reliability curve and the calibration errors, 15; of forecasts, bins of the error against the predicted std, 10, fewer
-        where that would leave less than 30 rows a bin.
+        Bins of the reliability curve and the calibration errors, 15; of forecasts, bins of the
+        error against the predicted std, 10, fewer where that would leave less than 30 rows a bin.
     level : float, default 0.95
         Of all intervals.
     n_resamples : int, default 1000
@@ -84,21 +114,25 @@ def summarise(
     random_state : int, default 0
     title : str
     target : {"event", "answer", "classes"} or a class label, optional
-        The question asked of classes: how likely is the event (the second of two classes; or the class named, against the rest), how likely
-        is the model's own answer right, or how likely is each class. Default: the event of two classes, the classes of more; the answer
-        where a calibrator gives confidences alone.
+        The question asked of classes: how likely is the event (the second of two classes; or the
+        class named, against the rest), how likely is the model's own answer right, or how likely is
+        each class. Default: the event of two classes, the classes of more; the answer where a
+        calibrator gives confidences alone.
     margin : float in (0, 1), optional
-        The largest error that would not matter, in probability; of error bars, of the coverage of 90 % intervals. Default: .02, 2 points,
-        and of an event, or its absence, rarer than one row in ten a fifth of its rate. Within it the predictions are "fine as it is".
+        The largest error that would not matter, in probability; of error bars, of the coverage of
+        90 % intervals. Default: .02, 2 points, and of an event, or its absence, rarer than one row
+        in ten a fifth of its rate. Within it the predictions are "fine as it is".
     thresholds : (m,) in (0, 1), optional
         Of decisions on an event, to be looked at one by one.
     cost_false_positive, cost_false_negative : float, optional
-        Of a wrong alarm and of a missed event, in any unit: they set the threshold, and the cost of each.
+        Of a wrong alarm and of a missed event, in any unit: they set the threshold, and the cost of
+        each.
     progress : callable, optional
         Called with each finished fold's number.
     **reading
-        Of classes ``inputs``, ``classes``, ``sample_weight``, ``X`` and ``reference``, as for ``Calibrator.fit``; by default those of the
-        calibrator. Of forecasts ``sample_weight``, and ``outputs``, the names of their outputs (default: a frame's).
+        Of classes ``inputs``, ``classes``, ``sample_weight``, ``X`` and ``reference``, as for
+        ``Calibrator.fit``; by default those of the calibrator. Of forecasts ``sample_weight``, and
+        ``outputs``, the names of their outputs (default: a frame's).
 
     Returns
     -------
@@ -130,45 +164,97 @@ def summarise(
     record, test, measured = _clustered(record, test, cluster, weight_kind, times)
     labelled = None if groups is None else label_columns(groups, measured)
     asked = Asked(
-        None if labelled is None else shown_groups(labelled, PARTS, measured.weights), labelled,
-        _parts_of(features, measured), read_times(times, every, measured), task.n_bins if n_bins is None else n_bins, level, n_resamples,
-        random_state, Decisions(thresholds, cost_false_positive, cost_false_negative), margin,
-    )  # fmt: skip
-    options = {"test": test, "n_splits": n_splits, "in_sample": in_sample, "random_state": random_state, "progress": progress}
+        None if labelled is None else shown_groups(labelled, PARTS, measured.weights),
+        labelled,
+        _parts_of(features, measured),
+        read_times(times, every, measured),
+        task.n_bins if n_bins is None else n_bins,
+        level,
+        n_resamples,
+        random_state,
+        Decisions(thresholds, cost_false_positive, cost_false_negative),
+        margin,
+    )
+    options = {
+        "test": test,
+        "n_splits": n_splits,
+        "in_sample": in_sample,
+        "random_state": random_state,
+        "progress": progress,
+    }
     compared = {name: compare(record, one, **options) for name, one in named.items()}
     return summary_of(task, compared, record, names, target, asked, n_resamples, str(title))
 
 
 def summary_of(
-    task: Task, compared: dict[str, Compared], record: Any, names: Sequence[Any], target: Any, asked: Asked, n_resamples: int, title: str,
+    task: Task,
+    compared: dict[str, Compared],
+    record: Any,
+    names: Sequence[Any],
+    target: Any,
+    asked: Asked,
+    n_resamples: int,
+    title: str,
     used: Any = None,
-) -> Summary:  # fmt: skip
-    """The summary of rows compared before and after; ``used`` is the calibrator to use, where it is not to be fitted on the record."""
+) -> Summary:
+    """The summary of rows compared before and after; ``used`` is the calibrator to use, where it
+    is not to be fitted on the record.
+    """
     level, event = asked.level, {}
     if target not in (None, "answer", "classes"):
-        task, compared = EVENT, {name: one.seen_as(lambda whole: whole.as_pair(target)) for name, one in compared.items()}
+        task, compared = (
+            EVENT,
+            {
+                name: one.seen_as(lambda whole: whole.as_pair(target))
+                for name, one in compared.items()
+            },
+        )
         event = {"event": str(record.classes[record.position(target)])}
     chosen, tables = _measured(task, compared, asked, n_resamples)
     found, used = compared[chosen], final(compared[chosen], record) if used is None else used
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
-    parts = [part_of(task, one, scores, name, method.name, asked, used) for one, scores, name in each]
-    data = task.data(found.before, names) if found.whole is None else {**task.data(found.whole.before, names), **event}
+    parts = [
+        part_of(task, one, scores, name, method.name, asked, used) for one, scores, name in each
+    ]
+    data = (
+        task.data(found.before, names)
+        if found.whole is None
+        else {**task.data(found.whole.before, names), **event}
+    )
     return Summary(
-        task.domain.name, target if found.whole is None else "event", title, level, data, method,
+        task.domain.name,
+        target if found.whole is None else "event",
+        title,
+        level,
+        data,
+        method,
         task.overall({part.name: part.verdict for part in parts}),
-        [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)], parts, choice(used, record),
-        [] if "" in compared else alternatives(compared, chosen, tables, names, against_chosen(compared, chosen, level)),
-    )  # fmt: skip
+        [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)],
+        parts,
+        choice(used, record),
+        (
+            []
+            if "" in compared
+            else alternatives(
+                compared, chosen, tables, names, against_chosen(compared, chosen, level)
+            )
+        ),
+    )
 
 
 def _groups_of(groups, test, named):
-    """(groups of the rows fitted on, where a calibrator asks for them, and of the rows measured)."""
-    uses = next((name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None)
+    """(groups of the rows fitted on, where a calibrator asks for them, and of the rows
+    measured).
+    """
+    uses = next(
+        (name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None
+    )
     measured = test[3] if isinstance(test, tuple | list) and len(test) == 4 else groups
     if uses is not None and test is not None and measured is groups:
         raise InputError(
-            f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test, P_test, weight_test, groups_test)."
+            f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test,"
+            " P_test, weight_test, groups_test)."
         )
     return None if uses is None else groups, measured
 
@@ -176,7 +262,10 @@ def _groups_of(groups, test, named):
 def _clustered(record, test, cluster, weight_kind, times):
     """(record, test, the one of them whose rows are measured), that one with its clusters."""
     if times is not None and cluster is not None:
-        raise InputError("times and cluster exclude each other: the alarm for a change counts rows as independent; leave one of them out.")
+        raise InputError(
+            "times and cluster exclude each other: the alarm for a change counts rows as"
+            " independent; leave one of them out."
+        )
     measured = clustered(record if test is None else test, cluster, weight_kind)
     return (measured, None, measured) if test is None else (record, measured, measured)
 
@@ -185,12 +274,20 @@ def _parts_of(features, record):
     """The columns, cut into parts."""
     if features is None:
         return None
-    named = [(name or f"feature {j + 1}", values) for j, (name, values) in enumerate(label_columns(features, record, "features"))]
+    named = [
+        (name or f"feature {j + 1}", values)
+        for j, (name, values) in enumerate(label_columns(features, record, "features"))
+    ]
     return columns_of(named, PARTS, record.weights)
 
 
 def _refuse_unknown(reading, task):
-    known = [name for one in (summarise, task.read) for name, p in inspect.signature(one).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    known = [
+        name
+        for one in (summarise, task.read)
+        for name, p in inspect.signature(one).parameters.items()
+        if p.kind is p.KEYWORD_ONLY
+    ]
     for name in reading:
         if name not in known:
             raise TypeError(f"report has no option {name!r}; it has {known}.")
@@ -202,7 +299,11 @@ def _measured(task, compared, asked, n_resamples):
     def table(found, n):
         return [
             score_table(
-                one.before, one.after, task.measures(one.before, asked.n_bins, n), level=asked.level, random_state=asked.random_state
+                one.before,
+                one.after,
+                task.measures(one.before, asked.n_bins, n),
+                level=asked.level,
+                random_state=asked.random_state,
             )
             for one in found.outputs()
         ]
@@ -214,31 +315,77 @@ def _measured(task, compared, asked, n_resamples):
 
 
 def part_of(
-    task: Task, found: Compared, scores: list[Score], name: str | None, method: str, asked: Asked, used: Any, seen: Compared | None = None
+    task: Task,
+    found: Compared,
+    scores: list[Score],
+    name: str | None,
+    method: str,
+    asked: Asked,
+    used: Any,
+    seen: Compared | None = None,
 ) -> Part:
-    """All that is said of one output; ``seen`` is what is read of its rows, where it does not come from the records."""
-    before, shown, seen = found.before, found.shown, found.seen_as(lambda record: task.seen(record, asked)) if seen is None else seen
+    """All that is said of one output; ``seen`` is what is read of its rows, where it does not
+    come from the records.
+    """
+    before, shown, seen = (
+        found.before,
+        found.shown,
+        found.seen_as(lambda record: task.seen(record, asked)) if seen is None else seen,
+    )
     quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
     against = _against(task, seen, asked, found.evaluation)
-    evidence = Evidence(against["before"], against["after"], next(iter(task.vetoes(seen.before, quality)), None))
+    evidence = Evidence(
+        against["before"], against["after"], next(iter(task.vetoes(seen.before, quality)), None)
+    )
     return Part(
-        name=name, quality=quality, cautions=task.cautions(seen.before, quality), chance=chance, miscalibration=against,
-        verdict=task.verdict({score.key: score for score in scores}, chance, quality, method, found.evaluation, evidence), of=of,
-        groups=None if groups is None else by_group(_gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts),
-        features=None if features is None else by_feature(_gaps(task, shown, _sizes(features), asked.level), features),
+        name=name,
+        quality=quality,
+        cautions=task.cautions(seen.before, quality),
+        chance=chance,
+        miscalibration=against,
+        verdict=task.verdict(
+            {score.key: score for score in scores},
+            chance,
+            quality,
+            method,
+            found.evaluation,
+            evidence,
+        ),
+        of=of,
+        groups=(
+            None
+            if groups is None
+            else by_group(
+                _gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts
+            )
+        ),
+        features=(
+            None
+            if features is None
+            else by_feature(_gaps(task, shown, _sizes(features), asked.level), features)
+        ),
         audit=None if groups is None else audited(task, found, asked),
-        drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target), scores=scores,
+        drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target),
+        scores=scores,
         sections=task.sections(seen, asked, used),
-    )  # fmt: skip
+    )
 
 
-def _against(task: Task, seen: Compared, asked: Asked, evaluation: str) -> dict[str, Miscalibration | None]:
-    """What speaks against the predictions before and, where the calibration has not seen the rows, after."""
+def _against(
+    task: Task, seen: Compared, asked: Asked, evaluation: str
+) -> dict[str, Miscalibration | None]:
+    """What speaks against the predictions before and, where the calibration has not seen the
+    rows, after.
+    """
     unseen = evaluation in ("out-of-fold", "held-out")
     rows = {"before": seen.before, "after": seen.after if unseen else None}
     return {
-        when: None if one is None else task.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
+        when: (
+            None
+            if one is None
+            else task.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
+        )
         for when, one in rows.items()
     }
 
@@ -248,13 +395,25 @@ def _sizes(features):
 
 
 def _gaps(task, shown, parted, level):
-    """The gaps of all parts of the rows by each of several (index (n,), number of parts), with intervals that hold together."""
+    """The gaps of all parts of the rows by each of several (index (n,), number of parts), with
+    intervals that hold together.
+    """
     hit = task.said(shown)[1]
     worths = [(count, worth_of(shown, hit, index, count)) for index, count in parted]
     sums = np.concatenate([task.sums(shown, index, count) for index, count in parted])
-    return task.gaps(sums, level, lambda level: np.concatenate([np.broadcast_to(worth(level), count) for count, worth in worths]))
+    return task.gaps(
+        sums,
+        level,
+        lambda level: np.concatenate(
+            [np.broadcast_to(worth(level), count) for count, worth in worths]
+        ),
+    )
 
 
 def _cautions(parts):
     """Those of all outputs, each with the name of its own where there are several."""
-    return [f"{part.name}: {caution}" if len(parts) > 1 else caution for part in parts for caution in part.cautions]
+    return [
+        f"{part.name}: {caution}" if len(parts) > 1 else caution
+        for part in parts
+        for caution in part.cautions
+    ]

@@ -36,7 +36,12 @@ class Method:
         """Of the one compared; ``name`` is what the user calls it, "" for its own name."""
         one = found.calibrator
         return cls(
-            name or shown_name(one), type(one).__name__, getattr(one, "status_", None), found.evaluation, found.n_splits, found.n_fit
+            name or shown_name(one),
+            type(one).__name__,
+            getattr(one, "status_", None),
+            found.evaluation,
+            found.n_splits,
+            found.n_fit,
         )
 
 
@@ -44,8 +49,9 @@ class Method:
 class Verdict:
     """The report in one sentence, and in a few words.
 
-    ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better
-    and another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none"; ``state`` is what to do, one of
+    ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration``
+    is "use", "mixed" (one score is better and another worse), "do not use", "no clear gain",
+    "unknown" (in-sample) or "none"; ``state`` is what to do, one of
     :data:`calibrant.reporting.advice.STATES`. In-sample numbers never enter.
     """
 
@@ -59,7 +65,8 @@ class Verdict:
 class Part:
     """All that is said of one output; of classes, of all rows (name None).
 
-    ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what only reports of the task have.
+    ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what
+    only reports of the task have.
     """
 
     name: str | None
@@ -79,7 +86,10 @@ class Part:
     def to_dict(self) -> dict[str, Any]:
         """Its sections beside the rest; the scores are not among them."""
         left_out = ("sections", "scores", *(("name",) if self.name is None else ()))
-        return {**{name: value for name, value in vars(self).items() if name not in left_out}, **vars(self.sections)}
+        return {
+            **{name: value for name, value in vars(self).items() if name not in left_out},
+            **vars(self.sections),
+        }
 
 
 @dataclass(frozen=True)
@@ -101,13 +111,23 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Only strings, numbers, None, lists and dictionaries, with ``schema``.
 
-        The metrics of all outputs are one list, each with the name of its ``output``; what is said of an output is in ``outputs``, or,
-        where there are none, as of classes, beside the rest.
+        The metrics of all outputs are one list, each with the name of its ``output``; what is said
+        of an output is in ``outputs``, or, where there are none, as of classes, beside the rest.
         """
         named = [part for part in self.parts if part.name is not None]
         said = {"outputs": [part.to_dict() for part in named]} if named else self.parts[0].to_dict()
-        metrics = [{**vars(score), **({} if part.name is None else {"output": part.name})} for part in self.parts for score in part.scores]
+        metrics = [
+            {**vars(score), **({} if part.name is None else {"output": part.name})}
+            for part in self.parts
+            for score in part.scores
+        ]
         own = {**vars(self), "metrics": metrics}
         own.pop("parts")
         # The verdict and the cautions are those of all outputs.
-        return plain({"schema": SCHEMA, **own, **{name: value for name, value in said.items() if name not in own}})
+        return plain(
+            {
+                "schema": SCHEMA,
+                **own,
+                **{name: value for name, value in said.items() if name not in own},
+            }
+        )

@@ -1,4 +1,6 @@
-"""The report on classes in one sentence, from the numbers alone; and what every task says of a calibration."""
+"""The report on classes in one sentence, from the numbers alone; and what every task says of a
+calibration.
+"""
 
 from typing import Any
 
@@ -18,7 +20,9 @@ WORDS = {
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
+def verdict(
+    scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
+) -> Verdict:
     """What the numbers say of the model, and of the calibration, with a recommendation.
 
     Parameters
@@ -36,15 +40,22 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     moved = ""
     if calibration in WORDS:
         loss, ece = scores["log_loss"], scores["ece"]
-        moved = f"log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to {rounded(ece.after.value)}"
+        moved = (
+            f"log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to"
+            f" {rounded(ece.after.value)}"
+        )
     state, ending = evidence.advice(calibration in ("use", "mixed"))
     said = _about_model(model, chance, quality, evidence)
     said += about_calibration(calibration, WORDS, method, moved, evaluation)
     return Verdict(f"{said} {ending}", model, calibration, state)
 
 
-def about_calibration(calibration: Any, words: dict[str, str], method: str, moved: Any, evaluation: str) -> str:
-    """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers became which."""
+def about_calibration(
+    calibration: Any, words: dict[str, str], method: str, moved: Any, evaluation: str
+) -> str:
+    """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers
+    became which.
+    """
     if calibration == "none":
         return "."
     if calibration == "unknown":
@@ -54,7 +65,9 @@ def about_calibration(calibration: Any, words: dict[str, str], method: str, move
 
 
 def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str, str]) -> str:
-    """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is most of the error observed."""
+    """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is
+    most of the error observed.
+    """
     if not found.seen:
         return "calibrated"
     if abs(gap) < 0.5 * chance.observed:
@@ -63,7 +76,9 @@ def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str
 
 
 def advised(loss: Any, ece: Any, evaluation: str) -> str:
-    """What to do with the calibration: the log loss decides, in two words; rows that it was fitted on say nothing."""
+    """What to do with the calibration: the log loss decides, in two words; rows that it was
+    fitted on say nothing.
+    """
     if evaluation in ("none", "in-sample"):
         return "none" if evaluation == "none" else "unknown"
     if loss.change.meaning == "better" and ece.change.meaning == "worse":
@@ -72,11 +87,21 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
 
 
 def _about_model(model: str, chance: Any, quality: Any, evidence: Evidence) -> str:
-    says = f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the time"
+    says = (
+        f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the"
+        " time"
+    )
     if model == "calibrated":
         return (
-            f"No miscalibration of the model can be told from chance: {says}, with an ECE of {rounded(chance.observed)} "
-            f"{could_show(evidence.before)}"
+            f"No miscalibration of the model can be told from chance: {says}, with an ECE of"
+            f" {rounded(chance.observed)} {could_show(evidence.before)}"
         )
-    named = "miscalibrated, too sure in places and not enough in others" if model == "miscalibrated" else model
-    return f"The model is {named}: {says}, with an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"
+    named = (
+        "miscalibrated, too sure in places and not enough in others"
+        if model == "miscalibrated"
+        else model
+    )
+    return (
+        f"The model is {named}: {says}, with an ECE of {rounded(chance.observed)} where chance"
+        f" explains {rounded(chance.high)}"
+    )

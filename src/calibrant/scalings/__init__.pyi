@@ -3,7 +3,9 @@ from calibrant.scalings.constant import Identity as Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling as EnsembleMatrixScaling
 from calibrant.scalings.ensembles import EnsembleTemperature as EnsembleTemperature
 from calibrant.scalings.ensembles import PretrainedAverage as PretrainedAverage
-from calibrant.scalings.gaussian_process import GaussianProcessCalibration as GaussianProcessCalibration
+from calibrant.scalings.gaussian_process import (
+    GaussianProcessCalibration as GaussianProcessCalibration,
+)
 from calibrant.scalings.matrix import DirichletCalibration as DirichletCalibration
 from calibrant.scalings.matrix import MatrixScaling as MatrixScaling
 from calibrant.scalings.matrix import StructuredMatrixScaling as StructuredMatrixScaling

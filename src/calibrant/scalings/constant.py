@@ -27,7 +27,8 @@ class Identity(Calibrator):
 
     Notes
     -----
-    Every comparison needs it: many calibrators make good predictions worse when the calibration set is small.
+    Every comparison needs it: many calibrators make good predictions worse when the calibration set
+    is small.
 
     Examples
     --------
@@ -70,13 +71,16 @@ class ClassRates(Calibrator):
 
     Notes
     -----
-    The other baseline of a comparison: a model that does not beat it has nothing to say of single rows. ``AutoCalibrator`` weighs it
-    among its candidates, which helps where one class, or nearly one, is all that the calibration set has. Never use it alone for
-    decisions about rows: it ranks none.
+    The other baseline of a comparison: a model that does not beat it has nothing to say of single
+    rows. ``AutoCalibrator`` weighs it among its candidates, which helps where one class, or nearly
+    one, is all that the calibration set has. Never use it alone for decisions about rows: it ranks
+    none.
 
     Examples
     --------
-    >>> ClassRates().fit([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], [0, 0, 0]).predict_proba([[0.1, 0.9]]).tolist()
+    >>> ClassRates().fit([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4]], [0, 0, 0]).predict_proba(
+    ...     [[0.1, 0.9]]
+    ... ).tolist()
     [[0.875, 0.125]]
     """
 
@@ -87,7 +91,9 @@ class ClassRates(Calibrator):
         self.classes = classes
 
     def _fit(self, record):
-        counts = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 0.5
+        counts = (
+            np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 0.5
+        )
         self.rates_: np.ndarray = counts / counts.sum()
 
     def _predict_proba(self, record):

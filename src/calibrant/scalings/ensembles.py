@@ -25,7 +25,14 @@ from calibrant.scalings.order_preserving import IntraOrderPreserving
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.scalings.vector import StructuredVectorScaling
 
-__all__ = ["MEMBERS", "EnsembleMatrixScaling", "EnsembleTemperature", "PretrainedAverage", "fitted_members", "task_numbers"]
+__all__ = [
+    "MEMBERS",
+    "EnsembleMatrixScaling",
+    "EnsembleTemperature",
+    "PretrainedAverage",
+    "fitted_members",
+    "task_numbers",
+]
 
 #: Directions that keep the sum of three weights: an orthonormal basis.
 ZERO_SUM = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
@@ -34,14 +41,17 @@ ZERO_SUM = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0
 class EnsembleTemperature(Calibrator):
     r"""Ensemble temperature scaling (ETS): tempered, unchanged and uniform probabilities, mixed.
 
-    .. math:: Q = w_1\, \mathrm{softmax}(\log P / T) + w_2 P + w_3 / K, \qquad w \ge 0,\ w_1 + w_2 + w_3 = 1
+    .. math:: Q = w_1\, \mathrm{softmax}(\log P / T) + w_2 P + w_3 / K, \qquad w \ge 0,\ w_1 + w_2
+        + w_3 = 1
 
-    T has the least log loss; then w minimises :math:`\mathrm{mean\ log\ loss} - \frac{\alpha}{n} \sum_j \log w_j`, a convex problem.
+    T has the least log loss; then w minimises
+    :math:`\mathrm{mean\ log\ loss} - \frac{\alpha}{n} \sum_j \log w_j`, a convex problem.
 
     Parameters
     ----------
     prior_weight : float >= 0, default 0.1
-        :math:`\alpha`, pseudo-rows for each part; keeps every weight, and so every probability, above 0. Below 0.001 it counts as 0.001.
+        :math:`\alpha`, pseudo-rows for each part; keeps every weight, and so every probability,
+        above 0. Below 0.001 it counts as 0.001.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -59,13 +69,14 @@ class EnsembleTemperature(Calibrator):
 
     Notes
     -----
-    The predicted class never changes. Use it like temperature scaling; it gains where a few predictions are confident and wrong, which
-    the uniform part allows for.
+    The predicted class never changes. Use it like temperature scaling; it gains where a few
+    predictions are confident and wrong, which the uniform part allows for.
 
     References
     ----------
-    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty calibration", ICML 2020. The paper fits
-    T and w to the squared error; the log loss did as well or better on every network output we measured.
+    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty
+    calibration", ICML 2020. The paper fits T and w to the squared error; the log loss did as well
+    or better on every network output we measured.
 
     Examples
     --------
@@ -75,11 +86,19 @@ class EnsembleTemperature(Calibrator):
     1.0
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="ensemble temperature scaling (ETS)")
+    tags: ClassVar[Tags] = Tags(
+        keeps_argmax=True, soft_labels=True, label="ensemble temperature scaling (ETS)"
+    )
     gradient_: float
     status_: str
 
-    def __init__(self, *, prior_weight: float = 0.1, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        prior_weight: float = 0.1,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.prior_weight: float = prior_weight
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -96,9 +115,13 @@ class EnsembleTemperature(Calibrator):
         uniform = np.full(len(record), 1.0 / record.n_classes)
         parts = np.column_stack([record.own_tempered, record.own_probability, uniform])
         objective = _mixture_objective(parts, weight, max(self.prior_weight, 1e-3) / weight.sum())
-        step, self.status_, self.gradient_ = solve(objective, np.zeros(2), record.memory_of("mixture"))
+        step, self.status_, self.gradient_ = solve(
+            objective, np.zeros(2), record.memory_of("mixture")
+        )
         self.weights_: np.ndarray = 1.0 / 3.0 + step @ ZERO_SUM
-        warn_unless_converged("ensemble temperature scaling", self.status_, self.gradient_, "look at the data")
+        warn_unless_converged(
+            "ensemble temperature scaling", self.status_, self.gradient_, "look at the data"
+        )
 
     def _predict_proba(self, record):
         w1, w2, w3 = self.weights_
@@ -113,7 +136,9 @@ class EnsembleTemperature(Calibrator):
 
 
 def _mixture_objective(parts, weight, prior):
-    """``evaluate(step)`` of the weights 1/3 + step @ ZERO_SUM; infinite where a weight is not positive."""
+    """``evaluate(step)`` of the weights 1/3 + step @ ZERO_SUM; infinite where a weight is not
+    positive.
+    """
     share = weight / weight.sum()
 
     def evaluate(step):
@@ -137,15 +162,19 @@ FEATURED_RIDGE = 2.0
 class EnsembleMatrixScaling(Calibrator):
     r"""Ensemble matrix scaling (EMS): the mean of two structured matrix scalings.
 
-    .. math:: Q = \tfrac12\, \mathrm{softmax}(A z + 4 B (p - \tfrac1K) + b) + \tfrac12\, \mathrm{SMS}(\mathrm{IOP}(P)), \qquad p = e^z
+    .. math:: Q = \tfrac12\, \mathrm{softmax}(A z + 4 B (p - \tfrac1K) + b) + \tfrac12\,
+        \mathrm{SMS}(\mathrm{IOP}(P)), \qquad p = e^z
 
-    The first part is structured matrix scaling (SMS) with the probabilities p as features beside their logarithms z, taken after
-    temperature scaling and mixed with the uniform distribution at weight 1 / (n + 1). It minimises
+    The first part is structured matrix scaling (SMS) with the probabilities p as features beside
+    their logarithms z, taken after temperature scaling and mixed with the uniform distribution at
+    weight 1 / (n + 1). It minimises
 
-    .. math:: \mathrm{mean\ log\ loss} + 2 \lambda \left[\tfrac{K}{n} (|\mathrm{diag}(A - I)|^2 + |\mathrm{diag}\, B|^2 + |b|^2)
+    .. math:: \mathrm{mean\ log\ loss} + 2 \lambda \left[\tfrac{K}{n} (|\mathrm{diag}(A - I)|^2 +
+        |\mathrm{diag}\, B|^2 + |b|^2)
         + \tfrac{K (K - 1)}{n} (|\mathrm{offdiag}\, A|^2 + |\mathrm{offdiag}\, B|^2)\right]
 
-    The second lets intra-order-preserving scaling bend all probabilities alike, and then applies SMS. Both fits are convex.
+    The second lets intra-order-preserving scaling bend all probabilities alike, and then applies
+    SMS. Both fits are convex.
 
     Parameters
     ----------
@@ -159,7 +188,8 @@ class EnsembleMatrixScaling(Calibrator):
     temperature_, mixing_ : float, of the first part.
     matrix_ : (K, 2 K), [A, B].
     shift_ : (K,), b.
-    order_preserving_, structured_ : the fitted IntraOrderPreserving and StructuredMatrixScaling of the second part.
+    order_preserving_, structured_ : the fitted IntraOrderPreserving and StructuredMatrixScaling of
+        the second part.
     gradient_ : float, the largest entry of the gradients at the end.
     status_ : "converged", or the first other status of a part.
 
@@ -170,16 +200,19 @@ class EnsembleMatrixScaling(Calibrator):
 
     Notes
     -----
-    The most accurate of the fixed methods here on most data, at four times the cost of SMS. Its log loss is never above the mean of its
-    parts'. On 13 stored outputs (``benchmarks/network_outputs.py --all``) its log loss is below that of SMS in 71 to 75 % of the runs at
-    250, 1,000 and 5,000 rows, by 0.5 to 0.8 % on average, its Brier score in 55 to 71 %, by 0.1 to 0.5 %; most of it on forests, whose
-    probabilities bend where a softmax's do not; the worst run loses 1.4 %. The parts and their penalties were chosen on these data. It may
-    change the predicted class. For thousands of classes use structured vector scaling.
+    The most accurate of the fixed methods here on most data, at four times the cost of SMS. Its log
+    loss is never above the mean of its parts'. On 13 stored outputs
+    (``benchmarks/network_outputs.py --all``) its log loss is below that of SMS in 71 to 75 % of the
+    runs at 250, 1,000 and 5,000 rows, by 0.5 to 0.8 % on average, its Brier score in 55 to 71 %, by
+    0.1 to 0.5 %; most of it on forests, whose probabilities bend where a softmax's do not; the
+    worst run loses 1.4 %. The parts and their penalties were chosen on these data. It may change
+    the predicted class. For thousands of classes use structured vector scaling.
 
     References
     ----------
-    The parts: Berta et al., "Structured matrix scaling for multi-class calibration", 2025 (arXiv:2511.03685); Rahimi et al., "Intra
-    order-preserving functions for calibration of multi-class neural networks", NeurIPS 2020. Their mean, and p as features, are ours.
+    The parts: Berta et al., "Structured matrix scaling for multi-class calibration", 2025
+    (arXiv:2511.03685); Rahimi et al., "Intra order-preserving functions for calibration of
+    multi-class neural networks", NeurIPS 2020. Their mean, and p as features, are ours.
 
     Examples
     --------
@@ -199,7 +232,13 @@ class EnsembleMatrixScaling(Calibrator):
     shift_: np.ndarray
     status_: str
 
-    def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        ridge: float = 1.0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -212,13 +251,20 @@ class EnsembleMatrixScaling(Calibrator):
         require_matrix_size("EnsembleMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         status, self.gradient_ = self._fit_featured(record)
-        warn_unless_converged("the first part of ensemble matrix scaling", status, self.gradient_, "raise ridge or look at the data")
+        warn_unless_converged(
+            "the first part of ensemble matrix scaling",
+            status,
+            self.gradient_,
+            "raise ridge or look at the data",
+        )
         self.order_preserving_: IntraOrderPreserving = IntraOrderPreserving(ridge=ORDER_RIDGE)
         self.order_preserving_.fit_record(record)
         self.structured_: StructuredMatrixScaling = StructuredMatrixScaling(ridge=self.ridge)
         if record.memory is not None and "structured matrix" in record.memory:
             # The choice has fitted one to the predictions as they are: a start near the end.
-            record.memory_of("ordered").setdefault("structured matrix", borrowed(record.memory["structured matrix"]))
+            record.memory_of("ordered").setdefault(
+                "structured matrix", borrowed(record.memory["structured matrix"])
+            )
         self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
         self.gradient_: float = max(self.gradient_, *(part.gradient_ for part in parts))
@@ -229,53 +275,85 @@ class EnsembleMatrixScaling(Calibrator):
         n, n_classes = float(record.weights.sum()), record.n_classes
         z, self.temperature_, self.mixing_ = tempered_scores(record)
         start = np.eye(n_classes, 2 * n_classes + 1)
-        objective = matrix_objective(_with_probabilities(z), record.labels, record.weights, self._penalty(n, n_classes), start)
-        theta, status, gradient = solve(objective, start, record.memory_of("featured"), tolerance_for(z))
+        objective = matrix_objective(
+            _with_probabilities(z),
+            record.labels,
+            record.weights,
+            self._penalty(n, n_classes),
+            start,
+        )
+        theta, status, gradient = solve(
+            objective, start, record.memory_of("featured"), tolerance_for(z)
+        )
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         return status, gradient
 
     def _penalty(self, n, n_classes):
         square = np.full((n_classes, n_classes), n_classes * (n_classes - 1.0))
         square[np.diag_indices(n_classes)] = n_classes
-        return FEATURED_RIDGE * self.ridge / n * np.column_stack([square, square, np.full(n_classes, n_classes)])
+        return (
+            FEATURED_RIDGE
+            * self.ridge
+            / n
+            * np.column_stack([square, square, np.full(n_classes, n_classes)])
+        )
 
     def _ordered(self, record):
         values = self.order_preserving_.predict_record(record)
-        return replace(record, values=values, kind="probability", memory=record.memory_of("ordered"))
+        return replace(
+            record, values=values, kind="probability", memory=record.memory_of("ordered")
+        )
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
-        first = softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), _with_probabilities(z)))
+        first = softmax(
+            matrix_logits(np.column_stack([self.matrix_, self.shift_]), _with_probabilities(z))
+        )
         return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))
 
     def _expression(self, record):
         z = record.tempered(self.temperature_, self.mixing_)
         features = join([z, (z.exp() - 1.0 / record.n_classes) * 4.0])
         ordered = replace(record, values=self.order_preserving_.express(record), kind="probability")
-        return (features.matrix(self.matrix_, self.shift_).softmax() + self.structured_.express(ordered)) * 0.5
+        return (
+            features.matrix(self.matrix_, self.shift_).softmax() + self.structured_.express(ordered)
+        ) * 0.5
 
 
 def _with_probabilities(z):
-    """(n, 2 K) features of log-probabilities z: 4 p rises as fast as the log-odds of p do at 1/2, so that one penalty suits both."""
+    """(n, 2 K) features of log-probabilities z: 4 p rises as fast as the log-odds of p do at
+    1/2, so that one penalty suits both.
+    """
     return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)
 
 
 #: What is averaged, in the order of the network's outputs.
-MEMBERS = (Identity, TemperatureScaling, StructuredVectorScaling, StructuredMatrixScaling, EnsembleMatrixScaling)
+MEMBERS = (
+    Identity,
+    TemperatureScaling,
+    StructuredVectorScaling,
+    StructuredMatrixScaling,
+    EnsembleMatrixScaling,
+)
 SMALLEST = 1e-12
-#: In-sample gains are multiplied by the first and cut off at the second, as the network was trained.
+#: In-sample gains are multiplied by the first and cut off at the second, as the network was
+#: trained.
 GAIN_SCALE, MOST_GAIN = 10.0, 5.0
 
 
 class PretrainedAverage(Calibrator):
-    r"""Average five scalings with weights that a network, trained beforehand on simulated tasks, gives without folds.
+    r"""Average five scalings with weights that a network, trained beforehand on simulated tasks,
+    gives without folds.
 
-    .. math:: Q = \sum_{j=1}^5 w_j Q^{(j)}, \qquad w = \mathrm{softmax}(B\, \mathrm{relu}(A t + a) + b)
+    .. math:: Q = \sum_{j=1}^5 w_j Q^{(j)}, \qquad w = \mathrm{softmax}(B\, \mathrm{relu}(A t + a)
+        + b)
 
-    The members :math:`Q^{(j)}` are the predictions as they are, temperature, structured vector, structured matrix (SMS) and ensemble
-    matrix scaling (EMS), all fitted on all rows. The ten numbers t describe the task: its rows and classes, how sure and how right the
-    predictions are, their log loss, and the in-sample log loss that each member takes off. The 261 numbers A, a, B, b come with the
-    package; they have the least log loss of the average on new rows of 600 simulated tasks.
+    The members :math:`Q^{(j)}` are the predictions as they are, temperature, structured vector,
+    structured matrix (SMS) and ensemble matrix scaling (EMS), all fitted on all rows. The ten
+    numbers t describe the task: its rows and classes, how sure and how right the predictions are,
+    their log loss, and the in-sample log loss that each member takes off. The 261 numbers A, a, B,
+    b come with the package; they have the least log loss of the average on new rows of 600
+    simulated tasks.
 
     Parameters
     ----------
@@ -295,19 +373,23 @@ class PretrainedAverage(Calibrator):
 
     Notes
     -----
-    Use it as a fixed method where folds are too dear, with a few hundred rows and up to 20 classes: it costs up to twice what EMS does.
-    On 22 stored outputs that it was not trained on (``python -m benchmarks.experiments.calibration_prior``) its mean log loss was .80 %
-    below that of EMS at 250 rows and .30 % at 1,000, below that of SMS by 1.34 % and .69 %; against ``AutoCalibrator`` it was .40 % lower
-    at 250 rows and .24 % higher at 1,000. These 44 tasks are all that it was judged on. Out-of-fold evidence would test the weights on
-    your rows, which this does not: prefer ``AutoCalibrator`` where it is affordable, and from 1,000 rows. It was trained on simulations
-    only, of 2 to 20 classes and 60 to 2,000 rows, and beyond them its weights are an extrapolation: on 1,000 simulated rows of 100
-    classes it left half of its weight on the uncalibrated predictions, and its log loss was 1.8 % above that of temperature scaling. It
-    may change the predicted class.
+    Use it as a fixed method where folds are too dear, with a few hundred rows and up to 20 classes:
+    it costs up to twice what EMS does. On 22 stored outputs that it was not trained on
+    (``python -m benchmarks.experiments.calibration_prior``) its mean log loss was .80 % below that
+    of EMS at 250 rows and .30 % at 1,000, below that of SMS by 1.34 % and .69 %; against
+    ``AutoCalibrator`` it was .40 % lower at 250 rows and .24 % higher at 1,000. These 44 tasks are
+    all that it was judged on. Out-of-fold evidence would test the weights on your rows, which this
+    does not: prefer ``AutoCalibrator`` where it is affordable, and from 1,000 rows. It was trained
+    on simulations only, of 2 to 20 classes and 60 to 2,000 rows, and beyond them its weights are an
+    extrapolation: on 1,000 simulated rows of 100 classes it left half of its weight on the
+    uncalibrated predictions, and its log loss was 1.8 % above that of temperature scaling. It may
+    change the predicted class.
 
     References
     ----------
-    Weights of an average from a task's features, learned over many tasks: Montero-Manso et al., "FFORMA: feature-based forecast model
-    averaging", International Journal of Forecasting 36, 2020. The network, its simulations and this use of it are ours.
+    Weights of an average from a task's features, learned over many tasks: Montero-Manso et al.,
+    "FFORMA: feature-based forecast model averaging", International Journal of Forecasting 36, 2020.
+    The network, its simulations and this use of it are ours.
 
     Examples
     --------
@@ -351,19 +433,32 @@ def fitted_members(record: Predictions) -> list[Calibrator]:
 
 
 def task_numbers(record: Predictions, members: Sequence[Calibrator]) -> np.ndarray:
-    """(10,) what the network is told: the task's size, how sure and how right its predictions are, their loss, the members' gains."""
+    """(10,) what the network is told: the task's size, how sure and how right its predictions
+    are, their loss, the members' gains.
+    """
     own, share = np.arange(len(record)), record.weights / record.weights.sum()
     n, n_classes = record.weights.sum(), record.n_classes
-    losses = np.array([-share @ np.log(np.maximum(m.predict_record(record)[own, record.labels], SMALLEST)) for m in members])
+    losses = np.array(
+        [
+            -share @ np.log(np.maximum(m.predict_record(record)[own, record.labels], SMALLEST))
+            for m in members
+        ]
+    )
     size = [np.log(n) - 6.0, np.log(n_classes) - 1.5, np.log(n_classes**2 / n)]
     gains = np.clip(GAIN_SCALE * np.diff(losses), -MOST_GAIN, MOST_GAIN)
-    return np.array([*size, share @ record.probabilities.max(axis=1), share @ record.correct, losses[0], *gains])
+    return np.array(
+        [*size, share @ record.probabilities.max(axis=1), share @ record.correct, losses[0], *gains]
+    )
 
 
 @cache
 def _layers():
-    """((10, 16), (16,)) and ((16, 5), (5,)): the weights and offsets of the two layers, as trained."""
-    table = json.loads(files("calibrant.scalings").joinpath("pretrained_average.json").read_text(encoding="utf-8"))
+    """((10, 16), (16,)) and ((16, 5), (5,)): the weights and offsets of the two layers, as
+    trained.
+    """
+    table = json.loads(
+        files("calibrant.scalings").joinpath("pretrained_average.json").read_text(encoding="utf-8")
+    )
     return [(np.array(layer["weights"]), np.array(layer["offsets"])) for layer in table]
 
 

@@ -1,4 +1,6 @@
-"""Gaussian-process calibration: one latent function, shared by all classes, applied to every component."""
+"""Gaussian-process calibration: one latent function, shared by all classes, applied to every
+component.
+"""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -49,7 +51,9 @@ LEAST_SLOPE = 0.05
 
 @dataclass(frozen=True)
 class LatentFunction(Record):
-    """The latent function at some scores: its prior mean, posterior mean, and a pointwise band of the posterior."""
+    """The latent function at some scores: its prior mean, posterior mean, and a pointwise band
+    of the posterior.
+    """
 
     score: np.ndarray
     prior: np.ndarray
@@ -59,12 +63,15 @@ class LatentFunction(Record):
 
 
 class GaussianProcessCalibration(Calibrator):
-    r"""Pass every component through one latent function with a Gaussian-process prior centred on "already calibrated".
+    r"""Pass every component through one latent function with a Gaussian-process prior centred on
+    "already calibrated".
 
-    .. math:: Q_j = E\left[\frac{e^{f(z_j)}}{\sum_i e^{f(z_i)}}\right], \quad f \sim GP(\mu, k), \quad \mu(z) = \log z \text{ or } z
+    .. math:: Q_j = E\left[\frac{e^{f(z_j)}}{\sum_i e^{f(z_i)}}\right], \quad f \sim GP(\mu, k),
+        \quad \mu(z) = \log z \text{ or } z
 
-    for probabilities or logits, k an RBF kernel with white noise. The posterior is sparse and variational: inducing points, kernel
-    and posterior maximise the evidence bound with a second-order expansion of the log softmax, by L-BFGS with an analytic gradient.
+    for probabilities or logits, k an RBF kernel with white noise. The posterior is sparse and
+    variational: inducing points, kernel and posterior maximise the evidence bound with a
+    second-order expansion of the log softmax, by L-BFGS with an analytic gradient.
 
     Parameters
     ----------
@@ -72,11 +79,13 @@ class GaussianProcessCalibration(Calibrator):
     covariance : {"diagonal", "full"}
         Which part of a row's K x K latent covariance the bound and the predictions use.
     expectation : {"monte_carlo", "taylor", "mean"}
-        How to predict: expectation over the latent posterior by ``n_draws`` draws (antithetic, the same for every row), by its
-        second-order expansion (deterministic), or the softmax of the latent mean.
+        How to predict: expectation over the latent posterior by ``n_draws`` draws (antithetic, the
+        same for every row), by its second-order expansion (deterministic), or the softmax of the
+        latent mean.
     monotone : bool, default False
-        Make the latent mean strictly increasing (isotonic projection with at least 5 % of the prior's slope) and predict with its
-        softmax: the predicted class then never changes. ``expectation`` is not used.
+        Make the latent mean strictly increasing (isotonic projection with at least 5 % of the
+        prior's slope) and predict with its softmax: the predicted class then never changes.
+        ``expectation`` is not used.
     n_draws : int, default 100
     random_state : int, default 0
     inputs : {"probability", "logit"}
@@ -84,11 +93,14 @@ class GaussianProcessCalibration(Calibrator):
 
     Attributes
     ----------
-    inducing_, mean_, root_ : inducing scores (M,), and the whitened posterior's mean (M,) and lower root (M, M).
+    inducing_, mean_, root_ : inducing scores (M,), and the whitened posterior's mean (M,) and lower
+        root (M, M).
     kernel_ : (variance, length, noise).
     evidence_ : the bound reached, in nats.
-    layout_ : "direct" (the latent function at every component: up to 3,000 of them), "interpolated" (on 2,048 scores, linearly between: to
-        40,000) or "grid" (rows deposited on 512 scores: the same bound to about 3 decimals, at a cost that does not grow with K).
+    layout_ : "direct" (the latent function at every component: up to 3,000 of them), "interpolated"
+        (on 2,048 scores, linearly between: to
+        40,000) or "grid" (rows deposited on 512 scores: the same bound to about 3 decimals, at a
+        cost that does not grow with K).
     status_ : "converged", "max steps" or "line search ended".
 
     See Also
@@ -98,15 +110,17 @@ class GaussianProcessCalibration(Calibrator):
 
     Notes
     -----
-    Use it with a few hundred to a few thousand rows, when one temperature bends too little: it learns any smooth shape and falls
-    back to the identity where there are no data. It treats all classes alike; where classes err differently use structured matrix
-    scaling. Without ``monotone`` the predicted class may change. An exact 0 counts as the least probability of the
-    fit. The full covariance knows that softmax does not see the function's level, mostly has the
-    lower log loss, and takes one to five times as long to fit.
+    Use it with a few hundred to a few thousand rows, when one temperature bends too little: it
+    learns any smooth shape and falls back to the identity where there are no data. It treats all
+    classes alike; where classes err differently use structured matrix scaling. Without ``monotone``
+    the predicted class may change. An exact 0 counts as the least probability of the fit. The full
+    covariance knows that softmax does not see the function's level, mostly has the lower log loss,
+    and takes one to five times as long to fit.
 
     References
     ----------
-    Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020, eqs. 5-7.
+    Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
+    eqs. 5-7.
 
     Examples
     --------
@@ -127,10 +141,17 @@ class GaussianProcessCalibration(Calibrator):
     status_: str
 
     def __init__(
-        self, *, n_inducing: int = 10, covariance: Literal["diagonal", "full"] = "diagonal",
-        expectation: Literal["monte_carlo", "taylor", "mean"] = "monte_carlo", monotone: bool = False, n_draws: int = 100,
-        random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        n_inducing: int = 10,
+        covariance: Literal["diagonal", "full"] = "diagonal",
+        expectation: Literal["monte_carlo", "taylor", "mean"] = "monte_carlo",
+        monotone: bool = False,
+        n_draws: int = 100,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.n_inducing: int = n_inducing
         self.covariance: Literal["diagonal", "full"] = covariance
         self.expectation: Literal["monte_carlo", "taylor", "mean"] = expectation
@@ -148,7 +169,12 @@ class GaussianProcessCalibration(Calibrator):
             random=self.expectation == "monte_carlo" and not self.monotone,
             label="Gaussian-process calibration" + (", monotone" if self.monotone else ""),
             row_tolerance=1e-9,
-            exceptions={"logit_route": "the kernel measures distance on the input's own scale, so the two routes are two priors"},
+            exceptions={
+                "logit_route": (
+                    "the kernel measures distance on the input's own scale, so the two routes are"
+                    " two priors"
+                )
+            },
         )
 
     @classmethod
@@ -163,23 +189,37 @@ class GaussianProcessCalibration(Calibrator):
     def _fit(self, record):
         self._check()
         scores, labels, weight = _merged(record)
-        begins = starts(float(scores.min()), float(scores.max()), self.n_inducing, START[self.inputs])
+        begins = starts(
+            float(scores.min()), float(scores.max()), self.n_inducing, START[self.inputs]
+        )
         self._learn(scores, labels, weight, begins, learn_kernel=True)
 
-    def partial_fit(self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Update the posterior with new rows, the old posterior as the prior; kernel and inducing points stay as first fitted."""
+    def partial_fit(
+        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Update the posterior with new rows, the old posterior as the prior; kernel and
+        inducing points stay as first fitted.
+        """
         if not hasattr(self, "kernel_"):
             return self.fit(P, y, sample_weight=sample_weight)
         record = read(P, y, inputs=self.inputs, classes=self.classes_, sample_weight=sample_weight)
         scores, labels, weight = _merged(record)
-        begin = Fit(self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_), self.evidence_, "start")
+        begin = Fit(
+            self.inducing_,
+            gp.Hyper(*self.kernel_),
+            gp.Posterior(self.mean_, self.root_),
+            self.evidence_,
+            "start",
+        )
         self._learn(scores, labels, weight, [begin], learn_kernel=False)
         return self
 
     def latent(self, score: ArrayLike, *, level: float = 0.95) -> LatentFunction:
-        """The latent function at scores (m,), on the scale of the input, with a pointwise band at ``level``.
+        """The latent function at scores (m,), on the scale of the input, with a pointwise band at
+        ``level``.
 
-        With ``covariance="full"`` the band is of the function's level too, which softmax does not see and no label tells.
+        With ``covariance="full"`` the band is of the function's level too, which softmax does not
+        see and no label tells.
         """
         require_fitted(self, "kernel_")
         score = np.asarray(score, dtype=np.float64)
@@ -199,12 +239,28 @@ class GaussianProcessCalibration(Calibrator):
         log_prior = log_softmax(_prior_mean(scores, self.inputs))
         own, mass = log_prior[np.arange(len(labels)), labels], np.exp(log_prior)
         self.layout_: str = next(name for name, most in LAYOUTS.items() if scores.size <= most)
-        layout = {"direct": Direct, "interpolated": Interpolated, "grid": Grid}[self.layout_](scores, mass, labels)
+        layout = {"direct": Direct, "interpolated": Interpolated, "grid": Grid}[self.layout_](
+            scores, mass, labels
+        )
         full, prior, limits = self.covariance == "full", begins[0].posterior, self._limits(layout)
         trial = trial_steps(scores.size)
-        fit = best_of(begins, lambda begin, steps: maximise(layout, own, weight, begin, prior, full, limits, steps, learn_kernel), trial)
-        self.inducing_, self.mean_, self.root_ = fit.inducing, fit.posterior.mean, fit.posterior.root
-        self.kernel_: tuple[float, float, float] = (fit.hyper.variance, fit.hyper.length, fit.hyper.noise)
+        fit = best_of(
+            begins,
+            lambda begin, steps: maximise(
+                layout, own, weight, begin, prior, full, limits, steps, learn_kernel
+            ),
+            trial,
+        )
+        self.inducing_, self.mean_, self.root_ = (
+            fit.inducing,
+            fit.posterior.mean,
+            fit.posterior.root,
+        )
+        self.kernel_: tuple[float, float, float] = (
+            fit.hyper.variance,
+            fit.hyper.length,
+            fit.hyper.noise,
+        )
         self.evidence_, self.status_ = fit.value, fit.status
         if not np.isfinite(fit.value):
             warn("the Gaussian process's bound is not finite; look at the scores.", FitWarning)
@@ -229,7 +285,10 @@ class GaussianProcessCalibration(Calibrator):
         density = np.bincount(inverse.ravel(), weights=mass.ravel())
         prior = _prior_mean(knots, self.inputs)
         weight = density + 1e-3 * density.mean()
-        self.knots_, self.values_ = prior, _increasing(prior, prior + self._moments(knots)[0], weight)
+        self.knots_, self.values_ = (
+            prior,
+            _increasing(prior, prior + self._moments(knots)[0], weight),
+        )
 
     def _predict_proba(self, record):
         self._check()
@@ -238,7 +297,11 @@ class GaussianProcessCalibration(Calibrator):
         out = np.empty((n, K))
         n_draws = self.n_draws if self.tags.random else 0
         law = {"diagonal": Independent, "full": Joint}[self.covariance](*self._posterior())
-        draws = law.draw(np.random.default_rng(self.random_state), (n_draws + 1) // 2, K) if n_draws else None
+        draws = (
+            law.draw(np.random.default_rng(self.random_state), (n_draws + 1) // 2, K)
+            if n_draws
+            else None
+        )
         step = max(1, BLOCK_VALUES // law.values_a_row(K, n_draws))
         for i in range(0, n, step):
             out[i : i + step] = self._predict_block(scores[i : i + step], law, draws)
@@ -246,7 +309,10 @@ class GaussianProcessCalibration(Calibrator):
 
     def _expression(self, record):
         if not self.monotone:
-            raise InputError("GaussianProcessCalibration is an expression with monotone=True only: else it averages over draws; fit it so.")
+            raise InputError(
+                "GaussianProcessCalibration is an expression with monotone=True only: else it"
+                " averages over draws; fit it so."
+            )
         out = record.logits.interpolate(self.knots_, self.values_, 1.0, 1.0).softmax()
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
 
@@ -261,7 +327,11 @@ class GaussianProcessCalibration(Calibrator):
 
 def _scores(record):
     """What the latent function acts on: probabilities, exact zeros lifted, or the logits."""
-    return np.exp(record.log_probabilities) if record.kind == "probability" else record.values.astype(np.float64)
+    return (
+        np.exp(record.log_probabilities)
+        if record.kind == "probability"
+        else record.values.astype(np.float64)
+    )
 
 
 def _prior_mean(scores, inputs):
@@ -269,24 +339,34 @@ def _prior_mean(scores, inputs):
 
 
 def _merged(record):
-    """(scores, labels, weight) of the distinct rows, sorted, so that repetition and row order cannot change the search's path."""
+    """(scores, labels, weight) of the distinct rows, sorted, so that repetition and row order
+    cannot change the search's path.
+    """
     first, weight = merge_rows(record.logits, record.labels, record.weights)
     return _scores(record)[first], record.labels[first], weight
 
 
 def _keep_argmax(Q, predicted):
-    """Q with the predicted class strictly first where rounding tied it: an increasing function cannot do worse than a tie."""
+    """Q with the predicted class strictly first where rounding tied it: an increasing function
+    cannot do worse than a tie.
+    """
     moved = np.flatnonzero(Q.argmax(axis=1) != predicted)
     Q[moved, predicted[moved]] = np.nextafter(Q[moved].max(axis=1), 2.0)
     return Q
 
 
 def _increasing(x, value, weight):
-    """Values at increasing x (m,), moved the least in weighted squares so that every slope is at least ``LEAST_SLOPE``."""
+    """Values at increasing x (m,), moved the least in weighted squares so that every slope is at
+    least ``LEAST_SLOPE``.
+    """
     tilt = LEAST_SLOPE * x
     return isotonic_regression(value - tilt, weights=weight).x + tilt
 
 
 def _through(x, knots, values):
-    """The function through (knots, values) at x of any shape, linear between them, of slope 1 outside."""
-    return np.interp(x, knots, values) + np.minimum(x - knots[0], 0.0) + np.maximum(x - knots[-1], 0.0)
+    """The function through (knots, values) at x of any shape, linear between them, of slope 1
+    outside.
+    """
+    return (
+        np.interp(x, knots, values) + np.minimum(x - knots[0], 0.0) + np.maximum(x - knots[-1], 0.0)
+    )

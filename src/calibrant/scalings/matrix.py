@@ -1,4 +1,6 @@
-"""Matrix scaling, plain, structured and in Dirichlet form: a full matrix and a shift of the log-probabilities."""
+"""Matrix scaling, plain, structured and in Dirichlet form: a full matrix and a shift of the
+log-probabilities.
+"""
 
 from typing import ClassVar
 
@@ -8,7 +10,14 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
-from calibrant._support.solving import scores_at, solve, tempered_scores, tempering, tolerance_for, warn_unless_converged
+from calibrant._support.solving import (
+    scores_at,
+    solve,
+    tempered_scores,
+    tempering,
+    tolerance_for,
+    warn_unless_converged,
+)
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -27,7 +36,11 @@ class _Matrix(Calibrator):
     status_: str
 
     def _expression(self, record):
-        return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
+        return (
+            record.tempered(self.temperature_, self.mixing_)
+            .matrix(self.matrix_, self.shift_)
+            .softmax()
+        )
 
 
 class MatrixScaling(_Matrix):
@@ -36,7 +49,8 @@ class MatrixScaling(_Matrix):
     .. math:: Q = \mathrm{softmax}(A z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, then A, b minimising :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|\mathrm{diag}\, A - 1|^2 + |b|^2) +
+    with T of least log loss, then A, b minimising
+    :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|\mathrm{diag}\, A - 1|^2 + |b|^2) +
     \frac{\lambda_o}{n} |\mathrm{offdiag}\, A|^2`.
 
     Parameters
@@ -46,7 +60,8 @@ class MatrixScaling(_Matrix):
     off_diagonal : float >= 0 or None
         :math:`\lambda_o`, in pseudo-rows; None is K², the number of entries it holds back.
     smooth : bool, default True
-        Mix the uniform distribution into z as above, so that a probability of exactly 0 has no leverage.
+        Mix the uniform distribution into z as above, so that a probability of exactly 0 has no
+        leverage.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -66,9 +81,10 @@ class MatrixScaling(_Matrix):
 
     Notes
     -----
-    ``MatrixScaling(ridge=0, off_diagonal=0, smooth=False)`` is the textbook method, which overfits badly from a hundred classes on: on
-    5,000 rows of a CIFAR-100 network it multiplies the log loss by ten. With the default penalties it is close to structured matrix
-    scaling, which is the one to use unless you want to set the penalties yourself.
+    ``MatrixScaling(ridge=0, off_diagonal=0, smooth=False)`` is the textbook method, which overfits
+    badly from a hundred classes on: on 5,000 rows of a CIFAR-100 network it multiplies the log loss
+    by ten. With the default penalties it is close to structured matrix scaling, which is the one to
+    use unless you want to set the penalties yourself.
 
     References
     ----------
@@ -85,9 +101,14 @@ class MatrixScaling(_Matrix):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="matrix scaling")
 
     def __init__(
-        self, *, ridge: float = 10.0, off_diagonal: float | None = None, smooth: bool = True, inputs: Inputs = "probability",
+        self,
+        *,
+        ridge: float = 10.0,
+        off_diagonal: float | None = None,
+        smooth: bool = True,
+        inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.ridge: float = ridge
         self.off_diagonal: float | None = off_diagonal
         self.smooth: bool = smooth
@@ -109,24 +130,40 @@ class MatrixScaling(_Matrix):
         ridge = np.full(identity.shape, off_diagonal)
         ridge[identity > 0] = self.ridge
         ridge[:, -1] = self.ridge
-        objective = matrix_objective(scores_at(record, self.temperature_, self.mixing_), record.labels, record.weights, ridge / n, identity)
+        objective = matrix_objective(
+            scores_at(record, self.temperature_, self.mixing_),
+            record.labels,
+            record.weights,
+            ridge / n,
+            identity,
+        )
         theta, self.status_, self.gradient_ = solve(objective, identity)
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
-        warn_unless_converged("matrix scaling", self.status_, self.gradient_, "raise ridge or off_diagonal")
+        warn_unless_converged(
+            "matrix scaling", self.status_, self.gradient_, "raise ridge or off_diagonal"
+        )
 
     def _predict_proba(self, record):
-        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
+        return softmax(
+            matrix_logits(
+                np.column_stack([self.matrix_, self.shift_]),
+                scores_at(record, self.temperature_, self.mixing_),
+            )
+        )
 
 
 class StructuredMatrixScaling(_Matrix):
-    r"""Structured matrix scaling (SMS): after temperature scaling, a full matrix and a shift, shrunk towards none.
+    r"""Structured matrix scaling (SMS): after temperature scaling, a full matrix and a shift,
+    shrunk towards none.
 
     .. math:: Q = \mathrm{softmax}((I + \Delta) z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, and :math:`\Delta`, b minimising :math:`\mathrm{mean\ log\ loss} + \lambda \left[\frac{K}{n}
-    (|\mathrm{diag}\, \Delta|^2 + |b|^2) + \frac{K (K - 1)}{n} |\mathrm{offdiag}\, \Delta|^2\right]`. The problem is convex; Newton's method
-    (with conjugate gradients where K > 19) ends where the largest entry of its gradient is below 1e-8.
+    with T of least log loss, and :math:`\Delta`, b minimising
+    :math:`\mathrm{mean\ log\ loss} + \lambda \left[\frac{K}{n} (|\mathrm{diag}\, \Delta|^2 +
+    |b|^2) + \frac{K (K - 1)}{n} |\mathrm{offdiag}\, \Delta|^2\right]`.
+    The problem is convex; Newton's method (with conjugate gradients where K > 19) ends where the
+    largest entry of its gradient is below 1e-8.
 
     Parameters
     ----------
@@ -140,7 +177,8 @@ class StructuredMatrixScaling(_Matrix):
     temperature_ : float, of the first step.
     matrix_ : (K, K), I + Delta.
     shift_ : (K,), b.
-    mixing_ : float, the share 1 / (n + 1) of the uniform distribution in z; n is the sum of the weights.
+    mixing_ : float, the share 1 / (n + 1) of the uniform distribution in z; n is the sum of the
+        weights.
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
@@ -151,14 +189,16 @@ class StructuredMatrixScaling(_Matrix):
 
     Notes
     -----
-    The best single choice for many classes and a few hundred rows or more: it repairs confusions between classes, and the penalty
-    leaves temperature scaling where the data are few. It may change the predicted class, usually for the better.
-    Fitting needs memory and time for K² numbers; beyond a thousand classes use structured vector scaling, which it then
-    hardly differs from.
+    The best single choice for many classes and a few hundred rows or more: it repairs confusions
+    between classes, and the penalty leaves temperature scaling where the data are few. It may
+    change the predicted class, usually for the better. Fitting needs memory and time for K²
+    numbers; beyond a thousand classes use structured vector scaling, which it then hardly differs
+    from.
 
     References
     ----------
-    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration", 2025 (arXiv:2511.03685).
+    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration",
+    2025 (arXiv:2511.03685).
 
     Examples
     --------
@@ -173,7 +213,13 @@ class StructuredMatrixScaling(_Matrix):
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured matrix scaling (SMS)")
 
-    def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        ridge: float = 1.0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -188,10 +234,19 @@ class StructuredMatrixScaling(_Matrix):
         n, n_classes = float(record.weights.sum()), record.n_classes
         z, self.temperature_, self.mixing_ = tempered_scores(record)
         identity = np.eye(n_classes, n_classes + 1)
-        objective = matrix_objective(z, record.labels, record.weights, self._penalty(n, n_classes), identity)
-        theta, self.status_, self.gradient_ = solve(objective, identity, record.memory_of("structured matrix"), tolerance_for(z))
+        objective = matrix_objective(
+            z, record.labels, record.weights, self._penalty(n, n_classes), identity
+        )
+        theta, self.status_, self.gradient_ = solve(
+            objective, identity, record.memory_of("structured matrix"), tolerance_for(z)
+        )
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
-        warn_unless_converged("structured matrix scaling", self.status_, self.gradient_, "raise ridge or look at the data")
+        warn_unless_converged(
+            "structured matrix scaling",
+            self.status_,
+            self.gradient_,
+            "raise ridge or look at the data",
+        )
 
     def _penalty(self, n, n_classes):
         ridge = np.full((n_classes, n_classes + 1), n_classes * (n_classes - 1.0))
@@ -209,9 +264,12 @@ class DirichletCalibration(_Matrix):
 
     .. math:: Q = \mathrm{softmax}(W \log P + b)
 
-    which is right when the predictions of each class follow a Dirichlet distribution. W and b minimise
-    :math:`\mathrm{mean\ log\ loss} + \lambda \sum_{i \ne j} (T W_{ij})^2 + \mu |b|^2 + \frac{\delta}{n} \sum_i (T W_{ii} - 1)^2`.
-    T is temperature scaling's optimum: with it the penalties mean the same for timid and for bold models.
+    which is right when the predictions of each class follow a Dirichlet distribution. W and b
+    minimise
+    :math:`\mathrm{mean\ log\ loss} + \lambda \sum_{i \ne j} (T W_{ij})^2 + \mu |b|^2 +
+    \frac{\delta}{n} \sum_i (T W_{ii} - 1)^2`.
+    T is temperature scaling's optimum: with it the penalties mean the same for timid and for bold
+    models.
 
     Parameters
     ----------
@@ -220,11 +278,12 @@ class DirichletCalibration(_Matrix):
     intercept : float >= 0 or None
         :math:`\mu`; None is K / n.
     diagonal : float >= 0, default 10.0
-        :math:`\delta`, in pseudo-rows. 0 is the published method, which leaves the diagonal free: a class that is absent from the
-        calibration set, or perfectly separated, then has no finite optimum.
+        :math:`\delta`, in pseudo-rows. 0 is the published method, which leaves the diagonal free: a
+        class that is absent from the calibration set, or perfectly separated, then has no finite
+        optimum.
     smooth : bool, default True
-        Mix P with the uniform distribution, at weight 1 / (n + 1), after the temperature, so that an exact 0 has no leverage.
-        False takes log P as it is, like the paper.
+        Mix P with the uniform distribution, at weight 1 / (n + 1), after the temperature, so that
+        an exact 0 has no leverage. False takes log P as it is, like the paper.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -244,13 +303,14 @@ class DirichletCalibration(_Matrix):
 
     Notes
     -----
-    The default penalties are a fixed rule, those of structured matrix scaling, to which it then comes close; the paper searches a grid
-    of them by cross-validation, for which the class works in scikit-learn's ``GridSearchCV``. Use it where the penalties matter to you.
+    The default penalties are a fixed rule, those of structured matrix scaling, to which it then
+    comes close; the paper searches a grid of them by cross-validation, for which the class works in
+    scikit-learn's ``GridSearchCV``. Use it where the penalties matter to you.
 
     References
     ----------
-    Kull et al., "Beyond temperature scaling: obtaining well-calibrated multi-class probabilities with Dirichlet calibration",
-    NeurIPS 2019, section 4.
+    Kull et al., "Beyond temperature scaling: obtaining well-calibrated multi-class probabilities
+    with Dirichlet calibration", NeurIPS 2019, section 4.
 
     Examples
     --------
@@ -263,9 +323,15 @@ class DirichletCalibration(_Matrix):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="Dirichlet calibration (ODIR)")
 
     def __init__(
-        self, *, off_diagonal: float | None = None, intercept: float | None = None, diagonal: float = 10.0, smooth: bool = True,
-        inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        off_diagonal: float | None = None,
+        intercept: float | None = None,
+        diagonal: float = 10.0,
+        smooth: bool = True,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.off_diagonal: float | None = off_diagonal
         self.intercept: float | None = intercept
         self.diagonal: float = diagonal
@@ -282,18 +348,36 @@ class DirichletCalibration(_Matrix):
         n, n_classes = float(record.weights.sum()), record.n_classes
         self.temperature_, self.mixing_ = tempering(record, self.smooth)
         identity = np.eye(n_classes, n_classes + 1)
-        objective = matrix_objective(self._scores(record), record.labels, record.weights, self._penalty(n, n_classes), identity)
+        objective = matrix_objective(
+            self._scores(record),
+            record.labels,
+            record.weights,
+            self._penalty(n, n_classes),
+            identity,
+        )
         theta, self.status_, self.gradient_ = solve(objective, identity)
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         if not self.smooth:
-            # Said of log P, which sums to 1: divided by a temperature it would not, and a user's formula would differ.
+            # Said of log P, which sums to 1: divided by a temperature it would not, and a user's
+            # formula would differ.
             self.matrix_, self.temperature_ = self.matrix_ / self.temperature_, 1.0
-        warn_unless_converged("Dirichlet calibration", self.status_, self.gradient_, "raise diagonal, off_diagonal or intercept")
+        warn_unless_converged(
+            "Dirichlet calibration",
+            self.status_,
+            self.gradient_,
+            "raise diagonal, off_diagonal or intercept",
+        )
 
     def _penalty(self, n, n_classes):
-        off_diagonal = n_classes * (n_classes - 1.0) / n if self.off_diagonal is None else self.off_diagonal
+        off_diagonal = (
+            n_classes * (n_classes - 1.0) / n if self.off_diagonal is None else self.off_diagonal
+        )
         intercept = n_classes / n if self.intercept is None else self.intercept
-        for name, value in (("off_diagonal", off_diagonal), ("intercept", intercept), ("diagonal", self.diagonal)):
+        for name, value in (
+            ("off_diagonal", off_diagonal),
+            ("intercept", intercept),
+            ("diagonal", self.diagonal),
+        ):
             require_not_negative(name, value)
         ridge = np.full((n_classes, n_classes + 1), float(off_diagonal))
         ridge[np.arange(n_classes), np.arange(n_classes)] = self.diagonal / n
@@ -306,9 +390,19 @@ class DirichletCalibration(_Matrix):
         return log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
 
     def _predict_proba(self, record):
-        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record)))
+        return softmax(
+            matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record))
+        )
 
     def _expression(self, record):
         if self.mixing_:
-            return record.tempered(self.temperature_, self.mixing_).matrix(self.matrix_, self.shift_).softmax()
-        return (record.log_probabilities * (1.0 / self.temperature_)).matrix(self.matrix_, self.shift_).softmax()
+            return (
+                record.tempered(self.temperature_, self.mixing_)
+                .matrix(self.matrix_, self.shift_)
+                .softmax()
+            )
+        return (
+            (record.log_probabilities * (1.0 / self.temperature_))
+            .matrix(self.matrix_, self.shift_)
+            .softmax()
+        )

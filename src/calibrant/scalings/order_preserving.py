@@ -22,7 +22,8 @@ from calibrant.predictions import Inputs
 
 __all__ = ["IntraOrderPreserving", "IsotonicOneVsRest", "IsotonicPreserving"]
 
-#: Where the slope may change, as log-probabilities after temperature scaling: dense where predictions are confident.
+#: Where the slope may change, as log-probabilities after temperature scaling: dense where
+#: predictions are confident.
 KNOTS = np.array([-10.0, -7.0, -5.0, -3.5, -2.0, -1.0, -0.4, -0.1])
 SMALLEST_SLOPE = 0.01
 
@@ -33,9 +34,11 @@ class IntraOrderPreserving(Calibrator):
     .. math:: Q = \mathrm{softmax}(u), \qquad u_j = G(z_j)\ (j \ne \mathrm{top}), \qquad
         u_\mathrm{top} = G(z_{(2)}) + H(z_{(1)}) - H(z_{(2)})
 
-    where z are the log-probabilities after temperature scaling, mixed with the uniform distribution at weight 1 / (n + 1),
-    :math:`z_{(1)} \ge z_{(2)}` the two largest, and G, H increasing and piecewise linear with slopes s that minimise
-    :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} \sum (s - 1)^2` over :math:`s \ge 0.01`: a convex problem with 18 unknowns.
+    where z are the log-probabilities after temperature scaling, mixed with the uniform distribution
+    at weight 1 / (n + 1), :math:`z_{(1)} \ge z_{(2)}` the two largest, and G, H increasing and
+    piecewise linear with slopes s that minimise
+    :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} \sum (s - 1)^2` over :math:`s \ge 0.01`: a
+    convex problem with 18 unknowns.
 
     Parameters
     ----------
@@ -58,26 +61,39 @@ class IntraOrderPreserving(Calibrator):
 
     Notes
     -----
-    A temperature that depends on how confident the prediction is, and on whether the class leads. The predicted class and the ranking of
-    the classes never change. It needs few rows for any number of classes, and cannot repair errors that differ between classes. The
-    paper trains networks for the same family of maps (its theorem 1); the two functions here have one optimum, found without a network.
+    A temperature that depends on how confident the prediction is, and on whether the class leads.
+    The predicted class and the ranking of the classes never change. It needs few rows for any
+    number of classes, and cannot repair errors that differ between classes. The paper trains
+    networks for the same family of maps (its theorem 1); the two functions here have one optimum,
+    found without a network.
 
     References
     ----------
-    Rahimi et al., "Intra order-preserving functions for calibration of multi-class neural networks", NeurIPS 2020.
+    Rahimi et al., "Intra order-preserving functions for calibration of multi-class neural
+    networks", NeurIPS 2020.
 
     Examples
     --------
-    >>> cal = IntraOrderPreserving().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1])
+    >>> cal = IntraOrderPreserving().fit(
+    ...     [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1]
+    ... )
     >>> cal.predict([[0.9, 0.1], [0.2, 0.8]]).tolist()
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="intra-order-preserving scaling (IOP)")
+    tags: ClassVar[Tags] = Tags(
+        keeps_argmax=True, soft_labels=True, label="intra-order-preserving scaling (IOP)"
+    )
     temperature_: float
     mixing_: float
 
-    def __init__(self, *, ridge: float = 3.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        ridge: float = 3.0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -99,17 +115,28 @@ class IntraOrderPreserving(Calibrator):
             return objective(x + SMALLEST_SLOPE)
 
         begin = np.full(2 * (len(KNOTS) + 1), 1.0 - SMALLEST_SLOPE) if start is None else start
-        end, status = projected_newton(above_least, [begin], np.ones(len(begin), dtype=bool), loose=start is not None)
+        end, status = projected_newton(
+            above_least, [begin], np.ones(len(begin), dtype=bool), loose=start is not None
+        )
         if kept is not None and start is None:
             kept["end"] = end
         self.slopes_: np.ndarray = (end + SMALLEST_SLOPE).reshape(2, -1)
         gradient = above_least(end)[1] if start is None else np.zeros(1)
-        self.gradient_: float = float(np.abs(np.where((end <= 0.0) & (gradient > 0.0), 0.0, gradient)).max())
+        self.gradient_: float = float(
+            np.abs(np.where((end <= 0.0) & (gradient > 0.0), 0.0, gradient)).max()
+        )
         self.status_ = "converged" if self.gradient_ <= 1e-7 else status
-        warn_unless_converged("intra-order-preserving scaling", self.status_, self.gradient_, "raise ridge or look at the data")
+        warn_unless_converged(
+            "intra-order-preserving scaling",
+            self.status_,
+            self.gradient_,
+            "raise ridge or look at the data",
+        )
 
     def _rows(self, z, record):
-        """The rows laid out for the search: once for all fits on the record where these share what they derive."""
+        """The rows laid out for the search: once for all fits on the record where these share
+        what they derive.
+        """
         if record.derived.get("tempered") is not z:
             return slope_rows(z, record.labels, record.weights, KNOTS)
         if "slope rows" not in record.derived:
@@ -139,9 +166,11 @@ TIE_BREAK = 1e-9
 
 
 class IsotonicPreserving(Calibrator):
-    r"""Accuracy-preserving isotonic regression (IRM): one increasing map for every probability of every class.
+    r"""Accuracy-preserving isotonic regression (IRM): one increasing map for every probability of
+    every class.
 
-    .. math:: Q_{ik} \propto g(P_{ik}), \qquad g = \arg\min_{g\ \mathrm{increasing}} \sum_i w_i \sum_k (1[y_i = k] - g(P_{ik}))^2
+    .. math:: Q_{ik} \propto g(P_{ik}), \qquad g = \arg\min_{g\ \mathrm{increasing}} \sum_i w_i
+        \sum_k (1[y_i = k] - g(P_{ik}))^2
 
     plus :math:`10^{-9} p` so that no two probabilities of a row become equal.
 
@@ -162,22 +191,28 @@ class IsotonicPreserving(Calibrator):
 
     Notes
     -----
-    The predicted class never changes. The data of all classes are shared, so it needs fewer rows than one isotonic map a class; it cannot
-    repair errors that differ between classes. A first block of 0 and a last block of 1 are smoothed as Laplace would, so that the log
-    loss stays finite. The published code leaves the rows unnormalised; here they sum to 1.
+    The predicted class never changes. The data of all classes are shared, so it needs fewer rows
+    than one isotonic map a class; it cannot repair errors that differ between classes. A first
+    block of 0 and a last block of 1 are smoothed as Laplace would, so that the log loss stays
+    finite. The published code leaves the rows unnormalised; here they sum to 1.
 
     References
     ----------
-    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty calibration", ICML 2020, section 4.2.
+    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty
+    calibration", ICML 2020, section 4.2.
 
     Examples
     --------
-    >>> cal = IsotonicPreserving().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1])
+    >>> cal = IsotonicPreserving().fit(
+    ...     [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1]
+    ... )
     >>> cal.predict([[0.9, 0.1], [0.2, 0.8]]).tolist()
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="accuracy-preserving isotonic regression (IRM)")
+    tags: ClassVar[Tags] = Tags(
+        keeps_argmax=True, soft_labels=True, label="accuracy-preserving isotonic regression (IRM)"
+    )
 
     @classmethod
     def _examples(cls):
@@ -195,7 +230,8 @@ class IsotonicPreserving(Calibrator):
         out = between_knots(P, self.score_, self.value_)
         out += TIE_BREAK * P
         out /= sum_rows(out)[:, None]
-        # Entries nearer to each other than rounding resolves may tie: the model's own label stays on top.
+        # Entries nearer to each other than rounding resolves may tie: the model's own label stays
+        # on top.
         rows = np.flatnonzero(out.argmax(axis=1) != record.predicted)
         out[rows, record.predicted[rows]] = np.nextafter(out[rows].max(axis=1), 2.0)
         return out
@@ -233,26 +269,37 @@ class IsotonicOneVsRest(Calibrator):
 
     Notes
     -----
-    It needs about a thousand rows a class. First blocks of 0 and last blocks of 1 are smoothed as Laplace would, so no row is all
-    zeros and no log loss infinite. The predicted class may change. The published code leaves the rows unnormalised.
+    It needs about a thousand rows a class. First blocks of 0 and last blocks of 1 are smoothed as
+    Laplace would, so no row is all zeros and no log loss infinite. The predicted class may change.
+    The published code leaves the rows unnormalised.
 
     References
     ----------
-    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty calibration", ICML 2020, section 4.3;
-    Zadrozny and Elkan, KDD 2002.
+    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty
+    calibration", ICML 2020, section 4.3; Zadrozny and Elkan, KDD 2002.
 
     Examples
     --------
-    >>> cal = IsotonicOneVsRest().fit([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1])
+    >>> cal = IsotonicOneVsRest().fit(
+    ...     [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6], [0.3, 0.7]], [0, 1, 1, 1]
+    ... )
     >>> cal.predict([[0.9, 0.1], [0.2, 0.8]]).tolist()
     [0, 1]
     """
 
-    tags: ClassVar[Tags] = Tags(soft_labels=True, label="one-vs-rest isotonic regression after temperature (IROvA-TS)")
+    tags: ClassVar[Tags] = Tags(
+        soft_labels=True, label="one-vs-rest isotonic regression after temperature (IROvA-TS)"
+    )
     score_: list[np.ndarray]
     value_: list[np.ndarray]
 
-    def __init__(self, *, temperature: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        temperature: bool = True,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.temperature: bool = temperature
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -270,13 +317,19 @@ class IsotonicOneVsRest(Calibrator):
         Z = self._tempered(ordered, place)
         self.score_, self.value_ = [], []
         for k in range(record.n_classes):
-            unique, mass, mean = pool_ties(Z[:, k], (record.labels == k).astype(np.float64), record.weights)
+            unique, mass, mean = pool_ties(
+                Z[:, k], (record.labels == k).astype(np.float64), record.weights
+            )
             first, last, value, block_mass = pooled_blocks(mean, mass)
             self.score_.append(flat_knots(unique[first], unique[last]))
             self.value_.append(np.repeat(smooth_ends(value, block_mass), 2))
 
     def _tempered(self, ordered, place):
-        Z = softmax(ordered.logits * (1.0 / self.temperature_)) if self.temperature else ordered.probabilities.copy()
+        Z = (
+            softmax(ordered.logits * (1.0 / self.temperature_))
+            if self.temperature
+            else ordered.probabilities.copy()
+        )
         for j in range(1, ordered.n_classes):
             same = ordered.values[:, j] == ordered.values[:, j - 1]
             Z[same, j] = Z[same, j - 1]
@@ -284,21 +337,35 @@ class IsotonicOneVsRest(Calibrator):
 
     def _predict_proba(self, record):
         Z = self._tempered(*_rising_rows(record))
-        columns = [between_knots(Z[:, k], score, value) for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))]
+        columns = [
+            between_knots(Z[:, k], score, value)
+            for k, (score, value) in enumerate(zip(self.score_, self.value_, strict=True))
+        ]
         return normalise_rows(np.column_stack(columns))
 
     def _expression(self, record):
-        Z = (record.logits * (1.0 / self.temperature_)).softmax() if self.temperature else record.probabilities
+        Z = (
+            (record.logits * (1.0 / self.temperature_)).softmax()
+            if self.temperature
+            else record.probabilities
+        )
         tables = zip(self.score_, self.value_, strict=True)
-        return join([Z.column(k).interpolate(score, value) for k, (score, value) in enumerate(tables)]).normalised()
+        return join(
+            [Z.column(k).interpolate(score, value) for k, (score, value) in enumerate(tables)]
+        ).normalised()
 
 
 def _rising_rows(record):
-    """The record with the entries of each row in rising order, and the place of each class in it, (n, K).
+    """The record with the entries of each row in rising order, and the place of each class in it,
+    (n, K).
 
-    Sums over a row then round alike whatever the order of the classes, so that equal probabilities stay equal and are pooled.
+    Sums over a row then round alike whatever the order of the classes, so that equal probabilities
+    stay equal and are pooled.
     """
     order = np.argsort(record.values, axis=1, kind="stable")
     place = np.argsort(order, axis=1)
     labels = None if record.labels is None else place[np.arange(len(record)), record.labels]
-    return replace(record, values=np.take_along_axis(record.values, order, axis=1), labels=labels), place
+    return (
+        replace(record, values=np.take_along_axis(record.values, order, axis=1), labels=labels),
+        place,
+    )

@@ -6,7 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
-from calibrant._kernels.temperature import fit_top_label, inverse_temperature, other_logits, refine_brier
+from calibrant._kernels.temperature import (
+    fit_top_label,
+    inverse_temperature,
+    other_logits,
+    refine_brier,
+)
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
@@ -23,25 +28,31 @@ BOUND_OF_TEMPERATURE = {"at lower bound": "at upper bound", "at upper bound": "a
 class TemperatureScaling(Calibrator):
     r"""Divide the logits by one temperature, chosen for the least log loss.
 
-    .. math:: Q = \mathrm{softmax}(\log P / T), \qquad T = \arg\min_{T > 0} -\sum_i w_i \log Q_{i, y_i}
+    .. math:: Q = \mathrm{softmax}(\log P / T), \qquad T = \arg\min_{T > 0} -\sum_i w_i \log Q_{i,
+        y_i}
 
-    The log loss is convex in 1/T; its root is found by a safeguarded Newton iteration to 1e-12 relative.
+    The log loss is convex in 1/T; its root is found by a safeguarded Newton iteration to 1e-12
+    relative.
 
-    With ``objective="top_label"`` the temperature of least :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted
-    class, which is not convex: bracketed on a grid of 25, then finished to 1e-10.
+    With ``objective="top_label"`` the temperature of least
+    :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted class, which is not
+    convex: bracketed on a grid of 25, then finished to 1e-10.
 
     Parameters
     ----------
     objective : {"log_loss", "top_label"}, default "log_loss"
-        What the temperature is to be good for: the whole vector, or whether the predicted label is right.
+        What the temperature is to be good for: the whole vector, or whether the predicted label is
+        right.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     temperature_ : float in [1e-3, 1e3]
-    status_ : "converged"; "flat" (all logits of a row equal: T = 1); "separable" (every row right, so the log loss has no finite optimum:
-        fitted to targets smoothed by 1 / (n + 1), which bounds the confidence); "at lower bound" (T = 1e-3), "at upper bound" (T = 1e3).
+    status_ : "converged"; "flat" (all logits of a row equal: T = 1); "separable" (every row right,
+        so the log loss has no finite optimum:
+        fitted to targets smoothed by 1 / (n + 1), which bounds the confidence); "at lower bound" (T
+        = 1e-3), "at upper bound" (T = 1e3).
 
     See Also
     --------
@@ -50,8 +61,9 @@ class TemperatureScaling(Calibrator):
 
     Notes
     -----
-    The first thing to try on a neural network: one parameter, the predicted class never changes, it cannot overfit. It cannot
-    repair errors that differ between classes: see structured matrix scaling for that.
+    The first thing to try on a neural network: one parameter, the predicted class never changes, it
+    cannot overfit. It cannot repair errors that differ between classes: see structured matrix
+    scaling for that.
 
     References
     ----------
@@ -69,7 +81,11 @@ class TemperatureScaling(Calibrator):
     status_: str
 
     def __init__(
-        self, *, objective: Literal["log_loss", "top_label"] = "log_loss", inputs: Inputs = "probability", classes: ArrayLike | None = None
+        self,
+        *,
+        objective: Literal["log_loss", "top_label"] = "log_loss",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
     ) -> None:
         self.objective: Literal["log_loss", "top_label"] = objective
         self.inputs: Inputs = inputs
@@ -85,7 +101,11 @@ class TemperatureScaling(Calibrator):
         self.temperature_: float = 1.0 / beta
         self.status_ = BOUND_OF_TEMPERATURE.get(status, status)
         if self.status_ in ("at lower bound", "at upper bound", "max steps"):
-            warn(f"temperature scaling ended {self.status_}: T = {self.temperature_:g}; look at the data.", FitWarning)
+            warn(
+                f"temperature scaling ended {self.status_}: T = {self.temperature_:g}; look at the"
+                " data.",
+                FitWarning,
+            )
 
     def _predict_proba(self, record):
         return softmax(record.logits * (1.0 / self.temperature_))
@@ -104,13 +124,17 @@ def _least_nll(record):
 
 
 def _least_top_label(record):
-    """(1 / T, status) of least top-label loss; all right or all wrong is fitted to targets smoothed by 1 / (n + 1)."""
+    """(1 / T, status) of least top-label loss; all right or all wrong is fitted to targets
+    smoothed by 1 / (n + 1).
+    """
     correct = record.correct
     alike = bool((correct == correct[0]).all())
     if alike:
         correct = np.abs(correct - 1.0 / (record.weights.sum() + 1.0))
     others = other_logits(record.logits, record.predicted)
-    beta, _, bound = fit_top_label(others, correct, record.weights, np.zeros(len(record), dtype=np.intp), 1)
+    beta, _, bound = fit_top_label(
+        others, correct, record.weights, np.zeros(len(record), dtype=np.intp), 1
+    )
     if bound[0]:
         return float(beta[0]), "at lower bound" if beta[0] < 1.0 else "at upper bound"
     return float(beta[0]), "separable" if alike else "converged"
@@ -120,19 +144,21 @@ class CategoryTemperature(Calibrator):
     r"""One temperature for each predicted class, fitted to whether that prediction is right (CSTS).
 
     .. math:: Q = \mathrm{softmax}(\log P / T_k), \quad k = \arg\max P, \qquad
-        T_k = \arg\min_T -\sum_{TP_k} w_i \log Q_{ik} - \sum_{FP_k} w_i \log(1 - Q_{ik}) + \lambda K (\ln T - \ln T_0)^2
+        T_k = \arg\min_T -\sum_{TP_k} w_i \log Q_{ik} - \sum_{FP_k} w_i \log(1 - Q_{ik}) + \lambda
+        K (\ln T - \ln T_0)^2
 
-    with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not convex in T: a grid of 25 temperatures
-    brackets the least, a root of the gradient finishes it to 1e-10.
+    with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not
+    convex in T: a grid of 25 temperatures brackets the least, a root of the gradient finishes it to
+    1e-10.
 
     Parameters
     ----------
     objective : {"log_loss", "brier"}, default "log_loss"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log_loss": gentler with a few
-        confident errors.
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer
+        of "log_loss": gentler with a few confident errors.
     ridge : float, default 1
-        λ, which holds the temperature of a class with few rows near the common one, and finite where a class has no wrong (or no
-        right) prediction. 0 is the paper's.
+        λ, which holds the temperature of a class with few rows near the common one, and finite
+        where a class has no wrong (or no right) prediction. 0 is the paper's.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -149,13 +175,15 @@ class CategoryTemperature(Calibrator):
 
     Notes
     -----
-    Use it when classes differ in quality and the question is how far to trust the predicted one: some need softening, others
-    sharpening, and one shared temperature can only do one. The class predicted never changes. Not meant for the other entries of
-    the vector, whose temperature is that of the predicted class.
+    Use it when classes differ in quality and the question is how far to trust the predicted one:
+    some need softening, others sharpening, and one shared temperature can only do one. The class
+    predicted never changes. Not meant for the other entries of the vector, whose temperature is
+    that of the predicted class.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, section 10. The ridge is ours.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    section 10. The ridge is ours.
 
     Examples
     --------
@@ -169,9 +197,13 @@ class CategoryTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="category temperature")
 
     def __init__(
-        self, *, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0, inputs: Inputs = "probability",
+        self,
+        *,
+        objective: Literal["log_loss", "brier"] = "log_loss",
+        ridge: float = 1.0,
+        inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
@@ -197,7 +229,8 @@ class CategoryTemperature(Calibrator):
         self.status_ = "at bound" if bound.any() else "converged"
         if bound.any():
             warn(
-                f"the temperature of {int(bound.sum())} classes ended at its bound (no wrong or no right predictions?); use ridge > 0.",
+                f"the temperature of {int(bound.sum())} classes ended at its bound (no wrong or no"
+                " right predictions?); use ridge > 0.",
                 FitWarning,
             )
 
@@ -209,23 +242,27 @@ class CategoryTemperature(Calibrator):
 
 
 class AwardTemperature(Calibrator):
-    r"""Temperature scaling with awards (TSwA): an award for being the predicted class, then one temperature.
+    r"""Temperature scaling with awards (TSwA): an award for being the predicted class, then one
+    temperature.
 
     .. math:: Q = \mathrm{softmax}\big((\log P + A_k e_k) / T\big), \quad k = \arg\max P
 
-    The K awards and T have the least top-label loss :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)` plus
-    :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one temperature of least top-label loss without
-    awards. At each T the loss is convex in the awards, which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
+    The K awards and T have the least top-label loss
+    :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)` plus
+    :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one
+    temperature of least top-label loss without awards. At each T the loss is convex in the awards,
+    which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
 
     Parameters
     ----------
     per_class_temperature : bool, default False
         A temperature for each predicted class as well (CSTSwA), 2 K parameters.
     objective : {"log_loss", "brier"}, default "log_loss"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer of "log_loss": gentler with a few
-        confident errors.
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer
+        of "log_loss": gentler with a few confident errors.
     ridge : float, default 1
-        λ, which keeps the awards of classes without wrong (or right) predictions finite. 0 is the paper's.
+        λ, which keeps the awards of classes without wrong (or right) predictions finite. 0 is the
+        paper's.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -243,12 +280,14 @@ class AwardTemperature(Calibrator):
 
     Notes
     -----
-    Use it when classes differ in quality: K + 1 parameters say how far each predicted class is to be trusted. A negative award may
-    leave another class on top of Q: ``predict`` then follows Q, while ``predict_confidence`` always speaks of the model's own label.
+    Use it when classes differ in quality: K + 1 parameters say how far each predicted class is to
+    be trusted. A negative award may leave another class on top of Q: ``predict`` then follows Q,
+    while ``predict_confidence`` always speaks of the model's own label.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, section 11. The ridge is ours.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    section 11. The ridge is ours.
 
     Examples
     --------
@@ -262,9 +301,14 @@ class AwardTemperature(Calibrator):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="temperature with awards")
 
     def __init__(
-        self, *, per_class_temperature: bool = False, objective: Literal["log_loss", "brier"] = "log_loss", ridge: float = 1.0,
-        inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        per_class_temperature: bool = False,
+        objective: Literal["log_loss", "brier"] = "log_loss",
+        ridge: float = 1.0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.per_class_temperature: bool = per_class_temperature
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
@@ -273,7 +317,12 @@ class AwardTemperature(Calibrator):
 
     @classmethod
     def _examples(cls):
-        return [cls(), cls(per_class_temperature=True), cls(ridge=0.0, inputs="logit"), cls(objective="brier")]
+        return [
+            cls(),
+            cls(per_class_temperature=True),
+            cls(ridge=0.0, inputs="logit"),
+            cls(objective="brier"),
+        ]
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")
@@ -282,32 +331,52 @@ class AwardTemperature(Calibrator):
         rows = other_logits(record.logits, record.predicted), record.correct, record.weights
         common, _, _ = fit_top_label(*rows, one, 1)
         of, count = (record.predicted, n_classes) if self.per_class_temperature else (one, 1)
-        options = {"award_of": record.predicted, "ridge": self.ridge * n_classes, "centre": float(np.log(common[0]))}
+        options = {
+            "award_of": record.predicted,
+            "ridge": self.ridge * n_classes,
+            "centre": float(np.log(common[0])),
+        }
         beta, award, bound = fit_top_label(*rows, of, count, n_awards=n_classes, **options)
         if objective == "brier":
             beta, award = refine_brier(beta, award, *rows, of, **options)
         self.common_temperature_: float = float(1.0 / common[0])
-        self.temperature_: float | np.ndarray = 1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])
+        self.temperature_: float | np.ndarray = (
+            1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])
+        )
         self.award_: np.ndarray = award / beta
-        right = np.bincount(record.predicted, weights=record.weights * record.correct, minlength=n_classes)
-        wrong = np.bincount(record.predicted, weights=record.weights * (1.0 - record.correct), minlength=n_classes)
-        lone = (right + wrong > 0.0) & ((right == 0.0) | (wrong == 0.0)) if self.ridge == 0.0 else np.zeros(n_classes, dtype=bool)
+        right = np.bincount(
+            record.predicted, weights=record.weights * record.correct, minlength=n_classes
+        )
+        wrong = np.bincount(
+            record.predicted, weights=record.weights * (1.0 - record.correct), minlength=n_classes
+        )
+        lone = (
+            (right + wrong > 0.0) & ((right == 0.0) | (wrong == 0.0))
+            if self.ridge == 0.0
+            else np.zeros(n_classes, dtype=bool)
+        )
         self.status_ = "at bound" if bound.any() or lone.any() else "converged"
         if self.status_ == "at bound":
             warn(
-                f"the awards or temperatures of {int(max(bound.sum(), lone.sum()))} classes ended at a bound (no wrong or no right "
-                "predictions?); use ridge > 0.",
+                f"the awards or temperatures of {int(max(bound.sum(), lone.sum()))} classes ended"
+                " at a bound (no wrong or no right predictions?); use ridge > 0.",
                 FitWarning,
             )
 
     def _predict_proba(self, record):
         logits = np.array(record.logits, dtype=np.float64)
         logits[np.arange(len(record)), record.predicted] += self.award_[record.predicted]
-        temperature = np.asarray(self.temperature_)[record.predicted, None] if self.per_class_temperature else self.temperature_
+        temperature = (
+            np.asarray(self.temperature_)[record.predicted, None]
+            if self.per_class_temperature
+            else self.temperature_
+        )
         return softmax(logits / temperature)
 
     def _expression(self, record):
         awarded = record.logits + record.predicted.gather(np.diag(self.award_))
         if self.per_class_temperature:
-            return (awarded / record.predicted.gather(np.asarray(self.temperature_)[:, None])).softmax()
+            return (
+                awarded / record.predicted.gather(np.asarray(self.temperature_)[:, None])
+            ).softmax()
         return (awarded / float(self.temperature_)).softmax()

@@ -1,4 +1,6 @@
-"""Vector scaling, plain and structured: one scale and one shift for each class's log-probability."""
+"""Vector scaling, plain and structured: one scale and one shift for each class's
+log-probability.
+"""
 
 from typing import ClassVar
 
@@ -8,7 +10,14 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.multinomial import vector_logits, vector_objective
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
 from calibrant._support.options import require_not_negative
-from calibrant._support.solving import scores_at, solve, tempered_scores, tempering, tolerance_for, warn_unless_converged
+from calibrant._support.solving import (
+    scores_at,
+    solve,
+    tempered_scores,
+    tempering,
+    tolerance_for,
+    warn_unless_converged,
+)
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
@@ -27,7 +36,9 @@ class _Vector(Calibrator):
     status_: str
 
     def _expression(self, record):
-        return (record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_).softmax()
+        return (
+            record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_
+        ).softmax()
 
 
 class VectorScaling(_Vector):
@@ -36,14 +47,17 @@ class VectorScaling(_Vector):
     .. math:: Q = \mathrm{softmax}(a \circ z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, then a, b minimising :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|a - 1|^2 + |b|^2)`.
+    with T of least log loss, then a, b minimising
+    :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|a - 1|^2 + |b|^2)`.
 
     Parameters
     ----------
     ridge : float >= 0, default 10.0
-        :math:`\lambda`, in pseudo-rows; 0 is the textbook method, which gives a class absent from the calibration set next to nothing.
+        :math:`\lambda`, in pseudo-rows; 0 is the textbook method, which gives a class absent from
+        the calibration set next to nothing.
     smooth : bool, default True
-        Mix the uniform distribution into z as above, so that a probability of exactly 0 has no leverage. False is the textbook method.
+        Mix the uniform distribution into z as above, so that a probability of exactly 0 has no
+        leverage. False is the textbook method.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -62,9 +76,10 @@ class VectorScaling(_Vector):
 
     Notes
     -----
-    For a few hundred rows a class or more. Logits have a free constant in each row, on which the method depends: z takes the one that
-    makes them log-probabilities after temperature scaling, so neither a shift nor the temperature of the input changes the answer.
-    Structured vector scaling adds a penalty that grows with the number of classes, and is safer on small calibration sets.
+    For a few hundred rows a class or more. Logits have a free constant in each row, on which the
+    method depends: z takes the one that makes them log-probabilities after temperature scaling, so
+    neither a shift nor the temperature of the input changes the answer. Structured vector scaling
+    adds a penalty that grows with the number of classes, and is safer on small calibration sets.
 
     References
     ----------
@@ -81,7 +96,12 @@ class VectorScaling(_Vector):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="vector scaling")
 
     def __init__(
-        self, *, ridge: float = 10.0, smooth: bool = True, inputs: Inputs = "probability", classes: ArrayLike | None = None
+        self,
+        *,
+        ridge: float = 10.0,
+        smooth: bool = True,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
     ) -> None:
         self.ridge: float = ridge
         self.smooth: bool = smooth
@@ -98,24 +118,39 @@ class VectorScaling(_Vector):
         self.temperature_, self.mixing_ = tempering(record, self.smooth)
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(
-            scores_at(record, self.temperature_, self.mixing_), record.labels, record.weights, self.ridge / n, identity
+            scores_at(record, self.temperature_, self.mixing_),
+            record.labels,
+            record.weights,
+            self.ridge / n,
+            identity,
         )
-        theta, self.status_, self.gradient_ = solve(objective, np.repeat(identity, record.n_classes, axis=1))
+        theta, self.status_, self.gradient_ = solve(
+            objective, np.repeat(identity, record.n_classes, axis=1)
+        )
         self.scale_, self.shift_ = theta
-        warn_unless_converged("vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
+        warn_unless_converged(
+            "vector scaling", self.status_, self.gradient_, "raise ridge or look at the data"
+        )
 
     def _predict_proba(self, record):
-        return softmax(vector_logits(np.stack([self.scale_, self.shift_]), scores_at(record, self.temperature_, self.mixing_)))
+        return softmax(
+            vector_logits(
+                np.stack([self.scale_, self.shift_]),
+                scores_at(record, self.temperature_, self.mixing_),
+            )
+        )
 
 
 class StructuredVectorScaling(_Vector):
-    r"""Structured vector scaling (SVS): after temperature scaling, a scale and a shift for each class, shrunk towards none.
+    r"""Structured vector scaling (SVS): after temperature scaling, a scale and a shift for each
+    class, shrunk towards none.
 
     .. math:: Q = \mathrm{softmax}((1 + v) \circ z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, and v, b minimising :math:`\mathrm{mean\ log\ loss} + \lambda \frac{K}{n} (|v|^2 + |b|^2)`. The problem is
-    convex; Newton's method ends where the largest entry of its gradient is below 1e-8.
+    with T of least log loss, and v, b minimising
+    :math:`\mathrm{mean\ log\ loss} + \lambda \frac{K}{n} (|v|^2 + |b|^2)`. The problem is convex;
+    Newton's method ends where the largest entry of its gradient is below 1e-8.
 
     Parameters
     ----------
@@ -128,7 +163,8 @@ class StructuredVectorScaling(_Vector):
     ----------
     temperature_ : float, of the first step.
     scale_, shift_ : (K,), 1 + v and b.
-    mixing_ : float, the share 1 / (n + 1) of the uniform distribution in z; n is the sum of the weights.
+    mixing_ : float, the share 1 / (n + 1) of the uniform distribution in z; n is the sum of the
+        weights.
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
 
@@ -139,19 +175,26 @@ class StructuredVectorScaling(_Vector):
 
     Notes
     -----
-    A safe choice from K = 2 to K = 1000: with few rows it is temperature scaling, with many it repairs each class. A class absent from
-    the calibration set keeps about its prior share. With more rows than classes squared, see structured matrix scaling.
+    A safe choice from K = 2 to K = 1000: with few rows it is temperature scaling, with many it
+    repairs each class. A class absent from the calibration set keeps about its prior share. With
+    more rows than classes squared, see structured matrix scaling.
 
     References
     ----------
-    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration", 2025 (arXiv:2511.03685).
+    Berta, Holzmüller, Jordan and Bach, "Structured matrix scaling for multi-class calibration",
+    2025 (arXiv:2511.03685).
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet([1, 1, 1], 500)
-    >>> y = (P * [3, 1, 1] / (P * [3, 1, 1]).sum(1, keepdims=True)).cumsum(1).__gt__(rng.random((500, 1))).argmax(1)
+    >>> y = (
+    ...     (P * [3, 1, 1] / (P * [3, 1, 1]).sum(1, keepdims=True))
+    ...     .cumsum(1)
+    ...     .__gt__(rng.random((500, 1)))
+    ...     .argmax(1)
+    ... )
     >>> cal = StructuredVectorScaling().fit(P, y)
     >>> cal.status_, bool(cal.shift_[0] > cal.shift_[1])
     ('converged', True)
@@ -159,7 +202,13 @@ class StructuredVectorScaling(_Vector):
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="structured vector scaling (SVS)")
 
-    def __init__(self, *, ridge: float = 1.0, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        ridge: float = 1.0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -173,11 +222,20 @@ class StructuredVectorScaling(_Vector):
         n, n_classes = float(record.weights.sum()), record.n_classes
         z, self.temperature_, self.mixing_ = tempered_scores(record)
         identity = np.array([[1.0], [0.0]])
-        objective = vector_objective(z, record.labels, record.weights, self.ridge * n_classes / n, identity)
+        objective = vector_objective(
+            z, record.labels, record.weights, self.ridge * n_classes / n, identity
+        )
         start = np.repeat(identity, n_classes, axis=1)
-        theta, self.status_, self.gradient_ = solve(objective, start, record.memory_of("structured vector"), tolerance_for(z))
+        theta, self.status_, self.gradient_ = solve(
+            objective, start, record.memory_of("structured vector"), tolerance_for(z)
+        )
         self.scale_, self.shift_ = theta
-        warn_unless_converged("structured vector scaling", self.status_, self.gradient_, "raise ridge or look at the data")
+        warn_unless_converged(
+            "structured vector scaling",
+            self.status_,
+            self.gradient_,
+            "raise ridge or look at the data",
+        )
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)

@@ -1,4 +1,6 @@
-"""The safe default: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
+"""The safe default: try what fits the data, average by out-of-fold evidence, and do nothing
+without any.
+"""
 
 import sys
 import time
@@ -33,7 +35,9 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Called with what is done; speaks on the error stream where asked to, and only once the work has taken two seconds."""
+    """Called with what is done; speaks on the error stream where asked to, and only once the
+    work has taken two seconds.
+    """
 
     def __init__(self, verbose: bool) -> None:
         self.verbose: bool = verbose
@@ -53,7 +57,9 @@ class Trial:
     member: Calibrator
 
 
-def fitted(candidates: Sequence[Candidate], record: Predictions) -> tuple[list[Trial], dict[str, str]]:
+def fitted(
+    candidates: Sequence[Candidate], record: Predictions
+) -> tuple[list[Trial], dict[str, str]]:
     """The candidates fitted on the record, and by name why others could not be."""
     trials, notes = [], {}
     for candidate in candidates:
@@ -67,11 +73,17 @@ def fitted(candidates: Sequence[Candidate], record: Predictions) -> tuple[list[T
 
 
 def tried(
-    candidates: Sequence[Candidate], pieces: Pieces, folds: np.ndarray, objective: str, progress: Callable[[str], None]
+    candidates: Sequence[Candidate],
+    pieces: Pieces,
+    folds: np.ndarray,
+    objective: str,
+    progress: Callable[[str], None],
 ) -> tuple[list[Trial], HeldOut, dict[str, str]]:
-    """(trials on all rows, out-of-fold predictions in brief, notes); ``folds`` is the number of each piece's fold, (m,).
+    """(trials on all rows, out-of-fold predictions in brief, notes); ``folds`` is the number of
+    each piece's fold, (m,).
 
-    The first candidate cannot fail; another that does, on all rows or in a fold, is left out with a note.
+    The first candidate cannot fail; another that does, on all rows or in a fold, is left out with a
+    note.
     """
     trials, notes = fitted(candidates, pieces.record)
     held_out, failed, n_folds = HeldOut(pieces, len(trials), objective), set(), int(1 + folds.max())
@@ -83,7 +95,11 @@ def tried(
         del fit
         ready = {t.candidate.name: t.member for t in [trials[0], *again]}
         # Of one that failed, the predictions as they are: they are dropped below.
-        held_out.add(folds == k, place, (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials))
+        held_out.add(
+            folds == k,
+            place,
+            (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials),
+        )
         progress(f"fold {k + 1} of {n_folds}")
     kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
     return [trials[j] for j in kept], held_out.only(kept), notes
@@ -96,28 +112,34 @@ FEW_ROWS, FOLDS_OF_FEW = 500, 10
 class AutoCalibrator(Circumstances):
     r"""Average calibrators by the evidence of their out-of-fold scores, doing nothing among them.
 
-    Every candidate that fits the number of rows and classes predicts each row out of fold. Its weight in their average is
+    Every candidate that fits the number of rows and classes predicts each row out of fold. Its
+    weight in their average is
 
     .. math:: w_j = \mathbb{E}_u \frac{\pi_j e^{-L_j(u) / 2}}{\sum_k \pi_k e^{-L_k(u) / 2}}, \qquad
-              L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad u \sim \mathrm{Dirichlet}(1, \ldots, 1)
+              L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad u \sim \mathrm{Dirichlet}(1, \ldots,
+              1)
 
-    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot tell apart share the weight. Doing
-    nothing has half of the prior :math:`\pi` and the others an equal share of the rest, so that few rows, on which one candidate out of
-    many looks good by chance, leave the predictions nearly as they are. The convex combination of candidates with the best out-of-fold
-    score, their stack, is weighed as one more. A gain of z standard errors out of fold earns the average the share
-    :math:`z^4 / (z^4 + (17 / \sqrt n)^4)`, the uncalibrated predictions the rest. Its members are fitted on all rows.
+    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot
+    tell apart share the weight. Doing nothing has half of the prior :math:`\pi` and the others an
+    equal share of the rest, so that few rows, on which one candidate out of many looks good by
+    chance, leave the predictions nearly as they are. The convex combination of candidates with the
+    best out-of-fold score, their stack, is weighed as one more. A gain of z standard errors out of
+    fold earns the average the share :math:`z^4 / (z^4 + (17 / \sqrt n)^4)`, the uncalibrated
+    predictions the rest. Its members are fitted on all rows.
 
     Parameters
     ----------
     policy : {"average", "closed_test"}, default "average"
-        "closed_test" updates the risk of one event by the least that :class:`ClosedTest` asks for: nothing, an intercept, intercept and
-        slope, or a curve. It averages nothing, and takes none of the options below but ``inputs`` and ``classes``.
+        "closed_test" updates the risk of one event by the least that :class:`ClosedTest` asks for:
+        nothing, an intercept, intercept and slope, or a curve. It averages nothing, and takes none
+        of the options below but ``inputs`` and ``classes``.
     methods : "auto", or a list of names from ``calibrant.select.candidates.CANDIDATES``
     objective : {"log_loss", "brier"}
     cv : int, default 5
         Number of folds, stratified by class; ten below 500 rows.
     max_cost : float, optional
-        Most relative cost of one fit of all candidates, temperature scaling being 1; the dearest are dropped first.
+        Most relative cost of one fit of all candidates, temperature scaling being 1; the dearest
+        are dropped first.
     random_state : int, default 0
         Seed of the folds and of the bootstrap.
     verbose : bool, default False
@@ -128,11 +150,14 @@ class AutoCalibrator(Circumstances):
     Attributes
     ----------
     members_, weights_ : the averaged calibrators, fitted on all rows, and their weights.
-    table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
+    table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
+        difference to uncalibrated), weight, note.
     score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
     shift_ : the ``LabelShift`` to the class rates of ``unlabeled``, or None.
-    gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of unknown class.
-    status_ : "pooled", "identity: too few rows", or "identity: no evidence"; "closed test: " and what it chose.
+    gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of
+        unknown class.
+    status_ : "pooled", "identity: too few rows", or "identity: no evidence"; "closed test: " and
+        what it chose.
 
     See Also
     --------
@@ -141,16 +166,20 @@ class AutoCalibrator(Circumstances):
 
     Notes
     -----
-    Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
-    none at all under a shift. Below 20 rows it returns the predictions as they are; with one class only, it weighs the class rates alone
-    against them. The comparison with doing nothing counts one row more in gain and error, of which every class is equally true: zeros that
-    few rows have not yet shown to be wrong are a risk all the same. Equal rows count as one of their summed weight, so that repetition and
-    row order change nothing; where equal predictions differ in label, a row's weight is dealt out over the folds as so many rows would be.
+    Use it when you do not want to choose. The evidence is out of fold on the calibration rows:
+    strong, but no guarantee on new data, and none at all under a shift. Below 20 rows it returns
+    the predictions as they are; with one class only, it weighs the class rates alone against them.
+    The comparison with doing nothing counts one row more in gain and error, of which every class is
+    equally true: zeros that few rows have not yet shown to be wrong are a risk all the same. Equal
+    rows count as one of their summed weight, so that repetition and row order change nothing; where
+    equal predictions differ in label, a row's weight is dealt out over the folds as so many rows
+    would be.
 
     References
     ----------
-    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian Analysis 13, 2018;
-    the stack among what it averages is ours. Learning rates: Vovk and Zhdanov, "Prediction with expert advice for the Brier game", 2009.
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions",
+    Bayesian Analysis 13, 2018; the stack among what it averages is ours. Learning rates: Vovk and
+    Zhdanov, "Prediction with expert advice for the Brier game", 2009.
 
     Examples
     --------
@@ -170,10 +199,18 @@ class AutoCalibrator(Circumstances):
     weights_: np.ndarray
 
     def __init__(
-        self, *, policy: Literal["average", "closed_test"] = "average", methods: str | Sequence[str] = "auto",
-        objective: Literal["log_loss", "brier"] = "log_loss", cv: int = 5, max_cost: float | None = None, random_state: int = 0,
-        verbose: bool = False, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        policy: Literal["average", "closed_test"] = "average",
+        methods: str | Sequence[str] = "auto",
+        objective: Literal["log_loss", "brier"] = "log_loss",
+        cv: int = 5,
+        max_cost: float | None = None,
+        random_state: int = 0,
+        verbose: bool = False,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.policy: Literal["average", "closed_test"] = policy
         self.methods: str | Sequence[str] = methods
         self.objective: Literal["log_loss", "brier"] = objective
@@ -187,7 +224,11 @@ class AutoCalibrator(Circumstances):
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What the candidates can use, and once fitted what those in use need."""
-        able = [c.tags for c in CANDIDATES[: None if self.policy == "average" else 0] if self.methods == "auto" or c.name in self.methods]
+        able = [
+            c.tags
+            for c in CANDIDATES[: None if self.policy == "average" else 0]
+            if self.methods == "auto" or c.name in self.methods
+        ]
         return Tags(
             random=True,
             soft_labels=True,
@@ -218,7 +259,9 @@ class AutoCalibrator(Circumstances):
         if (pieces.labels == pieces.labels[0]).all():
             names = {"class rates"}.intersection(names or {"class rates"})
         with one_blas_thread():
-            candidates = candidates_for(self.n_fit_, record.n_classes, names, self.max_cost, self.given_)
+            candidates = candidates_for(
+                self.n_fit_, record.n_classes, names, self.max_cost, self.given_
+            )
             self._choose(pieces.record, *self._try(pieces, candidates))
 
     def _do_nothing(self, record, why):
@@ -228,12 +271,15 @@ class AutoCalibrator(Circumstances):
         all_rows = np.arange(len(record))
         held = HeldOut(Pieces(record, all_rows, record.weights), 1, self.objective)
         held.add(all_rows >= 0, all_rows, [record.probabilities])
-        self.score_ = self.uncalibrated_score_ = float(np.average(held.losses(np.ones(1)), weights=record.weights))
+        self.score_ = self.uncalibrated_score_ = float(
+            np.average(held.losses(np.ones(1)), weights=record.weights)
+        )
 
     def _test(self, record):
         if record.n_classes > 2 or record.cluster is not None:
             raise InputError(
-                f'policy="closed_test" takes two classes and independent rows; got {record.n_classes:,} classes'
+                'policy="closed_test" takes two classes and independent rows; got'
+                f" {record.n_classes:,} classes"
                 f"{'' if record.cluster is None else ' and clusters'}; leave policy out."
             )
         self._do_nothing(record, "")
@@ -241,19 +287,32 @@ class AutoCalibrator(Circumstances):
         self.members_, self.status_ = [member], f"closed test: {member.maps_[0].chosen_}"
 
     def _try(self, pieces, candidates):
-        n_folds = min(self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row))
+        n_folds = min(
+            self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row)
+        )
         folds = folds_of(pieces.labels, pieces.cluster, n_folds, self.random_state)
         return tried(candidates, pieces, folds, self.objective, Progress(self.verbose))
 
     def _choose(self, record, trials, held_out, notes):
-        weight, found = held_out.weight, evidence_pool(held_out, len(trials), self.n_fit_, self.random_state)
+        weight, found = (
+            held_out.weight,
+            evidence_pool(held_out, len(trials), self.n_fit_, self.random_state),
+        )
         means = [float(np.average(row, weights=weight)) for row in found.losses]
-        self.uncalibrated_score_, self.gain_in_errors_, self.weights_ = means[0], found.gain_in_errors, found.weights
+        self.uncalibrated_score_, self.gain_in_errors_, self.weights_ = (
+            means[0],
+            found.gain_in_errors,
+            found.weights,
+        )
         self.score_ = float(np.average(held_out.losses(found.shares), weights=weight))
         self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
         record.memory["exact"] = True
-        self.members_: list[Calibrator] = [t.member for t in fitted([trials[j].candidate for j in found.members], record)[0]]
-        self.table_: list[dict[str, Any]] = table_of([t.candidate.name for t in trials], found, weight, notes)
+        self.members_: list[Calibrator] = [
+            t.member for t in fitted([trials[j].candidate for j in found.members], record)[0]
+        ]
+        self.table_: list[dict[str, Any]] = table_of(
+            [t.candidate.name for t in trials], found, weight, notes
+        )
 
     def _predict_proba(self, record):
         out = np.zeros((len(record), record.n_classes))
@@ -262,12 +321,18 @@ class AutoCalibrator(Circumstances):
         return self._at_use(out)
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, as its members that use groups read them."""
+        """Count by column of groups the rows whose level the fit had not seen, as its members
+        that use groups read them.
+        """
         require_fitted(self, "members_")
-        return next((found for member in self.members_ if (found := member.unseen_rows(groups))), {})
+        return next(
+            (found for member in self.members_ if (found := member.unseen_rows(groups))), {}
+        )
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of; None where no member has any."""
+        """The levels of each column of groups that its expression takes positions of; None where
+        no member has any.
+        """
         require_fitted(self, "members_")
         return same_levels(member.group_levels() for member in self.members_)
 
@@ -276,11 +341,16 @@ class AutoCalibrator(Circumstances):
         return out if self.shift_ is None else self.shift_.express_adapted(out)
 
     def explain(self) -> str:
-        """One sentence: the data, what was pooled with what weights, and how strong the evidence against doing nothing is."""
+        """One sentence: the data, what was pooled with what weights, and how strong the evidence
+        against doing nothing is.
+        """
         require_fitted(self, "members_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
         if self.status_.startswith("closed test: "):
             return f"{data}: the closed test asks for {self.status_.removeprefix('closed test: ')}."
         if self.status_ != "pooled":
             return f"{data}: left uncalibrated ({self.status_.removeprefix('identity: ')})."
-        return f"{data}: {weights_told(self.table_)}; uncalibrated rejected by {self.gain_in_errors_:.1f} standard errors."
+        return (
+            f"{data}: {weights_told(self.table_)}; uncalibrated rejected by"
+            f" {self.gain_in_errors_:.1f} standard errors."
+        )

@@ -1,4 +1,6 @@
-"""The safe default for forecasts: try what fits the data, average by out-of-fold evidence, and do nothing without any."""
+"""The safe default for forecasts: try what fits the data, average by out-of-fold evidence, and
+do nothing without any.
+"""
 
 import warnings
 from collections.abc import Sequence
@@ -27,14 +29,17 @@ __all__ = ["AutoRegressionCalibrator"]
 
 
 class AutoRegressionCalibrator(RegressionCalibrator):
-    r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, doing nothing among them.
+    r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, doing nothing
+    among them.
 
     .. math:: F^{-1}(q) = \sum_j w_j F_j^{-1}(q)
 
-    over :class:`DistributionRecalibration` with a spread that depends on the std, with one that depends on the mean and, of forecasts that
-    are not normal, from their mean and std, with weights :math:`w_j \propto e^{-S_j / 4}` by the sum :math:`S_j` of the log losses (or the
-    CRPS in their units) of rows that the fit did not see. They shrink by themselves; the whole is averaged with doing nothing, by the
-    normal probability of its gain in CRPS over its standard error. Its members are fitted on all rows. Each output is decided on its own.
+    over :class:`DistributionRecalibration` with a spread that depends on the std, with one that
+    depends on the mean and, of forecasts that are not normal, from their mean and std, with weights
+    :math:`w_j \propto e^{-S_j / 4}` by the sum :math:`S_j` of the log losses (or the CRPS in their
+    units) of rows that the fit did not see. They shrink by themselves; the whole is averaged with
+    doing nothing, by the normal probability of its gain in CRPS over its standard error. Its
+    members are fitted on all rows. Each output is decided on its own.
 
     Parameters
     ----------
@@ -43,20 +48,25 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     cv : int, default 5
         Number of folds.
     max_cost : float, optional
-        Most relative cost of one fit of all candidates, STD scaling being 1: cheaper ones are tried too, and the dearest are dropped first.
+        Most relative cost of one fit of all candidates, STD scaling being 1: cheaper ones are tried
+        too, and the dearest are dropped first.
     random_state : int, default 0
         Seed of the folds.
 
     Attributes
     ----------
-    members_, weights_ : the averaged calibrators, fitted on all rows, and their weights; for d outputs lists, as are the following (the
+    members_, weights_ : the averaged calibrators, fitted on all rows, and their weights; for d
+        outputs lists, as are the following (the
         numbers (d,) arrays).
-    table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its difference to uncalibrated), weight, note.
-    score_, uncalibrated_score_, gain_in_errors_ : of what is used and of doing nothing, and the average's gain in CRPS in standard errors.
+    table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
+        difference to uncalibrated), weight, note.
+    score_, uncalibrated_score_, gain_in_errors_ : of what is used and of doing nothing, and the
+        average's gain in CRPS in standard errors.
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "pooled", "identity: too few rows", "identity: no error", "identity: one outcome", or "identity: no evidence".
+    status_ : "pooled", "identity: too few rows", "identity: no error", "identity: one outcome", or
+        "identity: no evidence".
 
     See Also
     --------
@@ -66,19 +76,22 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     Notes
     -----
-    Use it when you do not want to choose. The evidence is out of fold on the calibration rows: strong, but no guarantee on new data, and
-    none at all under a shift; choose :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, where every
-    outcome is exactly the mean, or where all outcomes are the same number, the forecasts are left as they are. Quantiles are averaged, not
-    probabilities: a linear pool of calibrated distributions is too wide (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one
-    of their summed weight, so that repetition and row order change nothing; where equal forecasts have different outcomes, a row's weight
-    is dealt out over the folds as so many rows would be.
+    Use it when you do not want to choose. The evidence is out of fold on the calibration rows:
+    strong, but no guarantee on new data, and none at all under a shift; choose
+    :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, where
+    every outcome is exactly the mean, or where all outcomes are the same number, the forecasts are
+    left as they are. Quantiles are averaged, not probabilities: a linear pool of calibrated
+    distributions is too wide (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one of
+    their summed weight, so that repetition and row order change nothing; where equal forecasts have
+    different outcomes, a row's weight is dealt out over the folds as so many rows would be.
 
     References
     ----------
-    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions" (the weights are its pseudo-Bayesian
-    model averaging), Bayesian Analysis 13, 2018; Gneiting and Ranjan, "Combining predictive distributions", Electronic Journal of
-    Statistics 7, 2013; Lichtendahl, Grushka-Cockayne and Winkler, "Is it better to average probabilities or quantiles?", Management
-    Science 59, 2013.
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions"
+    (the weights are its pseudo-Bayesian model averaging), Bayesian Analysis 13, 2018; Gneiting and
+    Ranjan, "Combining predictive distributions", Electronic Journal of Statistics 7, 2013;
+    Lichtendahl, Grushka-Cockayne and Winkler, "Is it better to average probabilities or
+    quantiles?", Management Science 59, 2013.
 
     Examples
     --------
@@ -91,15 +104,28 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     ('pooled', True)
     """
 
-    tags: ClassVar[Tags] = Tags(output="distribution", random=True, label="automatic choice of forecasts")
+    tags: ClassVar[Tags] = Tags(
+        output="distribution", random=True, label="automatic choice of forecasts"
+    )
     learns: ClassVar[tuple[str, ...]] = (
-        "members_", "weights_", "table_", "score_", "uncalibrated_score_", "gain_in_errors_", "n_fit_",
-    )  # fmt: skip
+        "members_",
+        "weights_",
+        "table_",
+        "score_",
+        "uncalibrated_score_",
+        "gain_in_errors_",
+        "n_fit_",
+    )
 
     def __init__(
-        self, *, methods: str | Sequence[str] = "auto", objective: Literal["nll", "crps"] = "nll", cv: int = 5,
-        max_cost: float | None = None, random_state: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        methods: str | Sequence[str] = "auto",
+        objective: Literal["nll", "crps"] = "nll",
+        cv: int = 5,
+        max_cost: float | None = None,
+        random_state: int = 0,
+    ) -> None:
         self.methods: str | Sequence[str] = methods
         self.objective: Literal["nll", "crps"] = objective
         self.cv: int = cv
@@ -118,10 +144,16 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         names_of(self.methods, REGRESSION_CANDIDATES)
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        *more: Any,
+        std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
-    ) -> Self:  # fmt: skip
-        """As every calibrator of forecasts, and with ``cluster``, (n,) labels: no fold cuts apart rows that share one.
+    ) -> Self:
+        """As every calibrator of forecasts, and with ``cluster``, (n,) labels: no fold cuts apart
+        rows that share one.
 
         Returns
         -------
@@ -142,28 +174,45 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         if (record.y == record.y[0]).all():
             # A bias would make it the mean, and nothing says how far other outcomes are from it.
             return self._nothing(record, "one outcome")
-        folds = folds_of(np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state)
+        folds = folds_of(
+            np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state
+        )
         names = names_of(self.methods, REGRESSION_CANDIDATES)
         normal = isinstance(record.forecast, NormalForecast)
-        tried, notes = self._try(record, folds, regression_candidates_for(n, names, self.max_cost, normal=normal))
+        tried, notes = self._try(
+            record, folds, regression_candidates_for(n, names, self.max_cost, normal=normal)
+        )
         return self._pooled(record, tried, folds, notes)
 
     def _nothing(self, record, why):
         score = float(np.average(SCORES[self.objective].losses_of(record), weights=record.weights))
         return {
-            "members_": [ForecastIdentity().fit_record(record)], "weights_": np.ones(1), "table_": [], "score_": score,
-            "uncalibrated_score_": score, "gain_in_errors_": 0.0, "n_fit_": float(record.weights.sum()), "status": f"identity: {why}",
-        }  # fmt: skip
+            "members_": [ForecastIdentity().fit_record(record)],
+            "weights_": np.ones(1),
+            "table_": [],
+            "score_": score,
+            "uncalibrated_score_": score,
+            "gain_in_errors_": 0.0,
+            "n_fit_": float(record.weights.sum()),
+            "status": f"identity: {why}",
+        }
 
     def _try(self, record, folds, candidates):
-        """([(candidate, its forecasts of every fold)], notes); one that fails is left out with a note."""
+        """([(candidate, its forecasts of every fold)], notes); one that fails is left out with a
+        note.
+        """
         found, notes = [], {}
         for candidate in candidates:
             try:
                 # Scores that are not finite are found later; they need no warning on the way.
-                with warnings.catch_warnings(), np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+                with (
+                    warnings.catch_warnings(),
+                    np.errstate(invalid="ignore", over="ignore", divide="ignore"),
+                ):
                     warnings.simplefilter("ignore", CalibrationWarning)
-                    said = [_said(candidate, record, folds == k) for k in range(int(folds.max()) + 1)]
+                    said = [
+                        _said(candidate, record, folds == k) for k in range(int(folds.max()) + 1)
+                    ]
             except (InputError, np.linalg.LinAlgError) as error:
                 notes[candidate.name] = str(error)
                 continue
@@ -173,19 +222,32 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     def _pooled(self, record, tried, folds, notes):
         held = HeldOutForecasts(record, folds, [said for _, said in tried], self.objective)
         # Doing nothing stays, whatever its score.
-        good = np.array([j == 0 or bool(np.isfinite(losses).all()) for j, losses in enumerate(held.own)])
-        notes |= {c.name: "its score is not finite in some rows" for (c, _), fine in zip(tried, good, strict=True) if not fine}
-        tried, held = [one for one, fine in zip(tried, good, strict=True) if fine], held.only(np.flatnonzero(good))
+        good = np.array(
+            [j == 0 or bool(np.isfinite(losses).all()) for j, losses in enumerate(held.own)]
+        )
+        notes |= {
+            c.name: "its score is not finite in some rows"
+            for (c, _), fine in zip(tried, good, strict=True)
+            if not fine
+        }
+        tried, held = (
+            [one for one, fine in zip(tried, good, strict=True) if fine],
+            held.only(np.flatnonzero(good)),
+        )
         found = forecast_pool(held)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             members = [tried[j][0].make().fit_record(record) for j in found.members]
         return {
-            "members_": members, "weights_": found.weights, "table_": table_of([c.name for c, _ in tried], found, held.weight, notes),
+            "members_": members,
+            "weights_": found.weights,
+            "table_": table_of([c.name for c, _ in tried], found, held.weight, notes),
             "score_": float(np.average(held.losses(found.shares), weights=held.weight)),
-            "uncalibrated_score_": float(np.average(held.own[0], weights=held.weight)), "gain_in_errors_": found.gain_in_errors,
-            "n_fit_": float(record.weights.sum()), "status": "identity: no evidence" if found.members == [0] else "pooled",
-        }  # fmt: skip
+            "uncalibrated_score_": float(np.average(held.own[0], weights=held.weight)),
+            "gain_in_errors_": found.gain_in_errors,
+            "n_fit_": float(record.weights.sum()),
+            "status": "identity: no evidence" if found.members == [0] else "pooled",
+        }
 
     def _predict_output(self, forecast, members, weights, **_):
         return averaged([member.predict(forecast) for member in members], weights)
@@ -195,20 +257,40 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         return each[0] if len(each) == 1 else SymbolicAverage(each, weights)
 
     def explain(self) -> str:
-        """One sentence an output: the data, what was chosen, and how strong the evidence against doing nothing is."""
+        """One sentence an output: the data, what was chosen, and how strong the evidence against
+        doing nothing is.
+        """
         require_fitted(self, "n_outputs_")
-        said = [self._explained(**{name.rstrip("_"): self._of(name, j) for name in self.learns}) for j in range(max(self.n_outputs_, 1))]
+        said = [
+            self._explained(**{name.rstrip("_"): self._of(name, j) for name in self.learns})
+            for j in range(max(self.n_outputs_, 1))
+        ]
         names = self.output_names_ or [f"Output {j}" for j in range(self.n_outputs_)]
-        return "\n".join(f"{name}: {each}" for name, each in zip(names, said, strict=True)) if self.n_outputs_ else said[0]
+        return (
+            "\n".join(f"{name}: {each}" for name, each in zip(names, said, strict=True))
+            if self.n_outputs_
+            else said[0]
+        )
 
     def _explained(self, members, weights, table, score, uncalibrated_score, gain_in_errors, n_fit):
         rows = f"{n_fit:,.0f} rows"
         if not table:
-            return f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, no error in any of them, or one outcome)."
+            return (
+                f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, no error in"
+                " any of them, or one outcome)."
+            )
         if len(members) == 1 and isinstance(members[0], ForecastIdentity):
-            return f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
-        against = f"{SCORES[self.objective].name} {score:.4g} out of fold against {uncalibrated_score:.4g}"
-        return f"{rows}: {weights_told(table)}; {against}; uncalibrated rejected by {gain_in_errors:.1f} standard errors."
+            return (
+                f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
+            )
+        against = (
+            f"{SCORES[self.objective].name} {score:.4g} out of fold against"
+            f" {uncalibrated_score:.4g}"
+        )
+        return (
+            f"{rows}: {weights_told(table)}; {against}; uncalibrated rejected by"
+            f" {gain_in_errors:.1f} standard errors."
+        )
 
 
 def _said(candidate, record, held):

@@ -17,7 +17,12 @@ from calibrant.maps.venn_abers import VennAbers
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale
 from calibrant.regression.quantile_recalibration import IntervalCalibration, QuantileRecalibration
-from calibrant.regression.variance import ForecastIdentity, IsotonicVariance, StdScaling, VarianceBinning
+from calibrant.regression.variance import (
+    ForecastIdentity,
+    IsotonicVariance,
+    StdScaling,
+    VarianceBinning,
+)
 from calibrant.scalings.constant import ClassRates, Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling, EnsembleTemperature
 from calibrant.scalings.matrix import StructuredMatrixScaling
@@ -41,7 +46,9 @@ __all__ = [
 
 
 def affordable(candidates: Sequence[Any], max_cost: float | None = None) -> list[Any]:
-    """Cheapest first, without the dearest while the costs sum to more than ``max_cost``; the cheapest always stays."""
+    """Cheapest first, without the dearest while the costs sum to more than ``max_cost``; the
+    cheapest always stays.
+    """
     kept = sorted(candidates, key=lambda c: c.cost)
     while max_cost is not None and len(kept) > 1 and sum(c.cost for c in kept) > max_cost:
         kept.pop()
@@ -67,7 +74,8 @@ class Candidate:
     ----------
     name : what the tables call it.
     make : makes it, unfitted.
-    cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried does not depend on the clock.
+    cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried
+        does not depend on the clock.
     min_rows : fewest rows it is tried with.
     classes : fewest and most classes it is tried with.
     """
@@ -94,11 +102,19 @@ CANDIDATES = (
     Candidate("intra-order-preserving scaling", IntraOrderPreserving, 12.0, classes=(2, 40)),
     Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, classes=(2, 40)),
     Candidate("sigmoid of the log-odds", lambda: OneVsRest(Platt()), 4.0, 100.0, (2, 40)),
-    Candidate("sigmoid of the probability", lambda: OneVsRest(Platt(scale="probability")), 4.0, 100.0, (2, 40)),
+    Candidate(
+        "sigmoid of the probability",
+        lambda: OneVsRest(Platt(scale="probability")),
+        4.0,
+        100.0,
+        (2, 40),
+    ),
     Candidate("beta calibration", lambda: OneVsRest(Beta()), 6.0, 100.0, (2, 40)),
     Candidate("quadratic scaling", lambda: OneVsRest(QuadraticScaling()), 8.0, 100.0, (2, 40)),
     Candidate("spline", lambda: OneVsRest(Spline()), 15.0, 250.0, (2, 40)),
-    Candidate("centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)),
+    Candidate(
+        "centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)
+    ),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
     Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10)),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
@@ -106,12 +122,18 @@ CANDIDATES = (
 
 
 def candidates_for(
-    n: float, n_classes: int, names: Collection[str] | None = None, max_cost: float | None = None, given: Collection[str] = ()
+    n: float,
+    n_classes: int,
+    names: Collection[str] | None = None,
+    max_cost: float | None = None,
+    given: Collection[str] = (),
 ) -> list[Candidate]:
-    """The candidates for n rows (sum of weights) and K classes, cheapest first; the uncalibrated one is always among them.
+    """The candidates for n rows (sum of weights) and K classes, cheapest first; the uncalibrated
+    one is always among them.
 
-    ``given`` are those of "X", "reference" and "groups" that come with the rows: what needs another is not tried.
-    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``.
+    ``given`` are those of "X", "reference" and "groups" that come with the rows: what needs another
+    is not tried. ``names`` keeps only some; candidates are dropped from the dearest end until the
+    costs sum to at most ``max_cost``.
     """
     fitting = [
         c
@@ -132,9 +154,11 @@ class RegressionCandidate:
     ----------
     name : what the tables call it.
     make : makes it, unfitted.
-    cost : relative time of a fit, STD scaling being 1. A fixed table, so that what is tried does not depend on the clock.
+    cost : relative time of a fit, STD scaling being 1. A fixed table, so that what is tried does
+        not depend on the clock.
     min_rows : fewest rows it is tried with.
-    of_moments : it takes the mean and the std alone, and is no other than its neighbour where a forecast is normal.
+    of_moments : it takes the mean and the std alone, and is no other than its neighbour where a
+        forecast is normal.
     asked : it is tried only where its name is given, or a largest cost.
     """
 
@@ -154,7 +178,8 @@ def _parts_of_moments() -> RegressionCalibrator:
     return DistributionRecalibration(start="moments")
 
 
-#: Parts of the recalibration by parts: beside it they won nothing on the regression arena's sets to choose by, and cost time.
+#: Parts of the recalibration by parts: beside it they won nothing on the regression arena's sets to
+#: choose by, and cost time.
 _asked = partial(RegressionCandidate, asked=True)
 
 
@@ -168,17 +193,24 @@ REGRESSION_CANDIDATES = (
     _asked("Gaussian-process scale", GaussianProcessScale, 100.0, 50.0),
     RegressionCandidate("recalibration by parts", DistributionRecalibration, 120.0),
     RegressionCandidate("recalibration by parts, spread by the mean", _parts_by_mean, 120.0),
-    RegressionCandidate("recalibration of the moments by parts", _parts_of_moments, 120.0, of_moments=True),
+    RegressionCandidate(
+        "recalibration of the moments by parts", _parts_of_moments, 120.0, of_moments=True
+    ),
 )
 
 
 def regression_candidates_for(
-    n: float, names: Collection[str] | None = None, max_cost: float | None = None, *, normal: bool = False
-) -> list[RegressionCandidate]:  # fmt: skip
-    """The candidates for n rows (sum of weights), cheapest first; the uncalibrated one is always among them.
+    n: float,
+    names: Collection[str] | None = None,
+    max_cost: float | None = None,
+    *,
+    normal: bool = False,
+) -> list[RegressionCandidate]:
+    """The candidates for n rows (sum of weights), cheapest first; the uncalibrated one is always
+    among them.
 
-    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at most ``max_cost``; of ``normal``
-    forecasts those of the moments are left out.
+    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at
+    most ``max_cost``; of ``normal`` forecasts those of the moments are left out.
     """
 
     def enters(c: RegressionCandidate) -> bool:

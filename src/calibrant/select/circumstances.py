@@ -1,4 +1,6 @@
-"""What only the user knows of the rows: which hang together, their features and groups, and the class rates where they will be used."""
+"""What only the user knows of the rows: which hang together, their features and groups, and the
+class rates where they will be used.
+"""
 
 from typing import Any, Self
 
@@ -14,10 +16,12 @@ from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["Circumstances", "likely_rates"]
 
-#: Of the labelled class rates as a prior, in square roots of their rows: it keeps the rates of weak models and few labels inside (0, 1).
+#: Of the labelled class rates as a prior, in square roots of their rows: it keeps the rates of weak
+#: models and few labels inside (0, 1).
 PRIOR_ROWS = 1.0
-#: A difference between the mean predictions must have so many times the square that chance gives it; the rest of it is believed. Of 2
-#: and 3, on 300 labelled rows of four laws without a shift, the one that made fewer than 5 % of the runs worse by half a percent.
+#: A difference between the mean predictions must have so many times the square that chance gives
+#: it; the rest of it is believed. Of 2 and 3, on 300 labelled rows of four laws without a shift,
+#: the one that made fewer than 5 % of the runs worse by half a percent.
 BY_CHANCE = 3.0
 #: A square of differences between means that is only their rounding.
 ROUNDING = 1e-20
@@ -25,12 +29,22 @@ STEPS = 200
 
 
 class Circumstances(Calibrator):
-    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and unlabelled predictions of the rows it is for."""
+    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and
+    unlabelled predictions of the rows it is for.
+    """
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
-        groups: Any = None, cluster: ArrayLike | None = None, unlabeled: ArrayLike | None = None,
-    ) -> Self:  # fmt: skip
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        reference: Any = None,
+        groups: Any = None,
+        cluster: ArrayLike | None = None,
+        unlabeled: ArrayLike | None = None,
+    ) -> Self:
         """Fit on held-out predictions and the true labels.
 
         Parameters
@@ -40,15 +54,19 @@ class Circumstances(Calibrator):
         y : (n,) labels, or SoftLabels
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
-        X, reference : (n, ...) features of the rows, and (X_train, y_train), for candidates that use them; refused where none does.
-        groups : (n,) labels or a frame of n rows, for candidates that set groups right; refused where none does.
+        X, reference : (n, ...) features of the rows, and (X_train, y_train), for candidates that
+            use them; refused where none does.
+        groups : (n,) labels or a frame of n rows, for candidates that set groups right; refused
+            where none does.
         cluster : (n,) labels of any kind, optional
-            Rows with one label hang together (views of one image, visits of one patient): no fold cuts them apart. Without it, rows in
-            a row that have one class and look alike are cautioned of.
+            Rows with one label hang together (views of one image, visits of one patient): no fold
+            cuts them apart. Without it, rows in a row that have one class and look alike are
+            cautioned of.
         unlabeled : (m, K) or (m,), optional
-            Predictions where the calibrator is to be used, without labels: the class rates there are estimated, shrunk towards those of
-            ``y`` by their own uncertainty, and what it gives is moved to them. Each class must look there as it does here. Where the
-            rates have not changed, about 3 of 100 fits on 300 rows are made worse by half a percent.
+            Predictions where the calibrator is to be used, without labels: the class rates there
+            are estimated, shrunk towards those of ``y`` by their own uncertainty, and what it gives
+            is moved to them. Each class must look there as it does here. Where the rates have not
+            changed, about 3 of 100 fits on 300 rows are made worse by half a percent.
 
         Returns
         -------
@@ -58,7 +76,8 @@ class Circumstances(Calibrator):
         self._refuse_unused(**beside)
         if unlabeled is not None and any(value is not None for value in beside.values()):
             raise InputError(
-                "unlabeled holds predictions alone, so that a choice by X or groups says nothing of it; leave one of them out."
+                "unlabeled holds predictions alone, so that a choice by X or groups says nothing of"
+                " it; leave one of them out."
             )
         options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
         record = read(P, y, **options, **beside, soft=self.tags.soft_labels)
@@ -85,14 +104,19 @@ class Circumstances(Calibrator):
         super()._begin(record)
         self.shift_ = None
         #: What came with the rows of the fit.
-        self.given_: tuple[str, ...] = tuple(name for name in ("X", "reference", "groups") if getattr(record, name) is not None)
+        self.given_: tuple[str, ...] = tuple(
+            name for name in ("X", "reference", "groups") if getattr(record, name) is not None
+        )
 
     def _read(self, P, X=None, groups=None):
         """The record to predict; what the fit did not have is refused."""
         record = super()._read(P, X, groups)
         for name, value in (("X", X), ("groups", groups)):
             if value is not None and name not in self.given_:
-                raise InputError(f"{name} was not given to the fit of this {type(self).__name__}; leave it out, or fit with {name}=.")
+                raise InputError(
+                    f"{name} was not given to the fit of this {type(self).__name__}; leave it out,"
+                    f" or fit with {name}=."
+                )
         return record
 
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
@@ -100,24 +124,33 @@ class Circumstances(Calibrator):
         return Q if self.shift_ is None else self.shift_.adapt(Q)
 
 
-def likely_rates(Q: np.ndarray, counts: np.ndarray, own: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K), where the labelled ones counted ``counts``, (K,).
+def likely_rates(
+    Q: np.ndarray, counts: np.ndarray, own: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K), where the
+    labelled ones counted ``counts``, (K,).
 
-    The most likely ones, by expectation and maximisation with those of the n labelled rows as a prior of sqrt(n) rows; the m rows count as
-    n at most. Their log-ratio to the labelled rates is then shrunk to what chance does not explain (James and Stein's factor): ``own``,
-    (n, K), are the labelled rows' probabilities, whose means differ from those of Q by chance alone where no rate has changed.
+    The most likely ones, by expectation and maximisation with those of the n labelled rows as a
+    prior of sqrt(n) rows; the m rows count as n at most. Their log-ratio to the labelled rates is
+    then shrunk to what chance does not explain (James and Stein's factor): ``own``, (n, K), are the
+    labelled rows' probabilities, whose means differ from those of Q by chance alone where no rate
+    has changed.
     """
     n = counts.sum()
     seen = (counts + 0.5) / (n + 0.5 * len(counts))
     rows, prior, q = min(float(len(Q)), n), PRIOR_ROWS * n**0.5, seen
     for _ in range(STEPS):
         moved = Q * (q / seen)
-        q = (prior * seen + rows * (moved / moved.sum(axis=1, keepdims=True)).mean(axis=0)) / (prior + rows)
+        q = (prior * seen + rows * (moved / moved.sum(axis=1, keepdims=True)).mean(axis=0)) / (
+            prior + rows
+        )
     return counts * (q / seen) ** _believed(Q, own, weight, seen)
 
 
 def _believed(Q: np.ndarray, own: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> float:
-    """The share of a change in rates that is believed, from 0 to 1: 1 - 3 (square expected by chance) / (square seen)."""
+    """The share of a change in rates that is believed, from 0 to 1: 1 - 3 (square expected by
+    chance) / (square seen).
+    """
     n = weight.sum()
     mean = weight @ own / n
     square = float(((Q.mean(axis=0) - mean) ** 2 / rates).sum())

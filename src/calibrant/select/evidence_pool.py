@@ -9,13 +9,26 @@ from scipy import special
 
 from calibrant._kernels.stacking import exponential_weights
 from calibrant.select.held_out import HeldOut, HeldOutForecasts
-from calibrant.select.trust import beside_nothing, score_difference, trusted_share, with_one_row_more
+from calibrant.select.trust import (
+    beside_nothing,
+    score_difference,
+    trusted_share,
+    with_one_row_more,
+)
 
-__all__ = ["LEAST_WEIGHT", "EvidencePool", "evidence_pool", "forecast_pool", "table_of", "weights_told"]
+__all__ = [
+    "LEAST_WEIGHT",
+    "EvidencePool",
+    "evidence_pool",
+    "forecast_pool",
+    "table_of",
+    "weights_told",
+]
 
 #: Members with less weight are left out of the average.
 LEAST_WEIGHT = 0.01
-#: The log loss and the Brier score are mixable at a learning rate of 1; half of it, as candidates fitted on the same rows err together.
+#: The log loss and the Brier score are mixable at a learning rate of 1; half of it, as candidates
+#: fitted on the same rows err together.
 RATE = 0.5
 #: Prior weight of doing nothing; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
@@ -23,7 +36,9 @@ PRIOR_OF_NOTHING = 0.5
 
 @dataclass(frozen=True)
 class EvidencePool:
-    """Which candidates are averaged with what weights, all candidates' row scores (J, m), and the pool's gain in standard errors."""
+    """Which candidates are averaged with what weights, all candidates' row scores (J, m), and
+    the pool's gain in standard errors.
+    """
 
     members: list[int]
     weights: np.ndarray
@@ -37,7 +52,9 @@ class EvidencePool:
 
 
 def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int) -> EvidencePool:
-    """The pool of ``n_candidates``, the first of which does nothing, on rows whose weights sum to ``n``."""
+    """The pool of ``n_candidates``, the first of which does nothing, on rows whose weights sum
+    to ``n``.
+    """
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
         return EvidencePool([0], np.ones(1), losses, 0.0)
@@ -45,13 +62,22 @@ def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int)
     kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
     pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
     gain, error = score_difference(losses[0], held.losses(pool), held.weight)
-    gain, error = with_one_row_more(gain, error, held.unknown(np.eye(n_candidates)[0]) - held.unknown(pool), n)
+    gain, error = with_one_row_more(
+        gain, error, held.unknown(np.eye(n_candidates)[0]) - held.unknown(pool), n
+    )
     members, weights = beside_nothing(kept, pool[kept], trusted_share(gain, error, n), LEAST_WEIGHT)
-    return EvidencePool(members, weights, losses, gain / error if error > 0.0 else (np.inf if np.isinf(gain) else 0.0))
+    return EvidencePool(
+        members,
+        weights,
+        losses,
+        gain / error if error > 0.0 else (np.inf if np.isinf(gain) else 0.0),
+    )
 
 
 def _pool(held, losses, random_state):
-    """Weights of the candidates by evidence; their stack is weighed as one more candidate, and its weight shared out."""
+    """Weights of the candidates by evidence; their stack is weighed as one more candidate, and
+    its weight shared out.
+    """
     stack = held.stack()
     others = len(losses)
     prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
@@ -60,38 +86,63 @@ def _pool(held, losses, random_state):
     return np.array(own) + shared * stack
 
 
-def table_of(names: Sequence[str], pool: EvidencePool, weight: np.ndarray, notes: dict[str, str]) -> list[dict[str, Any]]:
-    """A row for each candidate, and for those that failed (``notes``: why): name, score, standard error, weight, note."""
+def table_of(
+    names: Sequence[str], pool: EvidencePool, weight: np.ndarray, notes: dict[str, str]
+) -> list[dict[str, Any]]:
+    """A row for each candidate, and for those that failed (``notes``: why): name, score,
+    standard error, weight, note.
+    """
     rows = []
     for name, losses, share in zip(names, pool.losses, pool.shares, strict=True):
         _, error = score_difference(pool.losses[0], losses, weight)
         score = float(np.average(losses, weights=weight))
-        rows.append({"name": name, "score": score, "standard_error": error, "weight": float(share), "note": ""})
-    return rows + [{"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t} for n, t in notes.items()]
+        rows.append(
+            {
+                "name": name,
+                "score": score,
+                "standard_error": error,
+                "weight": float(share),
+                "note": "",
+            }
+        )
+    return rows + [
+        {"name": n, "score": float("nan"), "standard_error": float("nan"), "weight": 0.0, "note": t}
+        for n, t in notes.items()
+    ]
 
 
 def weights_told(table: Sequence[dict[str, Any]]) -> str:
-    """The weights of the members of a table, largest first; those that read the same by name, whatever their last bits are.
+    """The weights of the members of a table, largest first; those that read the same by name,
+    whatever their last bits are.
 
     Examples
     --------
-    >>> weights_told([{"name": "spline", "weight": 0.2}, {"name": "beta", "weight": 0.2 + 1e-9}, {"name": "none", "weight": 0.0}])
+    >>> weights_told(
+    ...     [
+    ...         {"name": "spline", "weight": 0.2},
+    ...         {"name": "beta", "weight": 0.2 + 1e-9},
+    ...         {"name": "none", "weight": 0.0},
+    ...     ]
+    ... )
     'beta 0.20, spline 0.20'
     """
     shares = sorted((-round(row["weight"], 2), row["name"]) for row in table if row["weight"] > 0.0)
     return ", ".join(f"{name} {-share:.2f}" for share, name in shares)
 
 
-#: How fast weights fall with the sum of the scores, in nats: of 1/4, 1/2 and 1 the best on the regression arena's sets to choose by.
+#: How fast weights fall with the sum of the scores, in nats: of 1/4, 1/2 and 1 the best on the
+#: regression arena's sets to choose by.
 FORECAST_RATE = 0.25
 
 
 def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
-    """The pool of candidates that leave forecasts as they are where rows are few, so that weights need not see to it.
+    """The pool of candidates that leave forecasts as they are where rows are few, so that weights
+    need not see to it.
 
-    They are weighed by their scores, and the whole has the weight of how probable it is that it is better than doing nothing: the normal
-    probability of its gain in CRPS over its standard error. The CRPS decides that whatever the score, as a few rows far out, which the
-    log loss heeds, tell little of the others.
+    They are weighed by their scores, and the whole has the weight of how probable it is that it is
+    better than doing nothing: the normal probability of its gain in CRPS over its standard error.
+    The CRPS decides that whatever the score, as a few rows far out, which the log loss heeds, tell
+    little of the others.
     """
     losses = held.own
     if len(losses) == 1:
@@ -103,8 +154,12 @@ def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
     gain, error = np.inf, 0.0
     # A density of 0 where an outcome was is wrong for sure.
     if np.isfinite(losses[0]).all():
-        gain, error = score_difference(held.crps(np.eye(len(pool))[0]), held.crps(pool), held.weight)
+        gain, error = score_difference(
+            held.crps(np.eye(len(pool))[0]), held.crps(pool), held.weight
+        )
     gain_in_errors = gain / error if error > 0.0 else np.inf * gain if gain else 0.0
     kept = np.flatnonzero(pool).tolist()
-    members, weights = beside_nothing(kept, pool[kept], float(special.ndtr(gain_in_errors)), LEAST_WEIGHT)
+    members, weights = beside_nothing(
+        kept, pool[kept], float(special.ndtr(gain_in_errors)), LEAST_WEIGHT
+    )
     return EvidencePool(members, weights, losses, float(gain_in_errors))

@@ -14,10 +14,21 @@ from calibrant._kernels.stacking import stacking_weights
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.metrics.regression.scores import continuous_ranked_probability_score, negative_log_likelihood
+from calibrant.metrics.regression.scores import (
+    continuous_ranked_probability_score,
+    negative_log_likelihood,
+)
 from calibrant.predictions import Predictions
 
-__all__ = ["MOST_PIECES", "SCORES", "HeldOut", "HeldOutForecasts", "Pieces", "canonical", "canonical_forecasts"]
+__all__ = [
+    "MOST_PIECES",
+    "SCORES",
+    "HeldOut",
+    "HeldOutForecasts",
+    "Pieces",
+    "canonical",
+    "canonical_forecasts",
+]
 
 #: Rows that a merged row counts as in the folds, at most.
 MOST_PIECES = 100
@@ -52,7 +63,9 @@ class Pieces:
         return None if self.record.cluster is None else self.record.cluster[self.row]
 
     def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
-        """Records of the pieces that are not ``held`` out, (m,) bool, and of those that are, and the row of each of these in the latter."""
+        """Records of the pieces that are not ``held`` out, (m,) bool, and of those that are, and
+        the row of each of these in the latter.
+        """
         mass = np.bincount(self.row[~held], self.weight[~held], len(self.record))
         fitted = np.flatnonzero(mass > 0.0)
         rows, place = np.unique(self.row[held], return_inverse=True)
@@ -60,19 +73,28 @@ class Pieces:
 
 
 def canonical(record: Predictions) -> Pieces:
-    """Equal rows (of one cluster) merged, in an order of their own, so that repetition and row order change nothing.
+    """Equal rows (of one cluster) merged, in an order of their own, so that repetition and row
+    order change nothing.
 
-    Where predictions are discrete, as those of neighbours and forests are, the same prediction comes with several labels. Each merged row
-    is then dealt out to the folds in pieces of about one row: a fit from which all of a prediction's hits were held out would be misled.
+    Where predictions are discrete, as those of neighbours and forests are, the same prediction
+    comes with several labels. Each merged row is then dealt out to the folds in pieces of about one
+    row: a fit from which all of a prediction's hits were held out would be misled.
     """
     if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
         record = replace(record, values=record.values.astype(np.float32, copy=False))
     record = replace(record, memory={})
-    apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
+    apart = (
+        record.labels
+        if record.cluster is None
+        else record.labels + record.n_classes * record.cluster
+    )
     if record.X is not None or record.groups is not None:
-        # What else is known of rows tells equal predictions apart: each is itself, in the order of the predictions.
+        # What else is known of rows tells equal predictions apart: each is itself, in the order of
+        # the predictions.
         apart = np.empty(len(record), dtype=np.intp)
-        apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(len(record))
+        apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(
+            len(record)
+        )
     first, weight = merge_rows(record.log_probabilities, apart, record.weights)
     merged = record.take(first).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
@@ -95,13 +117,17 @@ class HeldOut:
         self.labels: np.ndarray = pieces.labels
         self.n_classes: int = n_classes
         self.own: np.ndarray = np.empty((n_candidates, m))
-        self.overlap: np.ndarray | None = np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
+        self.overlap: np.ndarray | None = (
+            np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
+        )
         self.spaced: np.ndarray = np.zeros(m, dtype=bool)
         self.spaced[:: -(-m * n_classes // WHOLE_ENTRIES)] = True
         self.whole: np.ndarray = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
 
     def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
-        """Note all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held`` are their rows ``place``."""
+        """Note all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held``
+        are their rows ``place``.
+        """
         labels, spaced = self.labels[held], self.spaced[held]
         whole, before = np.flatnonzero(held[self.spaced]), []
         for j, Q in enumerate(predictions):
@@ -110,7 +136,9 @@ class HeldOut:
             if self.overlap is not None:
                 before.append(Q)
                 for i, other in enumerate(before):
-                    self.overlap[i, j, held] = self.overlap[j, i, held] = np.einsum("nk,nk->n", other, Q)[place]
+                    self.overlap[i, j, held] = self.overlap[j, i, held] = np.einsum(
+                        "nk,nk->n", other, Q
+                    )[place]
 
     def only(self, kept: list[int]) -> "HeldOut":
         """The same for some of the candidates."""
@@ -121,7 +149,9 @@ class HeldOut:
 
     def stack(self) -> np.ndarray:
         """(J,) weights of the mean with the best score."""
-        gram = None if self.overlap is None else np.average(self.overlap, axis=2, weights=self.weight)
+        gram = (
+            None if self.overlap is None else np.average(self.overlap, axis=2, weights=self.weight)
+        )
         return stacking_weights(self.own, gram, self.weight)
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
@@ -136,15 +166,25 @@ class HeldOut:
         mean, weight = np.tensordot(pool, self.whole, axes=1), self.weight[self.spaced]
         if self.overlap is None:
             return -float(np.average(np.log(mean).mean(axis=1), weights=weight))
-        return float(np.average(np.einsum("nk,nk->n", mean, mean), weights=weight)) - 2.0 / self.n_classes + 1.0
+        return (
+            float(np.average(np.einsum("nk,nk->n", mean, mean), weights=weight))
+            - 2.0 / self.n_classes
+            + 1.0
+        )
 
 
-SCORES: dict[Any, Any] = {"nll": negative_log_likelihood, "crps": continuous_ranked_probability_score}
-#: What a nat is worth in CRPS, as a share of the mean CRPS: for a normal forecast whose std is off by a factor exp(d), the NLL is
-#: d^2 nats above its minimum and the CRPS a quarter of d^2 times its own, to second order.
+SCORES: dict[Any, Any] = {
+    "nll": negative_log_likelihood,
+    "crps": continuous_ranked_probability_score,
+}
+#: What a nat is worth in CRPS, as a share of the mean CRPS: for a normal forecast whose std is off
+#: by a factor exp(d), the NLL is d^2 nats above its minimum and the CRPS a quarter of d^2 times its
+#: own, to second order.
 NAT = 0.25
 #: Where two forecasts are compared to find rows that are equal.
-COMPARED_AT: np.ndarray = special.ndtri(np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999]))
+COMPARED_AT: np.ndarray = special.ndtri(
+    np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999])
+)
 
 
 class HeldOutForecasts:
@@ -159,16 +199,26 @@ class HeldOutForecasts:
     """
 
     def __init__(
-        self, record: ForecastRecord, folds: np.ndarray, said: Sequence[Sequence[Forecast]], objective: Literal["nll", "crps"]
-    ) -> None:  # fmt: skip
+        self,
+        record: ForecastRecord,
+        folds: np.ndarray,
+        said: Sequence[Sequence[Forecast]],
+        objective: Literal["nll", "crps"],
+    ) -> None:
         assert record.y is not None
         self.weight: np.ndarray = record.weights
         self.y: np.ndarray = record.y
         self.said: Sequence[Sequence[Forecast]] = said
         self.objective: Literal["nll", "crps"] = objective
         self.rows: list[np.ndarray] = [np.flatnonzero(folds == k) for k in range(len(said[0]))]
-        self.own: np.ndarray = np.array([self._losses([one], np.ones(1), objective) for one in said])
-        self.nat: float = 1.0 if objective == "nll" else NAT * float(np.average(self.own, axis=1, weights=self.weight).min())
+        self.own: np.ndarray = np.array(
+            [self._losses([one], np.ones(1), objective) for one in said]
+        )
+        self.nat: float = (
+            1.0
+            if objective == "nll"
+            else NAT * float(np.average(self.own, axis=1, weights=self.weight).min())
+        )
 
     def only(self, kept: np.ndarray) -> "HeldOutForecasts":
         """The same for some of the candidates."""
@@ -201,8 +251,9 @@ class HeldOutForecasts:
 def canonical_forecasts(record: ForecastRecord) -> ForecastRecord:
     """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
 
-    Where forecasts are discrete the same one comes with several outcomes. Each merged row is then taken apart into pieces of about one row,
-    which are dealt out over the folds: a fit from which all rows of one outcome were held out would be misled.
+    Where forecasts are discrete the same one comes with several outcomes. Each merged row is then
+    taken apart into pieces of about one row, which are dealt out over the folds: a fit from which
+    all rows of one outcome were held out would be misled.
     """
     assert record.y is not None
     apart = [] if record.cluster is None else [record.cluster]

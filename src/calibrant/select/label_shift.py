@@ -1,4 +1,6 @@
-"""Class frequencies that differ between calibration and use: estimated from unlabelled predictions, and put right by weights."""
+"""Class frequencies that differ between calibration and use: estimated from unlabelled
+predictions, and put right by weights.
+"""
 
 from typing import Any, Self
 
@@ -27,18 +29,21 @@ LOG_BETA_BOUND = np.log(1e3)
 
 
 class LabelShift(Saved, BaseEstimator):
-    r"""Weights that turn the class frequencies p of the calibration set into those of the use set, q.
+    r"""Weights that turn the class frequencies p of the calibration set into those of the use set,
+    q.
 
     .. math:: w_i = q_{y_i} / p_{y_i}, \qquad P'_k = \frac{P_k q_k / p_k}{\sum_j P_j q_j / p_j}
 
-    by *true* class: as ``sample_weight`` of any calibrator, or on whole vectors that are already calibrated. It assumes that each class
-    looks the same in both sets, and only their frequencies differ.
+    by *true* class: as ``sample_weight`` of any calibrator, or on whole vectors that are already
+    calibrated. It assumes that each class looks the same in both sets, and only their frequencies
+    differ.
 
     Parameters
     ----------
     frequencies : (K,) array, "em" or "bbse", default "em"
-        q itself, in column order (counts do); or estimated from unlabelled predictions of the use set: "em", maximum likelihood, after
-        calibrating P with one temperature and a bias for each class; "bbse", from how often each class is predicted, by solving
+        q itself, in column order (counts do); or estimated from unlabelled predictions of the use
+        set: "em", maximum likelihood, after calibrating P with one temperature and a bias for each
+        class; "bbse", from how often each class is predicted, by solving
         :math:`\sum_k \Pr(\hat y = j, y = k)\, w_k = \Pr_{use}(\hat y = j)`, clipped at 0.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
@@ -46,8 +51,10 @@ class LabelShift(Saved, BaseEstimator):
     Attributes
     ----------
     calibration_frequencies_, frequencies_ : (K,) p and q.
-    weights_ : (K,) q / p; for a class absent from the calibration set 1, the weight that changes nothing.
-    condition_ : float, condition number of the matrix of "bbse"; nan otherwise. Large means that classes are confused with each other
+    weights_ : (K,) q / p; for a class absent from the calibration set 1, the weight that changes
+        nothing.
+    condition_ : float, condition number of the matrix of "bbse"; nan otherwise. Large means that
+        classes are confused with each other
         so much that q is little more than noise.
     status_ : "given", "converged", "max steps", or "ill-conditioned".
 
@@ -57,15 +64,16 @@ class LabelShift(Saved, BaseEstimator):
 
     Notes
     -----
-    Use it when the model meets classes at other rates than in the calibration set: confidence depends on them. "em" is the more
-    accurate where P can be calibrated, "bbse" needs only the predicted labels. Neither sees a class that is new, nor one that has
-    changed its looks.
+    Use it when the model meets classes at other rates than in the calibration set: confidence
+    depends on them. "em" is the more accurate where P can be calibrated, "bbse" needs only the
+    predicted labels. Neither sees a class that is new, nor one that has changed its looks.
 
     References
     ----------
-    Saerens et al., "Adjusting the outputs of a classifier to new a priori probabilities", Neural Computation 2002. Lipton et al.,
-    "Detecting and correcting for label shift with black box predictors", ICML 2018. Alexandari et al., "Maximum likelihood with
-    bias-corrected calibration is hard-to-beat at label shift adaptation", ICML 2020.
+    Saerens et al., "Adjusting the outputs of a classifier to new a priori probabilities", Neural
+    Computation 2002. Lipton et al., "Detecting and correcting for label shift with black box
+    predictors", ICML 2018. Alexandari et al., "Maximum likelihood with bias-corrected calibration
+    is hard-to-beat at label shift adaptation", ICML 2020.
 
     Examples
     --------
@@ -79,22 +87,34 @@ class LabelShift(Saved, BaseEstimator):
 
     classes_: np.ndarray
 
-    def __init__(self, frequencies: Any = "em", *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        frequencies: Any = "em",
+        *,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.frequencies: Any = frequencies
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, P_use: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None,
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        P_use: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
         use_weight: ArrayLike | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Estimate the weights.
 
         Parameters
         ----------
         P : (n, K), or (n,) for binary: predictions on the calibration set
         y : (n,) its labels
-        P_use : (m, K) or (m,), predictions on the use set, unlabelled; not needed when the frequencies are given.
+        P_use : (m, K) or (m,), predictions on the use set, unlabelled; not needed when the
+            frequencies are given.
         sample_weight, use_weight : (n,), (m,), optional
             Weight 2 means the row twice, weight 0 no row.
 
@@ -102,7 +122,9 @@ class LabelShift(Saved, BaseEstimator):
         -------
         self
         """
-        record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, called="y")
+        record = read_labelled(
+            y, P, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, called="y"
+        )
         self.classes_, K = record.classes, record.n_classes
         counts = np.bincount(record.labels, weights=record.weights, minlength=K)
         self.calibration_frequencies_: np.ndarray = counts / counts.sum()
@@ -112,18 +134,28 @@ class LabelShift(Saved, BaseEstimator):
         else:
             q = _checked(self.frequencies, K)
             self.status_: str = "given"
-            weights = np.divide(q, self.calibration_frequencies_, out=np.ones(K), where=counts > 0.0)
+            weights = np.divide(
+                q, self.calibration_frequencies_, out=np.ones(K), where=counts > 0.0
+            )
         self._keep(weights, counts)
         return self
 
     def _read_use(self, P_use, use_weight):
         if self.frequencies not in ("em", "bbse"):
-            raise InputError(f'frequencies must be "em", "bbse" or one number for each class; got {self.frequencies!r}.')
+            raise InputError(
+                'frequencies must be "em", "bbse" or one number for each class; got'
+                f" {self.frequencies!r}."
+            )
         if P_use is None:
-            raise InputError(f'frequencies="{self.frequencies}" needs P_use, the predictions on the use set; got None.')
+            raise InputError(
+                f'frequencies="{self.frequencies}" needs P_use, the predictions on the use set; got'
+                " None."
+            )
         use = read(P_use, inputs=self.inputs, classes=self.classes_, sample_weight=use_weight)
         if use.n_classes != len(self.classes_):
-            raise InputError(f"P_use must have the {len(self.classes_)} columns of P; got {use.n_classes}.")
+            raise InputError(
+                f"P_use must have the {len(self.classes_)} columns of P; got {use.n_classes}."
+            )
         return use
 
     def _estimated(self, record, use):
@@ -134,10 +166,15 @@ class LabelShift(Saved, BaseEstimator):
             p = record.weights @ own / record.weights.sum()
             weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
             if self.status_ != "converged":
-                warn("the likelihood of the class frequencies had not converged after 10,000 steps.", FitWarning)
+                warn(
+                    "the likelihood of the class frequencies had not converged after 10,000 steps.",
+                    FitWarning,
+                )
             return weights
         K = record.n_classes
-        joint = np.bincount(record.predicted * K + record.labels, weights=record.weights, minlength=K * K).reshape(K, K)
+        joint = np.bincount(
+            record.predicted * K + record.labels, weights=record.weights, minlength=K * K
+        ).reshape(K, K)
         shares = np.bincount(use.predicted, weights=use.weights, minlength=K) / use.weights.sum()
         present = joint.sum(axis=0) > 0.0
         joint = joint[:, present] / joint.sum()
@@ -147,14 +184,17 @@ class LabelShift(Saved, BaseEstimator):
         self.status_ = "converged" if self.condition_ <= ILL_CONDITIONED else "ill-conditioned"
         if self.status_ != "converged":
             warn(
-                f"the confusion matrix has condition number {self.condition_:.3g}: its classes are too much confused with each other "
-                'for "bbse" to tell their frequencies; use "em", or give the frequencies.',
+                f"the confusion matrix has condition number {self.condition_:.3g}: its classes are"
+                ' too much confused with each other for "bbse" to tell their frequencies; use'
+                ' "em", or give the frequencies.',
                 FitWarning,
             )
         return weights
 
     def _keep(self, weights, counts):
-        """The weights, scaled so that q sums to 1 over the classes of the calibration set; classes absent from it are left alone."""
+        """The weights, scaled so that q sums to 1 over the classes of the calibration set;
+        classes absent from it are left alone.
+        """
         absent = counts == 0.0
         weights = np.where(absent, 1.0, weights)
         total = self.calibration_frequencies_ @ weights
@@ -163,18 +203,23 @@ class LabelShift(Saved, BaseEstimator):
         if absent.any():
             named = [str(c) for c in self.classes_[absent][:6]]
             warn(
-                f"{int(absent.sum())} classes are absent from the calibration set ({', '.join(named)}): no weight can give them rows.",
+                f"{int(absent.sum())} classes are absent from the calibration set"
+                f" ({', '.join(named)}): no weight can give them rows.",
                 SparseDataWarning,
             )
 
     def sample_weight(self, y: ArrayLike) -> np.ndarray:
-        """The weight q / p of each row by its true class, (n,): pass it to ``fit`` of a calibrator or to a metric."""
+        """The weight q / p of each row by its true class, (n,): pass it to ``fit`` of a
+        calibrator or to a metric.
+        """
         require_fitted(self, "weights_")
         labels, _ = encode_labels(y, self.classes_, None, len(self.classes_))
         return self.weights_[labels]
 
     def adapt(self, P: ArrayLike) -> np.ndarray:
-        """Whole vectors calibrated at frequencies p, as they are at q: P_k q_k / p_k, renormalised, (n, K)."""
+        """Whole vectors calibrated at frequencies p, as they are at q: P_k q_k / p_k,
+        renormalised, (n, K).
+        """
         require_fitted(self, "weights_")
         adapted = read(P, inputs=self.inputs, classes=self.classes_).probabilities * self.weights_
         total = sum_rows(adapted)[:, None]
@@ -192,12 +237,17 @@ class LabelShift(Saved, BaseEstimator):
 def _checked(frequencies, n_classes):
     q = arrays.scores(frequencies, "frequencies")
     if len(q) != n_classes or (q < 0.0).any() or q.sum() <= 0.0:
-        raise InputError(f"frequencies must be {n_classes} numbers, one for each class, not negative and not all 0; got {frequencies!r}.")
+        raise InputError(
+            f"frequencies must be {n_classes} numbers, one for each class, not negative and not all"
+            f" 0; got {frequencies!r}."
+        )
     return q / q.sum()
 
 
 def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
-    """(q / p, status): the q of greatest likelihood of P at frequencies q, by expectation and maximisation; concave, so the only one."""
+    """(q / p, status): the q of greatest likelihood of P at frequencies q, by expectation and
+    maximisation; concave, so the only one.
+    """
     ratio = np.ones(len(p))
     safe = np.where(p > 0.0, p, 1.0)
     for _ in range(max_steps):
@@ -211,7 +261,9 @@ def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
 
 
 def _fit_bias_temperature(logits, labels, weight):
-    """(beta, bias (K,)): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n the sum of weights."""
+    """(beta, bias (K,)): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n
+    the sum of weights.
+    """
     n, K = weight.sum(), logits.shape[1]
     z = (logits - logits.max(axis=1, keepdims=True)).astype(np.float64)
     rows = np.arange(len(z))
@@ -226,5 +278,12 @@ def _fit_bias_temperature(logits, labels, weight):
         return value, np.concatenate([[beta * np.vdot(gap, z)], gap.sum(axis=0) + 2.0 * bias / n])
 
     bounds = [(-LOG_BETA_BOUND, LOG_BETA_BOUND)] + [(None, None)] * K
-    out = minimize(objective, np.zeros(K + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500, "ftol": 1e-14})
+    out = minimize(
+        objective,
+        np.zeros(K + 1),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 500, "ftol": 1e-14},
+    )
     return float(np.exp(out.x[0])), out.x[1:]

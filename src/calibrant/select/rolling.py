@@ -26,7 +26,8 @@ __all__ = ["RollingEvaluation", "rolling_evaluation"]
 
 @dataclass(frozen=True, repr=False)
 class RollingEvaluation(Record):
-    """One row a step: rows fitted on and judged (sums of weights), the metric before and after calibration, the latter's interval.
+    """One row a step: rows fitted on and judged (sums of weights), the metric before and after
+    calibration, the latter's interval.
 
     Shown, it is a table.
     """
@@ -40,17 +41,35 @@ class RollingEvaluation(Record):
 
     def __repr__(self) -> str:
         rows = [
-            (f"{n_fit:,.0f}", f"{n:,.0f}", f"{before:.4g}", f"{after:.4g}", f"[{low:.4g}, {high:.4g}]")
+            (
+                f"{n_fit:,.0f}",
+                f"{n:,.0f}",
+                f"{before:.4g}",
+                f"{after:.4g}",
+                f"[{low:.4g}, {high:.4g}]",
+            )
             for n_fit, n, before, after, low, high in zip(*(self.to_dict().values()), strict=True)
         ]
-        return "\n".join(text_table(("rows fitted", "rows judged", "before", "after", "interval"), rows))
+        return "\n".join(
+            text_table(("rows fitted", "rows judged", "before", "after", "interval"), rows)
+        )
 
 
 def rolling_evaluation(
-    calibrator: Any, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, times: ArrayLike | None = None,
-    metric: Metric | None = None, n_splits: int = 5, length: int | None = None, level: float = 0.95, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> RollingEvaluation:  # fmt: skip
+    calibrator: Any,
+    P: Any,
+    y: ArrayLike,
+    *,
+    std: ArrayLike | None = None,
+    times: ArrayLike | None = None,
+    metric: Metric | None = None,
+    n_splits: int = 5,
+    length: int | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> RollingEvaluation:
     """Cut the rows into parts by time; fit on all parts up to each, judge on the next.
 
     Parameters
@@ -90,8 +109,9 @@ def rolling_evaluation(
 
     Notes
     -----
-    A random split lets a calibrator see the future, and says too much of it where the population drifts. Predictions must be those that a
-    model fitted on the past alone would have made. The steps share rows to fit on, so their numbers hang together: read them as a curve.
+    A random split lets a calibrator see the future, and says too much of it where the population
+    drifts. Predictions must be those that a model fitted on the past alone would have made. The
+    steps share rows to fit on, so their numbers hang together: read them as a curve.
 
     Examples
     --------
@@ -99,25 +119,40 @@ def rolling_evaluation(
     >>> import calibrant as cb
     >>> rng = np.random.default_rng(0)
     >>> said, y = rng.normal(size=300), rng.normal(size=300)
-    >>> found = rolling_evaluation(cb.StdScaling(), np.zeros(300), y, std=np.full(300, 0.2), n_splits=2)
+    >>> found = rolling_evaluation(
+    ...     cb.StdScaling(), np.zeros(300), y, std=np.full(300, 0.2), n_splits=2
+    ... )
     >>> found.n_fit.tolist(), bool((found.after < found.before).all())
     ([100.0, 200.0], True)
     """
     calibrator = require_any_calibrator(calibrator)
     metric = CHOSEN_BY[calibrator.domain].score if metric is None else require_metric(metric)
     if metric.domain is not calibrator.domain:
-        raise InputError(f"metric must be of the calibrator's task; got {metric.name} for {type(calibrator).__name__}.")
+        raise InputError(
+            f"metric must be of the calibrator's task; got {metric.name} for"
+            f" {type(calibrator).__name__}."
+        )
     require_count("n_splits", n_splits)
     record: Any = read_for([metric], y, P, std, sample_weight, classes, inputs).one_output()
-    ranks = time_ranks(np.arange(len(record)) if times is None else record.per_row(_one_a_row(times, record)))
-    steps = [_step(calibrator, metric, record, ranks, *rows, length, level) for rows in past_and_next(ranks, n_splits)]
+    ranks = time_ranks(
+        np.arange(len(record)) if times is None else record.per_row(_one_a_row(times, record))
+    )
+    steps = [
+        _step(calibrator, metric, record, ranks, *rows, length, level)
+        for rows in past_and_next(ranks, n_splits)
+    ]
     return RollingEvaluation(*np.array(steps).T)
 
 
 def _one_a_row(times, record):
-    values, n = plain_array(times, "times"), len(record) if record.kept is None else len(record.kept)
+    values, n = (
+        plain_array(times, "times"),
+        len(record) if record.kept is None else len(record.kept),
+    )
     if values.shape != (n,):
-        raise InputError(f"times must have one entry for each of the {n} rows; got shape {values.shape}.")
+        raise InputError(
+            f"times must have one entry for each of the {n} rows; got shape {values.shape}."
+        )
     return values
 
 
@@ -126,4 +161,11 @@ def _step(calibrator, metric, record, ranks, past, after, length, level):
     said = replace(record.take(after), cluster=time_blocks(ranks[after], length))
     calibrated = said.recalibrated(fitted.predict_record(said), output=calibrator.tags.output)
     found = metric.interval_of(calibrated, level=level)
-    return record.weights[past].sum(), said.weights.sum(), metric.of(said), metric.of(calibrated), found.low, found.high
+    return (
+        record.weights[past].sum(),
+        said.weights.sum(),
+        metric.of(said),
+        metric.of(calibrated),
+        found.low,
+        found.high,
+    )

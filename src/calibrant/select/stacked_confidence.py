@@ -28,7 +28,8 @@ from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["SignalCurve", "StackedConfidence"]
 
-#: Where the steps stand, as shares of the rows at or below; right and wrong rows count half each, as the few wrong ones say as much.
+#: Where the steps stand, as shares of the rows at or below; right and wrong rows count half each,
+#: as the few wrong ones say as much.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 
 
@@ -38,9 +39,11 @@ class SignalCurve(Saved):
 
     Attributes
     ----------
-    limits : the lowest score and the smallest gap from 1 that count, for a signal in [0, 1], which is read on the logit scale; or None.
+    limits : the lowest score and the smallest gap from 1 that count, for a signal in [0, 1], which
+        is read on the logit scale; or None.
     centre, spread : of the signal on that scale.
-    knots : (q,) in standard units: each is the middle of a step, which rises between the two beside it; a signal of one value has none.
+    knots : (q,) in standard units: each is the middle of a step, which rises between the two beside
+        it; a signal of one value has none.
     """
 
     limits: tuple[float, float] | None
@@ -49,7 +52,9 @@ class SignalCurve(Saved):
     knots: np.ndarray
 
     @classmethod
-    def learn(cls, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, domain: str) -> "SignalCurve":
+    def learn(
+        cls, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, domain: str
+    ) -> "SignalCurve":
         """From the scores of the rows to fit, right or wrong; ``domain`` is "unit" or "real"."""
         limits = inner_limits(score, weight.sum()) if domain == "unit" else None
         x = _scaled(score, limits)
@@ -59,8 +64,15 @@ class SignalCurve(Saved):
         spread = spread if spread > 1e-12 * float(np.abs(x).max()) else np.inf
         z = (x - centre) / spread
         right = float(weight @ correct)
-        balanced = weight * np.where(correct > 0.0, 1.0 / max(right, 1.0), 1.0 / max(float(weight.sum()) - right, 1.0))
-        return cls(limits, centre, spread, np.unique([weighted_quantile(z, balanced, share) for share in SHARES]))
+        balanced = weight * np.where(
+            correct > 0.0, 1.0 / max(right, 1.0), 1.0 / max(float(weight.sum()) - right, 1.0)
+        )
+        return cls(
+            limits,
+            centre,
+            spread,
+            np.unique([weighted_quantile(z, balanced, share) for share in SHARES]),
+        )
 
     def columns(self, score: np.ndarray) -> np.ndarray:
         """(n, 1 + q): the signal in standard units, then its steps, each from 0 to 1."""
@@ -73,7 +85,9 @@ def _scaled(score, limits):
 
 
 def _steps(z, knots):
-    """(n, q): integrals of the hat functions of the knots, scaled to end at 1; none for a single knot."""
+    """(n, q): integrals of the hat functions of the knots, scaled to end at 1; none for a single
+    knot.
+    """
     width = np.diff(knots)
     if not len(width):
         return np.empty((len(z), 0))
@@ -86,7 +100,8 @@ def _steps(z, knots):
 
 #: Penalty of a signal's straight line: only there to keep it finite.
 LINE_PENALTY = 0.01
-#: Penalties tried for the bends of the curves and for the classes' levels (inverse variances in log-odds), the strongest first.
+#: Penalties tried for the bends of the curves and for the classes' levels (inverse variances in
+#: log-odds), the strongest first.
 BEND_PENALTIES = (100.0, 10.0, 1.0)
 CLASS_PENALTIES = (1e4, 64.0, 16.0, 4.0, 1.0, 0.25)
 #: The bends are chosen at this penalty of the classes.
@@ -115,19 +130,26 @@ class Rows:
 
     def take(self, rows: np.ndarray) -> "Rows":
         """Some of the rows."""
-        return replace(self, **{k: getattr(self, k)[rows] for k in ("design", "predicted", "correct", "weight")})
+        return replace(
+            self,
+            **{k: getattr(self, k)[rows] for k in ("design", "predicted", "correct", "weight")},
+        )
 
     def only(self, signal: int) -> "Rows":
         """The columns of one signal."""
         own = self.part == signal
         return replace(self, design=self.design[:, own], part=self.part[own])
 
-    def fit(self, bend_penalty: float, class_penalty: float) -> tuple[np.ndarray, float, np.ndarray, str]:
+    def fit(
+        self, bend_penalty: float, class_penalty: float
+    ) -> tuple[np.ndarray, float, np.ndarray, str]:
         """Coefficients (d,), level, class levels (K,), status."""
         line = np.append(True, self.part[1:] != self.part[:-1])
         ridge = np.where(line, LINE_PENALTY, bend_penalty)
         target = smoothed_targets(self.correct, self.weight)
-        return fit_monotone_additive(self.design, self.predicted, self.n_classes, target, self.weight, ridge, class_penalty)
+        return fit_monotone_additive(
+            self.design, self.predicted, self.n_classes, target, self.weight, ridge, class_penalty
+        )
 
     def held_out(self, folds: np.ndarray, bend_penalty: float, class_penalty: float) -> np.ndarray:
         """(n,) log loss of each row by the fit on the other folds."""
@@ -144,20 +166,24 @@ class Rows:
 
 
 class StackedConfidence(Calibrator):
-    r"""Confidence of the predicted label from several signals and the predicted class: a logistic model that rises in every signal.
+    r"""Confidence of the predicted label from several signals and the predicted class: a logistic
+    model that rises in every signal.
 
-    .. math:: P(\text{right}) = \sigma\Big(c + u_{\hat y} + \sum_s f_s(S_s)\Big), \qquad f_s(x) = a_s x + \sum_q b_{sq} r_q(x),
+    .. math:: P(\text{right}) = \sigma\Big(c + u_{\hat y} + \sum_s f_s(S_s)\Big), \qquad f_s(x) =
+        a_s x + \sum_q b_{sq} r_q(x),
         \quad a_s, b_{sq} \ge 0
 
-    with :math:`r_q` smooth steps from 0 to 1 at quantiles of the signal (of its logit, for signals in [0, 1]) and :math:`u_k` a
-    level for each predicted class, shrunk towards 0. The penalties :math:`\beta |b|^2 / 2` and :math:`\lambda |u|^2 / 2`
-    are those of the least log loss out of fold; for given penalties the problem is convex and solved by Newton's method.
+    with :math:`r_q` smooth steps from 0 to 1 at quantiles of the signal (of its logit, for signals
+    in [0, 1]) and :math:`u_k` a level for each predicted class, shrunk towards 0. The penalties
+    :math:`\beta |b|^2 / 2` and :math:`\lambda |u|^2 / 2` are those of the least log loss out of
+    fold; for given penalties the problem is convex and solved by Newton's method.
 
     Parameters
     ----------
     signals : list of Signal, optional
-        Default: top probability, margin (of logits), entropy and label stability (for two classes, where each of them is a function of
-        the others, the first); and :class:`FastSeparation` where ``X=`` and ``reference=`` are given to ``fit``.
+        Default: top probability, margin (of logits), entropy and label stability (for two classes,
+        where each of them is a function of the others, the first); and :class:`FastSeparation`
+        where ``X=`` and ``reference=`` are given to ``fit``.
     cv : int, default 5
         Number of folds that choose the penalties, stratified by being right.
     random_state : int, default 0
@@ -169,10 +195,12 @@ class StackedConfidence(Calibrator):
     ----------
     signals_ : the fitted signals.
     curves_ : for each signal its scale and the knots of its steps.
-    slopes_ : (d,) the coefficients, signal by signal: of its line, in standard deviations, and of its steps.
+    slopes_ : (d,) the coefficients, signal by signal: of its line, in standard deviations, and of
+        its steps.
     level_, class_levels_ : c and (K,) u, in log-odds.
     bend_penalty_, class_penalty_ : the penalties chosen.
-    comparison_ : list of dicts, first all signals together, then each alone (a curve of the same kind, without the classes): name, score
+    comparison_ : list of dicts, first all signals together, then each alone (a curve of the same
+        kind, without the classes): name, score
         (log loss out of fold), standard_error (of its difference to all together).
     status_ : how the fit ended.
 
@@ -183,16 +211,20 @@ class StackedConfidence(Calibrator):
 
     Notes
     -----
-    Use it when the question is "how far can I trust this answer?" and there are some hundred labelled rows: it takes from each signal what
-    the others lack, and which of them is the best need not be known. Classes differ in how far they can be trusted: their levels are often
-    worth more than a further signal. For two classes without features it has little to add to ``ConfidenceCalibrator(map=Spline())``,
-    and where more score truly means less confidence a free curve does better than a rising one. ``CalibratedClassifier`` gives it the
-    features when the signals are named: ``StackedConfidence(signals=[TopProbability(), FastSeparation()])``.
+    Use it when the question is "how far can I trust this answer?" and there are some hundred
+    labelled rows: it takes from each signal what the others lack, and which of them is the best
+    need not be known. Classes differ in how far they can be trusted: their levels are often worth
+    more than a further signal. For two classes without features it has little to add to
+    ``ConfidenceCalibrator(map=Spline())``, and where more score truly means less confidence a free
+    curve does better than a rising one. ``CalibratedClassifier`` gives it the features when the
+    signals are named: ``StackedConfidence(signals=[TopProbability(), FastSeparation()])``.
 
     References
     ----------
-    Wolpert, "Stacked generalization", Neural Networks 5, 1992; Ramsay, "Monotone regression splines in action", Statistical Science 3,
-    1988. Combining signals is named as future work by Chouraqui et al., "Uncertainty estimation based on geometric separation", and by
+    Wolpert, "Stacked generalization", Neural Networks 5, 1992; Ramsay, "Monotone regression splines
+    in action", Statistical Science 3,
+    1988. Combining signals is named as future work by Chouraqui et al., "Uncertainty estimation
+          based on geometric separation", and by
     Salamon et al., "Classification confidence in exploratory learning: a user's guide".
 
     Examples
@@ -214,9 +246,14 @@ class StackedConfidence(Calibrator):
     status_: str
 
     def __init__(
-        self, *, signals: Sequence[Signal] | None = None, cv: int = 5, random_state: int = 0, inputs: Inputs = "probability",
+        self,
+        *,
+        signals: Sequence[Signal] | None = None,
+        cv: int = 5,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.signals: Sequence[Signal] | None = signals
         self.cv: int = cv
         self.random_state: int = random_state
@@ -225,7 +262,9 @@ class StackedConfidence(Calibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The signals decide what is needed beside P; before a fit the default ones need nothing and take features."""
+        """The signals decide what is needed beside P; before a fit the default ones need nothing
+        and take features.
+        """
         needs = [s.tags for s in getattr(self, "signals_", self._named())]
         return Tags(
             output="confidence",
@@ -250,7 +289,10 @@ class StackedConfidence(Calibrator):
         if self.signals is None:
             return []
         if not isinstance(self.signals, list | tuple) or not self.signals:
-            raise InputError(f"signals must be a list of at least one signal, such as [TopProbability()]; got {self.signals!r}.")
+            raise InputError(
+                "signals must be a list of at least one signal, such as [TopProbability()]; got"
+                f" {self.signals!r}."
+            )
         return [require_signal(signal, "each of signals") for signal in self.signals]
 
     def _chosen(self, record):
@@ -258,7 +300,10 @@ class StackedConfidence(Calibrator):
         if self.signals is not None:
             return self._named()
         if (record.X is None) != (record.reference is None):
-            raise InputError("X and reference go together: separation compares the rows with the training set; pass both or neither.")
+            raise InputError(
+                "X and reference go together: separation compares the rows with the training set;"
+                " pass both or neither."
+            )
         more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []
         return [TopProbability(), *more, *([] if record.X is None else [FastSeparation()])]
 
@@ -267,13 +312,21 @@ class StackedConfidence(Calibrator):
         scores = self._scores(record)
         domains = [signal.tags.domain for signal in self.signals_]
         self.curves_: list[SignalCurve] = [
-            SignalCurve.learn(x, record.correct, record.weights, domain) for x, domain in zip(scores, domains, strict=True)
+            SignalCurve.learn(x, record.correct, record.weights, domain)
+            for x, domain in zip(scores, domains, strict=True)
         ]
         columns = [curve.columns(x) for curve, x in zip(self.curves_, scores, strict=True)]
         part = np.repeat(np.arange(len(columns)), [c.shape[1] for c in columns])
         lines = np.column_stack([c[:, 0] for c in columns])
         first, weight = merge_rows(lines, 2 * record.predicted + record.correct, record.weights)
-        rows = Rows(np.column_stack(columns)[first], part, record.predicted[first], record.correct[first], weight, record.n_classes)
+        rows = Rows(
+            np.column_stack(columns)[first],
+            part,
+            record.predicted[first],
+            record.correct[first],
+            weight,
+            record.n_classes,
+        )
         self._choose(rows)
         fitted = rows.fit(self.bend_penalty_, self.class_penalty_)
         self.slopes_, self.level_, self.class_levels_, self.status_ = fitted
@@ -284,30 +337,53 @@ class StackedConfidence(Calibrator):
         return [signal.score_record(record) for signal in self.signals_]
 
     def _choose(self, rows):
-        """The penalties of least log loss out of fold, the stronger on ties, and the table of each signal alone."""
-        self.bend_penalty_, self.class_penalty_, self.comparison_ = BEND_PENALTIES[0], CLASS_PENALTIES[0], []
+        """The penalties of least log loss out of fold, the stronger on ties, and the table of
+        each signal alone.
+        """
+        self.bend_penalty_, self.class_penalty_, self.comparison_ = (
+            BEND_PENALTIES[0],
+            CLASS_PENALTIES[0],
+            [],
+        )
         self.n_fit_: float = float(rows.weight.sum())
         if len(rows.weight) < LEAST_ROWS:
             return
         # Not by class: that would let every fold know the others' rate of each class.
         folds = stratified_folds(rows.correct, min(self.cv, len(rows.weight)), self.random_state)
-        self.bend_penalty_: float = min(BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START)))
-        losses = {level: rows.held_out(folds, self.bend_penalty_, level) for level in CLASS_PENALTIES}
+        self.bend_penalty_: float = min(
+            BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START))
+        )
+        losses = {
+            level: rows.held_out(folds, self.bend_penalty_, level) for level in CLASS_PENALTIES
+        }
         self.class_penalty_: float = min(losses, key=lambda level: rows.mean(losses[level]))
         self._tabulate(rows, folds, losses[self.class_penalty_])
 
     def _tabulate(self, rows, folds, together):
-        self.comparison_: list[dict[str, Any]] = [{"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}]
+        self.comparison_: list[dict[str, Any]] = [
+            {"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}
+        ]
         for s, signal in enumerate(self.signals_):
             alone = rows.only(s).held_out(folds, self.bend_penalty_, CLASS_PENALTIES[0])
             _, error = score_difference(alone, together, rows.weight)
-            self.comparison_.append({"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": error})
+            self.comparison_.append(
+                {"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": error}
+            )
 
     def _predict_confidence(self, record):
         if record.X is not None and not self.tags.uses_features:
-            raise InputError("X was not given to the fit of this StackedConfidence; leave it out, or fit with X= and reference=.")
-        columns = [curve.columns(x) for curve, x in zip(self.curves_, self._scores(record), strict=True)]
-        return sigmoid(multiply_rows(np.column_stack(columns), self.slopes_) + self.level_ + self.class_levels_[record.predicted])
+            raise InputError(
+                "X was not given to the fit of this StackedConfidence; leave it out, or fit with X="
+                " and reference=."
+            )
+        columns = [
+            curve.columns(x) for curve, x in zip(self.curves_, self._scores(record), strict=True)
+        ]
+        return sigmoid(
+            multiply_rows(np.column_stack(columns), self.slopes_)
+            + self.level_
+            + self.class_levels_[record.predicted]
+        )
 
     def explain(self) -> str:
         """One sentence: the data, the log loss out of fold, and that of the best signal alone."""
@@ -315,9 +391,13 @@ class StackedConfidence(Calibrator):
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
         if not self.comparison_:
             return f"{data}: too few to compare the signals."
-        together, best = self.comparison_[0], min(self.comparison_[1:], key=lambda row: row["score"])
+        together, best = (
+            self.comparison_[0],
+            min(self.comparison_[1:], key=lambda row: row["score"]),
+        )
         return (
-            f"{data}: log loss {together['score']:.4f} out of fold from {len(self.signals_)} signals and the class; "
-            f"{best['name']} alone {best['score']:.4f} (difference {best['score'] - together['score']:+.4f}, "
-            f"standard error {best['standard_error']:.4f})."
+            f"{data}: log loss {together['score']:.4f} out of fold from {len(self.signals_)}"
+            f" signals and the class; {best['name']} alone {best['score']:.4f} (difference"
+            f" {best['score'] - together['score']:+.4f}, standard error"
+            f" {best['standard_error']:.4f})."
         )

@@ -20,20 +20,23 @@ class FastSeparation(Separation):
 
     .. math:: \underline{S}(x) = \tfrac12 \big(D(x, \bar F) - D(x, F)\big)
 
-    with F the training points labelled with the class predicted for x, :math:`\bar F` all others, and D the distance to the nearest.
-    Positive means safe: x is nearer to its own class, and stays so within that radius.
+    with F the training points labelled with the class predicted for x, :math:`\bar F` all others,
+    and D the distance to the nearest. Positive means safe: x is nearer to its own class, and stays
+    so within that radius.
 
     Parameters
     ----------
     metric : {"l2", "l1", "linf"}
     features : callable or transformer, optional
-        Applied to X first: a network's hidden layer, or a reduction of ``calibrant.neighbors.reductions``. A transformer is fitted on the
-        training points.
+        Applied to X first: a network's hidden layer, or a reduction of
+        ``calibrant.neighbors.reductions``. A transformer is fitted on the training points.
     points : object with ``reduce(X, y)``, optional
-        A reduction of the training set, such as :class:`~calibrant.neighbors.reductions.RandomSubset`.
+        A reduction of the training set, such as
+        :class:`~calibrant.neighbors.reductions.RandomSubset`.
     scale : {"auto", "standard", "none"}
-        "auto" leaves images (8-bit integers, more than two dimensions) and columns of similar span as they are and divides the columns of
-        other tables by their standard deviations, with a warning where those differ by orders of magnitude.
+        "auto" leaves images (8-bit integers, more than two dimensions) and columns of similar span
+        as they are and divides the columns of other tables by their standard deviations, with a
+        warning where those differ by orders of magnitude.
     index : NeighborIndex, optional
         Default ``ExactIndex(metric)``.
     progress : callable, optional
@@ -50,7 +53,8 @@ class FastSeparation(Separation):
     Raises
     ------
     InputError
-        Without ``reference`` at fit or ``X``, for features that are not finite numbers, or an option out of range.
+        Without ``reference`` at fit or ``X``, for features that are not finite numbers, or an
+        option out of range.
 
     See Also
     --------
@@ -59,15 +63,18 @@ class FastSeparation(Separation):
 
     Notes
     -----
-    Use it where distances between inputs mean something: small images, standardised tables, a network's hidden layer. The training
-    set is part of the fitted state, in memory and in saved files. Pass ``reference=(X_train, model.predict(X_train))`` to define F by the
-    model's own labels, as the paper writes, instead of the true ones, as its code does. Where all or none of the training points have the
-    predicted class, one of the distances does not exist and the score is plus or minus the radius of the training set about its mean,
-    beyond which no other score lies.
+    Use it where distances between inputs mean something: small images, standardised tables, a
+    network's hidden layer. The training set is part of the fitted state, in memory and in saved
+    files. Pass ``reference=(X_train, model.predict(X_train))`` to define F by the model's own
+    labels, as the paper writes, instead of the true ones, as its code does. Where all or none of
+    the training points have the predicted class, one of the distances does not exist and the score
+    is plus or minus the radius of the training set about its mean, beyond which no other score
+    lies.
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", definition 5.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    definition 5.
 
     Examples
     --------
@@ -78,10 +85,17 @@ class FastSeparation(Separation):
     """
 
     def __init__(
-        self, metric: Literal["l2", "l1", "linf"] = "l2", *, features: Any = None, points: Any = None,
-        scale: Literal["auto", "standard", "none"] = "auto", index: "NeighborIndex | None" = None,
-        progress: Callable[..., Any] | None = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        metric: Literal["l2", "l1", "linf"] = "l2",
+        *,
+        features: Any = None,
+        points: Any = None,
+        scale: Literal["auto", "standard", "none"] = "auto",
+        index: "NeighborIndex | None" = None,
+        progress: Callable[..., Any] | None = None,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.metric: Literal["l2", "l1", "linf"] = metric
         self.features = features
         self.points = points
@@ -97,10 +111,19 @@ class FastSeparation(Separation):
 
     def _make_index(self):
         if not (self.index is None or isinstance(self.index, NeighborIndex)):
-            raise InputError(f"index must be a NeighborIndex, such as ExactIndex(); got {self.index!r}.")
-        index = ExactIndex(self.metric) if self.index is None else type(self.index)(**self.index.get_params(deep=False))
+            raise InputError(
+                f"index must be a NeighborIndex, such as ExactIndex(); got {self.index!r}."
+            )
+        index = (
+            ExactIndex(self.metric)
+            if self.index is None
+            else type(self.index)(**self.index.get_params(deep=False))
+        )
         if index.metric != self.metric:
-            raise InputError(f"metric must be that of the index; got {self.metric!r} and an index for {index.metric!r}.")
+            raise InputError(
+                f"metric must be that of the index; got {self.metric!r} and an index for"
+                f" {index.metric!r}."
+            )
         return index
 
     def _separation(self, queries, group):

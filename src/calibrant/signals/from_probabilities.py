@@ -1,4 +1,6 @@
-"""How certain the row of probabilities is by itself: its largest entry, its lead, its log odds, its entropy."""
+"""How certain the row of probabilities is by itself: its largest entry, its lead, its log odds,
+its entropy.
+"""
 
 from typing import ClassVar, Literal
 
@@ -18,7 +20,8 @@ __all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
 
 
 class Entropy(Signal):
-    r"""One minus the entropy of the row in units of its largest possible value: 1 is certain, 0 is uniform.
+    r"""One minus the entropy of the row in units of its largest possible value: 1 is certain, 0 is
+    uniform.
 
     .. math:: 1 + \frac{1}{\log K} \sum_k P_k \log P_k
 
@@ -33,8 +36,8 @@ class Entropy(Signal):
 
     Notes
     -----
-    Looks at the whole row, where the top probability and the margin look at one or two entries. Turned round, so that a larger score means
-    more evidence, as in every signal here.
+    Looks at the whole row, where the top probability and the margin look at one or two entries.
+    Turned round, so that a larger score means more evidence, as in every signal here.
 
     References
     ----------
@@ -77,11 +80,13 @@ class TopProbability(Signal):
 
     Notes
     -----
-    Use it unless you have a reason not to. It says nothing about how far the row is from the training data.
+    Use it unless you have a reason not to. It says nothing about how far the row is from the
+    training data.
 
     References
     ----------
-    Hendrycks and Gimpel, "A baseline for detecting misclassified and out-of-distribution examples", ICLR 2017.
+    Hendrycks and Gimpel, "A baseline for detecting misclassified and out-of-distribution examples",
+    ICLR 2017.
 
     Examples
     --------
@@ -106,7 +111,8 @@ class Margin(Signal):
     Parameters
     ----------
     scale : {"probability", "logit"}
-        A difference of probabilities, in [0, 1], or of logits, any number from 0 up (give it a map for real scores).
+        A difference of probabilities, in [0, 1], or of logits, any number from 0 up (give it a map
+        for real scores).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -117,12 +123,13 @@ class Margin(Signal):
 
     Notes
     -----
-    It knows what the top probability hides: with many classes, .5 against .49 is not .5 against a hundred crumbs. On the logit scale it
-    still tells apart rows whose top probability rounds to 1.
+    It knows what the top probability hides: with many classes, .5 against .49 is not .5 against a
+    hundred crumbs. On the logit scale it still tells apart rows whose top probability rounds to 1.
 
     References
     ----------
-    Scheffer, Decomain and Wrobel, "Active hidden Markov models for information extraction", IDA 2001.
+    Scheffer, Decomain and Wrobel, "Active hidden Markov models for information extraction", IDA
+    2001.
 
     Examples
     --------
@@ -131,7 +138,11 @@ class Margin(Signal):
     """
 
     def __init__(
-        self, *, scale: Literal["probability", "logit"] = "probability", inputs: Inputs = "probability", classes: ArrayLike | None = None
+        self,
+        *,
+        scale: Literal["probability", "logit"] = "probability",
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
     ) -> None:
         self.scale: Literal["probability", "logit"] = scale
         self.inputs: Inputs = inputs
@@ -161,7 +172,8 @@ class Margin(Signal):
 class LogOdds(Signal):
     r"""Log odds of the predicted class, the top probability on a scale that never crowds.
 
-    .. math:: \log \frac{P_k}{1 - P_k} = z_k - \log \sum_{j \ne k} e^{z_j}, \quad k = \arg\max P, \; z = \log P \text{ or the logits}
+    .. math:: \log \frac{P_k}{1 - P_k} = z_k - \log \sum_{j \ne k} e^{z_j}, \quad k = \arg\max P,
+        \; z = \log P \text{ or the logits}
 
     Parameters
     ----------
@@ -174,10 +186,12 @@ class LogOdds(Signal):
 
     Notes
     -----
-    It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances between scores (:class:`KernelDensity`,
-    equal-width bins) when most top probabilities are close to 1, as those of ensembles and of large networks are: there 0.999 and
-    0.999999 differ by a factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as the smallest
-    positive number, in a fitted calibrator as the smallest probability of the fit (1e-12 at most).
+    It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances
+    between scores (:class:`KernelDensity`, equal-width bins) when most top probabilities are close
+    to 1, as those of ensembles and of large networks are: there 0.999 and 0.999999 differ by a
+    factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as the
+    smallest positive number, in a fitted calibrator as the smallest probability of the fit (1e-12
+    at most).
 
     Examples
     --------

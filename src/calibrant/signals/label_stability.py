@@ -16,29 +16,36 @@ from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelStability"]
 
-#: The scales tried, in units of the typical gap between the two largest logits; twice as wide again for a uniform's whole width.
+#: The scales tried, in units of the typical gap between the two largest logits; twice as wide again
+#: for a uniform's whole width.
 RELATIVE_SCALES = 2.0 ** np.arange(-5.0, 3.25, 0.5)
 UNIFORM_WIDTH = 3.5
 
 
 class LabelStability(Signal):
-    r"""Probability that the predicted label stays the argmax when noise is added to the logits (or the input is transformed).
+    r"""Probability that the predicted label stays the argmax when noise is added to the logits (or
+    the input is transformed).
 
     .. math:: \gamma = P\big(\arg\max_k (L_k + \varepsilon_k) = \hat y\big)
-        = E_z \prod_{k \ne \hat y} \Phi\Big(\frac{L_{\hat y} - L_k}{\sigma} + z\Big), \qquad z \sim N(0, 1)
+        = E_z \prod_{k \ne \hat y} \Phi\Big(\frac{L_{\hat y} - L_k}{\sigma} + z\Big), \qquad z \sim
+        N(0, 1)
 
-    for Gaussian noise of standard deviation :math:`\sigma`, independent in each class; with :math:`\Phi` and z of the uniform
-    distribution for uniform noise of width :math:`\sigma`. The expectation is exact, by quadrature, at no more cost than a few
-    softmaxes. Only differences of logits matter, so log-probabilities serve as logits, and the mean of the noise is irrelevant.
+    for Gaussian noise of standard deviation :math:`\sigma`, independent in each class; with
+    :math:`\Phi` and z of the uniform distribution for uniform noise of width :math:`\sigma`. The
+    expectation is exact, by quadrature, at no more cost than a few softmaxes. Only differences of
+    logits matter, so log-probabilities serve as logits, and the mean of the noise is irrelevant.
 
     Parameters
     ----------
     noise : {"auto", "gaussian", "uniform"}
-        "auto" is Gaussian without ``transform``, and no noise on the logits with it; naming a noise beside ``transform`` mixes both.
+        "auto" is Gaussian without ``transform``, and no noise on the logits with it; naming a noise
+        beside ``transform`` mixes both.
     scale : "auto" or float
-        Standard deviation (Gaussian) or width (uniform) of the noise, in units of the logits. "auto" takes, of 17 widths relative to
-        the median gap between the two largest logits, the one whose :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on one bin
-        spreads most (without labels, or where all rows are right or all wrong: whose :math:`\gamma` spreads most).
+        Standard deviation (Gaussian) or width (uniform) of the noise, in units of the logits.
+        "auto" takes, of 17 widths relative to the median gap between the two largest logits, the
+        one whose :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on one bin spreads most
+        (without labels, or where all rows are right or all wrong: whose :math:`\gamma` spreads
+        most).
     method : {"exact", "sampled"}
         "sampled" draws ``n_draws`` noise vectors, shared by all rows, as in the paper.
     n_draws : int, default 1000
@@ -46,7 +53,8 @@ class LabelStability(Signal):
     random_state : int or None, default 0
         Seed of the draws; the same draws serve fitting and scoring.
     transform : callable, optional
-        ``transform(X, rng)`` gives transformed features; called ``n_draws`` times with one random generator. Needs ``X=`` at fit and score.
+        ``transform(X, rng)`` gives transformed features; called ``n_draws`` times with one random
+        generator. Needs ``X=`` at fit and score.
     model : callable, or an object with ``predict_proba``
         Gives the transformed features their outputs, (n, K) of the kind ``inputs`` says.
     inputs : {"probability", "logit"}
@@ -55,7 +63,8 @@ class LabelStability(Signal):
     Attributes
     ----------
     scale_ : the scale used (nan without noise).
-    scales_, spread_ : (S,) the scales tried and the standard deviation of p-hat for each, with ``scale="auto"``.
+    scales_, spread_ : (S,) the scales tried and the standard deviation of p-hat for each, with
+        ``scale="auto"``.
     seed_ : the seed of the draws.
 
     Raises
@@ -70,16 +79,18 @@ class LabelStability(Signal):
 
     Notes
     -----
-    Use it where the gap to all the other classes says more than the top probability; with noise on the logits alone it is a smooth
-    function of them and holds no outside evidence. Transformations of the input ask the model again, which is new evidence, and cost
-    ``n_draws`` runs of it (the transformed outputs of all draws are held at once). For two classes it is a monotone function of the
-    top probability. Rows whose gaps all exceed some 10 noise widths tie at 1. Accurate to 1e-7 (Gaussian) and 1e-6 (uniform; 4e-5 where
-    dozens of gaps are equal to within 0.4 % of the width).
+    Use it where the gap to all the other classes says more than the top probability; with noise on
+    the logits alone it is a smooth function of them and holds no outside evidence. Transformations
+    of the input ask the model again, which is new evidence, and cost ``n_draws`` runs of it (the
+    transformed outputs of all draws are held at once). For two classes it is a monotone function of
+    the top probability. Rows whose gaps all exceed some 10 noise widths tie at 1. Accurate to 1e-7
+    (Gaussian) and 1e-6 (uniform; 4e-5 where dozens of gaps are equal to within 0.4 % of the width).
 
     References
     ----------
-    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021, equation 3. The paper samples 1,000
-    vectors and also searches the mean of the noise, which cannot change any argmax.
+    Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
+    equation 3. The paper samples 1,000 vectors and also searches the mean of the noise, which
+    cannot change any argmax.
 
     Examples
     --------
@@ -91,10 +102,18 @@ class LabelStability(Signal):
     spread_: np.ndarray
 
     def __init__(
-        self, *, noise: Literal["auto", "gaussian", "uniform"] = "auto", scale: float | str = "auto",
-        method: Literal["exact", "sampled"] = "exact", n_draws: int = 1000, random_state: int | None = 0,
-        transform: Callable[..., Any] | None = None, model: Any = None, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        noise: Literal["auto", "gaussian", "uniform"] = "auto",
+        scale: float | str = "auto",
+        method: Literal["exact", "sampled"] = "exact",
+        n_draws: int = 1000,
+        random_state: int | None = 0,
+        transform: Callable[..., Any] | None = None,
+        model: Any = None,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.noise: Literal["auto", "gaussian", "uniform"] = noise
         self.scale: float | str = scale
         self.method: Literal["exact", "sampled"] = method
@@ -109,7 +128,9 @@ class LabelStability(Signal):
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Random where something is drawn; needs features where inputs are transformed."""
         return SignalTags(
-            domain="unit", random=self.method == "sampled" or self.transform is not None, uses_features=self.transform is not None
+            domain="unit",
+            random=self.method == "sampled" or self.transform is not None,
+            uses_features=self.transform is not None,
         )
 
     @classmethod
@@ -117,13 +138,19 @@ class LabelStability(Signal):
         return [cls(), cls(noise="uniform"), cls(method="sampled", n_draws=50), cls(scale=2.0)]
 
     def __sklearn_clone__(self) -> Self:
-        """A copy that keeps the model it was given, which scikit-learn's own cloning would return unfitted."""
+        """A copy that keeps the model it was given, which scikit-learn's own cloning would
+        return unfitted.
+        """
         return type(self)(**self.get_params(deep=False))
 
     def _fit(self, record):
         self._check()
         self._need_features(record)
-        self.seed_: int = int(np.random.default_rng().integers(2**31)) if self.random_state is None else self.random_state
+        self.seed_: int = (
+            int(np.random.default_rng().integers(2**31))
+            if self.random_state is None
+            else self.random_state
+        )
         if self._noise is None:
             self.scale_: float = float("nan")
         elif self.scale == "auto":
@@ -148,43 +175,67 @@ class LabelStability(Signal):
     def _check(self):
         self._option("noise", "auto", "gaussian", "uniform")
         self._option("method", "exact", "sampled")
-        if self.scale != "auto" and not (isinstance(self.scale, int | float | np.number) and 0 < self.scale < np.inf):
+        if self.scale != "auto" and not (
+            isinstance(self.scale, int | float | np.number) and 0 < self.scale < np.inf
+        ):
             raise InputError(f'scale must be "auto" or a positive number; got {self.scale!r}.')
         require_count("n_draws", self.n_draws)
         if (self.transform is None) != (self.model is None):
-            raise InputError("transform and model go together: the transformed features must be given to the model; pass both or neither.")
+            raise InputError(
+                "transform and model go together: the transformed features must be given to the"
+                " model; pass both or neither."
+            )
 
     def _need_features(self, record):
         if self.transform is not None and record.X is None:
-            raise InputError("LabelStability with transform needs X=, the features of the rows of P; got None.")
+            raise InputError(
+                "LabelStability with transform needs X=, the features of the rows of P; got None."
+            )
 
     def _choose_scale(self, record):
         gap = kernel.runner_up_gap(record.logits, record.predicted)
-        self.scales_: np.ndarray = _typical(gap, record.weights) * RELATIVE_SCALES * (UNIFORM_WIDTH if self._noise == "uniform" else 1.0)
+        self.scales_: np.ndarray = (
+            _typical(gap, record.weights)
+            * RELATIVE_SCALES
+            * (UNIFORM_WIDTH if self._noise == "uniform" else 1.0)
+        )
         correct = record.correct if record.labels is not None else np.zeros(len(record))
         if self.method == "exact" and self.transform is None:
-            sums = kernel.spread_sums(record.logits, record.predicted, correct, record.weights, self.scales_, self._noise)
+            sums = kernel.spread_sums(
+                record.logits, record.predicted, correct, record.weights, self.scales_, self._noise
+            )
         else:
             views, w = self._views(record), record.weights
             gammas = [self._stability(record, views, scale) for scale in self.scales_]
-            sums = np.array([[w.sum(), w @ correct, w @ g, w @ (g * g), w @ (g * correct)] for g in gammas])
+            sums = np.array(
+                [[w.sum(), w @ correct, w @ g, w @ (g * g), w @ (g * correct)] for g in gammas]
+            )
         self.spread_, gamma_spread = _spreads(sums)
         best = self.spread_ if self.spread_.max() > 1e-12 else gamma_spread
         self.scale_ = float(self.scales_[best.argmax()])
 
     def _views(self, record):
-        """The logits to put noise on: the record's own, or the model's on each transformed input."""
+        """The logits to put noise on: the record's own, or the model's on each transformed
+        input.
+        """
         if self.transform is None:
             return [record.logits]
         rng = np.random.default_rng(getattr(self, "seed_", self.random_state))
         outputs = getattr(self.model, "predict_proba", self.model)
-        return [read(outputs(self.transform(record.X, rng)), inputs=record.kind).logits for _ in range(self.n_draws)]
+        return [
+            read(outputs(self.transform(record.X, rng)), inputs=record.kind).logits
+            for _ in range(self.n_draws)
+        ]
 
     def _stability(self, record, views, scale):
         """Mean over the views of the probability that the label is the record's own."""
         label = record.predicted
         total = np.zeros(len(record))
-        draws = self._draws(record.n_classes, scale) if self.method == "sampled" and self._noise else None
+        draws = (
+            self._draws(record.n_classes, scale)
+            if self.method == "sampled" and self._noise
+            else None
+        )
         for logits in views:
             if self._noise is None:
                 total += logits.argmax(axis=1) == label
@@ -195,7 +246,9 @@ class LabelStability(Signal):
         return total / len(views)
 
     def _draws(self, n_classes, scale):
-        return scale * kernel.standard_noise(self._noise, self.n_draws, n_classes, getattr(self, "seed_", self.random_state))
+        return scale * kernel.standard_noise(
+            self._noise, self.n_draws, n_classes, getattr(self, "seed_", self.random_state)
+        )
 
 
 def _typical(gap, weight):
@@ -208,10 +261,14 @@ def _typical(gap, weight):
 
 
 def _spreads(sums):
-    """Standard deviations of p-hat on one bin and of gamma, from (S, 5) sums of 1, c, gamma, gamma^2, c gamma: (S,), (S,)."""
+    """Standard deviations of p-hat on one bin and of gamma, from (S, 5) sums of 1, c, gamma,
+    gamma^2, c gamma: (S,), (S,).
+    """
     total, c, g, gg, cg = sums.T
     mean, spread = g / total, np.sqrt(np.maximum(gg / total - (g / total) ** 2, 0.0))
     inner = mean * (1.0 - mean)
     covariance = cg / total - c / total * mean
-    slope = np.divide(np.abs(covariance), inner, out=np.zeros_like(inner), where=inner > 1e-12)  # alpha - beta
+    slope = np.divide(
+        np.abs(covariance), inner, out=np.zeros_like(inner), where=inner > 1e-12
+    )  # alpha - beta
     return slope * spread, spread

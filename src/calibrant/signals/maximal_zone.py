@@ -16,11 +16,14 @@ __all__ = ["MaximalZone"]
 
 
 class MaximalZone(Separation):
-    r"""The largest ball around x in which the nearest training point stays of the predicted class (safe), or of another (dangerous).
+    r"""The largest ball around x in which the nearest training point stays of the predicted class
+    (safe), or of another (dangerous).
 
-    .. math:: Z(x) = \min_{x'' \in \bar F} \operatorname{dist}\big(x, \{y : |y - x''| \le |y - x'| \; \forall x' \in F\}\big)
+    .. math:: Z(x) = \min_{x'' \in \bar F} \operatorname{dist}\big(x, \{y : |y - x''| \le |y - x'|
+        \; \forall x' \in F\}\big)
 
-    for safe x; minus the same with F and :math:`\bar F` exchanged for dangerous x. Euclidean distance.
+    for safe x; minus the same with F and :math:`\bar F` exchanged for dangerous x. Euclidean
+    distance.
 
     Parameters
     ----------
@@ -43,19 +46,22 @@ class MaximalZone(Separation):
 
     Notes
     -----
-    Each distance is a projection on the Voronoi cell of x'' among F, found by cutting planes: non-negative least squares on the nearest
-    bisectors, adding those the solution violates. Cells that :class:`FastSeparation` or :class:`PairwiseSeparation` show to be farther
-    are never visited. Use it to certify how far an input may move; for calibration FastSeparation, far cheaper, does as well.
-    A point of the predicted class that lies on one of another is never strictly nearest, but no zone reaches beyond it either.
-    In magnitude fast separation <= pairwise separation <= this <= the distance to the nearest point of the other side.
-    Where all or none of the training points have the predicted class, there is no bisector and the score is plus or minus the radius of
-    the training set about its mean, as in :class:`FastSeparation`; here that is a convention and no bound: other scores, above all of rows
-    far from the training set, lie beyond it.
+    Each distance is a projection on the Voronoi cell of x'' among F, found by cutting planes:
+    non-negative least squares on the nearest bisectors, adding those the solution violates. Cells
+    that :class:`FastSeparation` or :class:`PairwiseSeparation` show to be farther are never
+    visited. Use it to certify how far an input may move; for calibration FastSeparation, far
+    cheaper, does as well. A point of the predicted class that lies on one of another is never
+    strictly nearest, but no zone reaches beyond it either. In magnitude fast separation <= pairwise
+    separation <= this <= the distance to the nearest point of the other side. Where all or none of
+    the training points have the predicted class, there is no bisector and the score is plus or
+    minus the radius of the training set about its mean, as in :class:`FastSeparation`; here that is
+    a convention and no bound: other scores, above all of rows far from the training set, lie beyond
+    it.
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", definitions 2 and 3. Lawson and Hanson,
-    "Solving least squares problems", 1974, chapter 23.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    definitions 2 and 3. Lawson and Hanson, "Solving least squares problems", 1974, chapter 23.
 
     Examples
     --------
@@ -66,9 +72,15 @@ class MaximalZone(Separation):
     """
 
     def __init__(
-        self, *, features: Any = None, points: Any = None, scale: str = "auto", progress: Callable[..., Any] | None = None,
-        inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        features: Any = None,
+        points: Any = None,
+        scale: str = "auto",
+        progress: Callable[..., Any] | None = None,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.features = features
         self.points = points
         self.scale = scale
@@ -83,7 +95,14 @@ class MaximalZone(Separation):
         out = np.empty(len(queries))
 
         def one(i, query, low, start, stop):
-            out[i] = signed(query, *split(low, start, stop), self.index_.points_, self.index_.radius_, _safe, _dangerous)
+            out[i] = signed(
+                query,
+                *split(low, start, stop),
+                self.index_.points_,
+                self.index_.radius_,
+                _safe,
+                _dangerous,
+            )
 
         self.index_.each(queries, group, one, self.progress)
         return out

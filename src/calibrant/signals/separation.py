@@ -16,7 +16,8 @@ __all__ = ["Separation"]
 
 
 class Separation(Signal):
-    """Base of the separation signals: one writes ``_make_index()`` and ``_separation(queries, group)``.
+    """Base of the separation signals: one writes ``_make_index()`` and
+    ``_separation(queries, group)``.
 
     F(x) are the training points whose label, in ``reference``, is the label predicted for x.
     """
@@ -27,7 +28,9 @@ class Separation(Signal):
     points: Any = None
 
     def __sklearn_clone__(self) -> Self:
-        """A copy that keeps the model or transformer it was given, which scikit-learn's own cloning would return unfitted."""
+        """A copy that keeps the model or transformer it was given, which scikit-learn's own
+        cloning would return unfitted.
+        """
         return type(self)(**self.get_params(deep=False))
 
     @abstractmethod
@@ -38,17 +41,25 @@ class Separation(Signal):
 
     def _fit(self, record):
         if record.reference is None:
-            raise InputError(f"{type(self).__name__} needs reference=(X_train, y_train), the model's own training data; got None.")
+            raise InputError(
+                f"{type(self).__name__} needs reference=(X_train, y_train), the model's own"
+                " training data; got None."
+            )
         X, labels = record.reference
         if len(labels) == 0:
             raise InputError("reference must hold at least one training row; got none.")
         if self.points is not None:
             if not hasattr(self.points, "reduce"):
-                raise InputError(f"points must be a reduction of the training set, such as RandomSubset(2); got {self.points!r}.")
+                raise InputError(
+                    "points must be a reduction of the training set, such as RandomSubset(2); got"
+                    f" {self.points!r}."
+                )
             X, labels = self.points.reduce(X, labels)
         self.space_: FeatureSpace = FeatureSpace(self.features, self.scale)
         rows = self.space_.fit(X, labels)
-        self.index_: Any = self._make_index().fit(rows, labels, record.n_classes, self.space_.column_scale_)
+        self.index_: Any = self._make_index().fit(
+            rows, labels, record.n_classes, self.space_.column_scale_
+        )
 
     def add(self, X: Any, y: ArrayLike) -> Self:
         """Add training points to a fitted signal.
@@ -71,12 +82,16 @@ class Separation(Signal):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes of the training set as kept, and of a transformer's arrays: what must be in memory, or shipped with the calibrator."""
+        """Bytes of the training set as kept, and of a transformer's arrays: what must be in
+        memory, or shipped with the calibrator.
+        """
         require_fitted(self, "index_")
         return self.index_.nbytes + self.space_.nbytes
 
     def _score(self, record):
         require_fitted(self, "index_")
         if record.X is None:
-            raise InputError(f"{type(self).__name__} needs X=, the features of the rows of P; got None.")
+            raise InputError(
+                f"{type(self).__name__} needs X=, the features of the rows of P; got None."
+            )
         return self._separation(self.space_.transform(record.X), record.predicted)

@@ -1,11 +1,20 @@
-"""The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())`` runs every one that applies."""
+"""The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())``
+runs every one that applies.
+"""
 
 from calibrant.testing.calibrator_checks import calibrator_checks, check_calibrator
 from calibrant.testing.check import Check, check_guarantee, parameters
 from calibrant.testing.data import Problem, problems
 from calibrant.testing.map_checks import check_map, map_checks
 from calibrant.testing.metric_checks import check_metric, check_state, metric_checks, state_checks
-from calibrant.testing.runs import all_calibrators, all_maps, all_metrics, all_regression_calibrators, all_sets, all_signals
+from calibrant.testing.runs import (
+    all_calibrators,
+    all_maps,
+    all_metrics,
+    all_regression_calibrators,
+    all_sets,
+    all_signals,
+)
 from calibrant.testing.set_checks import check_sets, set_checks
 from calibrant.testing.signal_checks import check_signal, signal_checks
 

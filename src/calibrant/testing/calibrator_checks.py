@@ -36,7 +36,9 @@ def check_constant_scores(calibrator: Any) -> None:
             "last class certain": _one_hot(k - 1, k),
         }
         for name, row in rows.items():
-            constant = replace(data, name=f"{data.name}, {name}").with_probabilities(np.tile(row, (len(data.y), 1)))
+            constant = replace(data, name=f"{data.name}, {name}").with_probabilities(
+                np.tile(row, (len(data.y), 1))
+            )
             valid(fitted(calibrator, constant), constant)
 
 
@@ -75,7 +77,9 @@ def check_two_rows(calibrator: Any) -> None:
 
 
 def check_exact_zero_and_one(calibrator: Any) -> None:
-    """Probabilities of exactly 0 and 1 among the others, some of them wrong, in the fit and afterwards."""
+    """Probabilities of exactly 0 and 1 among the others, some of them wrong, in the fit and
+    afterwards.
+    """
     for data in ordinary(calibrator):
         k = data.n_classes
         P, P_test = data.P.copy(), data.P_test.copy()
@@ -83,7 +87,9 @@ def check_exact_zero_and_one(calibrator: Any) -> None:
             values[0], values[1], values[2] = _one_hot(0, k), _one_hot(k - 1, k), _one_hot(1, k)
         y = data.y.copy()
         y[:3] = 0
-        exact = replace(data, name=f"{data.name} with exact 0 and 1", y=y).with_probabilities(P, P_test)
+        exact = replace(data, name=f"{data.name} with exact 0 and 1", y=y).with_probabilities(
+            P, P_test
+        )
         valid(fitted(calibrator, exact), exact)
 
 
@@ -92,7 +98,9 @@ def check_unseen_extremes(calibrator: Any) -> None:
     for data in ordinary(calibrator):
         k = data.n_classes
         certain = _one_hot(np.arange(len(data.logits_test)) % k, k)
-        extreme = replace(data, name=f"{data.name}, certain test rows").with_probabilities(data.P, certain)
+        extreme = replace(data, name=f"{data.name}, certain test rows").with_probabilities(
+            data.P, certain
+        )
         valid(fitted(calibrator, extreme), extreme)
 
 
@@ -102,7 +110,10 @@ def check_scale_of_logits(calibrator: Any) -> None:
     for data in ordinary(calibrator)[:2]:
         for scale in (1e-6, 1e3, 1e8):
             scaled = replace(
-                data, name=f"{data.name}, logits x {scale:g}", logits=data.logits * scale, logits_test=data.logits_test * scale
+                data,
+                name=f"{data.name}, logits x {scale:g}",
+                logits=data.logits * scale,
+                logits_test=data.logits_test * scale,
             )
             valid(fitted(logit, scaled), scaled)
 
@@ -114,9 +125,15 @@ def check_zero_weight_rows(calibrator: Any) -> None:
     rows = np.flatnonzero(data.y != last)
     with_it = replace(data, y=np.where(data.y == last, 0, data.y))
     held = given(calibrator, with_it)
-    longer = {name: np.concatenate([held[name], held[name][:1]]) for name in ("P", "X", "groups") if name in held}
+    longer = {
+        name: np.concatenate([held[name], held[name][:1]])
+        for name in ("P", "X", "groups")
+        if name in held
+    }
     weight = np.append(np.ones(len(data)), 0.0)
-    fresh = fit(calibrator, held | longer | {"y": np.append(with_it.y, last), "sample_weight": weight})
+    fresh = fit(
+        calibrator, held | longer | {"y": np.append(with_it.y, last), "sample_weight": weight}
+    )
     assert len(rows), "the problem must hold other classes"
     show_near(valid(fresh, data), valid(fitted(calibrator, with_it), data), "a row of weight 0")
 
@@ -127,7 +144,9 @@ def check_absent_class(calibrator: Any) -> None:
         last = data.n_classes - 1
         absent = replace(data.take(np.flatnonzero(data.y != last)), name=f"{data.name}, one absent")
         Q = valid(fitted(calibrator, absent), absent)
-        assert Q[:, last].max() > 0.0, f"the absent class has probability 0 in every row on {data.name}"
+        assert Q[:, last].max() > 0.0, (
+            f"the absent class has probability 0 in every row on {data.name}"
+        )
         names, held = np.array([f"c{k}" for k in range(last + 1)]), given(calibrator, absent)
         labelled = held | {name: names[held[name]] for name in ("y", "y_train") if name in held}
         fresh = fit(clone(calibrator).set_params(classes=names.tolist()), labelled)
@@ -136,18 +155,26 @@ def check_absent_class(calibrator: Any) -> None:
 
 
 EDGE_CHECKS = (
-    check_constant_scores, check_one_class_only, check_perfect_separation, check_two_rows, check_exact_zero_and_one, check_unseen_extremes,
-    check_scale_of_logits, check_zero_weight_rows,
-)  # fmt: skip
+    check_constant_scores,
+    check_one_class_only,
+    check_perfect_separation,
+    check_two_rows,
+    check_exact_zero_and_one,
+    check_unseen_extremes,
+    check_scale_of_logits,
+    check_zero_weight_rows,
+)
 
 
-#: Risks at which a method shows that it keeps their order, and those at which it must then keep it too.
+#: Risks at which a method shows that it keeps their order, and those at which it must then keep it
+#: too.
 MIDDLE = np.concatenate([np.geomspace(1e-8, 0.4, 40), 1.0 - np.geomspace(0.4, 1e-8, 40)])
 NEAR_ZERO = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-9])
 
 
 def check_calibrator(calibrator: Calibrator | RegressionCalibrator) -> None:
-    """Run every check of the contract that applies to ``calibrator``; AssertionError names the one that fails.
+    """Run every check of the contract that applies to ``calibrator``; AssertionError names the one
+    that fails.
 
     Examples
     --------
@@ -188,14 +215,27 @@ def check_one_column_is_two(calibrator: Any) -> None:
     """Binary predictions as one column are the same predictions."""
     held = given(calibrator, ordinary(calibrator)[0])
     logit = calibrator.inputs == "logit"
-    one = {name: held[name][:, 1] - held[name][:, 0] if logit else held[name][:, 1] for name in ("P", "P_test")}
-    two = held | {name: np.column_stack([np.zeros_like(a) if logit else 1.0 - a, a]) for name, a in one.items()}
+    one = {
+        name: held[name][:, 1] - held[name][:, 0] if logit else held[name][:, 1]
+        for name in ("P", "P_test")
+    }
+    two = held | {
+        name: np.column_stack([np.zeros_like(a) if logit else 1.0 - a, a])
+        for name, a in one.items()
+    }
     one = held | one
-    show_near(answer(fit(calibrator, one), one), answer(fit(calibrator, two), two), "one column against two", 1e-12)
+    show_near(
+        answer(fit(calibrator, one), one),
+        answer(fit(calibrator, two), two),
+        "one column against two",
+        1e-12,
+    )
 
 
 def check_order_at_zero(calibrator: Any) -> None:
-    """Where the risk rises with the risk predicted, it does so down to an exact 0 and up to an exact 1."""
+    """Where the risk rises with the risk predicted, it does so down to an exact 0 and up to an
+    exact 1.
+    """
     part = clone(calibrator).set_params(inputs="probability")
     data = ordinary(part)[0]
     some_zeros = data.P.copy()
@@ -206,37 +246,54 @@ def check_order_at_zero(calibrator: Any) -> None:
         if not (np.diff(middle) >= 0.0).all():
             return
         high = _risks_of(fresh, data, 1.0 - NEAR_ZERO[::-1])
-        assert (np.diff(low) >= -1e-9 * low[1:]).all(), f"risks at {NEAR_ZERO.tolist()} become {low.tolist()}, {name}"
-        assert (np.diff(high) >= -1e-9 * high[1:]).all(), f"risks near 1 become {high.tolist()}, {name}"
+        assert (np.diff(low) >= -1e-9 * low[1:]).all(), (
+            f"risks at {NEAR_ZERO.tolist()} become {low.tolist()}, {name}"
+        )
+        assert (np.diff(high) >= -1e-9 * high[1:]).all(), (
+            f"risks near 1 become {high.tolist()}, {name}"
+        )
 
 
 def _risks_of(fresh, data, risk):
     held = given(fresh, data.only(np.zeros(len(risk), dtype=np.intp)))
-    return answer(fresh, held | {"P_test": np.column_stack([1.0 - risk, risk])}, "predict_proba")[:, 1]
+    return answer(fresh, held | {"P_test": np.column_stack([1.0 - risk, risk])}, "predict_proba")[
+        :, 1
+    ]
 
 
 def check_named_classes(calibrator: Any) -> None:
     """Any labels, in the order the columns have, not in sorted order."""
     for data in ordinary(calibrator):
         held, plain = given(calibrator, data), fitted(calibrator, data)
-        assert plain.classes_.tolist() == list(range(data.n_classes)), f"classes_ is {plain.classes_}"
+        assert plain.classes_.tolist() == list(range(data.n_classes)), (
+            f"classes_ is {plain.classes_}"
+        )
         names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
         labelled = held | {name: names[held[name]] for name in ("y", "y_train") if name in held}
         named = fit(clone(calibrator).set_params(classes=names.tolist()), labelled)
         same_bits(answer(named, held), answer(plain, held), f"named classes on {data.name}")
         assert named.classes_.tolist() == names.tolist(), "classes_ must keep the order of classes="
         labels = names[answer(plain, held, "predict")]
-        assert answer(named, held, "predict").tolist() == labels.tolist(), "predict must return the labels"
+        assert answer(named, held, "predict").tolist() == labels.tolist(), (
+            "predict must return the labels"
+        )
 
 
 def check_confidence_is_consistent(calibrator: Any) -> None:
-    """predict_confidence is predict_proba's entry at the model's own label; predict is predict_proba's argmax."""
+    """predict_confidence is predict_proba's entry at the model's own label; predict is
+    predict_proba's argmax.
+    """
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
-        Q, confidence, label = (answer(fresh, held, method) for method in ("predict_proba", "predict_confidence", "predict"))
+        Q, confidence, label = (
+            answer(fresh, held, method)
+            for method in ("predict_proba", "predict_confidence", "predict")
+        )
         assert confidence.shape == (len(Q),), f"predict_confidence has shape {confidence.shape}"
         show_near(confidence, _at_own_label(Q, held), f"confidence on {data.name}", 1e-12)
-        assert (label == fresh.classes_[Q.argmax(axis=1)]).all(), "predict must be the argmax of predict_proba"
+        assert (label == fresh.classes_[Q.argmax(axis=1)]).all(), (
+            "predict must be the argmax of predict_proba"
+        )
 
 
 def _at_own_label(Q, held):
@@ -244,14 +301,19 @@ def _at_own_label(Q, held):
 
 
 def _routes(calibrator):
-    """(problem, what is held and a fitted clone: of probabilities, then of their logarithms as logits)."""
+    """(problem, what is held and a fitted clone: of probabilities, then of their logarithms as
+    logits).
+    """
     parts = [clone(calibrator).set_params(inputs=inputs) for inputs in ("probability", "logit")]
     for data in ordinary(calibrator):
         held = given(parts[0], data)
         # Probabilities, and not logits, are read as the least of the fit where they are below it.
         held["P_test"] = np.maximum(held["P_test"], held["P"].min())
         logits = held | {name: np.log(held[name]) for name in ("P", "P_test")}
-        yield data, [(each, fit(part, each)) for part, each in zip(parts, (held, logits), strict=True)]
+        yield (
+            data,
+            [(each, fit(part, each)) for part, each in zip(parts, (held, logits), strict=True)],
+        )
 
 
 def check_logit_route(calibrator: Any) -> None:
@@ -267,7 +329,12 @@ def check_signals_follow_inputs(calibrator: Calibrator) -> None:
         scores = []
         for held, fresh in routes:
             signals = fresh.signals_ if hasattr(fresh, "signals_") else [fresh.signal_]
-            scores.append([s.score(held["P_test"], **({"X": data.X_test} if s.tags.uses_features else {})) for s in signals])
+            scores.append(
+                [
+                    s.score(held["P_test"], **({"X": data.X_test} if s.tags.uses_features else {}))
+                    for s in signals
+                ]
+            )
         for a, b in zip(*scores, strict=True):
             show_near(a, b, f"signals of logits on {data.name}")
 
@@ -277,7 +344,10 @@ def check_keeps_argmax(calibrator: Calibrator) -> None:
     for data in ordinary(calibrator):
         Q = predicted(fitted(calibrator, data), data)
         own = _at_own_label(Q, given(calibrator, data))
-        assert (own == Q.max(axis=1)).all(), f"the tag keeps_argmax is wrong on {data.name}: {int((own < Q.max(axis=1)).sum())} rows moved"
+        assert (own == Q.max(axis=1)).all(), (
+            f"the tag keeps_argmax is wrong on {data.name}: {int((own < Q.max(axis=1)).sum())} rows"
+            " moved"
+        )
 
 
 #: What calibrators of a domain promise besides the laws of all.

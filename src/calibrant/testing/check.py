@@ -41,13 +41,15 @@ __all__ = [
     "splits",
 ]
 
-#: How near two results must be that differ only in the order of summation or by an optimiser's stopping rule.
+#: How near two results must be that differ only in the order of summation or by an optimiser's
+#: stopping rule.
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Check:
-    """A named check bound to an object; calling it raises AssertionError when the contract is broken.
+    """A named check bound to an object; calling it raises AssertionError when the contract is
+    broken.
 
     Attributes
     ----------
@@ -70,45 +72,64 @@ class Check:
             self.function(self.subject)
 
 
-def bind(functions: Iterable[Callable], subject: Any, exceptions: Mapping[str, str]) -> Iterator[Check]:
+def bind(
+    functions: Iterable[Callable], subject: Any, exceptions: Mapping[str, str]
+) -> Iterator[Check]:
     """The functions as checks of ``subject``, with its declared exceptions."""
     functions = list(functions)
     names = [f.__name__.removeprefix("check_") for f in functions]
     unknown = set(exceptions) - set(names)
     if unknown:
-        raise InputError(f"exceptions of {subject!r} must name checks that apply to it; got {sorted(unknown)}; it has {sorted(names)}.")
+        raise InputError(
+            f"exceptions of {subject!r} must name checks that apply to it; got {sorted(unknown)};"
+            f" it has {sorted(names)}."
+        )
     for name, function in zip(names, functions, strict=True):
         yield Check(name, function, subject, exceptions.get(name))
 
 
 def run_all(checks: Iterable[Check]) -> None:
-    """Run checks, at least one; one declared as an exception must fail, so that no exception outlives its reason."""
+    """Run checks, at least one; one declared as an exception must fail, so that no exception
+    outlives its reason.
+    """
     for check in _some(checks):
         try:
             check()
         except Exception as error:
             if check.reason is None:
-                raise AssertionError(f"{check.subject!r} breaks the contract {check.name!r}: {error}") from error
+                raise AssertionError(
+                    f"{check.subject!r} breaks the contract {check.name!r}: {error}"
+                ) from error
         else:
             if check.reason is not None:
-                raise AssertionError(f"{check.subject!r} passes {check.name!r}; remove the declared exception ({check.reason}).")
+                raise AssertionError(
+                    f"{check.subject!r} passes {check.name!r}; remove the declared exception"
+                    f" ({check.reason})."
+                )
 
 
 def _some(checks):
     checks = list(checks)
     if not checks:
-        raise AssertionError("no check applies, and a suite that runs nothing proves nothing; pass the checks of an object.")
+        raise AssertionError(
+            "no check applies, and a suite that runs nothing proves nothing; pass the checks of an"
+            " object."
+        )
     return checks
 
 
 def parameters(checks: Iterable[Check]) -> list[Any]:
-    """The checks as pytest parameters with readable names; declared exceptions become strict expected failures."""
+    """The checks as pytest parameters with readable names; declared exceptions become strict
+    expected failures.
+    """
     pytest = import_extra("pytest", "the contract suite as pytest parameters", "test")
     return [
         pytest.param(
             check,
             id=f"{' '.join(repr(check.subject).split())}-{check.name}",
-            marks=[] if check.reason is None else pytest.mark.xfail(reason=check.reason, strict=True),
+            marks=(
+                [] if check.reason is None else pytest.mark.xfail(reason=check.reason, strict=True)
+            ),
         )
         for check in _some(checks)
     ]
@@ -122,8 +143,12 @@ def refuses_unfitted(unfitted: Any, call: Any, method: str) -> None:
         said = str(error)
     else:
         raise AssertionError(f"{method} before fit must raise NotFittedError")
-    assert type(unfitted).__name__ in said, f"{method} before fit must name {type(unfitted).__name__}; it says {said!r}"
-    assert "call fit" in said, f"{method} before fit must say what to do, call fit; it says {said!r}"
+    assert type(unfitted).__name__ in said, (
+        f"{method} before fit must name {type(unfitted).__name__}; it says {said!r}"
+    )
+    assert "call fit" in said, (
+        f"{method} before fit must say what to do, call fit; it says {said!r}"
+    )
 
 
 def seeded(estimator: Any) -> Any:
@@ -141,7 +166,9 @@ def digest(*values: Any) -> str:
             out.update(digest(*value).encode())
         elif value is not None:
             array = np.asarray(value)
-            out.update(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+            out.update(
+                f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()
+            )
     return out.hexdigest()
 
 
@@ -149,11 +176,22 @@ def same_bits(a: np.ndarray, b: np.ndarray, what: str) -> None:
     """The two arrays are equal bit by bit."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
-    assert digest(a) == digest(b), f"{what}: differs by up to {np.abs(np.subtract(a, b, dtype=np.float64)).max()}"
+    assert digest(a) == digest(b), (
+        f"{what}: differs by up to {np.abs(np.subtract(a, b, dtype=np.float64)).max()}"
+    )
 
 
-def show_near(a: ArrayLike, b: float | np.ndarray, what: str, tolerance: float = TOLERANCE, *, relative: bool = False) -> None:
-    """The two arrays agree within an absolute tolerance, or within one relative to 1 + the size of ``b``."""
+def show_near(
+    a: ArrayLike,
+    b: float | np.ndarray,
+    what: str,
+    tolerance: float = TOLERANCE,
+    *,
+    relative: bool = False,
+) -> None:
+    """The two arrays agree within an absolute tolerance, or within one relative to 1 + the size
+    of ``b``.
+    """
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     assert np.isfinite([a, b]).all(), f"{what}: not finite"
@@ -174,7 +212,9 @@ ALONE, SHORT = 8, 7
 
 
 def splits(n: int) -> list[list[slice]]:
-    """Return parts of n rows: single rows, halves that leave the last row to itself, and short slices."""
+    """Return parts of n rows: single rows, halves that leave the last row to itself, and short
+    slices.
+    """
     single = [slice(i, i + 1) for i in np.unique(np.linspace(0, n - 1, ALONE).astype(int)).tolist()]
     short = [slice(i, min(i + SHORT, n)) for i in range(0, min(n, 3 * SHORT), SHORT)]
     halves = [slice(0, n // 2), slice(n // 2, n - 1), slice(n - 1, n)]
@@ -206,7 +246,10 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def laid_out(held: dict[str, Any], layout: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
     """Return what is held, with every array of numbers to answer on in another memory order."""
-    return {name: layout(value) if name.endswith("_test") and _is_numbers(value) else value for name, value in held.items()}
+    return {
+        name: layout(value) if name.endswith("_test") and _is_numbers(value) else value
+        for name, value in held.items()
+    }
 
 
 def _is_numbers(value):
@@ -214,13 +257,17 @@ def _is_numbers(value):
 
 
 def same_rows(a: np.ndarray, b: np.ndarray, what: str, tolerance: float = 0.0) -> None:
-    """Raise AssertionError unless two answers have the same bits, or agree within a declared tolerance and decide alike."""
+    """Raise AssertionError unless two answers have the same bits, or agree within a declared
+    tolerance and decide alike.
+    """
     if not tolerance:
         same_bits(a, b, what)
         return
     show_near(a, b, what, tolerance)
     if a.ndim == 2:
-        assert (a.argmax(axis=1) == b.argmax(axis=1)).all(), f"{what}: another class has the largest probability"
+        assert (a.argmax(axis=1) == b.argmax(axis=1)).all(), (
+            f"{what}: another class has the largest probability"
+        )
 
 
 #: An error that is longer than this is a dump, no sentence.
@@ -259,7 +306,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: "right", "clear error", "wrong" (a wrong answer, or one where there is none) or "obscure" (any other error)."""
+    """What came of a case: "right", "clear error", "wrong" (a wrong answer, or one where there
+    is none) or "obscure" (any other error).
+    """
 
     kind: str
     detail: str = ""
@@ -271,7 +320,9 @@ class Outcome:
 
 
 def settle(case: Case) -> Outcome:
-    """Run a case. Warnings of calibrant are no failure; any other is, for it has leaked from inside."""
+    """Run a case. Warnings of calibrant are no failure; any other is, for it has leaked from
+    inside.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -291,18 +342,28 @@ def settle(case: Case) -> Outcome:
 
 
 def _refused(case, text):
-    """A clear error is one sentence that names the argument and, after a semicolon, what was seen or what to do."""
+    """A clear error is one sentence that names the argument and, after a semicolon, what was
+    seen or what to do.
+    """
     if "\n" in text or len(text) > LONGEST or case.argument not in text or ";" not in text:
-        return Outcome("obscure", f"not one clear sentence on {case.argument or 'the input'}: {text}")
+        return Outcome(
+            "obscure", f"not one clear sentence on {case.argument or 'the input'}: {text}"
+        )
     return Outcome("clear error", text) if case.refused else Outcome("wrong", f"refused: {text}")
 
 
 def require_good(cases: Iterable[Case]) -> None:
-    """AssertionError that names every case which ended otherwise than in a right answer or a clear error."""
+    """AssertionError that names every case which ended otherwise than in a right answer or a
+    clear error.
+    """
     outcomes = [(case, settle(case)) for case in cases]
     if not outcomes:
         raise AssertionError("no case was tried")
-    bad = [f"{case.name}: {outcome.kind}, {outcome.detail}" for case, outcome in outcomes if not outcome.good]
+    bad = [
+        f"{case.name}: {outcome.kind}, {outcome.detail}"
+        for case, outcome in outcomes
+        if not outcome.good
+    ]
     if bad:
         raise AssertionError(f"{len(bad)} of {len(outcomes)} cases: {'; '.join(bad)}")
 
@@ -312,7 +373,8 @@ MARGIN = 3.0
 
 
 def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
-    """Fail where the numbers of independent runs break what was promised by more than three simulation errors.
+    """Fail where the numbers of independent runs break what was promised by more than three
+    simulation errors.
 
     Parameters
     ----------
@@ -323,7 +385,8 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     Raises
     ------
     AssertionError
-        Where the mean of the runs (of a "pac" promise: the share of runs beyond the bound) is outside the promise.
+        Where the mean of the runs (of a "pac" promise: the share of runs beyond the bound) is
+        outside the promise.
 
     See Also
     --------
@@ -332,12 +395,16 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     Examples
     --------
     >>> from calibrant.contracts import Guarantee
-    >>> said = Guarantee("marginal", "coverage", "new rows", "rows are exchangeable", n=99, least=0.9)
+    >>> said = Guarantee(
+    ...     "marginal", "coverage", "new rows", "rows are exchangeable", n=99, least=0.9
+    ... )
     >>> check_guarantee(said, [0.89, 0.92, 0.9, 0.91])
     """
     values = np.asarray(realised, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
-        raise AssertionError(f"realised must be finite numbers, one a run, of at least 2 runs; got {realised!r}.")
+        raise AssertionError(
+            f"realised must be finite numbers, one a run, of at least 2 runs; got {realised!r}."
+        )
     if guarantee.guarantee == "pac":
         _few_broken(guarantee, values)
         return
@@ -345,7 +412,10 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     low, high = guarantee.least, guarantee.most
     mean = float(values.mean())
     if (low is not None and mean < low - slack) or (high is not None and mean > high + slack):
-        raise AssertionError(f"promised: {guarantee}; {len(values)} runs have a mean of {mean:.4f} (margin {slack:.4f}).")
+        raise AssertionError(
+            f"promised: {guarantee}; {len(values)} runs have a mean of {mean:.4f} (margin"
+            f" {slack:.4f})."
+        )
 
 
 def _few_broken(guarantee, values):
@@ -356,4 +426,7 @@ def _few_broken(guarantee, values):
     allowed = 1.0 - guarantee.confidence
     limit = allowed + MARGIN * math.sqrt(allowed * (1.0 - allowed) / len(values))
     if broken > limit:
-        raise AssertionError(f"promised: {guarantee}; broken in {broken:.4f} of {len(values)} runs, more than {limit:.4f}.")
+        raise AssertionError(
+            f"promised: {guarantee}; broken in {broken:.4f} of {len(values)} runs, more than"
+            f" {limit:.4f}."
+        )

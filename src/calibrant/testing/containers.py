@@ -15,7 +15,15 @@ from calibrant.testing.check import Case, show_near
 from calibrant.testing.data import COARSE, exact_forecasts, exact_problem, exact_scores
 from calibrant.testing.runs import answer, fit, given
 
-__all__ = ["CONTAINERS", "CONTAINER_CASES", "FRAMES", "REPEATING", "Container", "contents", "present"]
+__all__ = [
+    "CONTAINERS",
+    "CONTAINER_CASES",
+    "FRAMES",
+    "REPEATING",
+    "Container",
+    "contents",
+    "present",
+]
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,9 @@ def _nullable(values, missing=False):
 def _polars(values, missing=False):
     polars = _library("polars")
     if values.ndim == 1:
-        return polars.Series([None if missing and i == 1 else v for i, v in enumerate(values.tolist())])
+        return polars.Series(
+            [None if missing and i == 1 else v for i, v in enumerate(values.tolist())]
+        )
     columns = {f"column_{j}": values[:, j].tolist() for j in range(values.shape[1])}
     if missing:
         columns["column_0"][1] = None
@@ -123,7 +133,9 @@ def _polars(values, missing=False):
 def _arrow(values, missing=False):
     pyarrow = _library("pyarrow")
     if values.ndim == 1:
-        return pyarrow.array([None if missing and i == 1 else v for i, v in enumerate(values.tolist())])
+        return pyarrow.array(
+            [None if missing and i == 1 else v for i, v in enumerate(values.tolist())]
+        )
     polars_like = {f"column_{j}": values[:, j].tolist() for j in range(values.shape[1])}
     if missing:
         polars_like["column_0"][1] = None
@@ -144,7 +156,10 @@ def _tensor(values, kind=None):
 CONTAINERS = (
     _both("a Fortran-ordered array", np.asfortranarray),
     _both("every second of an array", _every_second),
-    _both("an array seen backwards", lambda v: v[::-1].copy()[::-1] if v.ndim == 1 else v[::-1, ::-1].copy()[::-1, ::-1]),
+    _both(
+        "an array seen backwards",
+        lambda v: v[::-1].copy()[::-1] if v.ndim == 1 else v[::-1, ::-1].copy()[::-1, ::-1],
+    ),
     _both("a read-only array", _read_only),
     _both("a big-endian array", lambda v: v.astype(v.dtype.newbyteorder(">"))),
     _both("float32", _floats(np.float32)),
@@ -155,11 +170,19 @@ CONTAINERS = (
     _both("an object array", lambda v: v.astype(object)),
     _both("an object array with None", _object_with_none, answered=False),
     _both("a masked array with nothing masked", lambda v: np.ma.array(v.copy())),
-    _both("a masked array with a mask of False", lambda v: np.ma.array(v.copy(), mask=np.zeros(v.shape, dtype=bool))),
+    _both(
+        "a masked array with a mask of False",
+        lambda v: np.ma.array(v.copy(), mask=np.zeros(v.shape, dtype=bool)),
+    ),
     _both("a masked array with a masked row", _one_masked, answered=False),
     Container("a np.matrix", _matrix, None),
     Container("a np.matrix for one column", None, lambda v: _matrix(v[:, None]), answered=False),
-    Container("a pandas frame", lambda v: _library("pandas").DataFrame(v.copy(), index=np.arange(len(v))[::-1]), _series, "pandas"),
+    Container(
+        "a pandas frame",
+        lambda v: _library("pandas").DataFrame(v.copy(), index=np.arange(len(v))[::-1]),
+        _series,
+        "pandas",
+    ),
     _both("pandas nullable", _nullable, "pandas"),
     _both("pandas nullable with NA", lambda v: _nullable(v, True), "pandas", answered=False),
     _both("polars", _polars, "polars"),
@@ -170,18 +193,25 @@ CONTAINERS = (
     _both("a torch tensor of bfloat16", lambda v: _tensor(v, "bfloat16"), "torch"),
 )
 
-#: Frames with names of columns, and whether two columns may share one: library -> function of names and a (n, k) array.
+#: Frames with names of columns, and whether two columns may share one: library -> function of names
+#: and a (n, k) array.
 FRAMES: dict[Any, Any] = {
     "pandas": lambda names, values: _library("pandas").DataFrame(values.copy(), columns=names),
-    "polars": lambda names, values: _library("polars").DataFrame(values.copy(), schema=[str(name) for name in names]),
-    "pyarrow": lambda names, values: _library("pyarrow").Table.from_arrays(list(values.T.copy()), names=[str(name) for name in names]),
+    "polars": lambda names, values: _library("polars").DataFrame(
+        values.copy(), schema=[str(name) for name in names]
+    ),
+    "pyarrow": lambda names, values: _library("pyarrow").Table.from_arrays(
+        list(values.T.copy()), names=[str(name) for name in names]
+    ),
 }
 #: Those that hold two columns of one name.
 REPEATING = ("pandas", "pyarrow")
 
 
 def contents(held: Any) -> str:
-    """All that a container holds and how, as text: the same before and after where it was left alone."""
+    """All that a container holds and how, as text: the same before and after where it was left
+    alone.
+    """
     if isinstance(held, np.ma.MaskedArray):
         return contents([np.ma.getdata(held), np.ma.getmaskarray(held)])
     if isinstance(held, np.ndarray):
@@ -189,7 +219,11 @@ def contents(held: Any) -> str:
     if isinstance(held, list | tuple):
         return f"{type(held).__name__} {[contents(one) for one in held]}"
     names = getattr(held, "column_names", getattr(held, "columns", None))
-    values = held.to_numpy().tolist() if hasattr(held, "iloc") or hasattr(held, "get_column") else str(held)
+    values = (
+        held.to_numpy().tolist()
+        if hasattr(held, "iloc") or hasattr(held, "get_column")
+        else str(held)
+    )
     return f"{type(held).__name__} {None if names is None else list(names)} {values}"
 
 
@@ -202,10 +236,11 @@ CALLED = {"X_train": "", "y_train": "reference", "forecast": "mean"}
 
 @dataclass(frozen=True)
 class Trial:
-    """How a part is given data: plain arrays by argument, those to predict on by names that end in "_test".
+    """How a part is given data: plain arrays by argument, those to predict on by names that end in
+    "_test".
 
-    ``fit(held)`` gives what is fitted, ``answer(fitted, held)`` the numbers that it says. What is missing from the argument ``ignores`` may
-    be passed over, if the answer is the same.
+    ``fit(held)`` gives what is fitted, ``answer(fitted, held)`` the numbers that it says. What is
+    missing from the argument ``ignores`` may be passed over, if the answer is the same.
     """
 
     arguments: dict[str, np.ndarray]
@@ -229,13 +264,22 @@ class Trial:
 
 
 def _held_cases(trial: Trial) -> Iterator[Case]:
-    """Every container: for all arguments at once where it says all there is to say, for one at a time where something is missing."""
+    """Every container: for all arguments at once where it says all there is to say, for one at a
+    time where something is missing.
+    """
     fitted, plain = trial.plain()
     for container in (c for c in CONTAINERS if present(c.needs)):
         mine = {name: values for name, values in trial.arguments.items() if container.holds(values)}
         if container.answered and mine:
             held = trial.arguments | {name: container(values) for name, values in mine.items()}
-            yield Case(FAMILY, container.name, "", partial(trial.run, held), _near(plain, container.name), refused=False)
+            yield Case(
+                FAMILY,
+                container.name,
+                "",
+                partial(trial.run, held),
+                _near(plain, container.name),
+                refused=False,
+            )
             continue
         for name, values in mine.items():
             if name in MISSING_IS_A_LEVEL:
@@ -244,7 +288,13 @@ def _held_cases(trial: Trial) -> Iterator[Case]:
             if name == trial.ignores:
                 yield Case(FAMILY, title, name, partial(trial.run, held), _near(plain, title))
                 continue
-            yield _refusal(title, name, partial(trial.answer, fitted, held) if name.endswith("_test") else partial(trial.fit, held))
+            yield _refusal(
+                title,
+                name,
+                partial(trial.answer, fitted, held)
+                if name.endswith("_test")
+                else partial(trial.fit, held),
+            )
 
 
 def _near(expected, what):
@@ -253,13 +303,16 @@ def _near(expected, what):
 
 def _refusal(name, argument, call):
     argument = argument.removesuffix("_test")
-    return Case(FAMILY, name, CALLED.get(argument, argument), call, lambda answer: None, answered=False)
+    return Case(
+        FAMILY, name, CALLED.get(argument, argument), call, lambda answer: None, answered=False
+    )
 
 
 def _frame_cases(trial: Trial, named: Trial, permuted: Trial) -> Iterator[Case]:
     """P as frames whose columns are in another order, by text and by number, or share a name.
 
-    ``named`` takes texts for labels, ``permuted`` holds the plain arrays with their columns in another order.
+    ``named`` takes texts for labels, ``permuted`` holds the plain arrays with their columns in
+    another order.
     """
     P = trial.arguments["P"]
     order, texts = list(np.roll(np.arange(P.shape[1]), 1)), _names(P.shape[1])
@@ -279,7 +332,9 @@ def _frame_cases(trial: Trial, named: Trial, permuted: Trial) -> Iterator[Case]:
         yield Case(FAMILY, title, "", partial(trial.run, held), _near(moved, title), refused=False)
         if kind in REPEATING:
             held = trial.arguments | {"P": frame([texts[0], *texts[:-1]], P)}
-            yield _refusal(f"a {kind} frame with two columns of one name", "P", partial(trial.fit, held))
+            yield _refusal(
+                f"a {kind} frame with two columns of one name", "P", partial(trial.fit, held)
+            )
 
 
 def _names(n_classes):
@@ -290,7 +345,12 @@ def _trial(part, data, ignores="") -> Trial:
     """Of a part that is fitted. Outcomes to find the CDF at are no argument of it."""
     held = given(part, data)
     at = {name: held.pop(name) for name in ("y_test",) if name in held}
-    return Trial(held | {"sample_weight": data.weight}, partial(fit, part), lambda fresh, held: answer(fresh, held | at), ignores)
+    return Trial(
+        held | {"sample_weight": data.weight},
+        partial(fit, part),
+        lambda fresh, held: answer(fresh, held | at),
+        ignores,
+    )
 
 
 def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
@@ -304,7 +364,12 @@ def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
 def _relabelled(trial) -> Trial:
     """The same with texts for labels."""
     texts = np.array(_names(trial.arguments["P"].shape[1]))
-    return replace(trial, arguments={name: texts[v] if name in ("y", "y_train") else v for name, v in trial.arguments.items()})
+    return replace(
+        trial,
+        arguments={
+            name: texts[v] if name in ("y", "y_train") else v for name, v in trial.arguments.items()
+        },
+    )
 
 
 def _permuted(trial) -> Trial:
@@ -313,7 +378,12 @@ def _permuted(trial) -> Trial:
     order = np.roll(np.arange(K), 1)
     place = np.argsort(order)
     moved = {name: v[:, order] for name, v in trial.arguments.items() if name.startswith("P")}
-    return replace(trial, arguments=trial.arguments | moved | {n: place[v] for n, v in trial.arguments.items() if n.startswith("y")})
+    return replace(
+        trial,
+        arguments=trial.arguments
+        | moved
+        | {n: place[v] for n, v in trial.arguments.items() if n.startswith("y")},
+    )
 
 
 def _forecast_cases(part) -> Iterator[Case]:
@@ -329,7 +399,9 @@ def _metric_cases(metric) -> Iterator[Case]:
     named = _metric_trial(metric, trial.arguments, classes=_names(data.n_classes))
     yield from _frame_cases(trial, _relabelled(named), _permuted(trial))
     two = exact_problem(2, COARSE)
-    yield from _held_cases(_metric_trial(metric, {"P": two.P[:, 1], "y": two.y, "sample_weight": two.weight}))
+    yield from _held_cases(
+        _metric_trial(metric, {"P": two.P[:, 1], "y": two.y, "sample_weight": two.weight})
+    )
 
 
 def _metric_trial(metric, arguments, **options):
@@ -340,10 +412,14 @@ def _metric_trial(metric, arguments, **options):
 
 
 def _regression_metric_cases(metric) -> Iterator[Case]:
-    """Outcomes, means, standard deviations and weights in every container, of one output and of two."""
+    """Outcomes, means, standard deviations and weights in every container, of one output and of
+    two.
+    """
 
     def value(held):
-        return metric(held["y"], held["forecast"], held.get("std"), sample_weight=held["sample_weight"])
+        return metric(
+            held["y"], held["forecast"], held.get("std"), sample_weight=held["sample_weight"]
+        )
 
     for j in (0, 1):
         data = exact_forecasts(j)

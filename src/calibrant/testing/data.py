@@ -40,7 +40,8 @@ ROWS = {2: 120, 3: 120, 10: 200, 20: 200}
 
 @dataclass(frozen=True)
 class Problem:
-    """A calibration problem: what the model said on rows to fit and rows to predict, what was true, and the features.
+    """A calibration problem: what the model said on rows to fit and rows to predict, what was true,
+    and the features.
 
     Attributes
     ----------
@@ -76,7 +77,11 @@ class Problem:
     @property
     def P_test(self) -> np.ndarray:
         """(n, K) probabilities of the rows to predict."""
-        return _exact_binary(softmax(self.logits_test)) if self.P_test_override is None else self.P_test_override
+        return (
+            _exact_binary(softmax(self.logits_test))
+            if self.P_test_override is None
+            else self.P_test_override
+        )
 
     @property
     def said(self) -> tuple[Any, ...]:
@@ -88,16 +93,31 @@ class Problem:
 
     def take(self, rows: Any) -> "Problem":
         P = None if self.P_override is None else self.P_override[rows]
-        return replace(self, logits=self.logits[rows], y=self.y[rows], weight=self.weight[rows], X=self.X[rows], P_override=P)
+        return replace(
+            self,
+            logits=self.logits[rows],
+            y=self.y[rows],
+            weight=self.weight[rows],
+            X=self.X[rows],
+            P_override=P,
+        )
 
     def only(self, rows: Any) -> "Problem":
         P = None if self.P_test_override is None else self.P_test_override[rows]
-        return replace(self, logits_test=self.logits_test[rows], X_test=self.X_test[rows], P_test_override=P)
+        return replace(
+            self, logits_test=self.logits_test[rows], X_test=self.X_test[rows], P_test_override=P
+        )
 
     def with_probabilities(self, P: np.ndarray, P_test: np.ndarray | None = None) -> "Problem":
         """The same problem with other probabilities, and their logits."""
         P_test = self.P_test if P_test is None else P_test
-        return replace(self, P_override=P, P_test_override=P_test, logits=_logits(P), logits_test=_logits(P_test))
+        return replace(
+            self,
+            P_override=P,
+            P_test_override=P_test,
+            logits=_logits(P),
+            logits_test=_logits(P_test),
+        )
 
 
 def _exact_binary(P):
@@ -128,7 +148,9 @@ def problem(n_classes: int, seed: int = 0) -> Problem:
     X_test, _, logits_test = draw(40)
     X_train, y_train, _ = draw(80)
     weight = rng.integers(0, 4, n).astype(np.float64)
-    return Problem(f"{n_classes} classes", logits, y, weight, X, logits_test, X_test, (X_train, y_train))
+    return Problem(
+        f"{n_classes} classes", logits, y, weight, X, logits_test, X_test, (X_train, y_train)
+    )
 
 
 def problems(*, binary_only: bool = False) -> list[Problem]:
@@ -150,7 +172,9 @@ class ScoreProblem:
         return len(self.score)
 
     def take(self, rows: Any) -> "ScoreProblem":
-        return replace(self, score=self.score[rows], correct=self.correct[rows], weight=self.weight[rows])
+        return replace(
+            self, score=self.score[rows], correct=self.correct[rows], weight=self.weight[rows]
+        )
 
     def only(self, rows: Any) -> "ScoreProblem":
         return replace(self, test=self.test[rows])
@@ -158,19 +182,25 @@ class ScoreProblem:
 
 @cache
 def score_problem(domain: str) -> ScoreProblem:
-    """150 scores in [0, 1] with ties, more often right the higher they are; for "real", their log-odds."""
+    """150 scores in [0, 1] with ties, more often right the higher they are; for "real", their
+    log-odds.
+    """
     rng = np.random.default_rng(7)
     score = np.round(rng.beta(3.0, 1.5, 150), 2).clip(0.01, 0.99)
     correct = (rng.random(150) < score**1.5).astype(np.float64)
     test = np.linspace(0.0, 1.0, 61)
     if domain == "real":
         score, test = np.log(score / (1.0 - score)), np.linspace(-8.0, 8.0, 61)
-    return ScoreProblem(f"{domain} scores", score, correct, rng.integers(0, 4, 150).astype(np.float64), test)
+    return ScoreProblem(
+        f"{domain} scores", score, correct, rng.integers(0, 4, 150).astype(np.float64), test
+    )
 
 
 @dataclass(frozen=True)
 class ForecastProblem:
-    """Forecasts and outcomes of rows to fit, forecasts and outcomes of rows to predict, and whole-number weights from 0 to 3."""
+    """Forecasts and outcomes of rows to fit, forecasts and outcomes of rows to predict, and
+    whole-number weights from 0 to 3.
+    """
 
     name: str
     forecast: Forecast
@@ -188,7 +218,9 @@ class ForecastProblem:
         return len(self.y)
 
     def take(self, rows: Any) -> "ForecastProblem":
-        return replace(self, forecast=self.forecast.take(rows), y=self.y[rows], weight=self.weight[rows])
+        return replace(
+            self, forecast=self.forecast.take(rows), y=self.y[rows], weight=self.weight[rows]
+        )
 
     def only(self, rows: Any) -> "ForecastProblem":
         return replace(self, test=self.test.take(rows), y_test=self.y_test[rows])
@@ -201,7 +233,9 @@ def as_arguments(forecast: Any) -> tuple[Any, ...]:
 
 @cache
 def forecast_problems() -> list[ForecastProblem]:
-    """One output, three outputs, and quantile forecasts; errors are half as large again as the standard deviations say."""
+    """One output, three outputs, and quantile forecasts; errors are half as large again as the
+    standard deviations say.
+    """
     rng = np.random.default_rng(5)
 
     def draw(shape):
@@ -223,16 +257,22 @@ def forecast_problems() -> list[ForecastProblem]:
 
 
 def joint_rows(n: int, d: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Calibrated forecasts of d outputs together: (n, d) means, (n, d, d) covariances and (n, d) outcomes drawn from them."""
+    """Calibrated forecasts of d outputs together: (n, d) means, (n, d, d) covariances and (n, d)
+    outcomes drawn from them.
+    """
     rng = np.random.default_rng(random_state)
     mean, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) / np.sqrt(d) + 0.5 * np.eye(d)
     cov = root @ root.transpose(0, 2, 1) + 0.05 * np.eye(d)
-    return mean, cov, mean + np.einsum("nij,nj->ni", np.linalg.cholesky(cov), rng.normal(size=(n, d)))
+    return (
+        mean,
+        cov,
+        mean + np.einsum("nij,nj->ni", np.linalg.cholesky(cov), rng.normal(size=(n, d))),
+    )
 
 
 EXACT_ROWS, TEST_ROWS = 40, 12
-#: Numbers are whole multiples of these. Of the coarse ones, none lies as near below an edge of 5, 10 or 15 bins as bfloat16 rounds, which
-#: would count it as on the edge.
+#: Numbers are whole multiples of these. Of the coarse ones, none lies as near below an edge of 5,
+#: 10 or 15 bins as bfloat16 rounds, which would count it as on the edge.
 FINE, COARSE, REAL_STEP = 1.0 / 64.0, 1.0 / 8.0, 1.0 / 8.0
 
 
@@ -246,7 +286,13 @@ def exact_problem(n_classes: int, step: float = FINE) -> Problem:
     reference = _rounded(data.reference[0][:EXACT_ROWS]), data.reference[1][:EXACT_ROWS]
     rounded["X_test"] = rounded["X_test"][:TEST_ROWS]
     return replace(
-        data, P_override=P, P_test_override=P_test, reference=reference, weight=1.0 + np.arange(EXACT_ROWS) % 3, **rounded, **logits
+        data,
+        P_override=P,
+        P_test_override=P_test,
+        reference=reference,
+        weight=1.0 + np.arange(EXACT_ROWS) % 3,
+        **rounded,
+        **logits,
     )
 
 
@@ -266,16 +312,26 @@ def exact_scores(domain: str) -> ScoreProblem:
     data, step = score_problem(domain), FINE if domain == "unit" else REAL_STEP
     test = _rounded(data.test[:: len(data.test) // TEST_ROWS], step)
     return replace(
-        data.take(slice(0, EXACT_ROWS)), score=_rounded(data.score[:EXACT_ROWS], step), weight=1.0 + np.arange(EXACT_ROWS) % 3, test=test
+        data.take(slice(0, EXACT_ROWS)),
+        score=_rounded(data.score[:EXACT_ROWS], step),
+        weight=1.0 + np.arange(EXACT_ROWS) % 3,
+        test=test,
     )
 
 
 def exact_forecasts(j: int) -> ForecastProblem:
-    """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the outcomes to predict are 0."""
+    """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the
+    outcomes to predict are 0.
+    """
     data = forecast_problems()[j].take(slice(0, EXACT_ROWS)).only(slice(0, TEST_ROWS))
     forecast, test = (_exact_forecast(each) for each in (data.forecast, data.test))
-    y, weight = _rounded(data.y)[..., :2] if j else _rounded(data.y), 1.0 + np.arange(EXACT_ROWS) % 3
-    return replace(data, forecast=forecast, test=test, y=y, weight=weight, y_test=np.zeros(test.shape))
+    y, weight = (
+        _rounded(data.y)[..., :2] if j else _rounded(data.y),
+        1.0 + np.arange(EXACT_ROWS) % 3,
+    )
+    return replace(
+        data, forecast=forecast, test=test, y=y, weight=weight, y_test=np.zeros(test.shape)
+    )
 
 
 def _exact_forecast(forecast):
@@ -285,7 +341,9 @@ def _exact_forecast(forecast):
 
 @dataclass(frozen=True)
 class Made:
-    """What metrics of a domain are tried on: what they are called, made problems of one output, and whether values have a unit."""
+    """What metrics of a domain are tried on: what they are called, made problems of one output,
+    and whether values have a unit.
+    """
 
     kind: str
     ordinary: Callable[[Any], list[Any]]
@@ -293,10 +351,16 @@ class Made:
 
 
 MADE: Facet[Made] = Facet("made problems")
-MADE.register(CLASSIFICATION, lambda: Made("metric", lambda metric: problems(binary_only=metric.binary_only)))
+MADE.register(
+    CLASSIFICATION, lambda: Made("metric", lambda metric: problems(binary_only=metric.binary_only))
+)
 MADE.register(
     REGRESSION,
-    lambda: Made("regression metric", lambda _: [data for data in forecast_problems() if data.y.ndim == 1], has_unit=True),
+    lambda: Made(
+        "regression metric",
+        lambda _: [data for data in forecast_problems() if data.y.ndim == 1],
+        has_unit=True,
+    ),
 )
 
 
@@ -316,7 +380,9 @@ def value(metric: Any, data: Any, weight: np.ndarray | None = None, **options: A
 
 
 def near(metric: Any, a: Any, b: Any, what: str, tolerance: float = 1e-9) -> None:
-    """AssertionError unless two values agree; those of forecasts, which have a unit, relative to their size."""
+    """AssertionError unless two values agree; those of forecasts, which have a unit, relative to
+    their size.
+    """
     scale = 1.0 + abs(b) if MADE[metric.domain].has_unit else 1.0
     assert abs(a - b) <= tolerance * scale, f"{what}: {a!r} and {b!r}"
 
@@ -326,4 +392,6 @@ def valid(metric: Any, found: Any, what: str) -> None:
     low, high = metric.range
     assert type(found) is float, f"{what}: the value is a {type(found).__name__}, not a float"
     assert np.isfinite(found), f"{what}: the value is {found}"
-    assert low - 1e-12 <= found <= high + 1e-12, f"{what}: {found} is outside the declared range {metric.range}"
+    assert low - 1e-12 <= found <= high + 1e-12, (
+        f"{what}: {found} is outside the declared range {metric.range}"
+    )

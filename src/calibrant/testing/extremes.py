@@ -30,13 +30,20 @@ __all__ = [
 ROWS = 40
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
 
-#: One row of logits over K classes, and the dtype it comes in. All have a softmax, so none may be refused.
+#: One row of logits over K classes, and the dtype it comes in. All have a softmax, so none may be
+#: refused.
 LOGITS: dict[Any, Any] = {
-    "3.4e38 against -3.4e38 in float32": (lambda k: np.r_[3.4e38, -3.4e38, np.zeros(k - 2)], np.float32),
+    "3.4e38 against -3.4e38 in float32": (
+        lambda k: np.r_[3.4e38, -3.4e38, np.zeros(k - 2)],
+        np.float32,
+    ),
     "3e38 against -3e38 in float64": (lambda k: np.r_[3e38, -3e38, np.zeros(k - 2)], np.float64),
     "a float32 mask": (lambda k: np.r_[1.0, np.full(k - 1, SINGLE.min)], np.float32),
     "a float64 mask": (lambda k: np.r_[1.0, np.full(k - 1, DOUBLE.min)], np.float64),
-    "1.79e308 against -1.79e308": (lambda k: np.r_[-1.79e308, np.full(k - 1, 1.79e308)], np.float64),
+    "1.79e308 against -1.79e308": (
+        lambda k: np.r_[-1.79e308, np.full(k - 1, 1.79e308)],
+        np.float64,
+    ),
     "9e14 against -9e14": (lambda k: np.r_[-9e14, np.full(k - 1, 9e14)], np.float64),
     "1e-320": (lambda k: np.r_[1e-320, np.zeros(k - 1)], np.float64),
 }
@@ -59,7 +66,13 @@ PROBABILITIES: dict[Any, Any] = {
     "nan": lambda k: np.full(k, np.nan),
     "inf": lambda k: np.r_[np.inf, np.zeros(k - 1)],
 }
-SCORES: dict[Any, Any] = {"1e-320": 1e-320, "one ulp below 1": 1.0 - 2.0**-53, "nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+SCORES: dict[Any, Any] = {
+    "1e-320": 1e-320,
+    "one ulp below 1": 1.0 - 2.0**-53,
+    "nan": np.nan,
+    "inf": np.inf,
+    "-inf": -np.inf,
+}
 #: Added for scores that may be any real number.
 REAL_SCORES: dict[Any, Any] = {"9e99": 9e99, "2e307": 2e307, "-1.79e308": -1.79e308}
 #: One row of (mean, std, y).
@@ -81,16 +94,39 @@ FORECASTS: dict[Any, Any] = {
     "an outcome of inf": (0.0, 1.0, np.inf),
 }
 #: No answer is right where the data are missing.
-NO_DATA = ("nan", "inf", "-inf", "with a nan", "with an inf", *(name for name in FORECASTS if name.endswith((" nan", " inf", " of 0"))))
+NO_DATA = (
+    "nan",
+    "inf",
+    "-inf",
+    "with a nan",
+    "with an inf",
+    *(name for name in FORECASTS if name.endswith((" nan", " inf", " of 0"))),
+)
 #: What leaves all the digits that an answer needs may not be refused.
 PLAIN = (
-    *LOGITS, "1e-320", "one ulp below 1", "9e99", "of 1 and 1e-320", "of 1 and 1e-13", "that sum to 1e12",
-    "a std of 2e-37", "a std of 9e36", "a mean of 9e36",
-)  # fmt: skip
+    *LOGITS,
+    "1e-320",
+    "one ulp below 1",
+    "9e99",
+    "of 1 and 1e-320",
+    "of 1 and 1e-13",
+    "that sum to 1e12",
+    "a std of 2e-37",
+    "a std of 9e36",
+    "a mean of 9e36",
+)
 
 
 def _case(family, value, what, argument, call, right) -> Case:
-    return Case(family, f"{what}{value}", argument, call, right, answered=value not in NO_DATA, refused=value not in PLAIN)
+    return Case(
+        family,
+        f"{what}{value}",
+        argument,
+        call,
+        right,
+        answered=value not in NO_DATA,
+        refused=value not in PLAIN,
+    )
 
 
 def _few_rows(data):
@@ -106,7 +142,13 @@ def _with_row(rows, row, dtype=np.float64):
 def _logit_rows(data):
     """(name, logits, logits to predict) with each extreme row."""
     for name, (row, dtype) in LOGITS.items():
-        yield name, *(_with_row(rows, row(data.n_classes), dtype) for rows in (data.logits, data.logits_test))
+        yield (
+            name,
+            *(
+                _with_row(rows, row(data.n_classes), dtype)
+                for rows in (data.logits, data.logits_test)
+            ),
+        )
 
 
 def _probability_rows(data):
@@ -124,7 +166,9 @@ def _rows_of_one(Q):
 
 
 def _runs(part, data):
-    """Function of some arguments: the answer of the part fitted with these and the others of the problem."""
+    """Function of some arguments: the answer of the part fitted with these and the others of the
+    problem.
+    """
 
     def run(weight=None, **changed):
         held = given(part, data) | changed | ({} if weight is None else {"sample_weight": weight})
@@ -135,10 +179,20 @@ def _runs(part, data):
 
 def _class_cases(part, data, right) -> Iterator[Case]:
     """Extreme logits and probabilities, in the rows to fit and in those to predict."""
-    for inputs, kind, rows in (("logit", "logits", _logit_rows(data)), ("probability", "probabilities", _probability_rows(data))):
+    for inputs, kind, rows in (
+        ("logit", "logits", _logit_rows(data)),
+        ("probability", "probabilities", _probability_rows(data)),
+    ):
         run = _runs(clone(part).set_params(inputs=inputs), data)
         for name, extreme, test in rows:
-            yield _case(kind, name, f"fitted on {kind} of ", "P", partial(run, P=extreme, P_test=test), right)
+            yield _case(
+                kind,
+                name,
+                f"fitted on {kind} of ",
+                "P",
+                partial(run, P=extreme, P_test=test),
+                right,
+            )
             yield _case(kind, name, f"predicting {kind} of ", "P", partial(run, P_test=test), right)
 
 
@@ -150,13 +204,17 @@ def _weight_cases(run, right) -> Iterator[Case]:
 def _calibrator_cases(calibrator) -> Iterator[Case]:
     data = _few_rows(ordinary(calibrator)[:2][-1])
     yield from _class_cases(calibrator, data, _rows_of_one)
-    yield from _weight_cases(_runs(clone(calibrator).set_params(inputs="probability"), data), _rows_of_one)
+    yield from _weight_cases(
+        _runs(clone(calibrator).set_params(inputs="probability"), data), _rows_of_one
+    )
 
 
 def _signal_cases(signal) -> Iterator[Case]:
     def right(score):
         assert np.isfinite(score).all(), f"{score.min()} to {score.max()}"
-        assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), f"{score.min()} to {score.max()}"
+        assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), (
+            f"{score.min()} to {score.max()}"
+        )
 
     return _class_cases(signal, _few_rows(problems()[1]), right)
 
@@ -166,8 +224,22 @@ def _map_cases(map) -> Iterator[Case]:
     run = _runs(map, data)
     for name, value in (SCORES | (REAL_SCORES if map.tags.domain == "real" else {})).items():
         extreme, beyond = _with_row(data.score, value), _with_row(data.test, value)
-        yield _case("scores", name, "fitted on a score of ", "score", partial(run, score=extreme, score_test=beyond), _unit)
-        yield _case("scores", name, "predicting a score of ", "score", partial(run, score_test=beyond), _unit)
+        yield _case(
+            "scores",
+            name,
+            "fitted on a score of ",
+            "score",
+            partial(run, score=extreme, score_test=beyond),
+            _unit,
+        )
+        yield _case(
+            "scores",
+            name,
+            "predicting a score of ",
+            "score",
+            partial(run, score_test=beyond),
+            _unit,
+        )
     yield from _weight_cases(run, _unit)
 
 
@@ -181,20 +253,31 @@ def _metric_cases(metric) -> Iterator[Case]:
     yield from _weighted(metric, (data.y, data.P))
 
 
-def _measured(family, name, what, argument, metric, given, expected=None, **options) -> Iterator[Case]:
+def _measured(
+    family, name, what, argument, metric, given, expected=None, **options
+) -> Iterator[Case]:
     low, high = metric.range
 
     def right_value(value):
         assert np.isfinite(value), f"the value is {value}"
         assert low - 1e-12 <= value <= high + 1e-12, f"the value is {value}"
-        assert expected is None or abs(value - expected) <= 1e-9 * (1.0 + abs(expected)), f"the value is {value}, not {expected}"
+        assert expected is None or abs(value - expected) <= 1e-9 * (1.0 + abs(expected)), (
+            f"the value is {value}, not {expected}"
+        )
 
     def right_interval(found):
         right_value(found.value if found.plain is None else found.plain)
         assert found.low <= found.high, f"the interval is {found!r}"
 
     yield _case(family, name, what, argument, lambda: metric(*given, **options), right_value)
-    yield _case(family, name, f"interval, {what}", argument, lambda: metric.interval(*given, n_resamples=10, **options), right_interval)
+    yield _case(
+        family,
+        name,
+        f"interval, {what}",
+        argument,
+        lambda: metric.interval(*given, n_resamples=10, **options),
+        right_interval,
+    )
 
 
 def _weighted(metric, given) -> Iterator[Case]:
@@ -203,7 +286,9 @@ def _weighted(metric, given) -> Iterator[Case]:
     for name, w in WEIGHTS.items():
         weight = w(ROWS)
         even = expected if weight.min() == weight.max() else None
-        yield from _measured("weights", name, "weights ", "sample_weight", metric, given, even, sample_weight=weight)
+        yield from _measured(
+            "weights", name, "weights ", "sample_weight", metric, given, even, sample_weight=weight
+        )
 
 
 def _forecast_row(values):
@@ -228,12 +313,24 @@ def _forecast_cases(calibrator) -> Iterator[Case]:
     tests = [f"{name}_test" for name in names]
     plain = held((0.0, 1.0, 0.5)) | held((0.0, 1.0, 0.5), tests)
     for end in ("", "_test"):
-        plain |= {f"{name}{end}": groups for name, groups in groups_beside(calibrator, plain[f"forecast{end}"]).items()}
+        plain |= {
+            f"{name}{end}": groups
+            for name, groups in groups_beside(calibrator, plain[f"forecast{end}"]).items()
+        }
     run = partial(_runs(calibrator, forecast_problems()[0]), **plain)
     for name, row in FORECASTS.items():
-        yield _case("forecasts", name, "fitted on ", "", partial(run, **held(row), **held(row, tests)), right)
+        yield _case(
+            "forecasts",
+            name,
+            "fitted on ",
+            "",
+            partial(run, **held(row), **held(row, tests)),
+            right,
+        )
         if "outcome" not in name:
-            yield _case("forecasts", name, "predicting ", "", partial(run, **held(row, tests[:2])), right)
+            yield _case(
+                "forecasts", name, "predicting ", "", partial(run, **held(row, tests[:2])), right
+            )
     yield from _weight_cases(run, right)
 
 
@@ -248,9 +345,13 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
 
 #: Kind of part -> function of a part that gives its cases.
 EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
-    "calibrator": _calibrator_cases, "map": _map_cases, "signal": _signal_cases, "metric": _metric_cases,
-    "regression calibrator": _forecast_cases, "regression metric": _regression_metric_cases,
-}  # fmt: skip
+    "calibrator": _calibrator_cases,
+    "map": _map_cases,
+    "signal": _signal_cases,
+    "metric": _metric_cases,
+    "regression calibrator": _forecast_cases,
+    "regression metric": _regression_metric_cases,
+}
 
 
 def extreme_checks(kind: str, *families: str) -> list[Callable]:
@@ -260,7 +361,10 @@ def extreme_checks(kind: str, *families: str) -> list[Callable]:
         def check(part):
             require_good(case for case in EXTREME_CASES[kind](part) if case.family == family)
 
-        check.__name__, check.__doc__ = f"check_extreme_{family}", f"Extreme {family} end in a right answer or one clear error."
+        check.__name__, check.__doc__ = (
+            f"check_extreme_{family}",
+            f"Extreme {family} end in a right answer or one clear error.",
+        )
         return check
 
     return [check_of(family) for family in families]

@@ -20,16 +20,24 @@ NEW_ROWS = 100
 
 
 def check_promise(calibrator: Any, runs: int = 120, n: int = 40) -> None:
-    """Coverage is what ``guarantee(level)`` says, on skewed errors of wrong std; where nothing is promised nothing is asked."""
+    """Coverage is what ``guarantee(level)`` says, on skewed errors of wrong std; where nothing
+    is promised nothing is asked.
+    """
     for level in LEVELS:
         said, _ = realised_coverage(calibrator, level, 1, n)
         if said is not None:
             in_the_limit = said.guarantee == "asymptotic"
-            check_guarantee(*realised_coverage(calibrator, level, *((runs // 6, 50 * n) if in_the_limit else (runs, n))))
+            check_guarantee(
+                *realised_coverage(
+                    calibrator, level, *((runs // 6, 50 * n) if in_the_limit else (runs, n))
+                )
+            )
 
 
 def realised_coverage(calibrator: Any, level: float, runs: int, n: int) -> tuple[Any, np.ndarray]:
-    """(what was promised, the share of new rows that the intervals held in each run), every run with calibration rows of its own."""
+    """(what was promised, the share of new rows that the intervals held in each run), every run
+    with calibration rows of its own.
+    """
     rng = np.random.default_rng(round(1000 * level))
     said, held = None, np.zeros(runs)
     for k in range(runs):
@@ -54,7 +62,10 @@ def check_sampling(calibrator: Any) -> None:
     """The same seed draws the same bits, of two fits too; draws are the last axis."""
     for data in forecast_problems():
         beside = groups_beside(calibrator, data.test.mean)
-        draws = [fitted(calibrator, data).predict(data.test, **beside).sample(3, random_state=0) for _ in range(2)]
+        draws = [
+            fitted(calibrator, data).predict(data.test, **beside).sample(3, random_state=0)
+            for _ in range(2)
+        ]
         same_bits(draws[0], draws[1], "two samples of one seed")
         assert draws[0].shape == (*data.test.shape, 3), f"sample has shape {draws[0].shape}"
 
@@ -63,30 +74,55 @@ def check_shorthand(calibrator: Any) -> None:
     """fit(mean, y, std=std) and predict(mean, std) are the normal forecast, as is the pair."""
     data = _one()
     whole = predicted(fitted(calibrator, data), data)
-    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
+    of_fit, of_test = (
+        groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test)
+    )
     short = seeded(clone(calibrator)).fit(data.forecast, data.y, **of_fit)
     pair = seeded(clone(calibrator)).fit((data.forecast.mean, data.forecast.std), data.y, **of_fit)
-    same_bits(numbers_of(short.predict(data.test, **of_test), data.y_test), whole, "fit(mean, y, std=std)")
-    same_bits(numbers_of(pair.predict((data.test.mean, data.test.std), **of_test), data.y_test), whole, "fit((mean, std), y)")
+    same_bits(
+        numbers_of(short.predict(data.test, **of_test), data.y_test), whole, "fit(mean, y, std=std)"
+    )
+    same_bits(
+        numbers_of(pair.predict((data.test.mean, data.test.std), **of_test), data.y_test),
+        whole,
+        "fit((mean, std), y)",
+    )
 
 
 def check_outputs_are_independent(calibrator: Any) -> None:
     """Each of several outputs is calibrated as if it were alone."""
     data = forecast_problems()[1]
     together = predicted(fitted(calibrator, data), data)
-    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
+    of_fit, of_test = (
+        groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test)
+    )
     for j in range(data.y.shape[1]):
-        alone = seeded(clone(calibrator)).fit(data.forecast.column(j), data.y[:, j], **of_fit).predict(data.test.column(j), **of_test)
-        same_bits(numbers_of(alone, data.y_test[:, j]), np.ascontiguousarray(together[:, j]), f"output {j} alone")
+        alone = (
+            seeded(clone(calibrator))
+            .fit(data.forecast.column(j), data.y[:, j], **of_fit)
+            .predict(data.test.column(j), **of_test)
+        )
+        same_bits(
+            numbers_of(alone, data.y_test[:, j]),
+            np.ascontiguousarray(together[:, j]),
+            f"output {j} alone",
+        )
 
 
 def check_units(calibrator: Any) -> None:
     """Outcomes and forecasts in other units give the answer in those units."""
     data = _one()
     metres = predicted(fitted(calibrator, data), data)
-    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
-    fresh = seeded(clone(calibrator)).fit(1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std, **of_fit)
-    millimetres = numbers_of(fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std, **of_test), 1000.0 * data.y_test)
+    of_fit, of_test = (
+        groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test)
+    )
+    fresh = seeded(clone(calibrator)).fit(
+        1000.0 * data.forecast.mean, 1000.0 * data.y, std=1000.0 * data.forecast.std, **of_fit
+    )
+    millimetres = numbers_of(
+        fresh.predict(1000.0 * data.test.mean, 1000.0 * data.test.std, **of_test),
+        1000.0 * data.y_test,
+    )
     near(calibrator, millimetres[:, :-1] / 1000.0, metres[:, :-1], "units", 1e-8)
     near(calibrator, millimetres[:, -1], metres[:, -1], "cdf in other units", 1e-8)
 
@@ -95,7 +131,9 @@ def check_few_rows(calibrator: Any) -> None:
     """n = 1 and n = 2."""
     data = _one()
     for n in (1, 2):
-        forecast = fitted(calibrator, data.take(slice(0, n))).predict(data.test, **groups_beside(calibrator, data.test.mean))
+        forecast = fitted(calibrator, data.take(slice(0, n))).predict(
+            data.test, **groups_beside(calibrator, data.test.mean)
+        )
         _positive_and_finite(forecast, f"after {n} rows")
         low, high = forecast.interval(0.8)
         assert (low <= high).all(), f"an interval is upside down after {n} rows"
@@ -117,14 +155,24 @@ def check_constant_std(calibrator: Any) -> None:
 def check_no_error(calibrator: Any) -> None:
     """Outcomes exactly as predicted leave the distributions finite, with positive std."""
     data = _one()
-    of_fit, of_test = (groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test))
-    forecast = seeded(clone(calibrator)).fit(data.forecast, data.forecast.mean.copy(), **of_fit).predict(data.test, **of_test)
+    of_fit, of_test = (
+        groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test)
+    )
+    forecast = (
+        seeded(clone(calibrator))
+        .fit(data.forecast, data.forecast.mean.copy(), **of_fit)
+        .predict(data.test, **of_test)
+    )
     _positive_and_finite(forecast, "after outcomes without error")
-    assert np.isfinite(numbers_of(forecast, data.y_test)).all(), "not finite after outcomes without error"
+    assert np.isfinite(numbers_of(forecast, data.y_test)).all(), (
+        "not finite after outcomes without error"
+    )
 
 
 def check_wild_errors(calibrator: Any) -> None:
-    """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they are."""
+    """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they
+    are.
+    """
     data = _one()
     wild = data.forecast.mean + 1000.0 * (data.y - data.forecast.mean)
     beside = groups_beside(calibrator, data.forecast.mean)
@@ -135,7 +183,12 @@ def check_wild_errors(calibrator: Any) -> None:
 
 def _holds_about(level, forecast, y, tolerance):
     low, high = forecast.interval(level)
-    show_near(np.mean((low <= y) & (y <= high)), level, f"the share that the {level:.0%} intervals hold", tolerance)
+    show_near(
+        np.mean((low <= y) & (y <= high)),
+        level,
+        f"the share that the {level:.0%} intervals hold",
+        tolerance,
+    )
 
 
 def check_coverage(calibrator: Any) -> None:
@@ -144,7 +197,11 @@ def check_coverage(calibrator: Any) -> None:
     mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
     y = mean + 2.0 * std * rng.normal(size=4000)
     of_fit, of_test = groups_beside(calibrator, mean[:2000]), groups_beside(calibrator, mean[2000:])
-    forecast = seeded(clone(calibrator)).fit(mean[:2000], y[:2000], std=std[:2000], **of_fit).predict(mean[2000:], std[2000:], **of_test)
+    forecast = (
+        seeded(clone(calibrator))
+        .fit(mean[:2000], y[:2000], std=std[:2000], **of_fit)
+        .predict(mean[2000:], std[2000:], **of_test)
+    )
     for level in (0.5, 0.8):
         _holds_about(level, forecast, y[2000:], 0.05)
 
@@ -162,7 +219,17 @@ def check_bad_std(calibrator: Any) -> None:
 
 
 FORECAST_CHECKS = (
-    check_sampling, check_shorthand, check_outputs_are_independent, check_units, check_few_rows, check_constant_std, check_no_error,
-    check_wild_errors, check_coverage, check_bad_std, check_promise, check_forecast_expression,
+    check_sampling,
+    check_shorthand,
+    check_outputs_are_independent,
+    check_units,
+    check_few_rows,
+    check_constant_std,
+    check_no_error,
+    check_wild_errors,
+    check_coverage,
+    check_bad_std,
+    check_promise,
+    check_forecast_expression,
     *extreme_checks("regression calibrator", "forecasts", "weights"),
-)  # fmt: skip
+)

@@ -14,9 +14,12 @@ __all__ = ["forecast_metric_checks"]
 def forecast_metric_checks(metric: Any) -> list[Callable]:
     """Those that apply to the metric by its facts."""
     return [
-        check_outputs_are_independent, check_constant_std, *extreme_checks("regression metric", "forecasts", "weights"),
-        *([] if metric.degree is None else [check_units]), *([check_proper] if metric.proper else []),
-    ]  # fmt: skip
+        check_outputs_are_independent,
+        check_constant_std,
+        *extreme_checks("regression metric", "forecasts", "weights"),
+        *([] if metric.degree is None else [check_units]),
+        *([check_proper] if metric.proper else []),
+    ]
 
 
 def check_outputs_are_independent(metric: Any) -> None:
@@ -24,7 +27,9 @@ def check_outputs_are_independent(metric: Any) -> None:
     data = forecast_problems()[1]
     together = value(metric, data)
     alone = [metric(data.y[:, j], data.forecast.column(j)) for j in range(data.y.shape[1])]
-    assert np.asarray(together).tolist() == alone, f"several outputs: {together}, each alone: {alone}"
+    assert np.asarray(together).tolist() == alone, (
+        f"several outputs: {together}, each alone: {alone}"
+    )
 
 
 def check_constant_std(metric: Any) -> None:
@@ -38,7 +43,13 @@ def check_units(metric: Any) -> None:
     """In other units of y the value changes by the declared power of the factor."""
     data = forecast_problems()[0]
     other = metric(1000.0 * data.y, 1000.0 * data.forecast.mean, 1000.0 * data.forecast.std)
-    near(metric, other / 1000.0**metric.degree, value(metric, data), "units", 1e-6 if getattr(metric, "cells", 0) == 0 else 0.05)
+    near(
+        metric,
+        other / 1000.0**metric.degree,
+        value(metric, data),
+        "units",
+        1e-6 if getattr(metric, "cells", 0) == 0 else 0.05,
+    )
 
 
 def check_proper(metric: Any) -> None:
@@ -48,4 +59,6 @@ def check_proper(metric: Any) -> None:
     best = metric(y, np.full(20_000, y.mean()), np.full(20_000, y.std()))
     for shift, factor in ((0.0, 0.8), (0.0, 1.25), (0.3, 1.0), (-0.3, 1.2)):
         other = metric(y, np.full(20_000, y.mean() + shift), np.full(20_000, y.std() * factor))
-        assert other > best, f"declared proper, but N({shift}, {factor}) beats the truth: {other} and {best}"
+        assert other > best, (
+            f"declared proper, but N({shift}, {factor}) beats the truth: {other} and {best}"
+        )

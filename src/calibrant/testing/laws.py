@@ -1,4 +1,6 @@
-"""The laws that every kind of part keeps, among them that what is written out gives the same numbers."""
+"""The laws that every kind of part keeps, among them that what is written out gives the same
+numbers.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -29,9 +31,29 @@ from calibrant.testing.check import (
 )
 from calibrant.testing.containers import CONTAINER_CASES
 from calibrant.testing.data import forecast_problems
-from calibrant.testing.runs import answer, fit, fitted, given, groups_beside, handling, many_rows, near, ordinary, predicted, refit, valid
+from calibrant.testing.runs import (
+    answer,
+    fit,
+    fitted,
+    given,
+    groups_beside,
+    handling,
+    many_rows,
+    near,
+    ordinary,
+    predicted,
+    refit,
+    valid,
+)
 
-__all__ = ["LAWS", "WEIGHT_LAWS", "check_expression", "check_forecast_expression", "check_map_expression", "check_signal_expression"]
+__all__ = [
+    "LAWS",
+    "WEIGHT_LAWS",
+    "check_expression",
+    "check_forecast_expression",
+    "check_map_expression",
+    "check_signal_expression",
+]
 
 
 def check_output_is_valid(part: Any) -> None:
@@ -47,16 +69,28 @@ def check_weights_are_repetition(part: Any) -> None:
     for data in ordinary(part):
         weighted = fitted(part, data, data.weight)
         repeated = fitted(part, data.take(np.repeat(np.arange(len(data)), data.weight.astype(int))))
-        near(part, predicted(weighted, data), predicted(repeated, data), f"weights against repetition on {data.name}")
+        near(
+            part,
+            predicted(weighted, data),
+            predicted(repeated, data),
+            f"weights against repetition on {data.name}",
+        )
         counts = [getattr(fresh, "n_fit_", None) for fresh in (weighted, repeated)]
-        assert np.array_equal(*counts), f"n_fit_ is {counts[0]} with weights, {counts[1]} with repetition"
+        assert np.array_equal(*counts), (
+            f"n_fit_ is {counts[0]} with weights, {counts[1]} with repetition"
+        )
 
 
 def check_row_order(part: Any) -> None:
     """The order of the rows does not matter."""
     for data in ordinary(part):
         shuffled = data.take(np.random.default_rng(1).permutation(len(data)))
-        near(part, predicted(fitted(part, shuffled), data), predicted(fitted(part, data), data), f"row order on {data.name}")
+        near(
+            part,
+            predicted(fitted(part, shuffled), data),
+            predicted(fitted(part, data), data),
+            f"row order on {data.name}",
+        )
 
 
 def check_fit_twice(part: Any) -> None:
@@ -66,7 +100,11 @@ def check_fit_twice(part: Any) -> None:
         used = fitted(part, first)
         for data in (second.take(slice(0, None, 2)), second):
             refit(used, given(used, data))
-        same_bits(predicted(used, second), predicted(fitted(part, second), second), f"a second fit, on {second.name}")
+        same_bits(
+            predicted(used, second),
+            predicted(fitted(part, second), second),
+            f"a second fit, on {second.name}",
+        )
 
 
 def check_clone_and_parameters(part: Any) -> None:
@@ -75,20 +113,31 @@ def check_clone_and_parameters(part: Any) -> None:
     rebuilt = type(part)(**parameters)
     for name, value in parameters.items():
         assert getattr(rebuilt, name) is value, f"the constructor must store {name} as it is"
-    assert not [a for a in vars(rebuilt) if a.endswith("_")], f"the constructor made {sorted(vars(rebuilt))}"
+    assert not [a for a in vars(rebuilt) if a.endswith("_")], (
+        f"the constructor made {sorted(vars(rebuilt))}"
+    )
     before = repr(clone(part).get_params())
     fresh = fitted(part, ordinary(part)[0])
-    assert repr(clone(fresh).get_params()) == repr(seeded(clone(part)).get_params()), "fit changed the parameters"
+    assert repr(clone(fresh).get_params()) == repr(seeded(clone(part)).get_params()), (
+        "fit changed the parameters"
+    )
     assert repr(clone(part).get_params()) == before, "clone shares its parameters with the original"
     for name, value in fresh.get_params(deep=False).items():
         if hasattr(value, "get_params"):
-            assert not [a for a in vars(value) if a.endswith("_") and not a.startswith("_")], f"fit fitted the parameter {name} in place"
+            assert not [a for a in vars(value) if a.endswith("_") and not a.startswith("_")], (
+                f"fit fitted the parameter {name} in place"
+            )
 
 
 def check_inputs_untouched(part: Any) -> None:
-    """No argument is written to, even when it could be, and no output shares memory with an argument or the fitted object."""
+    """No argument is written to, even when it could be, and no output shares memory with an
+    argument or the fitted object.
+    """
     for data in ordinary(part):
-        held = {name: _copied(value) for name, value in (given(part, data) | {"sample_weight": data.weight}).items()}
+        held = {
+            name: _copied(value)
+            for name, value in (given(part, data) | {"sample_weight": data.weight}).items()
+        }
         before = _digest(held)
         fresh = fit(part, held)
         methods = handling(part).methods
@@ -98,7 +147,11 @@ def check_inputs_untouched(part: Any) -> None:
             out[...] = -1.0
         assert _digest(held) == before, f"an argument was changed, on {data.name}"
         for method, out in zip(methods, kept, strict=True):
-            same_bits(answer(fresh, held, method), out, f"{method} once its output is overwritten, on {data.name}")
+            same_bits(
+                answer(fresh, held, method),
+                out,
+                f"{method} once its output is overwritten, on {data.name}",
+            )
 
 
 def _copied(value):
@@ -116,7 +169,9 @@ def check_determinism(part: Any) -> None:
         first, second = fitted(part, data), fitted(part, data)
         same_bits(predicted(first, data), predicted(second, data), "two fits on the same data")
         same_bits(predicted(first, data), predicted(first, data), "two answers of one fit")
-    assert np.random.get_state(legacy=False)["state"]["key"].tobytes() == state, "the global random generator was used"  # noqa: NPY002
+    assert np.random.get_state(legacy=False)["state"]["key"].tobytes() == state, (  # noqa: NPY002
+        "the global random generator was used"
+    )
 
 
 def check_saving(part: Any) -> None:
@@ -126,7 +181,9 @@ def check_saving(part: Any) -> None:
         for how, copy in saved_copies(fresh):
             same_bits(predicted(copy, data), predicted(fresh, data), f"{how} on {data.name}")
             assert repr(copy.get_params()) == repr(fresh.get_params()), f"{how}: parameters differ"
-            assert list(getattr(copy, "classes_", [])) == list(getattr(fresh, "classes_", [])), f"{how}: classes_ differ"
+            assert list(getattr(copy, "classes_", [])) == list(getattr(fresh, "classes_", [])), (
+                f"{how}: classes_ differ"
+            )
 
 
 def check_narrow_floats(part: Any) -> None:
@@ -137,23 +194,41 @@ def check_narrow_floats(part: Any) -> None:
             narrow = held | {name: held[name].astype(dtype) for name in _said(held)}
             wide = narrow | {name: _wide(part, name, narrow[name]) for name in _said(held)}
             what = f"{np.dtype(dtype)} on {data.name}"
-            near(part, answer(fit(part, narrow), narrow), answer(fit(part, wide), wide), what, tolerance)
+            near(
+                part,
+                answer(fit(part, narrow), narrow),
+                answer(fit(part, wide), wide),
+                what,
+                tolerance,
+            )
 
 
 def _said(held):
     """Names of what a model says, as arrays of floats, and of real outcomes."""
-    said = [name for name in held if name.removesuffix("_test") in ("P", "score", "forecast", "std", "y")]
-    return [name for name in said if isinstance(held[name], np.ndarray) and held[name].dtype.kind == "f"]
+    said = [
+        name
+        for name in held
+        if name.removesuffix("_test") in ("P", "score", "forecast", "std", "y")
+    ]
+    return [
+        name for name in said if isinstance(held[name], np.ndarray) and held[name].dtype.kind == "f"
+    ]
 
 
 def _wide(part, name, values):
     # The sums of float16 rows are farther from 1 than those of float64 may be.
-    rounded = name.removesuffix("_test") == "P" and part.inputs == "probability" and values.dtype == np.float16
+    rounded = (
+        name.removesuffix("_test") == "P"
+        and part.inputs == "probability"
+        and values.dtype == np.float16
+    )
     return normalise_rows(values) if rounded else values.astype(np.float64)
 
 
 def check_rows_are_independent(part: Any) -> None:
-    """The answer to a row has the same bits alone, beside any rows, in any order and in any memory order."""
+    """The answer to a row has the same bits alone, beside any rows, in any order and in any
+    memory order.
+    """
     tolerance = getattr(part.tags, "row_tolerance", 0.0)
     for data in many_rows(part):
         fresh, held = fitted(part, data), given(part, data)
@@ -161,15 +236,29 @@ def check_rows_are_independent(part: Any) -> None:
         for parts in splits(len(whole)):
             found = np.concatenate([predicted(fresh, data.only(rows)) for rows in parts])
             expected = np.concatenate([whole[rows] for rows in parts])
-            same_rows(found, expected, f"rows in slices of {len(found) // len(parts)} on {data.name}", tolerance)
+            same_rows(
+                found,
+                expected,
+                f"rows in slices of {len(found) // len(parts)} on {data.name}",
+                tolerance,
+            )
         back = slice(None, None, -1)
-        same_rows(predicted(fresh, data.only(back)), whole[back], f"rows in another order on {data.name}", tolerance)
+        same_rows(
+            predicted(fresh, data.only(back)),
+            whole[back],
+            f"rows in another order on {data.name}",
+            tolerance,
+        )
         for name, layout in LAYOUTS.items():
-            same_rows(answer(fresh, laid_out(held, layout)), whole, f"{name} on {data.name}", tolerance)
+            same_rows(
+                answer(fresh, laid_out(held, layout)), whole, f"{name} on {data.name}", tolerance
+            )
 
 
 def check_unfitted(part: Any) -> None:
-    """Asking before fitting raises NotFittedError with the class and the remedy; a signal may answer what a fit would not change."""
+    """Asking before fitting raises NotFittedError with the class and the remedy; a signal may
+    answer what a fit would not change.
+    """
     data = ordinary(part)[0]
     fresh, held = seeded(clone(part)), given(part, data)
     if isinstance(part, Signal) and (score := _answered(fresh, held)) is not None:
@@ -187,15 +276,25 @@ def _answered(fresh, held):
 
 
 def check_containers(part: Any) -> None:
-    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' answer, or one clear error."""
+    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' answer, or
+    one clear error.
+    """
     require_good(CONTAINER_CASES[handling(part).kind](part))
 
 
 #: Of every kind.
 LAWS = (
-    check_output_is_valid, check_fit_twice, check_clone_and_parameters, check_inputs_untouched, check_determinism, check_saving,
-    check_narrow_floats, check_rows_are_independent, check_unfitted, check_containers,
-)  # fmt: skip
+    check_output_is_valid,
+    check_fit_twice,
+    check_clone_and_parameters,
+    check_inputs_untouched,
+    check_determinism,
+    check_saving,
+    check_narrow_floats,
+    check_rows_are_independent,
+    check_unfitted,
+    check_containers,
+)
 #: Of what is fitted on weighted rows.
 WEIGHT_LAWS = (check_weights_are_repetition, check_row_order)
 
@@ -203,11 +302,21 @@ WEIGHT_LAWS = (check_weights_are_repetition, check_row_order)
 #: How near the two must be, where no steep line between knots enlarges the rounding.
 EXACT = 1e-12
 #: Primitives that no two languages, nor two lengths of a row, round alike.
-ROUNDED_OTHERWISE = ("exp", "log", "sigmoid", "softmax", "log_softmax", "log_probabilities", "matrix")
+ROUNDED_OTHERWISE = (
+    "exp",
+    "log",
+    "sigmoid",
+    "softmax",
+    "log_softmax",
+    "log_probabilities",
+    "matrix",
+)
 
 
 def check_expression(calibrator: Any) -> None:
-    """Where a calibrator has an expression, it gives what predict_proba gives; and so does the formula of what it shows."""
+    """Where a calibrator has an expression, it gives what predict_proba gives; and so does the
+    formula of what it shows.
+    """
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
         # Probabilities below the least of the fit are read as that.
@@ -218,14 +327,31 @@ def check_expression(calibrator: Any) -> None:
         except InputError:
             return
         levels, edges = fresh.group_levels(), _edges(data.n_classes, calibrator.inputs)
-        tied = [(one_ulp_off(held["P"], calibrator.inputs, end), "groups") for end in (-np.inf, np.inf)]
-        for P, of in ((held["P_test"], "groups_test"), (held["P"], "groups"), (edges, "groups"), *tied):
+        tied = [
+            (one_ulp_off(held["P"], calibrator.inputs, end), "groups") for end in (-np.inf, np.inf)
+        ]
+        for P, of in (
+            (held["P_test"], "groups_test"),
+            (held["P"], "groups"),
+            (edges, "groups"),
+            *tied,
+        ):
             beside = {"groups_test": held[of][: len(P)]} if of in held else {}
             rows = P if levels is None else np.hstack([P, levels.codes(beside["groups_test"])])
             expected = answer(fresh, {"P_test": P, **beside})
             show_near(run(rows), expected, f"expression on {data.name}", EXACT)
-            show_near(Compiled(shaken(fresh.expression()))(rows), expected, f"expression rounded otherwise on {data.name}", EXACT)
-            show_near(np.vstack([run(row[None]) for row in rows[-20:]]), expected[-20:], f"expression of single rows on {data.name}", EXACT)
+            show_near(
+                Compiled(shaken(fresh.expression()))(rows),
+                expected,
+                f"expression rounded otherwise on {data.name}",
+                EXACT,
+            )
+            show_near(
+                np.vstack([run(row[None]) for row in rows[-20:]]),
+                expected[-20:],
+                f"expression of single rows on {data.name}",
+                EXACT,
+            )
 
 
 def one_ulp_off(P: np.ndarray, inputs: str, end: float) -> np.ndarray:
@@ -235,7 +361,9 @@ def one_ulp_off(P: np.ndarray, inputs: str, end: float) -> np.ndarray:
 
 
 def shaken(expression: Expression) -> Expression:
-    """The same expression, with what languages round in their own way moved by a unit of its last place, up or down by turns."""
+    """The same expression, with what languages round in their own way moved by a unit of its
+    last place, up or down by turns.
+    """
     made: dict[int, Expression] = {}
     for j, node in enumerate(expression.nodes()):
         moved = replace(node, of=tuple(made[id(x)] for x in node.of))
@@ -246,23 +374,37 @@ def shaken(expression: Expression) -> Expression:
 
 
 def _show_logit_formula(fresh, P, data):
-    """What a calibrator shows as ``scale_`` (or square ``matrix_``) and ``shift_`` has one meaning, so that a server with it is right:
+    """What a calibrator shows as ``scale_`` (or square ``matrix_``) and ``shift_`` has one meaning,
+    so that a server with it is right:
     softmax(scale z + shift), z = log((1 - mixing) softmax(logits / temperature) + mixing / K)."""
     K = data.n_classes
     scale, shift = getattr(fresh, "scale_", None), getattr(fresh, "shift_", None)
     matrix = getattr(fresh, "matrix_", None) if scale is None else scale * np.eye(K)
-    if not (isinstance(shift, np.ndarray) and isinstance(matrix, np.ndarray) and matrix.shape == (K, K)):
+    if not (
+        isinstance(shift, np.ndarray) and isinstance(matrix, np.ndarray) and matrix.shape == (K, K)
+    ):
         return
     logits = P if fresh.inputs == "logit" else np.log(P)
-    z = np.log((1.0 - fresh.mixing_) * softmax(logits / fresh.temperature_, axis=1) + fresh.mixing_ / K)
-    show_near(softmax(z @ matrix.T + shift, axis=1), answer(fresh, {"P_test": P}), f"the formula of what it shows on {data.name}", 1e-9)
+    z = np.log(
+        (1.0 - fresh.mixing_) * softmax(logits / fresh.temperature_, axis=1) + fresh.mixing_ / K
+    )
+    show_near(
+        softmax(z @ matrix.T + shift, axis=1),
+        answer(fresh, {"P_test": P}),
+        f"the formula of what it shows on {data.name}",
+        1e-9,
+    )
 
 
 def check_forecast_expression(calibrator: Any) -> None:
-    """Where a calibrator of normal forecasts has an expression, it gives the mean, std and quantiles of predict."""
+    """Where a calibrator of normal forecasts has an expression, it gives the mean, std and
+    quantiles of predict.
+    """
     levels = (0.05, 0.5, 0.9)
     data = forecast_problems()[0]
-    fresh = seeded(clone(calibrator)).fit(data.forecast, data.y, **groups_beside(calibrator, data.forecast.mean))
+    fresh = seeded(clone(calibrator)).fit(
+        data.forecast, data.y, **groups_beside(calibrator, data.forecast.mean)
+    )
     try:
         run = Compiled(fresh.expression(levels))
     except InputError:
@@ -270,7 +412,12 @@ def check_forecast_expression(calibrator: Any) -> None:
     for given_ in (data.test, data.forecast):
         found, made = run(np.column_stack([given_.mean, given_.std])), fresh.predict(given_)
         expected = np.column_stack([made.mean, made.std, made.quantile(levels)])
-        show_near(found / made.std[:, None], expected / made.std[:, None], "expression in units of the std", 1e-9)
+        show_near(
+            found / made.std[:, None],
+            expected / made.std[:, None],
+            "expression in units of the std",
+            1e-9,
+        )
 
 
 def check_map_expression(map: Any) -> None:
@@ -285,7 +432,12 @@ def check_map_expression(map: Any) -> None:
         score = np.concatenate([data.score, data.test, ends])
         show_near(run(score[:, None])[:, 0], fresh.predict(score), "expression", EXACT)
         near = Compiled(shaken(fresh.express(source(1) * (1.0 + np.finfo(np.float64).eps))))
-        show_near(near(data.score[:, None])[:, 0], fresh.predict(data.score), "expression of the fit's scores rounded otherwise", EXACT)
+        show_near(
+            near(data.score[:, None])[:, 0],
+            fresh.predict(data.score),
+            "expression of the fit's scores rounded otherwise",
+            EXACT,
+        )
 
 
 def check_signal_expression(signal: Any) -> None:
@@ -303,5 +455,11 @@ def check_signal_expression(signal: Any) -> None:
 def _edges(n_classes, inputs):
     """Certain rows, equal ones, and rows with one class ruled out."""
     rest = (1.0 - np.eye(n_classes)) / (n_classes - 1)
-    rows = np.vstack([np.eye(n_classes), np.full((1, n_classes), 1.0 / n_classes), *([rest] if n_classes > 2 else [])])
+    rows = np.vstack(
+        [
+            np.eye(n_classes),
+            np.full((1, n_classes), 1.0 / n_classes),
+            *([rest] if n_classes > 2 else []),
+        ]
+    )
     return rows if inputs == "probability" else np.log(np.maximum(rows, 1e-300))

@@ -18,7 +18,8 @@ __all__ = ["check_map", "map_checks"]
 
 
 def check_map(map: Map) -> None:
-    """Run every check of the contract that applies to ``map``; AssertionError names the one that fails.
+    """Run every check of the contract that applies to ``map``; AssertionError names the one that
+    fails.
 
     Examples
     --------
@@ -32,10 +33,19 @@ def map_checks(map: Map) -> Iterator[Check]:
     """The checks that apply to ``map`` by its tags, each a callable with a name."""
     tags = require_map(map).tags
     functions = [
-        *LAWS, *WEIGHT_LAWS, check_constant_scores, check_one_outcome_only, check_perfect_separation, check_two_rows,
-        check_near_equal_scores, check_boolean_outcomes, check_map_expression, *extreme_checks("map", "scores", "weights"),
-        check_scale_of_scores if tags.domain == "real" else check_exact_zero_and_one, *([check_monotone] if tags.monotone else []),
-    ]  # fmt: skip
+        *LAWS,
+        *WEIGHT_LAWS,
+        check_constant_scores,
+        check_one_outcome_only,
+        check_perfect_separation,
+        check_two_rows,
+        check_near_equal_scores,
+        check_boolean_outcomes,
+        check_map_expression,
+        *extreme_checks("map", "scores", "weights"),
+        check_scale_of_scores if tags.domain == "real" else check_exact_zero_and_one,
+        *([check_monotone] if tags.monotone else []),
+    ]
     return bind(functions, map, tags.exceptions)
 
 
@@ -53,13 +63,17 @@ def _valid(fresh, test, where):
 
 
 def check_constant_scores(map: Map) -> None:
-    """Every score the same: the prediction there lies between the base rate and the middle, with exact 0 and 1 among the scores."""
+    """Every score the same: the prediction there lies between the base rate and the middle, with
+    exact 0 and 1 among the scores.
+    """
     data = _ordinary(map)
     for value in (0.7, 0.0, 1.0):
         fresh = _fitted(map, np.full(len(data.score), value), data.correct)
         _valid(fresh, data.test, f"after constant scores {value}")
         at, base = float(fresh.predict([value])[0]), data.correct.mean()
-        assert abs(at - base) < 0.05, f"after constant scores {value} the prediction is {at:.3f} and the base rate {base:.3f}"
+        assert abs(at - base) < 0.05, (
+            f"after constant scores {value} the prediction is {at:.3f} and the base rate {base:.3f}"
+        )
 
 
 def check_one_outcome_only(map: Map) -> None:
@@ -69,11 +83,16 @@ def check_one_outcome_only(map: Map) -> None:
         fresh = _fitted(map, data.score, np.full(len(data.score), outcome))
         out = _valid(fresh, data.test, f"when all outcomes are {outcome:g}")
         off = abs(float(fresh.predict([float(np.median(data.score))])[0]) - outcome)
-        assert off < 0.1, f"when all outcomes are {outcome:g} the middle prediction is {off:.3f} away ({out.min():.3f} to {out.max():.3f})"
+        assert off < 0.1, (
+            f"when all outcomes are {outcome:g} the middle prediction is {off:.3f} away"
+            f" ({out.min():.3f} to {out.max():.3f})"
+        )
 
 
 def check_perfect_separation(map: Map) -> None:
-    """The higher scores all right and the others all wrong; then the reverse; and p = [0, 1] with y = [0, 1]."""
+    """The higher scores all right and the others all wrong; then the reverse; and p = [0, 1]
+    with y = [0, 1].
+    """
     data = _ordinary(map)
     above = (data.score > np.median(data.score)).astype(np.float64)
     _valid(_fitted(map, data.score, above), data.test, "when separated")
@@ -84,15 +103,27 @@ def check_perfect_separation(map: Map) -> None:
 def check_two_rows(map: Map) -> None:
     """n = 2 and n = 1."""
     data = _ordinary(map)
-    for score, correct in (([0.2, 0.8], [0, 1]), ([0.8, 0.2], [0, 1]), ([0.5, 0.5], [0, 1]), ([0.5, 0.6], [1, 1]), ([0.5], [1])):
+    for score, correct in (
+        ([0.2, 0.8], [0, 1]),
+        ([0.8, 0.2], [0, 1]),
+        ([0.5, 0.5], [0, 1]),
+        ([0.5, 0.6], [1, 1]),
+        ([0.5], [1]),
+    ):
         _valid(_fitted(map, score, correct), data.test, f"after scores {score}, outcomes {correct}")
 
 
 def check_near_equal_scores(map: Map) -> None:
     """Scores 1e-300 and one ulp apart."""
-    score = np.array([0.0, 1e-300, 2e-300, 0.5, np.nextafter(0.5, 1.0), 0.7, 0.7, np.nextafter(0.7, 0.0), 1.0])
+    score = np.array(
+        [0.0, 1e-300, 2e-300, 0.5, np.nextafter(0.5, 1.0), 0.7, 0.7, np.nextafter(0.7, 0.0), 1.0]
+    )
     correct = np.array([0, 1, 0, 1, 0, 1, 0, 1, 1])
-    _valid(_fitted(map, score, correct), np.concatenate([score, [1e-299, 0.3]]), "after scores that nearly tie")
+    _valid(
+        _fitted(map, score, correct),
+        np.concatenate([score, [1e-299, 0.3]]),
+        "after scores that nearly tie",
+    )
 
 
 def check_boolean_outcomes(map: Map) -> None:
@@ -100,21 +131,33 @@ def check_boolean_outcomes(map: Map) -> None:
     data = _ordinary(map)
     whole = _fitted(map, data.score, data.correct).predict(data.test)
     for other in (data.correct.astype(bool), data.correct.astype(int), data.correct.tolist()):
-        same_bits(_fitted(map, data.score.tolist(), other).predict(data.test), whole, f"outcomes as {type(other).__name__}")
+        same_bits(
+            _fitted(map, data.score.tolist(), other).predict(data.test),
+            whole,
+            f"outcomes as {type(other).__name__}",
+        )
 
 
 def check_exact_zero_and_one(map: Map) -> None:
     """Scores of exactly 0 and 1 among the others, some wrong."""
     data = _ordinary(map)
     score = np.concatenate([data.score, [0.0, 0.0, 1.0, 1.0]])
-    _valid(_fitted(map, score, np.concatenate([data.correct, [0, 1, 0, 1]])), data.test, "with exact 0 and 1")
+    _valid(
+        _fitted(map, score, np.concatenate([data.correct, [0, 1, 0, 1]])),
+        data.test,
+        "with exact 0 and 1",
+    )
 
 
 def check_scale_of_scores(map: Map) -> None:
     """Scores from 1e-6 to 1e8 times the ordinary ones."""
     data = _ordinary(map)
     for scale in (1e-6, 1e3, 1e8):
-        _valid(_fitted(map, data.score * scale, data.correct), data.test * scale, f"when scores are x {scale:g}")
+        _valid(
+            _fitted(map, data.score * scale, data.correct),
+            data.test * scale,
+            f"when scores are x {scale:g}",
+        )
 
 
 def check_monotone(map: Map) -> None:
@@ -122,7 +165,15 @@ def check_monotone(map: Map) -> None:
     data = _ordinary(map)
     grid = np.linspace(data.test[0], data.test[-1], 2001)
     if map.tags.domain == "unit":
-        grid = np.unique(np.concatenate([grid, [1e-300, 1e-30, 1e-12, 1e-9, 1.0 - 1e-9, 1.0 - 1e-12]]))
-    for name, correct in (("ordinary", data.correct), ("reversed", 1.0 - data.correct), ("alternating", np.arange(len(data.score)) % 2)):
+        grid = np.unique(
+            np.concatenate([grid, [1e-300, 1e-30, 1e-12, 1e-9, 1.0 - 1e-9, 1.0 - 1e-12]])
+        )
+    for name, correct in (
+        ("ordinary", data.correct),
+        ("reversed", 1.0 - data.correct),
+        ("alternating", np.arange(len(data.score)) % 2),
+    ):
         step = np.diff(_fitted(map, data.score, correct).predict(grid))
-        assert (step >= -1e-12).all(), f"the tag monotone is wrong on {name} outcomes: it falls by {-step.min():.3g}"
+        assert (step >= -1e-12).all(), (
+            f"the tag monotone is wrong on {name} outcomes: it falls by {-step.min():.3g}"
+        )

@@ -19,16 +19,30 @@ from calibrant.testing.data import kind_of, near, ordinary, valid, value
 from calibrant.testing.extremes import extreme_checks
 from calibrant.testing.forecast_metric_checks import forecast_metric_checks
 
-__all__ = ["check_metric", "check_state", "class_metric_checks", "metric_checks", "state_checks", "state_laws"]
+__all__ = [
+    "check_metric",
+    "check_state",
+    "class_metric_checks",
+    "metric_checks",
+    "state_checks",
+    "state_laws",
+]
 
 
 def class_metric_checks(metric: Any) -> list[Callable]:
     """Those that apply to the metric by its facts."""
     return [
-        check_one_column_is_two, check_named_classes, check_narrow_floats, check_logit_route, check_one_class_only, check_constant_scores,
-        check_exact_zero_and_one, check_perfect_is_best, *extreme_checks("metric", "logits", "probabilities", "weights"),
+        check_one_column_is_two,
+        check_named_classes,
+        check_narrow_floats,
+        check_logit_route,
+        check_one_class_only,
+        check_constant_scores,
+        check_exact_zero_and_one,
+        check_perfect_is_best,
+        *extreme_checks("metric", "logits", "probabilities", "weights"),
         *([check_proper] if metric.proper else []),
-    ]  # fmt: skip
+    ]
 
 
 def check_one_column_is_two(metric: Any) -> None:
@@ -41,7 +55,13 @@ def check_named_classes(metric: Any) -> None:
     """Any labels, in the order of the columns, not in sorted order."""
     for data in ordinary(metric):
         names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
-        near(metric, metric(names[data.y], data.P, classes=names.tolist()), value(metric, data), f"named classes on {data.name}", 0.0)
+        near(
+            metric,
+            metric(names[data.y], data.P, classes=names.tolist()),
+            value(metric, data),
+            f"named classes on {data.name}",
+            0.0,
+        )
 
 
 def check_narrow_floats(metric: Any) -> None:
@@ -49,17 +69,35 @@ def check_narrow_floats(metric: Any) -> None:
     for data in ordinary(metric):
         for P in (data.P, np.round(data.P, 1)):
             narrow = normalise_rows(P).astype(np.float32)
-            near(metric, metric(data.y, narrow), metric(data.y, narrow.astype(np.float64)), f"float32 on {data.name}", 0.0)
-        # Bins count a score within its dtype's rounding below an edge as on it, which moves a few float16 rows.
+            near(
+                metric,
+                metric(data.y, narrow),
+                metric(data.y, narrow.astype(np.float64)),
+                f"float32 on {data.name}",
+                0.0,
+            )
+        # Bins count a score within its dtype's rounding below an edge as on it, which moves a few
+        # float16 rows.
         for dtype, tolerance in ((np.float32, 1e-6), (np.float16, 0.02)):
             narrow = data.P.astype(dtype)
-            near(metric, metric(data.y, narrow), metric(data.y, normalise_rows(narrow)), f"{np.dtype(dtype)} on {data.name}", tolerance)
+            near(
+                metric,
+                metric(data.y, narrow),
+                metric(data.y, normalise_rows(narrow)),
+                f"{np.dtype(dtype)} on {data.name}",
+                tolerance,
+            )
 
 
 def check_logit_route(metric: Any) -> None:
     """Probabilities, and their logarithms as logits, are the same predictions."""
     for data in ordinary(metric):
-        near(metric, metric(data.y, np.log(data.P), inputs="logit"), value(metric, data), f"logits on {data.name}")
+        near(
+            metric,
+            metric(data.y, np.log(data.P), inputs="logit"),
+            value(metric, data),
+            f"logits on {data.name}",
+        )
 
 
 def check_one_class_only(metric: Any) -> None:
@@ -71,9 +109,16 @@ def check_one_class_only(metric: Any) -> None:
 def check_constant_scores(metric: Any) -> None:
     """Every row with the same prediction."""
     for data in ordinary(metric):
-        P = np.tile(np.append(0.7, np.full(data.n_classes - 1, 0.3 / (data.n_classes - 1))), (len(data.y), 1))
+        P = np.tile(
+            np.append(0.7, np.full(data.n_classes - 1, 0.3 / (data.n_classes - 1))),
+            (len(data.y), 1),
+        )
         valid(metric, metric(data.y, P), f"constant scores on {data.name}")
-        valid(metric, metric(data.y, np.full_like(P, 1.0 / data.n_classes)), f"uniform scores on {data.name}")
+        valid(
+            metric,
+            metric(data.y, np.full_like(P, 1.0 / data.n_classes)),
+            f"uniform scores on {data.name}",
+        )
 
 
 def check_exact_zero_and_one(metric: Any) -> None:
@@ -81,11 +126,17 @@ def check_exact_zero_and_one(metric: Any) -> None:
     for data in ordinary(metric):
         certain = np.eye(data.n_classes)
         valid(metric, metric(data.y, certain[data.y]), f"certain and right on {data.name}")
-        valid(metric, metric(data.y, certain[(data.y + 1) % data.n_classes]), f"certain and wrong on {data.name}")
+        valid(
+            metric,
+            metric(data.y, certain[(data.y + 1) % data.n_classes]),
+            f"certain and wrong on {data.name}",
+        )
 
 
 def check_perfect_is_best(metric: Any) -> None:
-    """Certain and right reaches the end of the range that the direction names; certain and wrong does not."""
+    """Certain and right reaches the end of the range that the direction names; certain and wrong
+    does not.
+    """
     if metric.direction == "none":
         return
     best = metric.range[0] if metric.direction == "minimize" else metric.range[1]
@@ -93,11 +144,15 @@ def check_perfect_is_best(metric: Any) -> None:
         certain = np.eye(data.n_classes)
         near(metric, metric(data.y, certain[data.y]), best, f"certain and right on {data.name}")
         wrong = metric(data.y, certain[(data.y + 1) % data.n_classes])
-        assert abs(wrong - best) > 1e-6, f"certain and wrong on {data.name} scores {wrong}, as good as certain and right"
+        assert abs(wrong - best) > 1e-6, (
+            f"certain and wrong on {data.name} scores {wrong}, as good as certain and right"
+        )
 
 
 def check_proper(metric: Any) -> None:
-    """In expectation nothing beats the true probabilities: exact, with the true probabilities as weights."""
+    """In expectation nothing beats the true probabilities: exact, with the true probabilities as
+    weights.
+    """
     rng = np.random.default_rng(3)
     sign = -1.0 if metric.direction == "maximize" else 1.0
     for n_classes in (2,) if metric.binary_only else (2, 3, 5):
@@ -105,15 +160,20 @@ def check_proper(metric: Any) -> None:
             truth = rng.dirichlet(np.ones(n_classes))
 
             def expected(q, truth=truth):
-                return sign * metric(np.arange(len(truth)), np.tile(q, (len(truth), 1)), sample_weight=truth)
+                return sign * metric(
+                    np.arange(len(truth)), np.tile(q, (len(truth), 1)), sample_weight=truth
+                )
 
             best = expected(truth)
             for q in rng.dirichlet(np.ones(n_classes), 20):
-                assert expected(q) >= best - 1e-12, f"declared proper, but {q} beats the truth {truth}: {expected(q)} and {best}"
+                assert expected(q) >= best - 1e-12, (
+                    f"declared proper, but {q} beats the truth {truth}: {expected(q)} and {best}"
+                )
 
 
 def check_state(metric: Metric) -> None:
-    """Run every law that applies to the state of ``metric``; AssertionError names the one that fails.
+    """Run every law that applies to the state of ``metric``; AssertionError names the one that
+    fails.
 
     Examples
     --------
@@ -127,14 +187,22 @@ def state_checks(metric: Metric) -> Iterator[Check]:
     """The laws of the metric's state, or the one check that it refuses to make one."""
     laws = state_laws(require_metric(metric))
     names = {law.__name__.removeprefix("check_") for law in laws}
-    return bind(laws, metric, {name: reason for name, reason in metric.exceptions.items() if name in names})
+    return bind(
+        laws, metric, {name: reason for name, reason in metric.exceptions.items() if name in names}
+    )
 
 
 def state_laws(metric: Metric) -> list[Callable]:
     """The laws as functions of a metric."""
     if not metric.mergeable:
         return [check_state_is_refused]
-    return [check_state_identity, check_state_order, check_state_chunks, check_state_mixed_metrics, check_state_weights]
+    return [
+        check_state_identity,
+        check_state_order,
+        check_state_chunks,
+        check_state_mixed_metrics,
+        check_state_weights,
+    ]
 
 
 def _near(a, b, what):
@@ -153,11 +221,15 @@ def _parts(metric, data, edges):
 def check_state_identity(metric: Metric) -> None:
     """The empty state changes nothing, from either side; alone it has no value; sum() works."""
     empty = metric.state()
-    assert np.isnan([empty.finalise(), (empty + empty).finalise()]).all(), "the empty state must finalise to nan"
+    assert np.isnan([empty.finalise(), (empty + empty).finalise()]).all(), (
+        "the empty state must finalise to nan"
+    )
     for data in ordinary(metric):
         state = _state(metric, data)
         alone = state.finalise()
-        assert (empty + state).finalise() == alone == (state + empty).finalise(), f"the empty state is not neutral on {data.name}"
+        assert (empty + state).finalise() == alone == (state + empty).finalise(), (
+            f"the empty state is not neutral on {data.name}"
+        )
         _near(alone, value(metric, data), f"one state on {data.name}")
         total: Any = sum([state])
         assert total.finalise() == alone, "sum() of states must work"
@@ -213,7 +285,8 @@ def check_state_is_refused(metric: Any) -> None:
 
 
 def check_metric(metric: Metric) -> None:
-    """Run every check of the contract that applies to ``metric``, of either task; AssertionError names the one that fails.
+    """Run every check of the contract that applies to ``metric``, of either task; AssertionError
+    names the one that fails.
 
     Examples
     --------
@@ -233,10 +306,18 @@ METRIC_CHECKS.register(REGRESSION, lambda: forecast_metric_checks)
 def metric_checks(metric: Metric) -> Iterator[Check]:
     """The checks that apply to ``metric`` by its task and facts, each a callable with a name."""
     laws = [
-        check_value_is_valid, check_declared_facts, check_weights_are_repetition, check_row_order, check_inputs_untouched,
-        check_containers, check_one_row, check_interval, check_interval_of_clusters, check_unknown_option,
+        check_value_is_valid,
+        check_declared_facts,
+        check_weights_are_repetition,
+        check_row_order,
+        check_inputs_untouched,
+        check_containers,
+        check_one_row,
+        check_interval,
+        check_interval_of_clusters,
+        check_unknown_option,
         *state_laws(require_metric(metric)),
-    ]  # fmt: skip
+    ]
     return bind([*laws, *METRIC_CHECKS[metric.domain](metric)], metric, metric.exceptions)
 
 
@@ -251,19 +332,30 @@ def check_declared_facts(metric: Metric) -> None:
     """Name, estimand, direction and range are declared; the repr rebuilds the metric."""
     assert metric.name, "name must be declared"
     key = getattr(metric, "key", None)
-    assert isinstance(key, str), f'key must be declared, such as key: ClassVar[str] = "ece"; it is {key!r}'
+    assert isinstance(key, str), (
+        f'key must be declared, such as key: ClassVar[str] = "ece"; it is {key!r}'
+    )
     assert key.isidentifier(), f"key must be an identifier; it is {key!r}"
     assert metric.estimand, "estimand must say what the interval is of"
-    assert metric.direction in ("minimize", "maximize", "none"), f"direction is {metric.direction!r}"
+    assert metric.direction in ("minimize", "maximize", "none"), (
+        f"direction is {metric.direction!r}"
+    )
     assert metric.range[0] < metric.range[1], f"range is {metric.range}"
-    assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, "repr must rebuild the metric"
+    assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, (
+        "repr must rebuild the metric"
+    )
 
 
 def check_weights_are_repetition(metric: Metric) -> None:
     """Weight 2 is the row twice, weight 0 no row."""
     for data in ordinary(metric):
         repeated = data.take(np.repeat(np.arange(len(data)), data.weight.astype(int)))
-        near(metric, value(metric, data, data.weight), value(metric, repeated), f"weights on {data.name}")
+        near(
+            metric,
+            value(metric, data, data.weight),
+            value(metric, repeated),
+            f"weights on {data.name}",
+        )
 
 
 def check_row_order(metric: Metric) -> None:
@@ -276,17 +368,24 @@ def check_row_order(metric: Metric) -> None:
 def check_inputs_untouched(metric: Metric) -> None:
     """No argument is written to."""
     for data in ordinary(metric):
-        arrays = [each.copy() for each in (data.weight, data.y, *data.said) if isinstance(each, np.ndarray)]
+        arrays = [
+            each.copy()
+            for each in (data.weight, data.y, *data.said)
+            if isinstance(each, np.ndarray)
+        ]
         said = arrays[2:] or data.said
         before = digest(*arrays)
-        # Weights of 0 drop rows, which copies the others: without weights the metric sees the very arrays.
+        # Weights of 0 drop rows, which copies the others: without weights the metric sees the very
+        # arrays.
         metric(arrays[1], *said, sample_weight=arrays[0])
         metric(arrays[1], *said)
         assert digest(*arrays) == before, f"an argument was changed on {data.name}"
 
 
 def check_containers(metric: Metric) -> None:
-    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' value, or one clear error."""
+    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' value, or
+    one clear error.
+    """
     require_good(CONTAINER_CASES[kind_of(metric)](metric))
 
 
@@ -298,40 +397,67 @@ def check_one_row(metric: Metric) -> None:
 
 
 def check_interval(metric: Metric) -> None:
-    """An interval has ends in order and in the range, the metric's value, and the same bits again for the same seed."""
+    """An interval has ends in order and in the range, the metric's value, and the same bits
+    again for the same seed.
+    """
     data = ordinary(metric)[0]
 
     def interval(**options):
-        return metric.interval(data.y, *data.said, sample_weight=data.weight, n_resamples=50, **options)
+        return metric.interval(
+            data.y, *data.said, sample_weight=data.weight, n_resamples=50, **options
+        )
 
     first, measured = interval(), value(metric, data, data.weight)
     assert isinstance(first, Interval), f"interval gives a {type(first).__name__}"
     if first.method == "debiased":
         assert first.plain == measured, "the plain value is not the metric's"
-        assert first.low <= first.value <= first.high, f"the debiased value is outside its interval: {first!r}"
+        assert first.low <= first.value <= first.high, (
+            f"the debiased value is outside its interval: {first!r}"
+        )
     else:
         assert first.value == measured, "the interval's value is not the metric's"
-    assert np.isnan(measured) or first.low <= measured <= first.high, f"the metric's value {measured} is outside its interval: {first!r}"
+    assert np.isnan(measured) or first.low <= measured <= first.high, (
+        f"the metric's value {measured} is outside its interval: {first!r}"
+    )
     low, high = metric.range
-    assert low - 1e-12 <= first.low < first.high <= high + 1e-12, f"{first!r} is empty or leaves the range {metric.range}"
-    assert first.n == data.weight.sum(), f"n is {first.n}, the weights add up to {data.weight.sum()}"
+    assert low - 1e-12 <= first.low < first.high <= high + 1e-12, (
+        f"{first!r} is empty or leaves the range {metric.range}"
+    )
+    assert first.n == data.weight.sum(), (
+        f"n is {first.n}, the weights add up to {data.weight.sum()}"
+    )
     assert first == interval(), "the interval is not deterministic"
     wider = interval(level=0.99)
-    assert wider.low <= first.low < first.high <= wider.high, "an interval of a higher level is narrower"
+    assert wider.low <= first.low < first.high <= wider.high, (
+        "an interval of a higher level is narrower"
+    )
 
 
 def check_interval_of_clusters(metric: Metric) -> None:
-    """Of rows that hang together there is an interval, which the names of clusters do not change."""
+    """Of rows that hang together there is an interval, which the names of clusters do not
+    change.
+    """
     data = ordinary(metric)[0]
     cluster, method = np.arange(len(data)) // 3, "auto" if metric.clustered else "bootstrap"
 
     def interval(names):
-        return metric.interval(data.y, *data.said, sample_weight=data.weight, cluster=names, n_resamples=20, method=method)
+        return metric.interval(
+            data.y,
+            *data.said,
+            sample_weight=data.weight,
+            cluster=names,
+            n_resamples=20,
+            method=method,
+        )
 
     found, low, high = interval(cluster), *metric.range
-    assert low - 1e-12 <= found.low < found.high <= high + 1e-12, f"{found!r} is empty or leaves the range {metric.range}"
+    assert low - 1e-12 <= found.low < found.high <= high + 1e-12, (
+        f"{found!r} is empty or leaves the range {metric.range}"
+    )
     assert found.low <= found.value <= found.high, f"the value is outside its interval: {found!r}"
-    assert found == interval([f"cluster {one:03d}" for one in cluster]), "names of clusters change the interval"
+    assert found == interval([f"cluster {one:03d}" for one in cluster]), (
+        "names of clusters change the interval"
+    )
 
 
 def check_unknown_option(metric: Metric) -> None:

@@ -20,7 +20,14 @@ from calibrant.contracts.signal import Signal
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.testing.check import TOLERANCE, seeded, show_near
-from calibrant.testing.data import Problem, as_arguments, forecast_problems, problem, problems, score_problem
+from calibrant.testing.data import (
+    Problem,
+    as_arguments,
+    forecast_problems,
+    problem,
+    problems,
+    score_problem,
+)
 
 __all__ = [
     "all_calibrators",
@@ -59,8 +66,10 @@ class Handling:
     kind : str
     methods : names of what answers; the answers of the first are compared
     ordinary : function of the part: the made problems that it accepts
-    given : function of the part and a problem: arguments by name, those to answer on by names that end in "_test"
-    valid : function of the fitted part, its answer and a problem: AssertionError unless the answer holds together
+    given : function of the part and a problem: arguments by name, those to answer on by names that
+        end in "_test"
+    valid : function of the fitted part, its answer and a problem: AssertionError unless the answer
+        holds together
     narrow : float dtype -> how near its answer must be to that of the same numbers in float64
     relative : whether answers are compared relative to their size
     """
@@ -76,12 +85,20 @@ class Handling:
 
 def _of_classes(part, data):
     held = _of_features(part, data)
-    return held | {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)} if part.tags.uses_groups else held
+    return (
+        held | {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)}
+        if part.tags.uses_groups
+        else held
+    )
 
 
 def _of_features(part, data):
     logit, tags = part.inputs == "logit", part.tags
-    held = {"P": data.logits if logit else data.P, "y": data.y, "P_test": data.logits_test if logit else data.P_test}
+    held = {
+        "P": data.logits if logit else data.P,
+        "y": data.y,
+        "P_test": data.logits_test if logit else data.P_test,
+    }
     if tags.uses_features:
         held |= {"X": data.X, "X_test": data.X_test}
     if tags.needs_reference:
@@ -95,8 +112,14 @@ def _groups_of(X):
 
 
 def groups_beside(part: Any, mean: np.ndarray) -> dict[str, np.ndarray]:
-    """``groups`` of rows, two by the means (n,) or (n, d) of their forecasts, for a part that uses them; nothing for others."""
-    return {"groups": np.where(mean.reshape(len(mean), -1)[:, 0] > 0.0, 1.0, 0.0)} if part.tags.uses_groups else {}
+    """``groups`` of rows, two by the means (n,) or (n, d) of their forecasts, for a part that
+    uses them; nothing for others.
+    """
+    return (
+        {"groups": np.where(mean.reshape(len(mean), -1)[:, 0] > 0.0, 1.0, 0.0)}
+        if part.tags.uses_groups
+        else {}
+    )
 
 
 def _of_forecasts(part, data):
@@ -114,7 +137,9 @@ def _formed(out, shape, where):
 
 
 def _in_unit(out, where):
-    assert ((out >= 0.0) & (out <= 1.0)).all(), f"the answer leaves [0, 1] {where}: {out.min()} to {out.max()}"
+    assert ((out >= 0.0) & (out <= 1.0)).all(), (
+        f"the answer leaves [0, 1] {where}: {out.min()} to {out.max()}"
+    )
 
 
 def _valid_probabilities(fresh, Q, data):
@@ -145,31 +170,54 @@ def _valid_forecast(fresh, numbers, data):
     assert ((cdf >= 0.0) & (cdf <= 1.0)).all(), f"the cdf leaves [0, 1] {where}"
     widths = np.moveaxis(numbers[..., 3:-1:2] - numbers[..., 2:-1:2], -1, 0)
     assert (widths >= 0.0).all(), f"an interval is upside down {where}"
-    assert (np.diff(widths, axis=0) >= -1e-12 * np.abs(widths[1:])).all(), f"an interval of a higher level is narrower {where}"
+    assert (np.diff(widths, axis=0) >= -1e-12 * np.abs(widths[1:])).all(), (
+        f"an interval of a higher level is narrower {where}"
+    )
 
 
 def numbers_of(forecast: Any, y: ArrayLike) -> np.ndarray:
-    """All that a distribution says: mean, std, the ends of intervals, and the CDF at y, stacked in the last axis."""
+    """All that a distribution says: mean, std, the ends of intervals, and the CDF at y, stacked
+    in the last axis.
+    """
     ends = [end for level in LEVELS for end in forecast.interval(level)]
     return np.stack([forecast.mean, forecast.std, *ends, forecast.cdf(y)], axis=-1)
 
 
 HANDLINGS: dict[type, Handling] = {
     Calibrator: Handling(
-        "calibrator", ("predict_proba", "predict_confidence", "predict"), lambda part: problems(binary_only=part.tags.binary_only),
-        _of_classes, _valid_probabilities, {np.float32: 0.0, np.float16: 1e-4},
+        "calibrator",
+        ("predict_proba", "predict_confidence", "predict"),
+        lambda part: problems(binary_only=part.tags.binary_only),
+        _of_classes,
+        _valid_probabilities,
+        {np.float32: 0.0, np.float16: 1e-4},
     ),
     Map: Handling(
-        "map", ("predict",), lambda part: [score_problem(part.tags.domain)],
+        "map",
+        ("predict",),
+        lambda part: [score_problem(part.tags.domain)],
         lambda part, data: {"score": data.score, "correct": data.correct, "score_test": data.test},
-        _valid_outcomes, {np.float32: 0.0, np.float16: 0.0},
+        _valid_outcomes,
+        {np.float32: 0.0, np.float16: 0.0},
     ),
-    Signal: Handling("signal", ("score",), lambda part: problems(), _of_features, _valid_scores, {np.float32: 0.0}),
+    Signal: Handling(
+        "signal",
+        ("score",),
+        lambda part: problems(),
+        _of_features,
+        _valid_scores,
+        {np.float32: 0.0},
+    ),
     RegressionCalibrator: Handling(
-        "regression calibrator", ("predict",), lambda part: forecast_problems(), _of_forecasts, _valid_forecast, {np.float32: 0.0},
+        "regression calibrator",
+        ("predict",),
+        lambda part: forecast_problems(),
+        _of_forecasts,
+        _valid_forecast,
+        {np.float32: 0.0},
         relative=True,
     ),
-}  # fmt: skip
+}
 
 
 def handling(part: Any) -> Handling:
@@ -183,21 +231,30 @@ def ordinary(part: Any) -> list[Any]:
 
 
 def many_rows(part: Any) -> list[Any]:
-    """Return made problems with rows enough for every way of working: of classes two, and twenty with as many rows to predict as to fit."""
+    """Return made problems with rows enough for every way of working: of classes two, and twenty
+    with as many rows to predict as to fit.
+    """
     found = ordinary(part)
     if not isinstance(found[0], Problem) or len(found) == 1:
         return found
     twenty = problem(20)
-    return [found[0], replace(twenty, name="20 classes, 200 rows", logits_test=twenty.logits, X_test=twenty.X)]
+    return [
+        found[0],
+        replace(twenty, name="20 classes, 200 rows", logits_test=twenty.logits, X_test=twenty.X),
+    ]
 
 
 def given(part: Any, data: Any) -> dict[str, Any]:
-    """The part's arguments of a problem, by name; those to answer on have names that end in "_test"."""
+    """The part's arguments of a problem, by name; those to answer on have names that end in
+    "_test".
+    """
     return handling(part).given(part, data)
 
 
 def refit(part: Any, held: Any) -> Any:
-    """What ``fit`` of the part itself returns, given what is held by name: the first two by place, the others by name."""
+    """What ``fit`` of the part itself returns, given what is held by name: the first two by
+    place, the others by name.
+    """
     data = [held[name] for name in DATA if name in held]
     options = {name: held[name] for name in ("std", "sample_weight", "X", "groups") if name in held}
     if "X_train" in held:
@@ -211,8 +268,12 @@ def fit(part: Any, held: Any) -> Any:
 
 
 def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
-    """What a method of the fitted part says of the rows to answer on; a distribution as its numbers, with the CDF at ``y_test``."""
-    asked = {name.removesuffix("_test"): value for name, value in held.items() if name.endswith("_test")}
+    """What a method of the fitted part says of the rows to answer on; a distribution as its
+    numbers, with the CDF at ``y_test``.
+    """
+    asked = {
+        name.removesuffix("_test"): value for name, value in held.items() if name.endswith("_test")
+    }
     at = asked.pop("y", None)
     out = getattr(fresh, method or handling(fresh).methods[0])(**asked)
     return out if at is None else numbers_of(out, at)
@@ -220,7 +281,10 @@ def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
 
 def fitted(part: Any, data: Any, sample_weight: ArrayLike | None = None) -> Any:
     """A clone of the part, fitted on the problem."""
-    return fit(part, given(part, data) | ({} if sample_weight is None else {"sample_weight": sample_weight}))
+    return fit(
+        part,
+        given(part, data) | ({} if sample_weight is None else {"sample_weight": sample_weight}),
+    )
 
 
 def predicted(fresh: Any, data: Any) -> np.ndarray:
@@ -245,32 +309,45 @@ def _examples_of(base, extensions):
     exported = [getattr(calibrant, name) for name in calibrant.__all__]
     ours = [c for c in exported if inspect.isclass(c) and issubclass(c, base)]
     classes: list[Any] = [*ours, *(registered(base) if extensions else [])]
-    return [example for cls in classes if not inspect.isabstract(cls) for example in cls._examples()]
+    return [
+        example for cls in classes if not inspect.isabstract(cls) for example in cls._examples()
+    ]
 
 
 def all_calibrators(*, extensions: bool = False) -> list[Calibrator]:
-    """Example instances of every calibrator in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    """Example instances of every calibrator in ``calibrant.__all__``; with ``extensions``, of
+    those registered too.
+    """
     return _examples_of(Calibrator, extensions)
 
 
 def all_maps(*, extensions: bool = False) -> list[Map]:
-    """Example instances of every map in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    """Example instances of every map in ``calibrant.__all__``; with ``extensions``, of those
+    registered too.
+    """
     return _examples_of(Map, extensions)
 
 
 def all_signals(*, extensions: bool = False) -> list[Signal]:
-    """Example instances of every signal in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    """Example instances of every signal in ``calibrant.__all__``; with ``extensions``, of those
+    registered too.
+    """
     return _examples_of(Signal, extensions)
 
 
 def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
-    """Example instances of every regression calibrator in ``calibrant.__all__``; with ``extensions``, of those registered too."""
+    """Example instances of every regression calibrator in ``calibrant.__all__``; with
+    ``extensions``, of those registered too.
+    """
     return _examples_of(RegressionCalibrator, extensions)
 
 
 def all_sets() -> list[ConformalSets | ConditionalSets]:
     """Example instances of what makes prediction sets."""
-    return [*_examples_of(ConformalSets, extensions=False), *_examples_of(ConditionalSets, extensions=False)]
+    return [
+        *_examples_of(ConformalSets, extensions=False),
+        *_examples_of(ConditionalSets, extensions=False),
+    ]
 
 
 def all_metrics() -> list[Metric]:

@@ -10,7 +10,16 @@ from calibrant._kernels.softmax import softmax
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import InputError
-from calibrant.testing.check import LAYOUTS, Check, bind, check_guarantee, refuses_unfitted, run_all, same_bits, saved_copies
+from calibrant.testing.check import (
+    LAYOUTS,
+    Check,
+    bind,
+    check_guarantee,
+    refuses_unfitted,
+    run_all,
+    same_bits,
+    saved_copies,
+)
 
 __all__ = ["check_sets", "set_checks"]
 
@@ -32,24 +41,41 @@ def check_sets(sets: ConformalSets | ConditionalSets) -> None:
 
 def set_checks(sets: ConformalSets | ConditionalSets) -> Iterator[Check]:
     """The checks, each a callable with a name."""
-    of_all = [check_unfitted, check_promise, check_repetition, check_row_order, check_column_order, check_saved]
+    of_all = [
+        check_unfitted,
+        check_promise,
+        check_repetition,
+        check_row_order,
+        check_column_order,
+        check_saved,
+    ]
     if isinstance(sets, ConditionalSets):
         # Their sets need not be nested, and no counts add up to them.
         return bind([*of_all, check_alone], sets, {})
     return bind([*of_all, check_alone, check_nested, check_p_values, check_state], sets, {})
 
 
-def drawn(n: int, seed: int, discrete: bool = False) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """(P, y, groups by the kind that is asked for): an overconfident model; ``discrete`` makes many of its rows equal."""
+def drawn(
+    n: int, seed: int, discrete: bool = False
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """(P, y, groups by the kind that is asked for): an overconfident model; ``discrete`` makes
+    many of its rows equal.
+    """
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n, N_CLASSES))
     logits = np.round(logits) if discrete else logits
     y = (softmax(logits).cumsum(axis=1) < rng.random(n)[:, None]).sum(axis=1).clip(0, N_CLASSES - 1)
     groups = rng.integers(0, 3, n)
-    return softmax(2.0 * logits), y, {"groups": groups, "overlapping": np.column_stack([groups > 0, groups < 2])}
+    return (
+        softmax(2.0 * logits),
+        y,
+        {"groups": groups, "overlapping": np.column_stack([groups > 0, groups < 2])},
+    )
 
 
-def _given(sets: Any, groups: dict[str, np.ndarray], rows: Any = slice(None)) -> dict[str, np.ndarray]:
+def _given(
+    sets: Any, groups: dict[str, np.ndarray], rows: Any = slice(None)
+) -> dict[str, np.ndarray]:
     if isinstance(sets, ConditionalSets):
         return {"features": groups["overlapping"][rows]}
     return {"groups": groups[sets.by][rows]} if sets.by in groups else {}
@@ -66,7 +92,9 @@ def check_unfitted(sets: Any) -> None:
 
 
 def check_promise(sets: Any) -> None:
-    """New rows are covered as promised, of every class or group that the promise is of, with and without ties."""
+    """New rows are covered as promised, of every class or group that the promise is of, with and
+    without ties.
+    """
     for discrete in (False, True):
         covered: dict[Any, list[float]] = {}
         for run in range(RUNS):
@@ -116,7 +144,9 @@ def check_p_values(sets: Any) -> None:
     if sets.never_empty:
         above[~above.any(axis=1)] = found[~above.any(axis=1)]
     assert (found == above).all(), "sets and p-values disagree"
-    assert (fitted.p_values(P, smoothed=True, **given) <= p + 1e-12).all(), "a smoothed p-value is larger"
+    assert (fitted.p_values(P, smoothed=True, **given) <= p + 1e-12).all(), (
+        "a smoothed p-value is larger"
+    )
 
 
 def check_repetition(sets: Any) -> None:
@@ -127,7 +157,11 @@ def check_repetition(sets: Any) -> None:
     weighted = clone(sets).fit(P, y, sample_weight=weight, **_given(sets, groups))
     repeated = clone(sets).fit(P[rows], y[rows], **_given(sets, groups, rows))
     new, _, others = drawn(NEW, 1)
-    same_bits(weighted.predict_set(new, **_given(sets, others)), repeated.predict_set(new, **_given(sets, others)), "weights")
+    same_bits(
+        weighted.predict_set(new, **_given(sets, others)),
+        repeated.predict_set(new, **_given(sets, others)),
+        "weights",
+    )
     assert weighted.guarantee_ == repeated.guarantee_, "weights must count as rows"
     try:
         clone(sets).fit(P, y, sample_weight=weight + 0.5, **_given(sets, groups))
@@ -141,7 +175,9 @@ def check_row_order(sets: Any) -> None:
     P, y, groups = drawn(ROWS, 0)
     rows = np.random.default_rng(5).permutation(ROWS)
     new, _, others = drawn(NEW, 1)
-    one, other = (clone(sets).fit(P[r], y[r], **_given(sets, groups, r)) for r in (rows, slice(None)))
+    one, other = (
+        clone(sets).fit(P[r], y[r], **_given(sets, groups, r)) for r in (rows, slice(None))
+    )
     given = _given(sets, others)
     same_bits(one.predict_set(new, **given), other.predict_set(new, **given), "order of the rows")
 
@@ -151,18 +187,32 @@ def check_column_order(sets: Any) -> None:
     P, y, groups = drawn(ROWS, 0)
     new, _, others = drawn(NEW, 1)
     order = np.array([2, 0, 3, 1])
-    one = clone(sets).set_params(classes=list("abcd")).fit(P, np.array(list("abcd"))[y], **_given(sets, groups))
-    other = clone(sets).set_params(classes=list("cadb")).fit(P[:, order], np.array(list("abcd"))[y], **_given(sets, groups))
+    one = (
+        clone(sets)
+        .set_params(classes=list("abcd"))
+        .fit(P, np.array(list("abcd"))[y], **_given(sets, groups))
+    )
+    other = (
+        clone(sets)
+        .set_params(classes=list("cadb"))
+        .fit(P[:, order], np.array(list("abcd"))[y], **_given(sets, groups))
+    )
     there = other.predict_set(new[:, order], **_given(sets, others))
     same_bits(one.predict_set(new, **_given(sets, others))[:, order], there, "order of the columns")
 
 
 def check_alone(sets: Any) -> None:
-    """The set of a row does not depend on the rows beside it, on when it is asked for, nor on the memory order."""
+    """The set of a row does not depend on the rows beside it, on when it is asked for, nor on
+    the memory order.
+    """
     fitted = _fitted(sets)
     new, _, others = drawn(50, 1)
     for name, layout in LAYOUTS.items():
-        same_bits(fitted.predict_set(layout(new), **_given(sets, others)), fitted.predict_set(new, **_given(sets, others)), name)
+        same_bits(
+            fitted.predict_set(layout(new), **_given(sets, others)),
+            fitted.predict_set(new, **_given(sets, others)),
+            name,
+        )
     alone = [fitted.predict_set(new[[i]], **_given(sets, others, [i])) for i in range(50)]
     same_bits(np.concatenate(alone), fitted.predict_set(new, **_given(sets, others)), "rows alone")
 
@@ -172,17 +222,28 @@ def check_saved(sets: Any) -> None:
     fitted = _fitted(sets)
     new, _, others = drawn(NEW, 1)
     for how, copy in saved_copies(fitted):
-        same_bits(copy.predict_set(new, **_given(sets, others)), fitted.predict_set(new, **_given(sets, others)), how)
+        same_bits(
+            copy.predict_set(new, **_given(sets, others)),
+            fitted.predict_set(new, **_given(sets, others)),
+            how,
+        )
         assert copy.guarantee_ == fitted.guarantee_, how
 
 
 def check_state(sets: Any) -> None:
-    """Sums of parts hold what the whole does, but for bins; where something is fitted first, a state is refused."""
+    """Sums of parts hold what the whole does, but for bins; where something is fitted first, a
+    state is refused.
+    """
     P, y, groups = drawn(2000, 0)
     try:
-        parts = [clone(sets).state(P[r], y[r], **_given(sets, groups, r)) for r in (slice(0, 700), slice(700, 2000))]
+        parts = [
+            clone(sets).state(P[r], y[r], **_given(sets, groups, r))
+            for r in (slice(0, 700), slice(700, 2000))
+        ]
     except InputError:
-        assert sets.by == "similar_classes" or sets.score == "raps" or sets.calibrator is not None, "a state must be had"
+        assert (
+            sets.by == "similar_classes" or sets.score == "raps" or sets.calibrator is not None
+        ), "a state must be had"
         return
     whole, new = clone(sets).fit(P, y, **_given(sets, groups)), drawn(NEW, 1)
     summed: Any = sum(parts)

@@ -17,7 +17,8 @@ __all__ = ["check_signal", "signal_checks"]
 
 
 def check_signal(signal: Signal) -> None:
-    """Run every check of the contract that applies to ``signal``; AssertionError names the one that fails.
+    """Run every check of the contract that applies to ``signal``; AssertionError names the one that
+    fails.
 
     Examples
     --------
@@ -30,7 +31,12 @@ def check_signal(signal: Signal) -> None:
 def signal_checks(signal: Signal) -> Iterator[Check]:
     """The checks that apply to ``signal``, each a callable with a name."""
     tags = require_signal(signal).tags
-    own = [check_one_column_is_two, check_exact_zero_and_one, check_signal_expression, *extreme_checks("signal", "logits", "probabilities")]
+    own = [
+        check_one_column_is_two,
+        check_exact_zero_and_one,
+        check_signal_expression,
+        *extreme_checks("signal", "logits", "probabilities"),
+    ]
     return bind([*LAWS, *own], signal, tags.exceptions)
 
 

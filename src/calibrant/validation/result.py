@@ -21,7 +21,16 @@ from calibrant.metrics.slope import calibration_slope
 from calibrant.predictions import read
 from calibrant.rows import take_rows
 
-__all__ = ["MEASURED", "Measures", "Rows", "ValidatedMetric", "Validation", "measure", "resample_measures", "uninformed"]
+__all__ = [
+    "MEASURED",
+    "Measures",
+    "Rows",
+    "ValidatedMetric",
+    "Validation",
+    "measure",
+    "resample_measures",
+    "uninformed",
+]
 
 #: What is measured, in the order of the results.
 MEASURED = (log_loss, event_brier_score, event_auroc, calibration_slope, calibration_in_the_large)
@@ -55,7 +64,9 @@ class Rows:
 
     @property
     def carried(self) -> np.ndarray:
-        """The weight that each drawn row keeps, (n,): none where rows are drawn, since their weight then says how often they are."""
+        """The weight that each drawn row keeps, (n,): none where rows are drawn, since their
+        weight then says how often they are.
+        """
         return np.ones(len(self.weight)) if self.unit is None else self.weight
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
@@ -67,13 +78,18 @@ class Rows:
                 return times
         events = float(self.weight @ self.event)
         rarer = min(events, float(self.weight.sum()) - events)
-        raise InputError(f"y must hold more rows of the rarer class; got {rarer:g}, and {TRIES} resamples in a row had none; collect more.")
+        raise InputError(
+            f"y must hold more rows of the rarer class; got {rarer:g}, and {TRIES} resamples in a"
+            " row had none; collect more."
+        )
 
     def _times(self, rng: np.random.Generator) -> np.ndarray:
         if self.unit is None:
             return resample_weights(self.weight, rng)
         count = int(self.unit.max()) + 1
-        return np.bincount(rng.integers(0, count, count), minlength=count)[self.unit].astype(np.float64)
+        return np.bincount(rng.integers(0, count, count), minlength=count)[self.unit].astype(
+            np.float64
+        )
 
     def resampled(self, times: np.ndarray) -> "Rows":
         """The rows as often as they were drawn."""
@@ -81,29 +97,48 @@ class Rows:
         places = np.repeat(np.arange(len(often)), often)
         unit, origin = None, places if self.copy_of is None else self.copy_of[places]
         if self.unit is not None:
-            # Each time that a cluster was drawn it is a cluster of its own, whose rows still must share a fold.
+            # Each time that a cluster was drawn it is a cluster of its own, whose rows still must
+            # share a fold.
             nth = np.arange(len(places)) - np.repeat(np.cumsum(often) - often, often)
             unit = np.unique(self.unit[places] * (nth.max() + 1) + nth, return_inverse=True)[1]
         copy_of = np.unique(origin, return_inverse=True)[1]
-        return Rows(take_rows(self.X, places), self.event[places], self.carried[places], unit, copy_of, self.classes, self._keeps_weights())
+        return Rows(
+            take_rows(self.X, places),
+            self.event[places],
+            self.carried[places],
+            unit,
+            copy_of,
+            self.classes,
+            self._keeps_weights(),
+        )
 
     def _keeps_weights(self) -> bool:
         return self.weighted and self.unit is not None
 
     def fit(self, model: Any) -> Any:
-        """A clone of the model fitted to these rows; copies of a row are kept in one fold where its ``fit`` takes groups."""
-        params: dict[str, Any] = {} if self.copy_of is None or not takes_in_fit(model, "groups") else {"groups": self.copy_of}
+        """A clone of the model fitted to these rows; copies of a row are kept in one fold where
+        its ``fit`` takes groups.
+        """
+        params: dict[str, Any] = (
+            {}
+            if self.copy_of is None or not takes_in_fit(model, "groups")
+            else {"groups": self.copy_of}
+        )
         params = with_weight(model, params, self.weight) if self.weighted else params
         return clone(model).fit(self.X, self.classes[self.event.astype(np.intp)], **params)
 
     def risks(self, model: Any) -> np.ndarray:
         """The probability of the event that a fitted model gives each row, (n,)."""
-        return np.asarray(model_output(model, self.X, "probability", self.classes, None), dtype=np.float64)[:, 1]
+        return np.asarray(
+            model_output(model, self.X, "probability", self.classes, None), dtype=np.float64
+        )[:, 1]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Metrics of one model on the rows of its resample, on all rows, and on the rows it did not see, each (5,); nan where undefined."""
+    """Metrics of one model on the rows of its resample, on all rows, and on the rows it did not
+    see, each (5,); nan where undefined.
+    """
 
     training: np.ndarray
     test: np.ndarray
@@ -123,7 +158,9 @@ def measure(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarr
 
 
 def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The metrics (5,) if outcomes had nothing to do with the risks (Efron and Tibshirani's no-information rate)."""
+    """The metrics (5,) if outcomes had nothing to do with the risks (Efron and Tibshirani's
+    no-information rate).
+    """
     share, p = weight / weight.sum(), np.clip(risk, SMALLEST, 1.0 - SMALLEST)
     rate = float(share @ event)
     loss = -rate * (share @ np.log(p)) - (1.0 - rate) * (share @ np.log1p(-p))
@@ -131,7 +168,9 @@ def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.nd
     return np.array([loss, square, 0.5, 0.0, np.nan])
 
 
-def resample_measures(rows: Rows, model: Any, count: int, rng: np.random.Generator) -> list[Measures]:
+def resample_measures(
+    rows: Rows, model: Any, count: int, rng: np.random.Generator
+) -> list[Measures]:
     """The measures of the model on each of ``count`` resamples."""
     found: list[Measures] = []
     for _ in range(count):
@@ -142,7 +181,8 @@ def resample_measures(rows: Rows, model: Any, count: int, rng: np.random.Generat
     return found
 
 
-#: AUROCs corrected in two ways that lie further apart than this say that resamples show too little of the optimism.
+#: AUROCs corrected in two ways that lie further apart than this say that resamples show too little
+#: of the optimism.
 APART = 0.05
 
 
@@ -157,7 +197,8 @@ class ValidatedMetric:
     apparent : float
         Its value on the rows that the model was fitted to.
     training, test : float
-        Means over the resamples: on the resample that a model was fitted to, and of that model on all rows.
+        Means over the resamples: on the resample that a model was fitted to, and of that model on
+        all rows.
     optimism : float
         ``training - test``.
     corrected : float
@@ -189,7 +230,8 @@ class ValidatedMetric:
 
 @dataclass(frozen=True, repr=False)
 class Validation:
-    """The metrics of an internally validated model; printing it gives a table, and ``result["event_auroc"]`` one metric.
+    """The metrics of an internally validated model; printing it gives a table, and
+    ``result["event_auroc"]`` one metric.
 
     Attributes
     ----------
@@ -224,13 +266,16 @@ class Validation:
         if not one.corrected - one.corrected_632 > APART:
             return None
         return (
-            f"The corrected AUROC ({one.corrected:.3f}) is far above .632+ ({one.corrected_632:.3f}): the model learns its rows by heart, "
-            "so that the resamples show too little optimism; read .632+."
+            f"The corrected AUROC ({one.corrected:.3f}) is far above .632+"
+            f" ({one.corrected_632:.3f}): the model learns its rows by heart, so that the resamples"
+            " show too little optimism; read .632+."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain values, ready for JSON; ``metrics`` is by key."""
-        known = {name: getattr(self, name) for name in ("n", "events", "n_resamples", "level", "caution")}
+        known = {
+            name: getattr(self, name) for name in ("n", "events", "n_resamples", "level", "caution")
+        }
         return plain({**known, "metrics": {one.key: vars(one) for one in self.metrics}})
 
     def frame(self) -> Any:
@@ -242,10 +287,15 @@ class Validation:
         interval = f"{self.level:.0%} interval"
         head = ("metric", "apparent", "optimism", "corrected", interval, ".632+", interval)
         rows = [
-            (one.name, *_said(one.apparent, one.optimism, one.corrected), _range(one.low, one.high), *_said(one.corrected_632),
-             _range(one.low_632, one.high_632))
+            (
+                one.name,
+                *_said(one.apparent, one.optimism, one.corrected),
+                _range(one.low, one.high),
+                *_said(one.corrected_632),
+                _range(one.low_632, one.high_632),
+            )
             for one in self.metrics
-        ]  # fmt: skip
+        ]
         said = f"{self.n:,.0f} rows, {self.events:,.0f} events, {self.n_resamples:,} resamples"
         return "\n".join([said, *text_table(head, rows), *([self.caution] if self.caution else [])])
 

@@ -19,7 +19,16 @@ from calibrant.groups import read_groups
 from calibrant.labels import label_array
 from calibrant.predictions import read
 from calibrant.rows import n_rows, take_rows
-from calibrant.validation.result import MEASURED, Measures, Rows, ValidatedMetric, Validation, measure, resample_measures, uninformed
+from calibrant.validation.result import (
+    MEASURED,
+    Measures,
+    Rows,
+    ValidatedMetric,
+    Validation,
+    measure,
+    resample_measures,
+    uninformed,
+)
 
 __all__ = ["validate"]
 
@@ -28,26 +37,39 @@ HELD = 0.632
 
 
 def validate(
-    model: Any, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None, n_resamples: int = 200,
-    n_outer: int = 50, n_inner: int = 4, level: float = 0.95, random_state: int = 0,
-) -> Validation:  # fmt: skip
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    n_resamples: int = 200,
+    n_outer: int = 50,
+    n_inner: int = 4,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Validation:
     r"""Validate a whole pipeline on its own rows, by bootstrap optimism and by .632+.
 
-    The model is fitted to all rows, with the apparent value :math:`\theta` of a metric, and afresh to each of B resamples. With
-    :math:`\theta_b^{\text{in}}` on resample b and :math:`\theta_b` of the same fit on all rows, the optimism and the corrected value are
+    The model is fitted to all rows, with the apparent value :math:`\theta` of a metric, and afresh
+    to each of B resamples. With :math:`\theta_b^{\text{in}}` on resample b and :math:`\theta_b` of
+    the same fit on all rows, the optimism and the corrected value are
 
     .. math:: O = \frac1B \sum_b (\theta_b^{\text{in}} - \theta_b), \qquad \theta - O
 
-    With :math:`\bar\theta^{\text{out}}` the mean over the rows that each fit did not see and :math:`\gamma` the value without information,
+    With :math:`\bar\theta^{\text{out}}` the mean over the rows that each fit did not see and
+    :math:`\gamma` the value without information,
 
-    .. math:: \theta_{.632+} = (1 - w) \theta + w \bar\theta^{\text{out}}, \qquad w = \frac{.632}{1 - .368 R}, \qquad
+    .. math:: \theta_{.632+} = (1 - w) \theta + w \bar\theta^{\text{out}}, \qquad w = \frac{.632}{1
+        - .368 R}, \qquad
               R = \frac{\bar\theta^{\text{out}} - \theta}{\gamma - \theta} \in [0, 1]
 
     Parameters
     ----------
     model : classifier
-        Any scikit-learn classifier or pipeline with ``predict_proba``, such as :class:`CalibratedClassifier`; clones of it are fitted.
-        What chooses features or settings must be part of it, so that each resample repeats the choice.
+        Any scikit-learn classifier or pipeline with ``predict_proba``, such as
+        :class:`CalibratedClassifier`; clones of it are fitted. What chooses features or settings
+        must be part of it, so that each resample repeats the choice.
     X : (n, ...) features: array, sparse matrix, data frame
     y : (n,) labels of two classes; the second in sorted order is the event.
     sample_weight : (n,), optional
@@ -57,8 +79,8 @@ def validate(
     n_resamples : int, default 200
         B, the resamples for the optimism.
     n_outer, n_inner : int, default 50 and 4
-        Samples of the two-stage bootstrap for the intervals, and resamples of each: ``n_outer * (n_inner + 1)`` more fits.
-        ``n_outer=0`` leaves the intervals out.
+        Samples of the two-stage bootstrap for the intervals, and resamples of each:
+        ``n_outer * (n_inner + 1)`` more fits. ``n_outer=0`` leaves the intervals out.
     level : float, default 0.95
         The level of the intervals.
     random_state : int, default 0
@@ -67,12 +89,14 @@ def validate(
     Returns
     -------
     Validation
-        Log loss, Brier score, AUROC, calibration slope and calibration in the large: apparent, optimism, corrected, .632+, intervals.
+        Log loss, Brier score, AUROC, calibration slope and calibration in the large: apparent,
+        optimism, corrected, .632+, intervals.
 
     Raises
     ------
     InputError
-        When ``y`` does not hold two classes, a count is too small, or the rarer class is so rare that resamples miss it.
+        When ``y`` does not hold two classes, a count is too small, or the rarer class is so rare
+        that resamples miss it.
 
     See Also
     --------
@@ -81,29 +105,36 @@ def validate(
 
     Notes
     -----
-    Use it where all rows are needed to build the model and none can be put aside: it uses them better than one split does. It answers for
-    new rows of the same population alone; another site or a later year asks for an external validation. Prefer .632+ where the model can
-    fit its rows perfectly (forests, boosting, nearest neighbours): there the optimism of the resamples, whose rows come back in the test
-    on all rows, is too small; the result says so. The corrected slope is the factor by which the log-odds should be shrunk.
+    Use it where all rows are needed to build the model and none can be put aside: it uses them
+    better than one split does. It answers for new rows of the same population alone; another site
+    or a later year asks for an external validation. Prefer .632+ where the model can fit its rows
+    perfectly (forests, boosting, nearest neighbours): there the optimism of the resamples, whose
+    rows come back in the test on all rows, is too small; the result says so. The corrected slope is
+    the factor by which the log-odds should be shrunk.
 
-    The intervals are for the metric of this very model on new rows, by a two-stage bootstrap: everything is repeated on each of
-    ``n_outer`` resamples, whose models are compared with their values on all rows, the population that they were drawn from. The
-    variance of these errors, less the part that comes from the few inner resamples, is that of the estimate. Log loss and Brier score
-    have their intervals on the log scale, the AUROC on that of the log-odds. On samples of 150 to 200 rows 95 %
-    intervals held the truth in 85 to 99 % of simulations, by metric (``python -m benchmarks.planning``); .632+ a little less often.
+    The intervals are for the metric of this very model on new rows, by a two-stage bootstrap:
+    everything is repeated on each of ``n_outer`` resamples, whose models are compared with their
+    values on all rows, the population that they were drawn from. The variance of these errors, less
+    the part that comes from the few inner resamples, is that of the estimate. Log loss and Brier
+    score have their intervals on the log scale, the AUROC on that of the log-odds. On samples of
+    150 to 200 rows 95 % intervals held the truth in 85 to 99 % of simulations, by metric
+    (``python -m benchmarks.planning``); .632+ a little less often.
 
-    Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of ``CalibratedClassifier`` does; a grid search
-    sees copies on both sides of its splits, and may choose too flexible a model. A resample on which a metric is not defined is left out
-    of its means. Calibration in the large has no value without information, so .632 stands for its .632+. Efron and Tibshirani average
-    the losses of unseen rows row by row; here each resample's mean counts once.
+    Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of
+    ``CalibratedClassifier`` does; a grid search sees copies on both sides of its splits, and may
+    choose too flexible a model. A resample on which a metric is not defined is left out of its
+    means. Calibration in the large has no value without information, so .632 stands for its .632+.
+    Efron and Tibshirani average the losses of unseen rows row by row; here each resample's mean
+    counts once.
 
     References
     ----------
-    Harrell, Lee and Mark, "Multivariable prognostic models", Statistics in Medicine 15, 1996 (R's ``rms::validate``). Efron and
-    Tibshirani, "Improvements on cross-validation: the .632+ bootstrap method", JASA 92, 1997. Noma et al., "Confidence intervals of
-    prediction accuracy measures for multivariable prediction models based on the bootstrap-based optimism correction methods",
-    Statistics in Medicine 40, 2021 (the two stages). Cai et al., "Bootstrapping the cross-validation estimate", 2023 (variance from
-    few inner resamples).
+    Harrell, Lee and Mark, "Multivariable prognostic models", Statistics in Medicine 15, 1996 (R's
+    ``rms::validate``). Efron and Tibshirani, "Improvements on cross-validation: the .632+ bootstrap
+    method", JASA 92, 1997. Noma et al., "Confidence intervals of prediction accuracy measures for
+    multivariable prediction models based on the bootstrap-based optimism correction methods",
+    Statistics in Medicine 40, 2021 (the two stages). Cai et al., "Bootstrapping the
+    cross-validation estimate", 2023 (variance from few inner resamples).
 
     Examples
     --------
@@ -126,14 +157,20 @@ def validate(
     outer: list[_Outer] = []
     for _ in range(n_outer):
         sample = rows.resampled(rows.drawn(rng))
-        outer.append(_Outer(_fitted(sample, model, rows), resample_measures(sample, model, n_inner, rng)))
+        outer.append(
+            _Outer(_fitted(sample, model, rows), resample_measures(sample, model, n_inner, rng))
+        )
     metrics = tuple(_metric(j, whole, found, outer, level) for j in range(len(MEASURED)))
-    return Validation(metrics, float(rows.weight.sum()), float(rows.weight @ rows.event), n_resamples, level)
+    return Validation(
+        metrics, float(rows.weight.sum()), float(rows.weight @ rows.event), n_resamples, level
+    )
 
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Metrics (5,) of a model on the rows it was fitted to, the same without information, and on the rows that these were drawn from."""
+    """Metrics (5,) of a model on the rows it was fitted to, the same without information, and on
+    the rows that these were drawn from.
+    """
 
     apparent: np.ndarray
     informed: np.ndarray
@@ -148,34 +185,55 @@ class _Outer:
     inner: list[Measures]
 
     def errors(self, j: int) -> list[float]:
-        """By how much the corrected value of metric j misses the truth, by each inner resample alone."""
+        """By how much the corrected value of metric j misses the truth, by each inner resample
+        alone.
+        """
         start = self.fitted.apparent[j] - self.fitted.truth[j]
         return [start - (one.training[j] - one.test[j]) for one in self.inner]
 
     def errors_plus(self, j: int) -> list[float]:
         """The same of the .632+ estimate."""
         own = self.fitted
-        return [_plus(own.apparent[j], one.unseen[j], own.informed[j]) - own.truth[j] for one in self.inner]
+        return [
+            _plus(own.apparent[j], one.unseen[j], own.informed[j]) - own.truth[j]
+            for one in self.inner
+        ]
 
 
-def _rows(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None) -> Rows:
+def _rows(
+    model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | None
+) -> Rows:
     if not (hasattr(model, "fit") and hasattr(model, "predict_proba")):
-        raise InputError(f"model must have fit and predict_proba; got {type(model).__name__}; wrap it in CalibratedClassifier.")
+        raise InputError(
+            f"model must have fit and predict_proba; got {type(model).__name__}; wrap it in"
+            " CalibratedClassifier."
+        )
     if is_fitted(clone(model)):
         raise InputError(
-            f"model must be one that can be fitted anew; got {type(model).__name__}, which is frozen; pass the model inside it."
+            f"model must be one that can be fitted anew; got {type(model).__name__}, which is"
+            " frozen; pass the model inside it."
         )
     labels = label_array(y, "y")
     if labels.ndim != 1 or n_rows(X) != len(labels):
-        raise InputError(f"y must have one label for each of the {n_rows(X)} rows of X; got shape {labels.shape}; pass both for all rows.")
+        raise InputError(
+            f"y must have one label for each of the {n_rows(X)} rows of X; got shape"
+            f" {labels.shape}; pass both for all rows."
+        )
     weight, kept = arrays.weights(sample_weight, len(labels))
-    units = None if cluster is None else read_groups(cluster, read(np.full(len(labels), 0.5)), "cluster").index
+    units = (
+        None
+        if cluster is None
+        else read_groups(cluster, read(np.full(len(labels), 0.5)), "cluster").index
+    )
     if kept is not None:
         labels, units = labels[kept], None if units is None else units[kept]
     held = X if kept is None else take_rows(X, np.flatnonzero(kept))
     classes, event = np.unique(labels, return_inverse=True)
     if len(classes) != 2:
-        raise InputError(f"y must hold two classes; got {len(classes)}: {classes.tolist()[:5]}; validate one class against the others.")
+        raise InputError(
+            f"y must hold two classes; got {len(classes)}: {classes.tolist()[:5]}; validate one"
+            " class against the others."
+        )
     units = None if units is None else np.unique(units, return_inverse=True)[1]
     weights = np.ones(len(labels)) if weight is None else weight
     return Rows(held, event.astype(np.float64), weights, units, units, classes, weight is not None)
@@ -186,21 +244,46 @@ def _fitted(rows: Rows, model: Any, population: Rows) -> _Fitted:
     risk = rows.risks(made)
     everywhere = risk if population is rows else population.risks(made)
     truth = measure(everywhere, population.event, population.weight)
-    return _Fitted(measure(risk, rows.event, rows.weight), uninformed(risk, rows.event, rows.weight), truth)
+    return _Fitted(
+        measure(risk, rows.event, rows.weight), uninformed(risk, rows.event, rows.weight), truth
+    )
 
 
-def _metric(j: int, whole: _Fitted, found: list[Measures], outer: list[_Outer], level: float) -> ValidatedMetric:
-    training, test, unseen = (np.array([getattr(one, name)[j] for one in found]) for name in ("training", "test", "unseen"))
+def _metric(
+    j: int, whole: _Fitted, found: list[Measures], outer: list[_Outer], level: float
+) -> ValidatedMetric:
+    training, test, unseen = (
+        np.array([getattr(one, name)[j] for one in found])
+        for name in ("training", "test", "unseen")
+    )
     both = np.isfinite(training) & np.isfinite(test)
-    apparent, inside, everywhere = float(whole.apparent[j]), _mean(training[both]), _mean(test[both])
-    corrected, plus = apparent - (inside - everywhere), _plus(apparent, _mean(unseen), float(whole.informed[j]))
+    apparent, inside, everywhere = (
+        float(whole.apparent[j]),
+        _mean(training[both]),
+        _mean(test[both]),
+    )
+    corrected, plus = (
+        apparent - (inside - everywhere),
+        _plus(apparent, _mean(unseen), float(whole.informed[j])),
+    )
     key = MEASURED[j].key
     low, high = _limits(key, corrected, *_spread([one.errors(j) for one in outer]), level)
     low_plus, high_plus = _limits(key, plus, *_spread([one.errors_plus(j) for one in outer]), level)
     return ValidatedMetric(
-        key, MEASURED[j].name, apparent, inside, everywhere, inside - everywhere, corrected, low, high, plus, low_plus, high_plus,
+        key,
+        MEASURED[j].name,
+        apparent,
+        inside,
+        everywhere,
+        inside - everywhere,
+        corrected,
+        low,
+        high,
+        plus,
+        low_plus,
+        high_plus,
         int(both.sum()),
-    )  # fmt: skip
+    )
 
 
 def _mean(values: np.ndarray) -> float:
@@ -209,7 +292,9 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _plus(apparent: float, unseen: float, informed: float) -> float:
-    """The .632+ estimate; the .632 estimate where there is no value without information, or it lies on the wrong side."""
+    """The .632+ estimate; the .632 estimate where there is no value without information, or it
+    lies on the wrong side.
+    """
     gap, room = unseen - apparent, informed - apparent
     overfit = 0.0
     if math.isfinite(room) and room != 0.0 and gap / room > 0.0:
@@ -220,17 +305,24 @@ def _plus(apparent: float, unseen: float, informed: float) -> float:
 
 
 def _spread(values: list[list[float]]) -> tuple[float, float]:
-    """(standard deviation of the errors, degrees of freedom): between outer samples, less what few inner resamples add."""
+    """(standard deviation of the errors, degrees of freedom): between outer samples, less what
+    few inner resamples add.
+    """
     kept = [np.array(inner)[np.isfinite(inner)] for inner in values]
     kept = [inner for inner in kept if len(inner) > 1]
     if len(kept) < 2:
         return math.nan, 1.0
     means = np.array([inner.mean() for inner in kept])
-    between, within = means.var(ddof=1), float(np.mean([inner.var(ddof=1) / len(inner) for inner in kept]))
+    between, within = (
+        means.var(ddof=1),
+        float(np.mean([inner.var(ddof=1) / len(inner) for inner in kept])),
+    )
     return math.sqrt(max(between - within, 0.1 * between)), len(kept) - 1.0
 
 
-def _limits(key: str, value: float, deviation: float, freedom: float, level: float) -> tuple[float, float]:
+def _limits(
+    key: str, value: float, deviation: float, freedom: float, level: float
+) -> tuple[float, float]:
     """Limits on the scale on which the metric has no bounds."""
     if not math.isfinite(deviation):
         return math.nan, math.nan

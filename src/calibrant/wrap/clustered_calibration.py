@@ -1,4 +1,6 @@
-"""Offsets of regions of the features that nobody named: nested halves, each shrunk to the larger one it is part of."""
+"""Offsets of regions of the features that nobody named: nested halves, each shrunk to the larger
+one it is part of.
+"""
 
 from typing import Any, ClassVar
 
@@ -25,18 +27,21 @@ LEAST_WEIGHT = 40.0
 
 
 class ClusteredCalibration(Calibrator):
-    r"""Calibrate on the whole, then move each region of the features as far as the rows say that regions differ.
+    r"""Calibrate on the whole, then move each region of the features as far as the rows say that
+    regions differ.
 
-    .. math:: \mathrm{logit}\, q_i = l_i + \sum_{d=1}^{D} b_{d, r_d(i)}, \qquad b_{d, r} \sim N(0, \tau_d^2)
+    .. math:: \mathrm{logit}\, q_i = l_i + \sum_{d=1}^{D} b_{d, r_d(i)}, \qquad b_{d, r} \sim N(0,
+        \tau_d^2)
 
-    where :math:`r_d(i)` is the region at depth d of row i: a region is halved at the median of the (standardised) feature that varies most
-    in it. Each depth has the variance of most likelihood, so the rows choose how fine the regions are.
+    where :math:`r_d(i)` is the region at depth d of row i: a region is halved at the median of the
+    (standardised) feature that varies most in it. Each depth has the variance of most likelihood,
+    so the rows choose how fine the regions are.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the whole, so that an error of
-        all rows is not taken for a difference between regions.
+        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the
+        whole, so that an error of all rows is not taken for a difference between regions.
     depth : int from 1 to 12, default 5
         How often regions are halved.
     inputs : {"probability", "logit"}
@@ -55,14 +60,15 @@ class ClusteredCalibration(Calibrator):
 
     Notes
     -----
-    Use it with up to about ten features that matter and no groups to name. Regions are found without
-    the labels, so that they are no worse for being looked for; of many features most are never halved. It is the base exactly unless the
-    rows, each judged as if left out, gain more than 1.5 standard errors of log loss.
+    Use it with up to about ten features that matter and no groups to name. Regions are found
+    without the labels, so that they are no worse for being looked for; of many features most are
+    never halved. It is the base exactly unless the rows, each judged as if left out, gain more than
+    1.5 standard errors of log loss.
 
     References
     ----------
-    Bentley, "Multidimensional binary search trees used for associative searching", CACM 18, 1975, for the halving; the shrinkage is that
-    of :class:`GroupCalibrator`.
+    Bentley, "Multidimensional binary search trees used for associative searching", CACM 18, 1975,
+    for the halving; the shrinkage is that of :class:`GroupCalibrator`.
 
     Examples
     --------
@@ -78,7 +84,14 @@ class ClusteredCalibration(Calibrator):
     tags: ClassVar[Tags] = Tags(uses_features=True, label="offsets by region")
     status_: str
 
-    def __init__(self, calibrator: Any = None, *, depth: int = 5, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        calibrator: Any = None,
+        *,
+        depth: int = 5,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.calibrator: Any = calibrator
         self.depth: int = depth
         self.inputs: Inputs = inputs
@@ -92,34 +105,49 @@ class ClusteredCalibration(Calibrator):
         self.scale_: np.ndarray = np.where(spread > 0.0, spread, 1.0)
         points = self._points(X)
         self.nodes_: np.ndarray = grow_regions(points, weight, int(self.depth), LEAST_WEIGHT)
-        self.calibrator_: Calibrator = fit_clone(as_calibrator(self.calibrator, default=LikelihoodPool), record.without_features())
+        self.calibrator_: Calibrator = fit_clone(
+            as_calibrator(self.calibrator, default=LikelihoodPool), record.without_features()
+        )
         paths = region_paths(self.nodes_, points)
         # A depth at which no region was halved has no family.
         self.n_depths_: int = int((paths >= 0).any(axis=0).sum())
         cells = [CellCodes(f"depth {d + 1}", paths[:, d]) for d in range(self.n_depths_)]
-        self.offsets_: PooledOffsets = PooledOffsets().fit(self.calibrator_.predict_record(record.without_features()), record, cells)
-        self.status_ = self.offsets_.status_ if self.offsets_.used else "base: no evidence that regions differ"
+        self.offsets_: PooledOffsets = PooledOffsets().fit(
+            self.calibrator_.predict_record(record.without_features()), record, cells
+        )
+        self.status_ = (
+            self.offsets_.status_ if self.offsets_.used else "base: no evidence that regions differ"
+        )
 
     def _points(self, X):
         if X.shape[1] != len(self.mean_):
-            raise InputError(f"X must have {len(self.mean_)} features, as in the fit; got {X.shape[1]}; pass the same columns.")
+            raise InputError(
+                f"X must have {len(self.mean_)} features, as in the fit; got {X.shape[1]}; pass the"
+                " same columns."
+            )
         return (X - self.mean_) / self.scale_
 
     def _predict_proba(self, record):
         points = self._points(_numbers(record.X))
         Q = self.calibrator_.predict_record(record.without_features())
-        return self.offsets_.added(Q, list(region_paths(self.nodes_, points)[:, : self.n_depths_].T))
+        return self.offsets_.added(
+            Q, list(region_paths(self.nodes_, points)[:, : self.n_depths_].T)
+        )
 
 
 def _numbers(X):
     """(n, d) float64; an image or a text row is flat numbers."""
     X = to_array(X, "X").astype(np.float64)
     if not np.isfinite(X).all():
-        raise InputError("X must be finite; got a feature that is missing or infinite; fill or drop those rows.")
+        raise InputError(
+            "X must be finite; got a feature that is missing or infinite; fill or drop those rows."
+        )
     return X.reshape(len(X), -1)
 
 
 @trial.register
 def _(calibrator: ClusteredCalibration):
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
-    require_valid(calibrator.predict_proba(P, X=np.zeros((len(P), len(calibrator.mean_)))), P.shape, 0.0, 1.0)
+    require_valid(
+        calibrator.predict_proba(P, X=np.zeros((len(P), len(calibrator.mean_)))), P.shape, 0.0, 1.0
+    )

@@ -1,11 +1,19 @@
-"""A calibrator of forecasts that sets each group right: bias and spread by level and by crossing, shrunk by how much groups differ."""
+"""A calibrator of forecasts that sets each group right: bias and spread by level and by
+crossing, shrunk by how much groups differ.
+"""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._kernels.boosting import Family, fit_families, held_out_scores, shift_slopes, spread_slopes
+from calibrant._kernels.boosting import (
+    Family,
+    fit_families,
+    held_out_scores,
+    shift_slopes,
+    spread_slopes,
+)
 from calibrant._support.estimators import clone
 from calibrant._support.group_levels import GroupLevels, cell_codes, crossings
 from calibrant._support.options import require_count
@@ -20,42 +28,51 @@ from calibrant.wrap.offsets import LEAST_ERRORS, mean_gain, place_of
 
 __all__ = ["ForecastGroupCalibrator"]
 
-#: Rows of a crossing's cell at least; normal scores beyond the second are as far as it; turns of bias and spread.
+#: Rows of a crossing's cell at least; normal scores beyond the second are as far as it; turns of
+#: bias and spread.
 LEAST_ROWS, FARTHEST, TURNS = 20.0, 8.0, 3
 #: The log factor of a row in size: rows without any error have no end.
 LARGEST = 7.0
 
 
 class ForecastGroupCalibrator(RegressionCalibrator):
-    r"""Calibrate forecasts on the whole, then move and stretch each group's as far as the rows say that groups differ.
+    r"""Calibrate forecasts on the whole, then move and stretch each group's as far as the rows say
+    that groups differ.
 
     .. math:: Q'(u) = F^{-1} \Phi\left( a_i + e^{b_i} \Phi^{-1}(u) \right), \qquad
         a_i = \sum_f a_{f, g_f(i)}, \quad b_i = \sum_f b_{f, g_f(i)}, \quad
         a_{f, g} \sim N(0, \tau_f^2), \quad b_{f, g} \sim N(0, \sigma_f^2)
 
-    where F is the forecast of the base, whose normal score :math:`\Phi^{-1}(F(y))` is taken for normal, and the families f are those of
-    :class:`GroupCalibrator`: the levels of each column, and their crossings. Of a normal forecast the mean moves by a standard deviations,
-    and the standard deviation is multiplied by :math:`e^b`. Each family has the variances of most likelihood, 0 included.
+    where F is the forecast of the base, whose normal score :math:`\Phi^{-1}(F(y))` is taken for
+    normal, and the families f are those of :class:`GroupCalibrator`: the levels of each column, and
+    their crossings. Of a normal forecast the mean moves by a standard deviations, and the standard
+    deviation is multiplied by :math:`e^b`. Each family has the variances of most likelihood, 0
+    included.
 
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
-        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which sets bias and spread of all rows
-        right: what is wrong everywhere is then not taken for a difference between groups. It leaves the shape alone, as groups that
-        differ in spread look like heavy tails on the whole.
+        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which
+        sets bias and spread of all rows right: what is wrong everywhere is then not taken for a
+        difference between groups. It leaves the shape alone, as groups that differ in spread look
+        like heavy tails on the whole.
     depth : int >= 1, default 2
         Most columns that are crossed; the crossing of all columns is always tried as well.
     n_bins : int >= 2, default 10
-        Quantile bins of columns with numbers that are not whole. Whole numbers, texts and missing values are levels.
+        Quantile bins of columns with numbers that are not whole. Whole numbers, texts and missing
+        values are levels.
 
     Attributes
     ----------
     base_ : the fitted base, or a list of one for each output.
     levels_ : the columns' levels.
-    families_ : list of dicts, one a family (or a list of these): codes (those learned, sorted), shift and log_factor (G,), n (rows by
+    families_ : list of dicts, one a family (or a list of these): codes (those learned, sorted),
+        shift and log_factor (G,), n (rows by
         cell), shift_std and log_factor_std of the priors.
-    gain_, gain_error_ : log score a row, each judged as if it were left out, and its standard error; or a list.
-    status_ : "converged" or "max steps", and "base" where the groups gave no evidence that they differ.
+    gain_, gain_error_ : log score a row, each judged as if it were left out, and its standard
+        error; or a list.
+    status_ : "converged" or "max steps", and "base" where the groups gave no evidence that they
+        differ.
 
     See Also
     --------
@@ -65,14 +82,17 @@ class ForecastGroupCalibrator(RegressionCalibrator):
 
     Notes
     -----
-    Use it when one error bar is served to shops, sensors or regions that differ in bias or in noise. A level not seen in the fit has its
-    other columns' effects only. Nothing is changed unless the rows, each judged as if left out (to first order), gain more than 1.5
-    standard errors of log score; otherwise it is the base exactly. Scores beyond 8 count as 8. It promises no coverage.
+    Use it when one error bar is served to shops, sensors or regions that differ in bias or in
+    noise. A level not seen in the fit has its other columns' effects only. Nothing is changed
+    unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors
+    of log score; otherwise it is the base exactly. Scores beyond 8 count as 8. It promises no
+    coverage.
 
     References
     ----------
-    Efron and Morris, "Data analysis using Stein's estimator and its generalizations", JASA 70, 1975. Lee and Nelder, "Double hierarchical
-    generalized linear models", JRSS C 55, 2006, for effects on mean and spread together.
+    Efron and Morris, "Data analysis using Stein's estimator and its generalizations", JASA 70,
+    1975. Lee and Nelder, "Double hierarchical generalized linear models", JRSS C 55, 2006, for
+    effects on mean and spread together.
 
     Examples
     --------
@@ -85,14 +105,18 @@ class ForecastGroupCalibrator(RegressionCalibrator):
     ([0.0, 4.0], [1.0, 5.0])
     """
 
-    tags: ClassVar[Tags] = Tags(output="distribution", uses_groups=True, label="bias and spread by group")
+    tags: ClassVar[Tags] = Tags(
+        output="distribution", uses_groups=True, label="bias and spread by group"
+    )
     learns: ClassVar[tuple[str, ...]] = ("base_", "families_", "gain_", "gain_error_")
     base_: Any
     families_: Any
     gain_: Any
     gain_error_: Any
 
-    def __init__(self, calibrator: RegressionCalibrator | None = None, *, depth: int = 2, n_bins: int = 10) -> None:
+    def __init__(
+        self, calibrator: RegressionCalibrator | None = None, *, depth: int = 2, n_bins: int = 10
+    ) -> None:
         self.calibrator: RegressionCalibrator | None = calibrator
         self.depth: int = depth
         self.n_bins: int = n_bins
@@ -112,14 +136,22 @@ class ForecastGroupCalibrator(RegressionCalibrator):
         self._check()
         self._require_given(record)
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
-        self.crossings_: list[tuple[int, ...]] = crossings(self.levels_, self.levels_.codes(record.groups), self.depth)
+        self.crossings_: list[tuple[int, ...]] = crossings(
+            self.levels_, self.levels_.codes(record.groups), self.depth
+        )
         return super().fit_record(record)
 
     def _fit_output(self, record):
-        template = DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
+        template = (
+            DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
+        )
         base = clone(template).fit_record(replace(record, groups=None))
         self.levels_.warn_of_outcome(record.groups, record.y)
-        score = np.clip(base.predict_record(replace(record, groups=None)).score_at(record.y), -FARTHEST, FARTHEST)[:, None]
+        score = np.clip(
+            base.predict_record(replace(record, groups=None)).score_at(record.y),
+            -FARTHEST,
+            FARTHEST,
+        )[:, None]
         weight, kept, families = record.weights, [], []
         for columns, code in zip(self.crossings_, self._codes(record), strict=True):
             codes, at = np.unique(code, return_inverse=True)
@@ -140,15 +172,25 @@ class ForecastGroupCalibrator(RegressionCalibrator):
         gain, error = mean_gain(_gains(score, *left_out), weight, record.cluster)
         learned = [
             {
-                "codes": codes, "n": np.bincount(family.index, weight, len(codes) + 1)[:-1], "shift": a.effect[:, 0],
-                "log_factor": b.effect[:, 0], "shift_std": float(np.sqrt(a.variance)), "log_factor_std": float(np.sqrt(b.variance)),
+                "codes": codes,
+                "n": np.bincount(family.index, weight, len(codes) + 1)[:-1],
+                "shift": a.effect[:, 0],
+                "log_factor": b.effect[:, 0],
+                "shift_std": float(np.sqrt(a.variance)),
+                "log_factor_std": float(np.sqrt(b.variance)),
             }
             for codes, family, a, b in zip(kept, families, shifts, spreads, strict=True)
-        ]  # fmt: skip
+        ]
         used = gain > LEAST_ERRORS * error
         # "max steps" of either comes last.
         status = max(first, second) if used else "base: no evidence that groups differ"
-        return {"base_": base, "families_": learned if used else [], "gain_": gain, "gain_error_": error, "status": status}
+        return {
+            "base_": base,
+            "families_": learned if used else [],
+            "gain_": gain,
+            "gain_error_": error,
+            "status": status,
+        }
 
     def _codes(self, record):
         codes = self.levels_.codes(record.groups)
@@ -166,27 +208,43 @@ class ForecastGroupCalibrator(RegressionCalibrator):
         return forecast.rescored(shift, np.exp(np.clip(log_factor, -LARGEST, LARGEST)))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        """Count by column of groups the rows whose level the fit had not seen, a missing value
+        among them.
+        """
         require_fitted(self, "levels_")
         return self.levels_.unseen_rows(groups)
 
     def explain(self) -> str:
-        """How far groups' bias and spread differ by family, and what moving them gains; a line for each output."""
+        """How far groups' bias and spread differ by family, and what moving them gains; a line
+        for each output.
+        """
         require_fitted(self, "families_")
         several = bool(self.n_outputs_)
-        each = zip(*((held if several else [held]) for held in (self.families_, self.gain_, self.gain_error_)), strict=True)
+        each = zip(
+            *(
+                (held if several else [held])
+                for held in (self.families_, self.gain_, self.gain_error_)
+            ),
+            strict=True,
+        )
         return "\n".join(self._said(*one) for one in each)
 
     def _said(self, families, gain, error):
         said = f"{gain:.4g} of log score a row (s.e. {error:.2g}, each row left out)"
         if not families:
-            return f"No evidence that groups differ, so every row gets the forecast of the base: moving groups would gain {said}."
+            return (
+                "No evidence that groups differ, so every row gets the forecast of the base:"
+                f" moving groups would gain {said}."
+            )
         names = (" x ".join(self.levels_.names[j] for j in columns) for columns in self.crossings_)
         parts = (
-            f"{name}: {len(one['codes'])} cells differ by {one['shift_std']:.2f} std in bias, {one['log_factor_std']:.2f} in log spread"
+            f"{name}: {len(one['codes'])} cells differ by {one['shift_std']:.2f} std in bias,"
+            f" {one['log_factor_std']:.2f} in log spread"
             for name, one in zip(names, families, strict=True)
         )
-        return f"Groups differ: moving them apart gains {said}, beyond the base. {'; '.join(parts)}."
+        return (
+            f"Groups differ: moving them apart gains {said}, beyond the base. {'; '.join(parts)}."
+        )
 
 
 def _gains(score, shift, spread):

@@ -1,4 +1,6 @@
-"""Multicalibration of forecasts: boosted trees move the mean and the spread, stopped by rows left out."""
+"""Multicalibration of forecasts: boosted trees move the mean and the spread, stopped by rows
+left out.
+"""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -27,20 +29,24 @@ FARTHEST = 1e6
 
 
 class ForecastMulticalibration(RegressionCalibrator):
-    r"""Calibrate forecasts on the whole, then let boosted trees find where the mean is off and where the spread is.
+    r"""Calibrate forecasts on the whole, then let boosted trees find where the mean is off and
+    where the spread is.
 
     .. math:: Q'(u) = F^{-1} \Phi\left( a(x) + e^{b(x)} \Phi^{-1}(u) \right)
 
-    where F is the forecast of the base: a row's normal score :math:`\Phi^{-1}(F(y))` is taken for normal with mean a and standard deviation
-    :math:`e^b`, both sums of trees on features, groups, mean and std (for a normal forecast: the mean moves by a standard deviations, the
-    std is multiplied by :math:`e^b`). The rounds are those of least log score of rows left out; see :class:`Multicalibration`.
+    where F is the forecast of the base: a row's normal score :math:`\Phi^{-1}(F(y))` is taken for
+    normal with mean a and standard deviation :math:`e^b`, both sums of trees on features, groups,
+    mean and std (for a normal forecast: the mean moves by a standard deviations, the std is
+    multiplied by :math:`e^b`). The rounds are those of least log score of rows left out; see
+    :class:`Multicalibration`.
 
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
-        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which sets bias and spread of all rows
-        right: what is wrong everywhere is then not taken for a difference between groups. It leaves the shape alone, as groups that
-        differ in spread look like heavy tails on the whole.
+        The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which
+        sets bias and spread of all rows right: what is wrong everywhere is then not taken for a
+        difference between groups. It leaves the shape alone, as groups that differ in spread look
+        like heavy tails on the whole.
     depth : int from 1 to 8, default 4
         Questions of a tree.
     learning_rate : float, default 0.15
@@ -54,7 +60,8 @@ class ForecastMulticalibration(RegressionCalibrator):
     ----------
     base_ : the fitted base, or a list of one for each output.
     columns_ : the columns and how they are coded, or a list.
-    trees_ : what is added, with ``gain_`` (log score a row, out of fold), ``gain_error_``, ``rounds_`` and ``used``, or a list.
+    trees_ : what is added, with ``gain_`` (log score a row, out of fold), ``gain_error_``,
+        ``rounds_`` and ``used``, or a list.
     n_outputs_ : int
         0 for forecasts of shape (n,).
     status_ : how many rounds, and "base" where there is no evidence that it is off.
@@ -66,14 +73,15 @@ class ForecastMulticalibration(RegressionCalibrator):
 
     Notes
     -----
-    Use it with rows by the thousand where bias or spread depend on features or groups. It is the base exactly unless rows left out gain
-    more than 1.5 standard errors, and below 50 rows. With neither ``X`` nor ``groups`` mean and std alone are asked for. It promises
-    nothing of coverage: follow it by :class:`ConformalIntervals` on other rows where a promise is needed.
+    Use it with rows by the thousand where bias or spread depend on features or groups. It is the
+    base exactly unless rows left out gain more than 1.5 standard errors, and below 50 rows. With
+    neither ``X`` nor ``groups`` mean and std alone are asked for. It promises nothing of coverage:
+    follow it by :class:`ConformalIntervals` on other rows where a promise is needed.
 
     References
     ----------
-    As of :class:`Multicalibration`; boosting of location and scale: Duan et al., "NGBoost: natural gradient boosting for probabilistic
-    prediction", ICML 2020.
+    As of :class:`Multicalibration`; boosting of location and scale: Duan et al., "NGBoost: natural
+    gradient boosting for probabilistic prediction", ICML 2020.
 
     Examples
     --------
@@ -91,9 +99,15 @@ class ForecastMulticalibration(RegressionCalibrator):
     trees_: Any
 
     def __init__(
-        self, calibrator: RegressionCalibrator | None = None, *, depth: int = 4, learning_rate: float = 0.15, max_rounds: int = 300,
-        cv: int = 5, random_state: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        calibrator: RegressionCalibrator | None = None,
+        *,
+        depth: int = 4,
+        learning_rate: float = 0.15,
+        max_rounds: int = 300,
+        cv: int = 5,
+        random_state: int = 0,
+    ) -> None:
         self.calibrator: RegressionCalibrator | None = calibrator
         self.depth: int = depth
         self.learning_rate: float = learning_rate
@@ -105,25 +119,41 @@ class ForecastMulticalibration(RegressionCalibrator):
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """What it can use, and once fitted what it was given and needs."""
         columns = getattr(self, "columns_", None)
-        given = {} if columns is None else (columns[0] if isinstance(columns, list) else columns).tables
+        given = (
+            {} if columns is None else (columns[0] if isinstance(columns, list) else columns).tables
+        )
         return Tags(
-            output="distribution", may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
-            for_features_or_groups=True, label="boosted trees on features and groups",
-        )  # fmt: skip
+            output="distribution",
+            may_use_features=True,
+            may_use_groups=True,
+            uses_features="X" in given,
+            uses_groups="groups" in given,
+            for_features_or_groups=True,
+            label="boosted trees on features and groups",
+        )
 
     @classmethod
     def _examples(cls):
         return [cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5)]
 
     def fit(
-        self, forecast: Any, y: ArrayLike, *more: Any, std: ArrayLike | None = None, sample_weight: ArrayLike | None = None, X: Any = None,
-        groups: Any = None, cluster: Any = None,
-    ) -> Self:  # fmt: skip
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or ``fit(mean, y, std=std)``.
+        self,
+        forecast: Any,
+        y: ArrayLike,
+        *more: Any,
+        std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        groups: Any = None,
+        cluster: Any = None,
+    ) -> Self:
+        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
+        ``fit(mean, y, std=std)``.
 
         Parameters
         ----------
-        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with ``std``, (n,) or (n, d)
+        forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with
+            ``std``, (n,) or (n, d)
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
@@ -136,10 +166,15 @@ class ForecastMulticalibration(RegressionCalibrator):
         -------
         self
         """
-        return self.fit_record(clustered(self._read_to_fit(forecast, y, more, std, sample_weight, groups, X), cluster))
+        return self.fit_record(
+            clustered(self._read_to_fit(forecast, y, more, std, sample_weight, groups, X), cluster)
+        )
 
-    def predict(self, forecast: Any, std: ArrayLike | None = None, *, X: Any = None, groups: Any = None) -> Forecast:
-        """The forecasts with mean and spread moved: ``predict(forecast)``, or ``predict(mean, std)``.
+    def predict(
+        self, forecast: Any, std: ArrayLike | None = None, *, X: Any = None, groups: Any = None
+    ) -> Forecast:
+        """The forecasts with mean and spread moved: ``predict(forecast)``, or
+        ``predict(mean, std)``.
 
         Parameters
         ----------
@@ -160,7 +195,9 @@ class ForecastMulticalibration(RegressionCalibrator):
             require_regression_calibrator(self.calibrator)
 
     def _fit_output(self, record):
-        template = DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
+        template = (
+            DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
+        )
         numbers, tables = _numbers(record), _tables(record)
         columns = ColumnCodes(numbers, ["mean", "std"], tables, record.weights)
         if record.groups is not None:
@@ -173,7 +210,12 @@ class ForecastMulticalibration(RegressionCalibrator):
 
         trees = BoostedOffsets().fit(columns, codes, start, merged, self)
         status = f"{trees.rounds_} rounds" if trees.used else "base: no evidence that it is off"
-        return {"base_": clone(template).fit_record(record), "columns_": columns, "trees_": trees, "status": status}
+        return {
+            "base_": clone(template).fit_record(record),
+            "columns_": columns,
+            "trees_": trees,
+            "status": status,
+        }
 
     def _predict_rows(self, record, base, columns, trees):
         codes = columns.codes(_numbers(record), _tables(record))
@@ -184,13 +226,17 @@ class ForecastMulticalibration(RegressionCalibrator):
         return forecast.rescored(shift, np.exp(log_factor))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        """Count by column of groups the rows whose level the fit had not seen, a missing value
+        among them.
+        """
         require_fitted(self, "columns_")
         levels = (self.columns_[0] if self.n_outputs_ else self.columns_).tables.get("groups")
         return {} if levels is None else levels.unseen_rows(groups)
 
     def explain(self) -> str:
-        """What the trees gain and by which columns, or that nothing is added; a line for each output."""
+        """What the trees gain and by which columns, or that nothing is added; a line for each
+        output.
+        """
         require_fitted(self, "trees_")
         each = self.trees_ if self.n_outputs_ else [self.trees_]
         return "\n".join(trees.explain("log score") for trees in each)

@@ -1,4 +1,6 @@
-"""Multicalibration of class probabilities: boosted trees on features, groups and score, stopped by rows left out."""
+"""Multicalibration of class probabilities: boosted trees on features, groups and score, stopped
+by rows left out.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -33,20 +35,24 @@ __all__ = ["Multicalibration"]
 
 
 class Multicalibration(Calibrator):
-    r"""Calibrate on the whole, then let boosted trees on features, groups and score find where it is still off.
+    r"""Calibrate on the whole, then let boosted trees on features, groups and score find where it
+    is still off.
 
-    .. math:: \mathrm{logit}\, q_i = l_i + \frac{1}{M} \sum_{m=1}^{M} \sum_{t=1}^{T} \nu\, h_{m, t}(x_i, g_i, z_i), \qquad
+    .. math:: \mathrm{logit}\, q_i = l_i + \frac{1}{M} \sum_{m=1}^{M} \sum_{t=1}^{T} \nu\, h_{m,
+        t}(x_i, g_i, z_i), \qquad
         h_{\text{leaf}} = \frac{\sum_i w_i (y_i - q_i)}{\sum_i w_i q_i (1 - q_i) + \lambda}
 
-    where l are the log-odds of the base calibrator, x the features, g the groups and z what the model said. Member m learns on all folds
-    but the m-th, and T is the number of rounds with the least log loss of rows left out. The trees are symmetric: one question a level.
-    Several classes have a tree each, on the gradients of the softmax.
+    where l are the log-odds of the base calibrator, x the features, g the groups and z what the
+    model said. Member m learns on all folds but the m-th, and T is the number of rounds with the
+    least log loss of rows left out. The trees are symmetric: one question a level. Several classes
+    have a tree each, on the gradients of the softmax.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base. Default :class:`LikelihoodPool`, which is right on the whole; a map goes one-vs-rest. :class:`GroupCalibrator` where
-        small groups differ much. :class:`AutoCalibrator` as a base is told neither features nor groups.
+        The base. Default :class:`LikelihoodPool`, which is right on the whole; a map goes
+        one-vs-rest. :class:`GroupCalibrator` where small groups differ much.
+        :class:`AutoCalibrator` as a base is told neither features nor groups.
     depth : int from 1 to 8, default 4
         Questions of a tree: as many columns may act together.
     learning_rate : float, default 0.15
@@ -55,8 +61,9 @@ class Multicalibration(Calibrator):
     cv : int, default 5
         Folds and members; no fold cuts a cluster.
     keep_order : bool, default False
-        Never ask for the score: rows that are alike but for what the model said then keep its order, as far as the base does, and the
-        default base of two classes does. Within a group it is kept where ``groups`` alone is given.
+        Never ask for the score: rows that are alike but for what the model said then keep its
+        order, as far as the base does, and the default base of two classes does. Within a group it
+        is kept where ``groups`` alone is given.
     random_state : int, default 0
         Seed of the folds.
     inputs : {"probability", "logit"}
@@ -66,28 +73,32 @@ class Multicalibration(Calibrator):
     ----------
     calibrator_ : the fitted base.
     columns_ : the columns and how they are coded.
-    trees_ : what is added, with ``gain_`` (log loss a row, out of fold), ``gain_error_``, ``rounds_``, ``used`` and ``importance``.
+    trees_ : what is added, with ``gain_`` (log loss a row, out of fold), ``gain_error_``,
+        ``rounds_``, ``used`` and ``importance``.
     status_ : how many rounds, and "base" where there is no evidence that it is off.
 
     See Also
     --------
-    GroupCalibrator : shrunken offsets by group: better where many small groups differ and nothing else does.
+    GroupCalibrator : shrunken offsets by group: better where many small groups differ and nothing
+        else does.
     ForecastMulticalibration : the same for forecasts of numbers.
     audit : finds the groups that are off, before and after.
 
     Notes
     -----
-    Use it with rows by the thousand and features or groups that act together, or with numbers in which the error bends. ``groups`` and
-    ``X`` are columns of numbers or of names; whole numbers of at most 20 different values are levels in ``groups``, and all are numbers in
-    ``X``. A missing value is a level of its own where it was seen; a level that was not counts with the rare ones. With neither, the score
-    alone is bent. Without ``X`` it can be exported, a few thousand look-ups.
-    It is the base exactly unless rows left out gain more than 1.5 standard errors of log loss, and below 50 rows. Equal rows are merged
-    first, so that a weight means repetition.
+    Use it with rows by the thousand and features or groups that act together, or with numbers in
+    which the error bends. ``groups`` and ``X`` are columns of numbers or of names; whole numbers of
+    at most 20 different values are levels in ``groups``, and all are numbers in ``X``. A missing
+    value is a level of its own where it was seen; a level that was not counts with the rare ones.
+    With neither, the score alone is bent. Without ``X`` it can be exported, a few thousand
+    look-ups. It is the base exactly unless rows left out gain more than 1.5 standard errors of log
+    loss, and below 50 rows. Equal rows are merged first, so that a weight means repetition.
 
     References
     ----------
-    Hebert-Johnson, Kim, Reingold and Rothblum, "Multicalibration: calibration for the (computationally-identifiable) masses", ICML 2018.
-    Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29, 2001. Symmetric trees: Prokhorenkova et
+    Hebert-Johnson, Kim, Reingold and Rothblum, "Multicalibration: calibration for the
+    (computationally-identifiable) masses", ICML 2018. Friedman, "Greedy function approximation: a
+    gradient boosting machine", Annals of Statistics 29, 2001. Symmetric trees: Prokhorenkova et
     al., "CatBoost: unbiased boosting with categorical features", NeurIPS 2018.
 
     Examples
@@ -104,9 +115,18 @@ class Multicalibration(Calibrator):
     status_: str
 
     def __init__(
-        self, calibrator: Any = None, *, depth: int = 4, learning_rate: float = 0.15, max_rounds: int = 300, cv: int = 5,
-        keep_order: bool = False, random_state: int = 0, inputs: Inputs = "probability", classes: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        calibrator: Any = None,
+        *,
+        depth: int = 4,
+        learning_rate: float = 0.15,
+        max_rounds: int = 300,
+        cv: int = 5,
+        keep_order: bool = False,
+        random_state: int = 0,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.calibrator: Any = calibrator
         self.depth: int = depth
         self.learning_rate: float = learning_rate
@@ -122,18 +142,32 @@ class Multicalibration(Calibrator):
         """What it can use, and once fitted what it was given and needs."""
         given = self.columns_.tables if hasattr(self, "columns_") else {}
         return Tags(
-            may_use_features=True, may_use_groups=True, uses_features="X" in given, uses_groups="groups" in given,
-            for_features_or_groups=True, label="boosted trees on features and groups",
-        )  # fmt: skip
+            may_use_features=True,
+            may_use_groups=True,
+            uses_features="X" in given,
+            uses_groups="groups" in given,
+            for_features_or_groups=True,
+            label="boosted trees on features and groups",
+        )
 
     @classmethod
     def _examples(cls):
-        return [cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5), cls(max_rounds=2, cv=2, depth=1, inputs="logit")]
+        return [
+            cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5),
+            cls(max_rounds=2, cv=2, depth=1, inputs="logit"),
+        ]
 
     def fit(
-        self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None, X: Any = None, reference: Any = None,
-        groups: Any = None, cluster: Any = None,
-    ) -> Self:  # fmt: skip
+        self,
+        P: ArrayLike,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        reference: Any = None,
+        groups: Any = None,
+        cluster: Any = None,
+    ) -> Self:
         """Fit on held-out predictions and the true labels.
 
         Parameters
@@ -153,7 +187,15 @@ class Multicalibration(Calibrator):
         self
         """
         self._refuse_unused(X=X, groups=groups)
-        record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight, X=X, groups=groups)
+        record = read(
+            P,
+            y,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=sample_weight,
+            X=X,
+            groups=groups,
+        )
         return self.fit_record(clustered(record, cluster))
 
     def _begin(self, record):
@@ -163,10 +205,16 @@ class Multicalibration(Calibrator):
 
     def _fit(self, record):
         require_options(self)
-        base = as_calibrator(self.calibrator, default=partial(LikelihoodPool, keep_order=self.keep_order))
+        base = as_calibrator(
+            self.calibrator, default=partial(LikelihoodPool, keep_order=self.keep_order)
+        )
         self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
         numbers = self._numbers(record)
-        names = ["score"] if numbers.shape[1] == 1 else [f"score of {label}" for label in self.classes_.tolist()]
+        names = (
+            ["score"]
+            if numbers.shape[1] == 1
+            else [f"score of {label}" for label in self.classes_.tolist()]
+        )
         self.columns_: ColumnCodes = ColumnCodes(numbers, names, _beside(record), record.weights)
         if record.groups is not None:
             self.columns_.tables["groups"].warn_of_outcome(record.groups, record.labels)
@@ -177,8 +225,14 @@ class Multicalibration(Calibrator):
             return Shares(hit), scores_of(fitted.predict_record(_for(base, merged)))
 
         hit = hits_of(merged)
-        self.trees_: BoostedOffsets = BoostedOffsets().fit(self.columns_, codes, start, merged, self)
-        self.status_ = f"{self.trees_.rounds_} rounds" if self.trees_.used else "base: no evidence that it is off"
+        self.trees_: BoostedOffsets = BoostedOffsets().fit(
+            self.columns_, codes, start, merged, self
+        )
+        self.status_ = (
+            f"{self.trees_.rounds_} rounds"
+            if self.trees_.used
+            else "base: no evidence that it is off"
+        )
 
     def _numbers(self, record):
         """(n, m) what was said of each row, as the trees are told it."""
@@ -196,7 +250,9 @@ class Multicalibration(Calibrator):
         return probabilities_of(eta + self.trees_.added(codes, eta.shape[1]))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value among them."""
+        """Count by column of groups the rows whose level the fit had not seen, a missing value
+        among them.
+        """
         require_fitted(self, "columns_")
         levels = self.columns_.tables.get("groups")
         return {} if levels is None else levels.unseen_rows(groups)
@@ -211,9 +267,15 @@ class Multicalibration(Calibrator):
         if not self.trees_.used:
             return base
         if "X" in tables:
-            raise InputError("trees that ask for features cannot be said as an expression of the predictions; fit with groups= alone.")
+            raise InputError(
+                "trees that ask for features cannot be said as an expression of the predictions;"
+                " fit with groups= alone."
+            )
         if "groups" in tables and not record.groups:
-            raise InputError("groups inside another calibrator, which does not hand them on, cannot be said; export it alone.")
+            raise InputError(
+                "groups inside another calibrator, which does not hand them on, cannot be said;"
+                " export it alone."
+            )
         numbers = []
         if not self.keep_order:
             logs = [record.log_probabilities.column(k) for k in range(record.n_classes)]
@@ -233,19 +295,33 @@ def _beside(record):
 
 
 def _for(base: Calibrator, record: Predictions) -> Predictions:
-    """The record with what the base cannot do without: an automatic choice inside would try this class again."""
+    """The record with what the base cannot do without: an automatic choice inside would try this
+    class again.
+    """
     tags = base.tags
-    return replace(record, X=record.X if tags.uses_features else None, groups=record.groups if tags.uses_groups else None)
+    return replace(
+        record,
+        X=record.X if tags.uses_features else None,
+        groups=record.groups if tags.uses_groups else None,
+    )
 
 
 def _merged(record, codes):
     """(the record, codes) of the rows to learn from."""
-    apart = record.labels if record.cluster is None else record.labels + record.n_classes * record.cluster
-    rows, weight = distinct_rows(np.column_stack([record.log_probabilities, codes.T]), apart, record.weights)
+    apart = (
+        record.labels
+        if record.cluster is None
+        else record.labels + record.n_classes * record.cluster
+    )
+    rows, weight = distinct_rows(
+        np.column_stack([record.log_probabilities, codes.T]), apart, record.weights
+    )
     return record.take(rows).weighted(weight), np.ascontiguousarray(codes[:, rows])
 
 
 @trial.register
 def _(calibrator: Multicalibration):
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
-    require_valid(calibrator.predict_proba(P, **calibrator.columns_.made_rows(len(P))), P.shape, 0.0, 1.0)
+    require_valid(
+        calibrator.predict_proba(P, **calibrator.columns_.made_rows(len(P))), P.shape, 0.0, 1.0
+    )

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.boosting import Family, Growth, Shares, Trees, boost, fit_families, held_out_scores, outcome_slopes, shares_of
+from calibrant._kernels.boosting import (
+    Family,
+    Growth,
+    Shares,
+    Trees,
+    boost,
+    fit_families,
+    held_out_scores,
+    outcome_slopes,
+    shares_of,
+)
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.fixed_order import in_pieces, merge_rows
 from calibrant._support.group_levels import ColumnCodes
@@ -34,8 +44,9 @@ __all__ = [
 ]
 
 FLOOR, FARTHEST = 1e-15, 700.0
-#: Standard errors that a gain must have to be believed. The variances were chosen on the rows that judge them: simulated with groups that
-#: do not differ (10 x 10 levels, 300 and 3,000 rows, 120 runs), 1 was passed in 20 % and 1.5 in 4 to 5 %.
+#: Standard errors that a gain must have to be believed. The variances were chosen on the rows that
+#: judge them: simulated with groups that do not differ (10 x 10 levels, 300 and 3,000 rows, 120
+#: runs), 1 was passed in 20 % and 1.5 in 4 to 5 %.
 LEAST_ERRORS = 1.5
 
 
@@ -69,28 +80,38 @@ def probabilities_of(eta: np.ndarray) -> np.ndarray:
     return p if p.shape[1] > 1 else np.column_stack([shares_of(-eta), p])
 
 
-def mean_gain(gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None) -> tuple[float, float]:
+def mean_gain(
+    gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None
+) -> tuple[float, float]:
     """(mean of the rows' gains, its standard error, by clusters where there are any)."""
     total = float(weight.sum())
     mean = float(weight @ gain / total)
     if cluster is not None and len(np.unique(cluster)) > 1:
-        return mean, float(np.sqrt(variance_of_sum(weight * (gain - mean), cluster, weight)[0])) / total
+        return (
+            mean,
+            float(np.sqrt(variance_of_sum(weight * (gain - mean), cluster, weight)[0])) / total,
+        )
     return mean, float(np.sqrt(weight @ (gain - mean) ** 2 / max(total - 1.0, 1.0) / total))
 
 
 def hits_of(record: Predictions) -> np.ndarray:
-    """(n, 1) whether the event happened, or (n, K) which class it was: what scores as ``scores_of`` has them are judged by."""
+    """(n, 1) whether the event happened, or (n, K) which class it was: what scores as
+    ``scores_of`` has them are judged by.
+    """
     return record.one_hot[:, 1:] if record.n_classes == 2 else record.one_hot
 
 
 class PooledOffsets(Saved):
-    """What families of cells add to the logits of predictions, and whether rows left out say that it helps.
+    """What families of cells add to the logits of predictions, and whether rows left out say that
+    it helps.
 
     Attributes
     ----------
-    families_ : list of dicts, one a family: name, codes (those learned, sorted), offset and error (G, C), n (rows by cell), slope
+    families_ : list of dicts, one a family: name, codes (those learned, sorted), offset and error
+        (G, C), n (rows by cell), slope
         (G, C) or None and centre (G, C) the logits it turns around, std and slope_std of the prior.
-    gain_, gain_error_ : log loss a row that the offsets save, each row judged as if it were left out, and its standard error.
+    gain_, gain_error_ : log loss a row that the offsets save, each row judged as if it were left
+        out, and its standard error.
     used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.
     status_ : how the fit ended.
     """
@@ -99,7 +120,9 @@ class PooledOffsets(Saved):
     gain_error_: float
     status_: str
 
-    def fit(self, Q: np.ndarray, record: Predictions, cells: Sequence[CellCodes]) -> "PooledOffsets":
+    def fit(
+        self, Q: np.ndarray, record: Predictions, cells: Sequence[CellCodes]
+    ) -> "PooledOffsets":
         """Fit on calibrated predictions (n, K) of a record with labels."""
         eta, weight = scores_of(Q), record.weights
         hit = hits_of(record)
@@ -111,17 +134,32 @@ class PooledOffsets(Saved):
             families.append(Family(index, len(codes)))
             centres.append(_centre(families[-1], eta, spread) if each.sloped else None)
         sloped = [j for j, centre in enumerate(centres) if centre is not None]
-        # The slope turns around each cell's own centre, so that slope and offset are learned apart. Of several classes it is one factor
-        # of all logits, which each class's coefficient would be free to leave; so they have offsets alone.
-        families += [Family(f.index, f.n_cells, (eta - f.of_rows(centres[j]))[:, 0]) for j in sloped for f in [families[j]]]
+        # The slope turns around each cell's own centre, so that slope and offset are learned apart.
+        # Of several classes it is one factor of all logits, which each class's coefficient would be
+        # free to leave; so they have offsets alone.
+        families += [
+            Family(f.index, f.n_cells, (eta - f.of_rows(centres[j]))[:, 0])
+            for j in sloped
+            for f in [families[j]]
+        ]
         slopes = outcome_slopes(hit)
         fitted, self.status_, after = fit_families(eta, slopes, weight, families)
         turned = dict(zip(sloped, fitted[len(pairs) :], strict=True))
         self.families_: list[dict[str, Any]] = [
-            _summary(each, codes, np.bincount(index, weight, len(codes) + 1)[:-1], fitted[j], turned.get(j), centres[j])
+            _summary(
+                each,
+                codes,
+                np.bincount(index, weight, len(codes) + 1)[:-1],
+                fitted[j],
+                turned.get(j),
+                centres[j],
+            )
             for j, (each, codes, index) in enumerate(pairs)
         ]
-        before, left_out = (Shares(hit).losses(each, slice(None)) for each in (eta, held_out_scores(after, slopes, families, fitted)))
+        before, left_out = (
+            Shares(hit).losses(each, slice(None))
+            for each in (eta, held_out_scores(after, slopes, families, fitted))
+        )
         self.gain_, self.gain_error_ = mean_gain(before - left_out, weight, record.cluster)
         return self
 
@@ -130,7 +168,9 @@ class PooledOffsets(Saved):
         return bool(self.gain_ > LEAST_ERRORS * self.gain_error_)
 
     def added(self, Q: np.ndarray, codes: Sequence[np.ndarray]) -> np.ndarray:
-        """(n, K) probabilities with the offsets of the rows' cells, ``codes`` being one (n,) for each family by name."""
+        """(n, K) probabilities with the offsets of the rows' cells, ``codes`` being one (n,) for
+        each family by name.
+        """
         if not self.used:
             return Q
         eta = scores_of(Q)
@@ -157,7 +197,9 @@ class PooledOffsets(Saved):
             place = cell.step(edges, np.append(len(known), place_of(edges, known)))
             out = out + place.gather(_or_none(family["offset"]))
             if family["slope"] is not None:
-                out = out + place.gather(_or_none(family["slope"])) * (eta - place.gather(_or_none(family["centre"])))
+                out = out + place.gather(_or_none(family["slope"])) * (
+                    eta - place.gather(_or_none(family["centre"]))
+                )
         return express_probabilities(out)
 
 
@@ -181,7 +223,9 @@ def _or_none(table):
 
 
 def place_of(code: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """(n,) position of each code among the sorted known ones, their number where it is not there."""
+    """(n,) position of each code among the sorted known ones, their number where it is not
+    there.
+    """
     place = np.searchsorted(known, code)
     inside = place < len(known)
     inside[inside] = known[place[inside]] == code[inside]
@@ -224,7 +268,8 @@ MOST_PIECES = 20
 
 #: With fewer rows nothing is learned.
 FEWEST_ROWS = 50
-#: Information, sum of p (1 - p), that a leaf's value is shrunk by: that of 40 rows of probability 1/2.
+#: Information, sum of p (1 - p), that a leaf's value is shrunk by: that of 40 rows of probability
+#: 1/2.
 PENALTY = 10.0
 
 
@@ -237,11 +282,15 @@ def require_options(estimator: Any) -> None:
         raise InputError(f"learning_rate must be above 0 and at most 1; got {rate!r}.")
 
 
-def distinct_rows(said: np.ndarray, came: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(row, weight) of what to learn from: rows with what is known of them before, (n, d), and what came of it, (n,), in their own order.
+def distinct_rows(
+    said: np.ndarray, came: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(row, weight) of what to learn from: rows with what is known of them before, (n, d), and what
+    came of it, (n,), in their own order.
 
-    Equal rows are merged, so that a weight means repetition. Where rows that look alike came out differently, as those of few scores and
-    groups do, merged ones are dealt out to the folds in pieces: a fold that held out all hits of a cell would mislead the others.
+    Equal rows are merged, so that a weight means repetition. Where rows that look alike came out
+    differently, as those of few scores and groups do, merged ones are dealt out to the folds in
+    pieces: a fold that held out all hits of a cell would mislead the others.
     """
     first, merged = merge_rows(said, came, weight)
     alike, _ = merge_rows(said[first], np.zeros(len(first)), merged)
@@ -250,11 +299,13 @@ def distinct_rows(said: np.ndarray, came: np.ndarray, weight: np.ndarray) -> tup
 
 
 class BoostedOffsets(Saved):
-    """Symmetric trees over columns of codes that are added to logits, or to mean and log standard deviation.
+    """Symmetric trees over columns of codes that are added to logits, or to mean and log standard
+    deviation.
 
     Attributes
     ----------
-    column_, right_, value_, split_gain_, output_ : the trees, as :class:`calibrant._kernels.boosting.Trees` has them.
+    column_, right_, value_, split_gain_, output_ : the trees, as
+        :class:`calibrant._kernels.boosting.Trees` has them.
     rounds_ : how many rounds the rows left out ask for.
     gain_, gain_error_ : loss a row that the trees save of rows left out, and its standard error.
     used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.
@@ -269,10 +320,14 @@ class BoostedOffsets(Saved):
     gain_: float = 0.0
     gain_error_: float = 0.0
 
-    def fit(self, columns: ColumnCodes, codes: np.ndarray, start: Any, record: Any, options: Any) -> "BoostedOffsets":
-        """Fit on rows with codes (d, n). ``start(rows)`` is what is there before for all rows, learned on some: (objective, (n, C)).
+    def fit(
+        self, columns: ColumnCodes, codes: np.ndarray, start: Any, record: Any, options: Any
+    ) -> "BoostedOffsets":
+        """Fit on rows with codes (d, n). ``start(rows)`` is what is there before for all rows,
+        learned on some: (objective, (n, C)).
 
-        ``record`` has the rows' ``strata``, ``cluster`` and ``weights``; ``options`` depth, learning_rate, max_rounds, cv, random_state.
+        ``record`` has the rows' ``strata``, ``cluster`` and ``weights``; ``options`` depth,
+        learning_rate, max_rounds, cv, random_state.
         """
         self.names: list[str] = list(columns.names)
         n, cluster = len(record), record.cluster
@@ -283,9 +338,13 @@ class BoostedOffsets(Saved):
         folds = folds_of(record.strata, cluster, min(options.cv, units), options.random_state)
         starts = [start(np.flatnonzero(folds != k)) for k in range(int(folds.max()) + 1)]
         growth = Growth(options.depth, PENALTY, columns.ordered, columns.width)
-        found = boost(codes, growth, starts, folds, record.weights, options.learning_rate, options.max_rounds)
+        found = boost(
+            codes, growth, starts, folds, record.weights, options.learning_rate, options.max_rounds
+        )
         self.trees, self.rounds_ = found.trees, found.rounds
-        self.gain_, self.gain_error_ = mean_gain(found.before - found.after, record.weights, cluster)
+        self.gain_, self.gain_error_ = mean_gain(
+            found.before - found.after, record.weights, cluster
+        )
         return self
 
     @property
@@ -309,7 +368,9 @@ class BoostedOffsets(Saved):
     def express(self, codes: Sequence[Expression], n_outputs: int) -> Expression:
         """``added`` as an expression of a row's codes, width 1 each."""
         values = list[list[Expression]]([] for _ in range(n_outputs))
-        for column, right, value, output in zip(self.column_, self.right_, self.value_, self.output_, strict=True):
+        for column, right, value, output in zip(
+            self.column_, self.right_, self.value_, self.output_, strict=True
+        ):
             bits = [
                 codes[j].gather(table[:, None]) * 2.0 ** (len(column) - 1 - d)
                 for d, (j, table) in enumerate(zip(column, right, strict=True))
@@ -328,6 +389,17 @@ class BoostedOffsets(Saved):
         """What the trees gain of ``what``, and by which columns."""
         gain = f"{self.gain_:.4g} of {what} a row (s.e. {self.gain_error_:.2g}, out of fold)"
         if not self.used:
-            return f"Nothing is added to the base: trees would gain {gain}." if self.rounds_ else "Nothing is added to the base."
-        asked = ", ".join(f"{name} {share:.0%}" for name, share in list(self.importance.items())[:5] if share >= 0.01)
-        return f"Trees gain {gain} in {self.rounds_} rounds; what they ask of, by what it saves: {asked}."
+            return (
+                f"Nothing is added to the base: trees would gain {gain}."
+                if self.rounds_
+                else "Nothing is added to the base."
+            )
+        asked = ", ".join(
+            f"{name} {share:.0%}"
+            for name, share in list(self.importance.items())[:5]
+            if share >= 0.01
+        )
+        return (
+            f"Trees gain {gain} in {self.rounds_} rounds; what they ask of, by what it saves:"
+            f" {asked}."
+        )

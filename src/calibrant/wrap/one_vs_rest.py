@@ -21,7 +21,8 @@ from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest", "as_calibrator"]
 
-#: With fewer rows than this of its own, a class among three or more keeps its probability: a map of so few does more harm than good.
+#: With fewer rows than this of its own, a class among three or more keeps its probability: a map of
+#: so few does more harm than good.
 MIN_ROWS = 25
 
 
@@ -41,7 +42,8 @@ class OneVsRest(Calibrator):
 
     Attributes
     ----------
-    maps_ : list of the fitted maps, one for each class (one in all for two classes); one that changes nothing for a class of fewer
+    maps_ : list of the fitted maps, one for each class (one in all for two classes); one that
+        changes nothing for a class of fewer
         than 25 rows, and None for a class absent from the labels.
     status_ : "converged" or how the maps ended, and how many classes have fewer than 25 rows.
 
@@ -52,20 +54,31 @@ class OneVsRest(Calibrator):
 
     Notes
     -----
-    Each class's own probability is made right, at the price of K separate fits and of the renormalisation, which disturbs them a little;
-    with many classes and few rows of each a whole-vector scaling is better. Of three classes or more, one with fewer than 25 rows (weights
-    count) enters the renormalisation with the probability the model gave it, for a map of so few does more harm than good; two classes
-    always have their map. A class absent from the labels keeps the model's probability exactly, and the others share the rest. Where every
-    map says 0, they share it in proportion to P (equally if that is 0 too). A map given where a calibrator is wanted (to a report, to
-    ``CalibratedClassifier``, by name on the command line) is put in this wrapper.
+    Each class's own probability is made right, at the price of K separate fits and of the
+    renormalisation, which disturbs them a little; with many classes and few rows of each a
+    whole-vector scaling is better. Of three classes or more, one with fewer than 25 rows (weights
+    count) enters the renormalisation with the probability the model gave it, for a map of so few
+    does more harm than good; two classes always have their map. A class absent from the labels
+    keeps the model's probability exactly, and the others share the rest. Where every map says 0,
+    they share it in proportion to P (equally if that is 0 too). A map given where a calibrator is
+    wanted (to a report, to ``CalibratedClassifier``, by name on the command line) is put in this
+    wrapper.
 
     References
     ----------
-    Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
+    Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability
+    estimates", KDD 2002.
 
     Examples
     --------
-    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.2, 0.2, 0.6], [0.1, 0.3, 0.6], [0.5, 0.4, 0.1]] * 13
+    >>> P = [
+    ...     [0.8, 0.1, 0.1],
+    ...     [0.6, 0.3, 0.1],
+    ...     [0.2, 0.7, 0.1],
+    ...     [0.2, 0.2, 0.6],
+    ...     [0.1, 0.3, 0.6],
+    ...     [0.5, 0.4, 0.1],
+    ... ] * 13
     >>> cal = OneVsRest(Platt()).fit(P, [0, 1, 1, 2, 2, 0] * 13)
     >>> cal.predict_proba(P[:1]).sum().round(12).tolist()
     1.0
@@ -73,7 +86,13 @@ class OneVsRest(Calibrator):
 
     status_: str
 
-    def __init__(self, map: Map | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        map: Map | None = None,
+        *,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.map: Map | None = map
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -82,7 +101,9 @@ class OneVsRest(Calibrator):
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The map decides."""
         own, name = self._template().tags, type(self._template()).__name__
-        return Tags(random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}")
+        return Tags(
+            random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}"
+        )
 
     @classmethod
     def _examples(cls):
@@ -97,20 +118,31 @@ class OneVsRest(Calibrator):
         if record.n_classes > 2:
             rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
             columns = range(record.n_classes)
-            templates = [template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows]
+            templates = [
+                template if n >= MIN_ROWS else _AsItIs() if n > 0.0 else None for n in rows
+            ]
         self.maps_: list[Any] = [
-            None if map is None else _twin(map).fit_checked(*event_rows(record, k, map.tags.smooth), record.memory_of((name, k)))
+            (
+                None
+                if map is None
+                else _twin(map).fit_checked(
+                    *event_rows(record, k, map.tags.smooth), record.memory_of((name, k))
+                )
+            )
             for k, map in zip(columns, templates, strict=True)
         ]
         if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
             warn(
-                f"none of the {record.n_classes} classes has {MIN_ROWS} rows (sums of weights), so all probabilities stay as they are; "
-                "use more rows, or a scaling such as TemperatureScaling().",
+                f"none of the {record.n_classes} classes has {MIN_ROWS} rows (sums of weights), so"
+                " all probabilities stay as they are; use more rows, or a scaling such as"
+                " TemperatureScaling().",
                 SparseDataWarning,
             )
         failed = sorted({m.status_ for m in self.maps_ if m is not None} - {"exact", "converged"})
         few = sum(isinstance(m, _AsItIs) for m in self.maps_)
-        self.status_ = ", ".join(failed or ["converged"]) + (f"; {few} of {len(templates)} classes as they are" if few else "")
+        self.status_ = ", ".join(failed or ["converged"]) + (
+            f"; {few} of {len(templates)} classes as they are" if few else ""
+        )
 
     def _predict_proba(self, record):
         P = record.probabilities
@@ -131,7 +163,9 @@ class OneVsRest(Calibrator):
             second = self.maps_[0].express(P.column(1))
             return join([1.0 - second, second])
         present = np.array([m is not None for m in self.maps_], dtype=np.float64)
-        columns = [P.column(k) if m is None else m.express(P.column(k)) for k, m in enumerate(self.maps_)]
+        columns = [
+            P.column(k) if m is None else m.express(P.column(k)) for k, m in enumerate(self.maps_)
+        ]
         mapped, as_was = join(columns) * present, P * present
         total, before = mapped.sum(), as_was.sum()
         # Rows of zeros by P instead, or equally where that is 0 too.
@@ -163,7 +197,9 @@ class _AsItIs(Map):
 
 
 def _share(Q, P, mass):
-    """Rows of Q scaled to sum to ``mass``; rows of zeros by P instead, or equally where that is 0 too."""
+    """Rows of Q scaled to sum to ``mass``; rows of zeros by P instead, or equally where that is
+    0 too.
+    """
     total = sum_rows(Q)[:, None]
     if not (total > 0.0).all():
         zero = total[:, 0] <= 0.0
@@ -173,19 +209,23 @@ def _share(Q, P, mass):
     return Q / total * np.maximum(mass, 0.0)[:, None]
 
 
-def as_calibrator(given: Any, *, default: Callable[[], Calibrator] | None = None, fitted: bool = False) -> Calibrator:
+def as_calibrator(
+    given: Any, *, default: Callable[[], Calibrator] | None = None, fitted: bool = False
+) -> Calibrator:
     """The calibrator of class probabilities that is meant.
 
     Parameters
     ----------
     given : Calibrator, Map, class of one of them, or None
-        A calibrator stands for itself and None for ``default()``. A map stands for ``OneVsRest(map)``: with two classes one map of the
-        probability of the event, with more one for each class. The confidence of the answer is asked for by
+        A calibrator stands for itself and None for ``default()``. A map stands for
+        ``OneVsRest(map)``: with two classes one map of the probability of the event, with more one
+        for each class. The confidence of the answer is asked for by
         ``ConfidenceCalibrator(map=map)``.
     default : function of no arguments that makes a calibrator, optional
         Without it, None is refused.
     fitted : bool, default False
-        Whether a fitted calibrator would be used as it is; a fitted map, which does not say what it was fitted to, is then refused.
+        Whether a fitted calibrator would be used as it is; a fitted map, which does not say what it
+        was fitted to, is then refused.
 
     Returns
     -------
@@ -205,7 +245,8 @@ def as_calibrator(given: Any, *, default: Callable[[], Calibrator] | None = None
     given = default if given is None else given
     one = (
         given()
-        if (given is default and default is not None) or (isinstance(given, type) and issubclass(given, Calibrator | Map))
+        if (given is default and default is not None)
+        or (isinstance(given, type) and issubclass(given, Calibrator | Map))
         else given
     )
     if not isinstance(one, Map):

@@ -16,13 +16,14 @@ __all__ = ["PerClass"]
 
 
 class PerClass(Calibrator):
-    """A calibrator of its own for each predicted class: the rows that the model gives to class k are calibrated by each other.
+    """A calibrator of its own for each predicted class: the rows that the model gives to class k
+    are calibrated by each other.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        Cloned for each class. Default :class:`LikelihoodPool`, which has an intercept, so that each predicted class is right on the
-        whole; a map goes one-vs-rest (:class:`OneVsRest`).
+        Cloned for each class. Default :class:`LikelihoodPool`, which has an intercept, so that each
+        predicted class is right on the whole; a map goes one-vs-rest (:class:`OneVsRest`).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -38,9 +39,10 @@ class PerClass(Calibrator):
 
     Notes
     -----
-    Use it when the model is honest about some of its answers and not about others, and each has some hundred rows. A class with fewer than
-    5 right or 5 wrong rows gets its own rate, (right + 1/2) / (n + 1), as a constant confidence and the rest shared in proportion, with
-    one warning that says how few; a class never predicted gets the rate of all rows. For confidences alone
+    Use it when the model is honest about some of its answers and not about others, and each has
+    some hundred rows. A class with fewer than 5 right or 5 wrong rows gets its own rate, (right +
+    1/2) / (n + 1), as a constant confidence and the rest shared in proportion, with one warning
+    that says how few; a class never predicted gets the rate of all rows. For confidences alone
     ``ConfidenceCalibrator(per_class=True)`` does the same with any signal and map.
 
     References
@@ -55,7 +57,13 @@ class PerClass(Calibrator):
     [0, 1]
     """
 
-    def __init__(self, calibrator: Calibrator | None = None, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        calibrator: Calibrator | None = None,
+        *,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
         self.calibrator: Calibrator | None = calibrator
         self.inputs: Inputs = inputs
         self.classes = classes
@@ -81,7 +89,8 @@ class PerClass(Calibrator):
         rates.warn(record.classes)
         self.rate_: np.ndarray = rates.shrunk
         self.calibrators_: dict[int, Calibrator] = {
-            k: fit_clone(self._template(), record.take(record.predicted == k)) for k in np.flatnonzero(rates.enough).tolist()
+            k: fit_clone(self._template(), record.take(record.predicted == k))
+            for k in np.flatnonzero(rates.enough).tolist()
         }
 
     def _predict_proba(self, record):

@@ -12,7 +12,10 @@ def test_mass_above_and_a_part_of_its_own():
 
 def test_equals_are_one_block_whatever_the_order_of_the_columns():
     P = np.array([[0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
-    assert Aps().of_all(P, np.array([0.5, 0.5])).tolist() == [[0.75, 0.25, 0.75], [0.75, 0.75, 0.25]]
+    assert Aps().of_all(P, np.array([0.5, 0.5])).tolist() == [
+        [0.75, 0.25, 0.75],
+        [0.75, 0.75, 0.25],
+    ]
     found = Aps().within(P, np.array([0.5, 0.5]), np.array([[0.7]]))
     assert found.tolist() == [[False, True, False], [False, False, True]]
 

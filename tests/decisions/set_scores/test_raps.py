@@ -27,7 +27,9 @@ def test_the_quick_way_to_a_set_is_the_slow_one():
 
 
 def test_a_long_noisy_tail_is_penalised():
-    """Half of the rows are sure and at times wrong; the others spread their mass, and have the answer first all the same."""
+    """Half of the rows are sure and at times wrong; the others spread their mass, and have the
+    answer first all the same.
+    """
     rng = np.random.default_rng(2)
     y, spread = rng.integers(0, 100, 1000), np.arange(1000) < 500
     P = rng.dirichlet(np.ones(100), 1000) * np.where(spread, 0.8, 0.05)[:, None]
@@ -43,7 +45,10 @@ def test_the_smallest_mean_set_of_all_that_are_tried():
     rng, chosen = np.random.default_rng(3), set()
     for tail in (0.02, 0.1, 0.3, 1.0) * 4:
         y, u, weight = rng.integers(0, 12, 80), rng.random(80), rng.integers(1, 4, 80).astype(float)
-        P = tail * rng.dirichlet(np.full(12, 0.5), 80) + 0.1 * np.eye(12)[np.where(rng.random(80) < 0.7, y, (y + 1) % 12)]
+        P = (
+            tail * rng.dirichlet(np.full(12, 0.5), 80)
+            + 0.1 * np.eye(12)[np.where(rng.random(80) < 0.7, y, (y + 1) % 12)]
+        )
         P /= P.sum(axis=1, keepdims=True)
         rank = (P[np.arange(80), y][:, None] <= P).sum(axis=1)
         usual = min(k for k in range(13) if weight @ (rank <= k) >= 0.8 * weight.sum() - 1e-9)

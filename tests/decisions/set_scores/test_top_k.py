@@ -11,6 +11,9 @@ def test_it_is_the_rank_and_of_equals_the_last():
 
 def test_no_set_has_more_than_k_classes():
     P = np.array([[0.5, 0.125, 0.375], [0.25, 0.5, 0.25]])
-    assert TopK().within(P, np.ones(2), np.array([[2.0]])).tolist() == [[True, False, True], [False, True, False]]
+    assert TopK().within(P, np.ones(2), np.array([[2.0]])).tolist() == [
+        [True, False, True],
+        [False, True, False],
+    ]
     assert TopK().within(P, np.ones(2), np.array([[np.inf]])).all()
     assert TopK().within(P, np.ones(2), np.array([[2.0], [3.0]])).sum() == 5

@@ -19,7 +19,10 @@ def test_weights_are_repetition():
     rng = np.random.default_rng(0)
     y, p, weight = rng.integers(0, 2, 90), rng.integers(0, 9, 90) / 9, rng.integers(0, 3, 90)
     rows = np.repeat(np.arange(90), weight)
-    weighted, repeated = metrics.gain_curve(y, p, sample_weight=weight), metrics.gain_curve(y[rows], p[rows])
+    weighted, repeated = (
+        metrics.gain_curve(y, p, sample_weight=weight),
+        metrics.gain_curve(y[rows], p[rows]),
+    )
     for name, column in weighted.to_dict().items():
         np.testing.assert_allclose(column, getattr(repeated, name), rtol=1e-12)
 

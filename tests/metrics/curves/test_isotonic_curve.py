@@ -24,14 +24,20 @@ def test_the_band_holds_the_curves_of_calibrated_scores():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         p = np.round(rng.random(300), 1)
-        curve = metrics.isotonic_curve((rng.random(300) < p).astype(int), p, target="event", n_draws=100)
-        inside.append(np.mean((curve.low <= curve.recalibrated) & (curve.recalibrated <= curve.high)))
+        curve = metrics.isotonic_curve(
+            (rng.random(300) < p).astype(int), p, target="event", n_draws=100
+        )
+        inside.append(
+            np.mean((curve.low <= curve.recalibrated) & (curve.recalibrated <= curve.high))
+        )
     assert 0.9 < np.mean(inside) < 0.99
 
 
 def test_a_clear_error_leaves_the_band():
     curve = metrics.isotonic_curve(Y, P, target="event")
-    assert np.mean((curve.recalibrated < curve.low)[(curve.score > 0.3) & (curve.score < 0.8)]) > 0.8
+    assert (
+        np.mean((curve.recalibrated < curve.low)[(curve.score > 0.3) & (curve.score < 0.8)]) > 0.8
+    )
 
 
 def test_labels_are_needed():
@@ -40,9 +46,11 @@ def test_labels_are_needed():
 
 
 RISING = {
-    "constant": lambda s: np.full_like(s, 0.5), "rare": lambda s: np.full_like(s, 0.03), "linear": lambda s: s,
+    "constant": lambda s: np.full_like(s, 0.5),
+    "rare": lambda s: np.full_like(s, 0.03),
+    "linear": lambda s: s,
     "steps": lambda s: np.where(s < 0.3, 0.01, np.where(s > 0.7, 0.99, 0.5)),
-}  # fmt: skip
+}
 
 
 def warned(truth, n, seed):
@@ -55,14 +63,18 @@ def warned(truth, n, seed):
 @pytest.mark.parametrize("n", [20, 300])
 @pytest.mark.parametrize("truth", RISING)
 def test_a_rising_truth_is_let_pass(truth, n):
-    assert np.mean([warned(RISING[truth], n, seed) for seed in range(400)]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert np.mean([warned(RISING[truth], n, seed) for seed in range(400)]) <= 0.05 + 3 * np.sqrt(
+        0.05 * 0.95 / 400
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 50, 200, 1000, 5000])
 @pytest.mark.parametrize("truth", RISING)
 def test_a_rising_truth_is_let_pass_over_many_repeats(truth, n):
-    assert np.mean([warned(RISING[truth], n, seed) for seed in range(4000)]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 4000)
+    assert np.mean([warned(RISING[truth], n, seed) for seed in range(4000)]) <= 0.05 + 3 * np.sqrt(
+        0.05 * 0.95 / 4000
+    )
 
 
 def test_a_falling_truth_warns_where_it_is_drawn():
@@ -72,4 +84,12 @@ def test_a_falling_truth_warns_where_it_is_drawn():
         metrics.isotonic_curve(y, s, target="event", n_draws=0)
     with pytest.warns(CalibrationWarning, match="see smooth_curve"):
         metrics.corp_state(y, s, target="event").curve(n_draws=0)
-    assert np.mean([warned(lambda s: np.where((s > 0.4) & (s < 0.6), 0.2, s), 5000, seed) for seed in range(20)]) >= 0.9
+    assert (
+        np.mean(
+            [
+                warned(lambda s: np.where((s > 0.4) & (s < 0.6), 0.2, s), 5000, seed)
+                for seed in range(20)
+            ]
+        )
+        >= 0.9
+    )

@@ -9,10 +9,14 @@ from calibrant.errors import InputError
 
 def test_counts_and_both_normalisations_by_hand():
     P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.5, 0.4, 0.1], [0.1, 0.8, 0.1]]
-    joint = metrics.joint_distribution(["a", "b", "a", "b"], P, classes=["a", "b", "c"], sample_weight=[1, 2, 1, 3])
+    joint = metrics.joint_distribution(
+        ["a", "b", "a", "b"], P, classes=["a", "b", "c"], sample_weight=[1, 2, 1, 3]
+    )
     assert joint.counts.tolist() == [[2, 0, 0], [2, 3, 0], [0, 0, 0]]
     np.testing.assert_array_equal(joint.by_true, [[1, 0, 0], [0.4, 0.6, 0], [np.nan] * 3])
-    np.testing.assert_array_equal(joint.by_predicted, [[0.5, 0, np.nan], [0.5, 1, np.nan], [0, 0, np.nan]])
+    np.testing.assert_array_equal(
+        joint.by_predicted, [[0.5, 0, np.nan], [0.5, 1, np.nan], [0, 0, np.nan]]
+    )
 
 
 def test_the_reverse_diagonal_is_the_accuracy_of_each_predicted_class():
@@ -43,7 +47,9 @@ def test_weights_are_repetition():
     rng = np.random.default_rng(1)
     P, y, weight = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50), rng.integers(0, 3, 50)
     weighted = metrics.joint_distribution(y, P, sample_weight=weight, classes=[0, 1, 2])
-    repeated = metrics.joint_distribution(np.repeat(y, weight), np.repeat(P, weight, axis=0), classes=[0, 1, 2])
+    repeated = metrics.joint_distribution(
+        np.repeat(y, weight), np.repeat(P, weight, axis=0), classes=[0, 1, 2]
+    )
     np.testing.assert_allclose(weighted.counts, repeated.counts)
     assert weighted.counts.sum() == weight.sum()
 

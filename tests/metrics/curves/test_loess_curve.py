@@ -16,16 +16,22 @@ def loess_at(x, y, at, span=0.75):
     distance = np.abs(x - at)
     width = np.sort(distance)[int(span * len(x)) - 1]
     root = np.sqrt(np.maximum(1 - (distance / width) ** 3, 0) ** 3)
-    return np.linalg.lstsq(np.vander(x - at, 3, increasing=True) * root[:, None], y * root, rcond=None)[0][0]
+    return np.linalg.lstsq(
+        np.vander(x - at, 3, increasing=True) * root[:, None], y * root, rcond=None
+    )[0][0]
 
 
 def held(truth, draw, n, repeats, curve=metrics.loess_curve):
-    """(share of simultaneous bands that hold all of the truth, share of points whose own interval does)."""
+    """(share of simultaneous bands that hold all of the truth, share of points whose own
+    interval does).
+    """
     whole, points = [], []
     for seed in range(repeats):
         rng = np.random.default_rng([11, seed])
         p = draw(rng, n)
-        found = curve((rng.random(n) < truth(p)).astype(int), p, n_points=50, n_draws=200, random_state=seed)
+        found = curve(
+            (rng.random(n) < truth(p)).astype(int), p, n_points=50, n_draws=200, random_state=seed
+        )
         true = truth(found.score)
         whole.append(np.all((found.band_low <= true) & (true <= found.band_high)))
         points.append(np.mean((found.low <= true) & (true <= found.high)))
@@ -63,7 +69,11 @@ def test_the_bands_hold_the_truth():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", [lambda p: p, lambda p: p**2], ids=["calibrated", "squared"])
-@pytest.mark.parametrize("draw", [lambda rng, n: rng.random(n), lambda rng, n: rng.beta(0.5, 10, n)], ids=["uniform", "rare"])
+@pytest.mark.parametrize(
+    "draw",
+    [lambda rng, n: rng.random(n), lambda rng, n: rng.beta(0.5, 10, n)],
+    ids=["uniform", "rare"],
+)
 def test_the_bands_hold_the_truth_at_length(truth, draw):
     whole, points = held(truth, draw, 1000, 400)
     assert whole >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
@@ -88,7 +98,9 @@ def test_a_score_without_events_has_a_band():
 
 @pytest.mark.parametrize("p", [[0.3], [0.2, 0.8] * 20, [0.0, 1.0, 1.0], [0.4] * 10])
 def test_few_scores(p):
-    curve = metrics.loess_curve([0, 1] * (len(p) // 2) + [1] * (len(p) % 2), p, n_draws=20, classes=[0, 1])
+    curve = metrics.loess_curve(
+        [0, 1] * (len(p) // 2) + [1] * (len(p) % 2), p, n_draws=20, classes=[0, 1]
+    )
     assert all(np.isfinite(column).all() for column in curve.to_dict().values())
 
 
@@ -100,7 +112,9 @@ def test_many_scores_are_pooled_without_making_a_tail_one():
     assert mass.sum() == 12_000
     assert np.abs(x[index] - p).max() <= (p.max() - p.min()) / 2500
     curve = metrics.loess_curve(y, p, n_points=10, n_draws=20)
-    assert curve.observed == pytest.approx([max(loess_at(p, y, t), 0.0) for t in curve.score], abs=2e-4)
+    assert curve.observed == pytest.approx(
+        [max(loess_at(p, y, t), 0.0) for t in curve.score], abs=2e-4
+    )
 
 
 def test_the_points_are_in_order_and_reach_both_ends():
@@ -112,10 +126,15 @@ def test_the_points_are_in_order_and_reach_both_ends():
 
 def test_a_record_gives_the_same():
     record = read(P, Y)
-    assert metrics.loess_curve.of(record, n_points=10).to_dict() == metrics.loess_curve(Y, P, n_points=10).to_dict()
+    assert (
+        metrics.loess_curve.of(record, n_points=10).to_dict()
+        == metrics.loess_curve(Y, P, n_points=10).to_dict()
+    )
 
 
-@pytest.mark.parametrize("options", [{"span": 0.0}, {"level": 1.0}, {"n_points": 1}, {"n_draws": 0}])
+@pytest.mark.parametrize(
+    "options", [{"span": 0.0}, {"level": 1.0}, {"n_points": 1}, {"n_draws": 0}]
+)
 def test_refusals(options):
     with pytest.raises(InputError, match=next(iter(options))):
         metrics.loess_curve(Y, P, **options)

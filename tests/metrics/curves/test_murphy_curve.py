@@ -23,11 +23,16 @@ def test_it_is_the_definition():
     np.testing.assert_allclose(curve.score, [elementary(y, p, t) for t in thresholds], atol=1e-15)
 
 
-@pytest.mark.parametrize("data", [drawn(300), drawn(300, steps=7), ([0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0]), ([1, 1], [0.4, 0.4])])
+@pytest.mark.parametrize(
+    "data",
+    [drawn(300), drawn(300, steps=7), ([0, 1, 0, 1], [0.0, 0.0, 1.0, 1.0]), ([1, 1], [0.4, 0.4])],
+)
 def test_its_integral_is_the_brier_score(data):
     y, p = np.array(data[0]), np.array(data[1])
     curve = metrics.murphy_curve(y, p)
-    assert np.trapezoid(curve.score, curve.threshold) == pytest.approx(np.mean((p - y) ** 2), abs=1e-14)
+    assert np.trapezoid(curve.score, curve.threshold) == pytest.approx(
+        np.mean((p - y) ** 2), abs=1e-14
+    )
 
 
 def test_its_weighted_integral_is_the_log_loss():
@@ -44,13 +49,17 @@ def test_many_risks_are_thinned_and_the_integral_stays():
     y, p = drawn(5000)
     curve = metrics.murphy_curve(y, p)
     assert len(curve.threshold) <= 2002
-    assert np.trapezoid(curve.score, curve.threshold) == pytest.approx(np.mean((p - y) ** 2), rel=1e-3)
+    assert np.trapezoid(curve.score, curve.threshold) == pytest.approx(
+        np.mean((p - y) ** 2), rel=1e-3
+    )
 
 
 def test_the_parts_add_up_and_are_those_of_the_brier_score():
     y, p = drawn(250, steps=20)
     curve = metrics.murphy_curve(y, p, decompose=True)
-    np.testing.assert_allclose(curve.score, curve.miscalibration - curve.discrimination + curve.uncertainty, atol=1e-14)
+    np.testing.assert_allclose(
+        curve.score, curve.miscalibration - curve.discrimination + curve.uncertainty, atol=1e-14
+    )
     assert curve.miscalibration.min() > -1e-12
     assert curve.discrimination.min() > -1e-12
     assert np.isnan(metrics.murphy_curve(y, p).uncertainty).all()
@@ -78,5 +87,7 @@ def test_the_interval_covers_and_holds_the_value():
     for seed in range(400):
         curve = metrics.murphy_curve(*drawn(150, seed=seed + 2), thresholds=t)
         held += (curve.low <= truth) & (truth <= curve.high)
-        assert ((curve.low <= curve.score) & (curve.score <= curve.high) & (curve.low < curve.high)).all()
+        assert (
+            (curve.low <= curve.score) & (curve.score <= curve.high) & (curve.low < curve.high)
+        ).all()
     assert (held / 400 >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 400)).all(), held / 400

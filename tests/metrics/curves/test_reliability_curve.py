@@ -13,7 +13,11 @@ from calibrant.metrics import expected_calibration_error, reliability_curve
 def drawn(n=400, seed=0):
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(3), n)
-    return (P.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1), P, rng.integers(0, 4, n).astype(float)
+    return (
+        (P.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1),
+        P,
+        rng.integers(0, 4, n).astype(float),
+    )
 
 
 def test_hand_worked():
@@ -30,7 +34,9 @@ def test_gaps_add_up_to_the_calibration_error(strategy):
     y, P, weight = drawn()
     curve = reliability_curve(y, P, sample_weight=weight, strategy=strategy)
     gap = curve.n @ np.abs(curve.confidence - curve.accuracy) / curve.n.sum()
-    assert gap == pytest.approx(expected_calibration_error(y, P, sample_weight=weight, strategy=strategy), rel=1e-12)
+    assert gap == pytest.approx(
+        expected_calibration_error(y, P, sample_weight=weight, strategy=strategy), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("band", "method"), [("wilson", "wilson"), ("clopper-pearson", "exact")])

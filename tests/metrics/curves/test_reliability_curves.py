@@ -22,4 +22,6 @@ def test_the_spoilt_class_leads_and_a_rare_unlucky_one_does_not():
 
 def test_no_more_classes_than_there_are():
     assert len(metrics.reliability_curves([0, 1], [0.2, 0.7], worst=9)) == 3
-    assert list(metrics.reliability_curves([0, 1], [0.2, 0.7], worst=0, band="consistency")) == ["top label"]
+    assert list(metrics.reliability_curves([0, 1], [0.2, 0.7], worst=0, band="consistency")) == [
+        "top label"
+    ]

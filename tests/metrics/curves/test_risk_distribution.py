@@ -22,7 +22,10 @@ def test_no_row_is_lost_and_each_is_between_its_edges(scale):
     assert (got.events.sum(), got.others.sum()) == (4.0, 3.0)
     assert (got.lower[0], got.upper[-1]) == (0.0, 1.0)
     np.testing.assert_array_equal(got.lower[1:], got.upper[:-1])
-    inside = [((p >= lo) & (p < up + (up == 1.0))).sum() for lo, up in zip(got.lower, got.upper, strict=True)]
+    inside = [
+        ((p >= lo) & (p < up + (up == 1.0))).sum()
+        for lo, up in zip(got.lower, got.upper, strict=True)
+    ]
     np.testing.assert_array_equal(got.events + got.others, inside)
 
 

@@ -18,7 +18,9 @@ def held(truth, n, repeats):
     for seed in range(repeats):
         rng = np.random.default_rng([12, seed])
         p = sigmoid(2 * rng.normal(size=n) - 1)
-        found = metrics.spline_curve((rng.random(n) < truth(p)).astype(int), p, n_points=50, n_draws=300, random_state=seed)
+        found = metrics.spline_curve(
+            (rng.random(n) < truth(p)).astype(int), p, n_points=50, n_draws=300, random_state=seed
+        )
         true = truth(found.score)
         whole.append(np.all((found.band_low <= true) & (true <= found.band_high)))
     return np.mean(whole)
@@ -36,7 +38,9 @@ def test_the_spline_is_straight_beyond_the_outer_knots_and_cubic_between():
 
 def test_knots_are_harrells_quantiles():
     x, mass = np.linspace(0.01, 0.99, 150), np.ones(150)
-    assert sigmoid(spline_knots(x, mass, 5)) == pytest.approx(np.quantile(x, [0.05, 0.275, 0.5, 0.725, 0.95]), abs=2e-4)
+    assert sigmoid(spline_knots(x, mass, 5)) == pytest.approx(
+        np.quantile(x, [0.05, 0.275, 0.5, 0.725, 0.95]), abs=2e-4
+    )
     few = np.linspace(0.1, 0.9, 50)
     assert sigmoid(spline_knots(few, np.ones(50), 3))[[0, 2]] == pytest.approx(few[[4, 45]])
     assert len(spline_knots(np.array([0.2, 0.8]), np.array([10.0, 10.0]), 5)) <= 3
@@ -49,7 +53,9 @@ def test_the_gradient_is_nought_and_the_covariance_that_of_the_likelihood():
     theta, covariance = fit_restricted_spline(design, hits, np.ones(400))
     p = sigmoid(design @ theta)
     assert np.abs(design.T @ (hits - p)).max() < 1e-6
-    assert covariance @ (design.T @ (design * (p * (1 - p))[:, None])) == pytest.approx(np.eye(4), abs=1e-4)
+    assert covariance @ (design.T @ (design * (p * (1 - p))[:, None])) == pytest.approx(
+        np.eye(4), abs=1e-4
+    )
 
 
 def test_weights_are_repetitions():
@@ -68,7 +74,9 @@ def test_the_simultaneous_band_holds_the_truth():
 @pytest.mark.slow
 @pytest.mark.parametrize("slope", [1.0, 0.6])
 def test_the_simultaneous_band_holds_the_truth_at_length(slope):
-    assert held(lambda p: sigmoid(slope * logit(p)), 1000, 400) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 400)
+    assert held(lambda p: sigmoid(slope * logit(p)), 1000, 400) >= 0.95 - 3 * np.sqrt(
+        0.05 * 0.95 / 400
+    )
 
 
 def test_separated_outcomes_have_a_finite_curve():
@@ -90,7 +98,9 @@ def test_without_an_event_it_is_firths_half_a_hit():
 
 @pytest.mark.parametrize("p", [[0.3], [0.2, 0.8] * 20, [0.0, 1.0, 1.0], [0.4] * 10])
 def test_few_scores(p):
-    curve = metrics.spline_curve([0, 1] * (len(p) // 2) + [1] * (len(p) % 2), p, n_draws=20, classes=[0, 1])
+    curve = metrics.spline_curve(
+        [0, 1] * (len(p) // 2) + [1] * (len(p) % 2), p, n_draws=20, classes=[0, 1]
+    )
     assert all(np.isfinite(column).all() for column in curve.to_dict().values())
 
 

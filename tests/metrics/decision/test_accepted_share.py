@@ -19,7 +19,10 @@ def test_it_is_what_a_rule_accepts():
     p = rng.random(3000)
     y = (rng.random(3000) < p).astype(int)
     rule = cb.SelectiveClassifier(0.1).fit(p[:2000], y[:2000])
-    assert metrics.accepted_share(y[2000:], p[2000:], threshold=rule.threshold_) == rule.accept(p[2000:]).mean()
+    assert (
+        metrics.accepted_share(y[2000:], p[2000:], threshold=rule.threshold_)
+        == rule.accept(p[2000:]).mean()
+    )
 
 
 def test_refuses_a_threshold_that_is_none():

@@ -1,4 +1,6 @@
-"""ATB against its definition, and truthful: no report does better in expectation, by enumeration of small problems."""
+"""ATB against its definition, and truthful: no report does better in expectation, by enumeration
+of small problems.
+"""
 
 from itertools import product
 
@@ -24,10 +26,16 @@ def expected(metric, truth, said):
 def test_equals_the_integral_over_cuts():
     rng = np.random.default_rng(0)
     p = np.round(rng.random(50), 2)
-    y, weight, theta = rng.integers(0, 2, 50), rng.integers(1, 4, 50), (np.arange(100_000) + 0.5) / 100_000
+    y, weight, theta = (
+        rng.integers(0, 2, 50),
+        rng.integers(1, 4, 50),
+        (np.arange(100_000) + 0.5) / 100_000,
+    )
     below = (weight * (y - p)) @ (p[:, None] < theta)
     squares = below**2 + ((weight * (y - p)).sum() - below) ** 2
-    assert atb(y, p, sample_weight=weight) == pytest.approx(squares.mean() / weight.sum() ** 2, abs=1e-12)
+    assert atb(y, p, sample_weight=weight) == pytest.approx(
+        squares.mean() / weight.sum() ** 2, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("cells", [0, 8])
@@ -42,12 +50,21 @@ def test_nobody_gains_by_misreporting(cells, truth):
 def test_rounding_games_the_ece_and_not_atb():
     ece = metrics.positive_class_calibration_error.with_options(n_bins=1000)
     rounded, pushed = [0.0, 0.5, 0.5, 1.0], [0.05, 0.3, 0.6, 0.95]
-    assert [expected(atb, P, said) for said in (P, rounded, pushed)] == pytest.approx([0.039375, 0.04125, 0.03965625])
-    assert [expected(ece, P, said) for said in (P, rounded, np.full(4, P.mean()))] == pytest.approx([0.315, 0.165, 0.1491], abs=1e-4)
+    assert [expected(atb, P, said) for said in (P, rounded, pushed)] == pytest.approx(
+        [0.039375, 0.04125, 0.03965625]
+    )
+    assert [expected(ece, P, said) for said in (P, rounded, np.full(4, P.mean()))] == pytest.approx(
+        [0.315, 0.165, 0.1491], abs=1e-4
+    )
 
 
-MEASURES = {name: metric for name in metrics.__all__ if hasattr(metric := getattr(metrics, name), "promises")}
-#: Of every measure that is not truthful: what is reported in place of P, or of three times .5, and lowers it.
+MEASURES = {
+    name: metric
+    for name in metrics.__all__
+    if hasattr(metric := getattr(metrics, name), "promises")
+}
+#: Of every measure that is not truthful: what is reported in place of P, or of three times .5, and
+#: lowers it.
 BETTER = {"u_calibration_error": ((0.5, 0.5, 0.5), (0.67, 0.38, 0.78))}
 COARSE = (P, (0.2, 0.2, 0.75, 0.75))
 
@@ -56,9 +73,13 @@ COARSE = (P, (0.2, 0.2, 0.75, 0.75))
 def test_truthful_as_declared(name):
     metric = MEASURES[name]
     # Of binned ones, that of P(class 1), with a bin for each distinct value.
-    binned = hasattr(metric, "norm") and metrics.positive_class_calibration_error.with_options(n_bins=1000, norm=metric.norm)
+    binned = hasattr(metric, "norm") and metrics.positive_class_calibration_error.with_options(
+        n_bins=1000, norm=metric.norm
+    )
     metric = binned or metric.with_options(target="event")
-    truth, said = BETTER.get(name, COARSE if name != "smooth_calibration_error" else (P, (0.0, 0.5, 0.5, 1.0)))
+    truth, said = BETTER.get(
+        name, COARSE if name != "smooth_calibration_error" else (P, (0.0, 0.5, 0.5, 1.0))
+    )
     gains = expected(metric, truth, said) < expected(metric, truth, truth) - 1e-6
     assert gains == (MEASURES[name].promises.truthful == "no")
 

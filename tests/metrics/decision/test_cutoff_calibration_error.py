@@ -16,7 +16,9 @@ def test_equals_the_largest_gap_over_all_intervals():
 
 
 def test_decisions_by_cutoffs_lose_no_more():
-    """Acting above t has payoff y - t: nobody who moves the cutoff by the scores' own account gains more than the error."""
+    """Acting above t has payoff y - t: nobody who moves the cutoff by the scores' own account
+    gains more than the error.
+    """
     error = cutoff(Y, P)
     for t in np.linspace(0, 1, 21):
         said = max(np.sum((P - t)[a <= P]) for a in np.unique(P)) / 80

@@ -10,7 +10,10 @@ from benchmarks.event.against_r import kitti, ours, points, within
 
 from calibrant.errors import CalibrationWarning
 
-LINES = [json.loads(line) for line in Path(__file__).with_name("r_values.jsonl").read_text(encoding="utf-8").splitlines()]
+LINES = [
+    json.loads(line)
+    for line in Path(__file__).with_name("r_values.jsonl").read_text(encoding="utf-8").splitlines()
+]
 CASES = {line["case"]: line for line in LINES[1:]}
 
 
@@ -19,8 +22,16 @@ def beside(p, y, r):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         mine = ours(p, y, points(r))
-    compared = {key: value for key, value in r.items() if not key.startswith("at_") and within(key) is not None}
-    far = {key: (mine[key], value) for key, value in compared.items() if not abs(mine[key] - value) <= within(key)}
+    compared = {
+        key: value
+        for key, value in r.items()
+        if not key.startswith("at_") and within(key) is not None
+    }
+    far = {
+        key: (mine[key], value)
+        for key, value in compared.items()
+        if not abs(mine[key] - value) <= within(key)
+    }
     assert not far
     return compared
 
@@ -29,7 +40,15 @@ def beside(p, y, r):
 def test_it_is_what_r_says(name):
     case = CASES[name]
     compared = beside(np.array(case["p"]), np.array(list(case["y"]), dtype=int), case["r"])
-    assert {"slope", "joint_intercept", "offset_intercept", "ici_direct", "loess_3", "spline5_3", "net_benefit_0.2"} <= set(compared)
+    assert {
+        "slope",
+        "joint_intercept",
+        "offset_intercept",
+        "ici_direct",
+        "loess_3",
+        "spline5_3",
+        "net_benefit_0.2",
+    } <= set(compared)
 
 
 @pytest.mark.data

@@ -29,4 +29,6 @@ def test_the_interval_covers(n, rate):
     truth = 0.8 * p
     true = (p - truth).mean()
     draws = [bias.interval((rng.random(n) < truth).astype(int), p) for _ in range(400)]
-    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+        0.95 * 0.05 / 400
+    )

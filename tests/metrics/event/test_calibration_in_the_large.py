@@ -17,13 +17,17 @@ Y = (RNG.random(2000) < expit(LOGIT - 0.4)).astype(int)
 def test_it_makes_the_mean_right():
     shift = intercept(Y, P)
     assert np.mean(expit(LOGIT + shift)) == pytest.approx(Y.mean(), abs=1e-12)
-    assert shift == pytest.approx(brentq(lambda a: expit(LOGIT + a).mean() - Y.mean(), -3, 3), abs=1e-9)
+    assert shift == pytest.approx(
+        brentq(lambda a: expit(LOGIT + a).mean() - Y.mean(), -3, 3), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("p", [0.01, 0.5, 0.8])
 def test_a_constant_score_by_hand(p):
     # One hit of four: logit(1/4) is what the log-odds should be.
-    assert intercept([1, 0, 0, 0], np.full(4, p)) == pytest.approx(np.log(1 / 3) - logit(p), abs=1e-9)
+    assert intercept([1, 0, 0, 0], np.full(4, p)) == pytest.approx(
+        np.log(1 / 3) - logit(p), abs=1e-9
+    )
 
 
 def test_scores_right_on_the_whole_have_none():
@@ -40,7 +44,10 @@ def test_a_planted_shift_is_inside_its_interval():
 
 
 def test_the_analytic_interval_is_that_of_the_bootstrap():
-    analytic, boot = intercept.interval(Y[:600], P[:600]), intercept.interval(Y[:600], P[:600], method="bootstrap", n_resamples=300)
+    analytic, boot = (
+        intercept.interval(Y[:600], P[:600]),
+        intercept.interval(Y[:600], P[:600], method="bootstrap", n_resamples=300),
+    )
     assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.06)
 
 
@@ -49,13 +56,17 @@ def test_weights_are_repetition():
     y, p = Y[:100], P[:100]
     weighted = intercept.interval(y, p, sample_weight=weight)
     repeated = intercept.interval(np.repeat(y, weight), np.repeat(p, weight))
-    assert (weighted.value, weighted.low, weighted.high) == pytest.approx((repeated.value, repeated.low, repeated.high), abs=1e-9)
+    assert (weighted.value, weighted.low, weighted.high) == pytest.approx(
+        (repeated.value, repeated.low, repeated.high), abs=1e-9
+    )
 
 
 def test_the_other_class_has_the_opposite_and_the_top_label_its_own():
     assert intercept(Y, P, target=0) == pytest.approx(-intercept(Y, P), abs=1e-9)
     top, right = np.maximum(P, 1 - P), (P > 0.5) == Y
-    assert intercept(Y, P, target="answer") == pytest.approx(intercept(right.astype(int), top), abs=1e-9)
+    assert intercept(Y, P, target="answer") == pytest.approx(
+        intercept(right.astype(int), top), abs=1e-9
+    )
 
 
 def test_where_all_outcomes_are_alike_there_is_none():

@@ -1,4 +1,6 @@
-"""The intercept of the fit with a slope, which is another number than that with the slope held at 1."""
+"""The intercept of the fit with a slope, which is another number than that with the slope held
+at 1.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Lift against a brute-force mean over random orders of tied rows, its curve, and simulated truths."""
+"""Lift against a brute-force mean over random orders of tied rows, its curve, and simulated
+truths.
+"""
 
 import numpy as np
 import pytest
@@ -31,7 +33,10 @@ def test_it_is_on_the_gain_curve():
 
 def test_weights_are_repetition_and_increasing_maps_change_nothing():
     w = RNG.integers(0, 4, 300)
-    weighted, repeated = lift.interval(Y, P, sample_weight=w), lift.interval(np.repeat(Y, w), np.repeat(P, w))
+    weighted, repeated = (
+        lift.interval(Y, P, sample_weight=w),
+        lift.interval(np.repeat(Y, w), np.repeat(P, w)),
+    )
     assert (weighted.value, weighted.low) == pytest.approx((repeated.value, repeated.low))
     assert lift(Y, P**3) == pytest.approx(lift(Y, P))
 
@@ -52,7 +57,9 @@ def test_a_share_that_is_none_is_refused():
             lift(Y, P, share=share)
 
 
-@pytest.mark.parametrize(("n", "skill", "shift", "share"), [(200, 1, -2, 0.1), (500, 3, -5, 0.05), (500, 2, 0, 0.3)])
+@pytest.mark.parametrize(
+    ("n", "skill", "shift", "share"), [(200, 1, -2, 0.1), (500, 3, -5, 0.05), (500, 2, 0, 0.3)]
+)
 def test_the_interval_covers(n, skill, shift, share):
     rng = np.random.default_rng(1)
 
@@ -62,7 +69,9 @@ def test_the_interval_covers(n, skill, shift, share):
 
     true = lift(*draw(500_000), share=share)
     draws = [lift.interval(*draw(n), share=share) for _ in range(400)]
-    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+        0.95 * 0.05 / 400
+    )
 
 
 @pytest.mark.parametrize(("share", "low", "high"), [(0.1, 0.01, 1.0), (0.5, 0.1, 0.8)])

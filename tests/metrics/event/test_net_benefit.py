@@ -14,7 +14,10 @@ Y = (RNG.random(500) < P).astype(int)
 
 def brute(y, p, t):
     """Row by row, as the definition reads."""
-    true, false = sum(q >= t and c for q, c in zip(p, y, strict=True)), sum(q >= t and not c for q, c in zip(p, y, strict=True))
+    true, false = (
+        sum(q >= t and c for q, c in zip(p, y, strict=True)),
+        sum(q >= t and not c for q, c in zip(p, y, strict=True)),
+    )
     return true / len(y) - false / len(y) * t / (1 - t)
 
 
@@ -22,23 +25,34 @@ def brute(y, p, t):
 def test_it_is_the_definition(t):
     assert nb(Y, P, threshold=t) == pytest.approx(brute(Y, P, t), abs=1e-15)
     w = RNG.integers(0, 4, 500)
-    assert nb(Y, P, threshold=t, sample_weight=w) == pytest.approx(brute(np.repeat(Y, w), np.repeat(P, w), t), abs=1e-14)
+    assert nb(Y, P, threshold=t, sample_weight=w) == pytest.approx(
+        brute(np.repeat(Y, w), np.repeat(P, w), t), abs=1e-14
+    )
 
 
 def test_acting_on_all_and_on_none_are_what_it_is_read_beside():
-    # 14 % events of 750 rows, as in dcurves' data: acting on all at 0.25 is worth -0.1466667, at prevalence 0.15 -0.1333333.
+    # 14 % events of 750 rows, as in dcurves' data: acting on all at 0.25 is worth -0.1466667, at
+    # prevalence 0.15 -0.1333333.
     y, p = np.repeat([1, 0], [105, 645]), np.full(750, 0.3)
     assert nb(y, p, threshold=0.25, strategy="all") == pytest.approx(-0.1466667, abs=5e-8)
-    assert nb(y, p, threshold=0.25, strategy="all", prevalence=0.15) == pytest.approx(-0.1333333, abs=5e-8)
+    assert nb(y, p, threshold=0.25, strategy="all", prevalence=0.15) == pytest.approx(
+        -0.1333333, abs=5e-8
+    )
     assert nb(y, p, threshold=0.0) == pytest.approx(0.14)
-    assert nb.interval(y, p, threshold=0.25, strategy="none").high == nb(y, p, strategy="none") == 0.0
+    assert (
+        nb.interval(y, p, threshold=0.25, strategy="none").high == nb(y, p, strategy="none") == 0.0
+    )
     assert nb(y, p, threshold=0.25, strategy="all") == nb(y, np.ones(750), threshold=0.25)
 
 
 def test_a_prevalence_weighs_two_samples():
     true, false = np.mean(P[Y == 1] >= 0.2), np.mean(P[Y == 0] >= 0.2)
-    assert nb(Y, P, threshold=0.2, prevalence=0.05) == pytest.approx(0.05 * true - 0.95 * false / 4, rel=1e-12)
-    assert nb(Y, P, threshold=0.2, prevalence=float(Y.mean())) == pytest.approx(nb(Y, P, threshold=0.2), rel=1e-12)
+    assert nb(Y, P, threshold=0.2, prevalence=0.05) == pytest.approx(
+        0.05 * true - 0.95 * false / 4, rel=1e-12
+    )
+    assert nb(Y, P, threshold=0.2, prevalence=float(Y.mean())) == pytest.approx(
+        nb(Y, P, threshold=0.2), rel=1e-12
+    )
     assert np.isnan(nb([0, 0], [0.1, 0.9], prevalence=0.1))
     assert np.isnan(nb.interval([1, 1], [0.1, 0.9], prevalence=0.1).low)
 
@@ -50,8 +64,12 @@ def test_a_threshold_that_float32_rounds_down_is_reached():
 
 def test_other_targets():
     P3, y = RNG.dirichlet(np.ones(3), 200), RNG.integers(0, 3, 200)
-    assert nb(y, P3, threshold=0.4, target=1) == pytest.approx(brute(y == 1, P3[:, 1], 0.4), abs=1e-15)
-    assert nb(y, P3, threshold=0.6, target="answer") == pytest.approx(brute(P3.argmax(1) == y, P3.max(1), 0.6), abs=1e-15)
+    assert nb(y, P3, threshold=0.4, target=1) == pytest.approx(
+        brute(y == 1, P3[:, 1], 0.4), abs=1e-15
+    )
+    assert nb(y, P3, threshold=0.6, target="answer") == pytest.approx(
+        brute(P3.argmax(1) == y, P3.max(1), 0.6), abs=1e-15
+    )
 
 
 def test_groups_and_parts():
@@ -69,13 +87,17 @@ def test_where_nobody_is_flagged_the_interval_has_width():
     assert found.low < 0.0 == found.value < found.high
 
 
-@pytest.mark.parametrize("options", [{"threshold": 1.0}, {"threshold": -0.1}, {"prevalence": 0.0}, {"strategy": "some"}])
+@pytest.mark.parametrize(
+    "options", [{"threshold": 1.0}, {"threshold": -0.1}, {"prevalence": 0.0}, {"strategy": "some"}]
+)
 def test_options_out_of_range_are_refused(options):
     with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
         nb(Y, P, **options)
 
 
-@pytest.mark.parametrize("options", [{}, {"prevalence": 0.05}, {"strategy": "all"}], ids=["model", "case-control", "all"])
+@pytest.mark.parametrize(
+    "options", [{}, {"prevalence": 0.05}, {"strategy": "all"}], ids=["model", "case-control", "all"]
+)
 @pytest.mark.parametrize(("n", "t"), [(100, 0.15), (500, 0.4)])
 def test_the_interval_covers(n, t, options):
     rng = np.random.default_rng(1)
@@ -86,4 +108,6 @@ def test_the_interval_covers(n, t, options):
 
     true = nb(*draw(500_000), threshold=t, **options)
     draws = [nb.interval(*draw(n), threshold=t, **options) for _ in range(400)]
-    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+        0.95 * 0.05 / 400
+    )

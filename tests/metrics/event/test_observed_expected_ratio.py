@@ -30,7 +30,9 @@ def test_many_events_have_the_interval_of_the_log_scale():
 def test_few_events_have_the_exact_poisson_interval_and_none_a_one_sided_one():
     p = np.full(80, 0.1)
     found = oe.interval(np.repeat([1, 0], [9, 71]), p)
-    assert (found.low, found.high) == pytest.approx((stats.chi2.ppf(0.025, 18) / 16, stats.chi2.ppf(0.975, 20) / 16))
+    assert (found.low, found.high) == pytest.approx(
+        (stats.chi2.ppf(0.025, 18) / 16, stats.chi2.ppf(0.975, 20) / 16)
+    )
     none = oe.interval(np.zeros(80, dtype=int), p)
     assert (none.value, none.low, none.high) == (0.0, 0.0, pytest.approx(3.689 / 8, rel=1e-4))
 
@@ -48,17 +50,23 @@ def test_groups_have_the_interval_of_their_rows():
     found = metrics.per_group(oe, y, p, group)
     for g in range(4):
         alone = oe.interval(y[group == g], p[group == g])
-        assert (found.value[g], found.low[g], found.high[g]) == pytest.approx((alone.value, alone.low, alone.high))
+        assert (found.value[g], found.low[g], found.high[g]) == pytest.approx(
+            (alone.value, alone.low, alone.high)
+        )
 
 
 @pytest.mark.parametrize(("n", "rate"), [(100, 0.02), (100, 0.3), (1000, 0.015), (60, 0.9)])
 def test_the_interval_covers(n, rate):
     rng = np.random.default_rng(1)
-    truth = rate * (0.6 + 0.8 * np.linspace(0, 1, n)) if rate < 0.7 else np.linspace(2 * rate - 1, 1, n)
+    truth = (
+        rate * (0.6 + 0.8 * np.linspace(0, 1, n)) if rate < 0.7 else np.linspace(2 * rate - 1, 1, n)
+    )
     p = np.clip(1.4 * truth, 0, 1)
     true = truth.sum() / p.sum()
     draws = [oe.interval((rng.random(n) < truth).astype(int), p) for _ in range(400)]
-    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+        0.95 * 0.05 / 400
+    )
 
 
 def by_hand(y, p, given):

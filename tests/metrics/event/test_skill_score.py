@@ -24,18 +24,28 @@ class TestSkill:
         assert np.isnan(score.interval([1, 1, 1], [0.1, 0.2, 0.3]).low)
 
     def test_the_interval_is_that_of_the_bootstrap(self, score):
-        analytic, boot = score.interval(Y, P), score.interval(Y, P, method="bootstrap", n_resamples=1000)
+        analytic, boot = (
+            score.interval(Y, P),
+            score.interval(Y, P, method="bootstrap", n_resamples=1000),
+        )
         assert analytic.method == "analytic"
         assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.015)
 
     def test_weights_are_repetition(self, score):
         w = RNG.integers(0, 4, 400)
-        weighted, repeated = score.interval(Y, P, sample_weight=w), score.interval(np.repeat(Y, w), np.repeat(P, w))
-        assert (weighted.value, weighted.low) == pytest.approx((repeated.value, repeated.low), abs=1e-12)
+        weighted, repeated = (
+            score.interval(Y, P, sample_weight=w),
+            score.interval(np.repeat(Y, w), np.repeat(P, w)),
+        )
+        assert (weighted.value, weighted.low) == pytest.approx(
+            (repeated.value, repeated.low), abs=1e-12
+        )
 
     def test_one_class_of_three_is_its_event(self, score):
         P3, y = RNG.dirichlet(np.ones(3), 300), RNG.integers(0, 3, 300)
-        assert score(y, P3, target=2) == pytest.approx(score((y == 2).astype(int), P3[:, 2]), rel=1e-12)
+        assert score(y, P3, target=2) == pytest.approx(
+            score((y == 2).astype(int), P3[:, 2]), rel=1e-12
+        )
 
     def test_groups_are_had_from_sums(self, score):
         group = RNG.integers(0, 3, 400)
@@ -54,4 +64,6 @@ class TestSkill:
 
         true = score(*draw(400_000))
         draws = [score.interval(*draw(n)) for _ in range(400)]
-        assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+        assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+            0.95 * 0.05 / 400
+        )

@@ -33,4 +33,6 @@ def test_the_interval_covers(options):
 
     true = snb(*draw(500_000), threshold=0.2, **options)
     draws = [snb.interval(*draw(200), threshold=0.2, **options) for _ in range(400)]
-    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 400)
+    assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+        0.95 * 0.05 / 400
+    )

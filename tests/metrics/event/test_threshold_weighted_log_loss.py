@@ -12,9 +12,13 @@ score = metrics.threshold_weighted_log_loss
 
 def test_over_all_thresholds_it_is_the_log_loss():
     assert score(Y, P) == pytest.approx(metrics.log_loss(Y, P), rel=1e-12)
-    assert score([1, 0], [0.0, 1.0]) == pytest.approx(metrics.log_loss([1, 0], [0.0, 1.0]), rel=1e-12)
+    assert score([1, 0], [0.0, 1.0]) == pytest.approx(
+        metrics.log_loss([1, 0], [0.0, 1.0]), rel=1e-12
+    )
     logits = np.array([-40.0, 800.0])
-    assert score([1, 0], logits, inputs="logit") == pytest.approx(metrics.log_loss([1, 0], logits, inputs="logit"), rel=1e-12)
+    assert score([1, 0], logits, inputs="logit") == pytest.approx(
+        metrics.log_loss([1, 0], logits, inputs="logit"), rel=1e-12
+    )
 
 
 def test_thresholds_inside_bound_it():

@@ -9,7 +9,13 @@ from calibrant import metrics
 from calibrant.errors import InputError
 
 SCORES = [metrics.threshold_weighted_brier_score, metrics.threshold_weighted_log_loss]
-WEIGHTS = [{}, {"low": 0.05, "high": 0.3}, {"low": 0.4, "high": 1.0}, {"beta": (2.0, 5.0)}, {"beta": (1.5, 1.2)}]
+WEIGHTS = [
+    {},
+    {"low": 0.05, "high": 0.3},
+    {"low": 0.4, "high": 1.0},
+    {"beta": (2.0, 5.0)},
+    {"beta": (1.5, 1.2)},
+]
 P = np.array([0.02, 0.2, 0.35, 0.5, 0.81])
 RNG = np.random.default_rng(0)
 
@@ -44,7 +50,9 @@ class TestBoth:
     def test_one_class_of_three_is_its_event(self, score):
         P3, y = RNG.dirichlet(np.ones(3), 100), RNG.integers(0, 3, 100)
         found = score(y, P3, target=2, low=0.1, high=0.5)
-        assert found == pytest.approx(score((y == 2).astype(int), P3[:, 2], low=0.1, high=0.5), rel=1e-9)
+        assert found == pytest.approx(
+            score((y == 2).astype(int), P3[:, 2], low=0.1, high=0.5), rel=1e-9
+        )
 
     def test_options_out_of_range_are_refused(self, score):
         for options in ({"low": 0.5, "high": 0.5}, {"high": 1.5}, {"low": -0.1}):
@@ -60,6 +68,15 @@ class TestBoth:
     def test_the_interval_covers(self, score, options):
         p = np.linspace(0.01, 0.6, 300)
         truth, rng = p**1.2, np.random.default_rng(1)
-        true = score(np.repeat([1, 0], 300), np.tile(p, 2), sample_weight=np.concatenate([truth, 1 - truth]), **options)
-        draws = [score.interval((rng.random(300) < truth).astype(int), p, **options) for _ in range(300)]
-        assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 300)
+        true = score(
+            np.repeat([1, 0], 300),
+            np.tile(p, 2),
+            sample_weight=np.concatenate([truth, 1 - truth]),
+            **options,
+        )
+        draws = [
+            score.interval((rng.random(300) < truth).astype(int), p, **options) for _ in range(300)
+        ]
+        assert np.mean([d.low <= true <= d.high for d in draws]) >= 0.95 - 3 * np.sqrt(
+            0.95 * 0.05 / 300
+        )

@@ -19,7 +19,8 @@ def test_ties_go_to_the_first_class():
 
 
 @pytest.mark.parametrize(
-    ("right", "n", "method"), [(0, 10, "exact"), (3, 10, "exact"), (10, 10, "exact"), (31, 40, "exact"), (25, 40, "wilson")]
+    ("right", "n", "method"),
+    [(0, 10, "exact"), (3, 10, "exact"), (10, 10, "exact"), (31, 40, "exact"), (25, 40, "wilson")],
 )
 def test_interval_is_exact_or_wilsons(right, n, method):
     y = np.zeros(n, int)

@@ -26,7 +26,10 @@ def test_equals_the_count_of_pairs():
 
 
 def test_delongs_interval_is_that_of_the_bootstrap():
-    analytic, boot = metrics.confidence_auroc.interval(Y, P), metrics.confidence_auroc.interval(Y, P, method="bootstrap", n_resamples=500)
+    analytic, boot = (
+        metrics.confidence_auroc.interval(Y, P),
+        metrics.confidence_auroc.interval(Y, P, method="bootstrap", n_resamples=500),
+    )
     assert analytic.method == "analytic"
     assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.01)
 
@@ -44,5 +47,7 @@ def test_of_the_event_it_is_the_c_statistic():
     rng = np.random.default_rng(4)
     p = rng.random(500).round(2)
     y, w = (rng.random(500) < p).astype(int), rng.integers(1, 4, 500)
-    assert metrics.event_auroc(y, p, sample_weight=w) == pytest.approx(roc_auc_score(y, p, sample_weight=w), abs=1e-12)
+    assert metrics.event_auroc(y, p, sample_weight=w) == pytest.approx(
+        roc_auc_score(y, p, sample_weight=w), abs=1e-12
+    )
     assert metrics.event_auroc.key == "event_auroc"

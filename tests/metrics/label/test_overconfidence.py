@@ -1,4 +1,6 @@
-"""Mean confidence of what is wrong; Theorem 1, which ties it to underconfidence, is in tests/laws/test_overconfidence.py."""
+"""Mean confidence of what is wrong; Theorem 1, which ties it to underconfidence, is in
+tests/laws/test_overconfidence.py.
+"""
 
 import numpy as np
 import pytest
@@ -15,7 +17,9 @@ def test_by_hand():
 
 
 def test_what_is_right_does_not_count():
-    assert metrics.overconfidence(Y, [[0.51, 0.49], *P[1:3], [0.01, 0.99]]) == metrics.overconfidence(Y, P)
+    assert metrics.overconfidence(
+        Y, [[0.51, 0.49], *P[1:3], [0.01, 0.99]]
+    ) == metrics.overconfidence(Y, P)
 
 
 def test_weights_are_repetition():

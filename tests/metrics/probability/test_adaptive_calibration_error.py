@@ -16,13 +16,22 @@ def written_out(threshold):
         rows = np.flatnonzero(P[:, k] > threshold)
         rows = rows[np.argsort(P[rows, k])]
         part = ((np.arange(len(rows)) + 0.5) / len(rows) * 10).astype(int)
-        errors.append(np.mean([abs(np.mean(Y[rows[part == b]] == k) - P[rows[part == b], k].mean()) for b in range(10)]))
+        errors.append(
+            np.mean(
+                [
+                    abs(np.mean(Y[rows[part == b]] == k) - P[rows[part == b], k].mean())
+                    for b in range(10)
+                ]
+            )
+        )
     return np.mean(errors)
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.01])
 def test_by_its_formula(threshold):
-    assert ace(Y, P, n_bins=10, threshold=threshold) == pytest.approx(written_out(threshold), abs=1e-12)
+    assert ace(Y, P, n_bins=10, threshold=threshold) == pytest.approx(
+        written_out(threshold), abs=1e-12
+    )
 
 
 def test_a_class_below_the_threshold_counts_nothing():

@@ -15,11 +15,21 @@ def test_hand_worked():
 @pytest.mark.parametrize("scale_by_half", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_equals_scikit_learn(n_classes, scale_by_half):
-    pytest.importorskip("sklearn", minversion="1.7", reason="scale_by_half came with scikit-learn 1.7")
+    pytest.importorskip(
+        "sklearn", minversion="1.7", reason="scale_by_half came with scikit-learn 1.7"
+    )
     rng = np.random.default_rng(0)
-    P, y, weight = rng.dirichlet(np.ones(n_classes), 200), rng.integers(0, n_classes, 200), rng.random(200)
-    theirs = brier_score_loss(y, P, sample_weight=weight, scale_by_half=scale_by_half, labels=np.arange(n_classes))
-    assert brier_score(y, P, sample_weight=weight, scale_by_half=scale_by_half) == pytest.approx(theirs, rel=1e-12)
+    P, y, weight = (
+        rng.dirichlet(np.ones(n_classes), 200),
+        rng.integers(0, n_classes, 200),
+        rng.random(200),
+    )
+    theirs = brier_score_loss(
+        y, P, sample_weight=weight, scale_by_half=scale_by_half, labels=np.arange(n_classes)
+    )
+    assert brier_score(y, P, sample_weight=weight, scale_by_half=scale_by_half) == pytest.approx(
+        theirs, rel=1e-12
+    )
 
 
 def test_the_worst_is_2_or_halved_1():

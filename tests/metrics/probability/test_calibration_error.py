@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.metrics import classwise_calibration_error, expected_calibration_error, positive_class_calibration_error
+from calibrant.metrics import (
+    classwise_calibration_error,
+    expected_calibration_error,
+    positive_class_calibration_error,
+)
 
 ERRORS = [expected_calibration_error, positive_class_calibration_error, classwise_calibration_error]
 
@@ -21,12 +25,19 @@ def by_loop(score, hit, weight, n_bins, norm):
     """The definition, row by row."""
     gaps, masses = [], []
     for b in range(n_bins):
-        inside = [i for i in range(len(score)) if min(int(score[i] * n_bins + 1e-9), n_bins - 1) == b]
+        inside = [
+            i for i in range(len(score)) if min(int(score[i] * n_bins + 1e-9), n_bins - 1) == b
+        ]
         if inside:
             masses.append(sum(weight[i] for i in inside))
             gaps.append(abs(sum(weight[i] * (score[i] - hit[i]) for i in inside)) / masses[-1])
     gaps, masses = np.array(gaps), np.array(masses) / sum(masses)
-    return {1: masses @ gaps, 2: np.sqrt(masses @ gaps**2), 3: (masses @ gaps**3) ** (1 / 3), "max": gaps.max()}[norm]
+    return {
+        1: masses @ gaps,
+        2: np.sqrt(masses @ gaps**2),
+        3: (masses @ gaps**3) ** (1 / 3),
+        "max": gaps.max(),
+    }[norm]
 
 
 @pytest.mark.parametrize("norm", [1, 2, 3, "max"])
@@ -40,7 +51,9 @@ def test_equals_the_definition_row_by_row(n_bins, norm):
     each = np.mean([by_loop(P[:, k], y == k, weight, n_bins, norm) for k in range(3)])
     assert classwise_calibration_error(y, P, **options) == pytest.approx(each, rel=1e-12)
     p, z = P[:, 1] / (P[:, 0] + P[:, 1]), y == 1
-    assert positive_class_calibration_error(z, p, **options) == pytest.approx(by_loop(p, z, weight, n_bins, norm), rel=1e-12)
+    assert positive_class_calibration_error(z, p, **options) == pytest.approx(
+        by_loop(p, z, weight, n_bins, norm), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("metric", ERRORS)
@@ -67,13 +80,17 @@ def test_options_that_cannot_work(metric, options, message):
 
 @pytest.mark.parametrize("metric", ERRORS)
 def test_equal_mass_bins_have_no_state(metric):
-    with pytest.raises(InputError, match="has no state of fixed size; compute it on all rows at once"):
+    with pytest.raises(
+        InputError, match="has no state of fixed size; compute it on all rows at once"
+    ):
         metric.state([0, 1], [0.1, 0.9], strategy="mass")
 
 
 def test_equal_mass_hand_worked():
     # Two bins of two rows: gaps |(0.1 + 0.2) - 1| / 2 and |(0.7 + 0.8) - 1| / 2.
-    value = positive_class_calibration_error([0, 1, 0, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2, strategy="mass")
+    value = positive_class_calibration_error(
+        [0, 1, 0, 1], [0.1, 0.2, 0.7, 0.8], n_bins=2, strategy="mass"
+    )
     assert value == pytest.approx((0.35 + 0.25) / 2)
 
 

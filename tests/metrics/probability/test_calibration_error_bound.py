@@ -7,7 +7,10 @@ from calibrant.errors import InputError
 
 def test_the_slack_of_both_at_the_size_of_the_paper():
     y, p = [0, 1] * 2500, [0.5] * 5000
-    better, paper = metrics.calibration_error_bound(y, p), metrics.calibration_error_bound(y, p, method="paper")
+    better, paper = (
+        metrics.calibration_error_bound(y, p),
+        metrics.calibration_error_bound(y, p, method="paper"),
+    )
     assert better.slack == pytest.approx(0.073, abs=5e-4)
     assert paper.slack == pytest.approx(0.628, abs=5e-4)
     assert better.error == metrics.expected_calibration_error(y, p) == 0.0

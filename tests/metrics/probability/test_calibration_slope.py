@@ -17,7 +17,10 @@ def test_slope_equals_logistic_regression():
 
 def test_the_analytic_interval_is_that_of_the_bootstrap():
     metric = metrics.calibration_slope
-    analytic, boot = metric.interval(Y[:600], P[:600]), metric.interval(Y[:600], P[:600], method="bootstrap", n_resamples=300)
+    analytic, boot = (
+        metric.interval(Y[:600], P[:600]),
+        metric.interval(Y[:600], P[:600], method="bootstrap", n_resamples=300),
+    )
     assert analytic.method == "analytic"
     assert (analytic.low, analytic.high) == pytest.approx((boot.low, boot.high), abs=0.06)
 
@@ -36,6 +39,7 @@ def test_scores_that_separate_the_outcomes_bound_the_slope_on_one_side():
     assert found.high == np.inf
     other = metrics.calibration_slope.interval(y, 1.0 - p)
     assert (other.low, other.high) == (-np.inf, pytest.approx(-found.low, rel=1e-6))
-    # The likelihood of a slope half as large is that of other samples: its root is beyond the quantile.
+    # The likelihood of a slope half as large is that of other samples: its root is beyond the
+    # quantile.
     wider = metrics.calibration_slope.interval(y, p, level=0.99)
     assert wider.low < found.low

@@ -16,7 +16,9 @@ def test_binary_is_the_mean_over_both_sides():
     rng = np.random.default_rng(0)
     p = rng.random(500)
     y = (rng.random(500) < p**2).astype(int)
-    both = np.mean([positive_class_calibration_error(y, p), positive_class_calibration_error(1 - y, 1 - p)])
+    both = np.mean(
+        [positive_class_calibration_error(y, p), positive_class_calibration_error(1 - y, 1 - p)]
+    )
     assert classwise_calibration_error(y, p) == pytest.approx(both, rel=1e-12)
 
 

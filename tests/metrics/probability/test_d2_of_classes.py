@@ -1,4 +1,6 @@
-"""D² of all classes: scikit-learn's numbers, the event's for two classes, and an interval that covers."""
+"""D² of all classes: scikit-learn's numbers, the event's for two classes, and an interval that
+covers.
+"""
 
 import numpy as np
 import pytest

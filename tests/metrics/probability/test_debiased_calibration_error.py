@@ -21,7 +21,9 @@ def test_norm_2_by_its_formula():
         rows = index == b
         n, accuracy = rows.sum(), y[rows].mean()
         total += n / 300 * ((p[rows].mean() - accuracy) ** 2 - accuracy * (1 - accuracy) / (n - 1))
-    assert debiased(y, p, n_bins=10, strategy="width", target="event") == pytest.approx(np.sqrt(total))
+    assert debiased(y, p, n_bins=10, strategy="width", target="event") == pytest.approx(
+        np.sqrt(total)
+    )
 
 
 def test_norm_1_equals_its_resampling():
@@ -29,8 +31,13 @@ def test_norm_1_equals_its_resampling():
     index = np.minimum((p * 10).astype(int), 9)
     n = np.bincount(index, minlength=10)
     confidence, accuracy = np.bincount(index, p) / n, np.bincount(index, y) / n
-    drawn = np.random.default_rng(0).normal(accuracy, np.sqrt(accuracy * (1 - accuracy) / n), (40_000, 10))
-    plain, expected = n @ np.abs(confidence - accuracy) / 300, np.mean(np.abs(confidence - drawn) @ n) / 300
+    drawn = np.random.default_rng(0).normal(
+        accuracy, np.sqrt(accuracy * (1 - accuracy) / n), (40_000, 10)
+    )
+    plain, expected = (
+        n @ np.abs(confidence - accuracy) / 300,
+        np.mean(np.abs(confidence - drawn) @ n) / 300,
+    )
     got = debiased(y, p, n_bins=10, strategy="width", target="event", norm=1)
     assert got == pytest.approx(2 * plain - expected, abs=5e-4)
 

@@ -9,7 +9,9 @@ from calibrant.metrics import expected_calibration_error
 def test_hand_worked():
     P = [[0.6, 0.3, 0.1], [0.55, 0.35, 0.1], [0.1, 0.9, 0.0]]
     # Bins [.5, .6), [.6, .7), [.9, 1]: |.55 - 1|, |.6 - 0|, |.9 - 1|.
-    assert expected_calibration_error([1, 0, 1], P, n_bins=10) == pytest.approx((0.45 + 0.6 + 0.1) / 3)
+    assert expected_calibration_error([1, 0, 1], P, n_bins=10) == pytest.approx(
+        (0.45 + 0.6 + 0.1) / 3
+    )
 
 
 def test_a_constant_confidence_equal_to_the_accuracy_scores_0():

@@ -34,20 +34,32 @@ def test_mean_median_and_tail_are_in_order():
     e50, e90 = metrics.calibration_e50(y, P), metrics.calibration_e90(y, P)
     assert e50 <= e90 <= metrics.integrated_calibration_index(y, P, quantile=1.0)
     curve = np.array([loess_at(P, y.astype(float), t) for t in P])
-    assert metrics.integrated_calibration_index(y, P) == pytest.approx(np.mean(np.abs(curve - P)), abs=1e-9)
+    assert metrics.integrated_calibration_index(y, P) == pytest.approx(
+        np.mean(np.abs(curve - P)), abs=1e-9
+    )
     assert e90 == pytest.approx(np.quantile(np.abs(curve - P), 0.9), abs=5e-3)
 
 
 def test_weights_count_in_the_quantile():
     values, mass = np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])
-    assert [weighted_quantile(values, mass, q) for q in (0.0, 0.5, 0.51, 0.75, 0.76, 1.0)] == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    assert [weighted_quantile(values, mass, q) for q in (0.0, 0.5, 0.51, 0.75, 0.76, 1.0)] == [
+        1.0,
+        1.0,
+        2.0,
+        2.0,
+        3.0,
+        3.0,
+    ]
 
 
 def test_many_scores_are_pooled_with_little_change():
     rng = np.random.default_rng(1)
     p = rng.random(12_000)
     y = (rng.random(12_000) < p**1.5).astype(int)
-    fine, coarse = metrics.integrated_calibration_index(y, p), metrics.integrated_calibration_index(y, np.round(p, 3))
+    fine, coarse = (
+        metrics.integrated_calibration_index(y, p),
+        metrics.integrated_calibration_index(y, np.round(p, 3)),
+    )
     assert fine == pytest.approx(coarse, abs=1e-3)
 
 
@@ -57,7 +69,9 @@ def test_many_scores_are_within_a_thousandth_of_every_score():
     exact = np.abs(np.array([loess_at(p, y, t) for t in p[:600]]) - p[:600])
     x, mass, index = pooled_scores(p, np.ones(3000))
     grid = score_grid(x, mass, 500)
-    curve = np.interp(p[:600], grid, loess_matrix(x, mass, grid, 0.75) @ (np.bincount(index, weights=y) / mass))
+    curve = np.interp(
+        p[:600], grid, loess_matrix(x, mass, grid, 0.75) @ (np.bincount(index, weights=y) / mass)
+    )
     assert np.abs(curve - p[:600]) == pytest.approx(exact, abs=1e-3)
     assert metrics.integrated_calibration_index(y, p) == pytest.approx(exact.mean(), abs=2e-3)
 
@@ -65,19 +79,31 @@ def test_many_scores_are_within_a_thousandth_of_every_score():
 def test_what_calibrated_scores_show():
     record = read(P, Y)
     found = metrics.integrated_calibration_index.null_of(record, n_draws=100)
-    drawn = [metrics.integrated_calibration_index((np.random.default_rng([9, k]).random(400) < P).astype(int), P) for k in range(60)]
+    drawn = [
+        metrics.integrated_calibration_index(
+            (np.random.default_rng([9, k]).random(400) < P).astype(int), P
+        )
+        for k in range(60)
+    ]
     assert found.value == pytest.approx(np.mean(drawn), abs=0.004)
     assert 0.0 < found.low < found.value < found.high
     assert found == metrics.integrated_calibration_index.null_of(record, n_draws=100)
-    assert metrics.integrated_calibration_index((RNG.random(400) < P**2).astype(int), P) > found.high
+    assert (
+        metrics.integrated_calibration_index((RNG.random(400) < P**2).astype(int), P) > found.high
+    )
 
 
 def test_the_spline_may_smooth():
     y = (RNG.random(400) < P**2).astype(int)
-    loess, spline = (metrics.integrated_calibration_index(y, P, smoother=smoother) for smoother in ("loess", "spline"))
+    loess, spline = (
+        metrics.integrated_calibration_index(y, P, smoother=smoother)
+        for smoother in ("loess", "spline")
+    )
     assert spline == pytest.approx(loess, abs=0.01)
     curve = metrics.spline_curve(y, P, n_draws=20, n_points=200)
-    assert spline == pytest.approx(np.mean(np.abs(np.interp(P, curve.score, curve.observed) - P)), abs=1e-3)
+    assert spline == pytest.approx(
+        np.mean(np.abs(np.interp(P, curve.score, curve.observed) - P)), abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("options", [{"quantile": 2.0}, {"span": 0.0}, {"smoother": "lowess"}])

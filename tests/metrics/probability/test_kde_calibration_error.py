@@ -16,11 +16,16 @@ def direct(norm):
     z = (np.arange(3000) + 0.5) / 3000
 
     def density(points):
-        kernel = sum(np.maximum(1 - ((z[:, None] - c) / width) ** 2, 0) ** 3 for c in (points, -points, 2 - points))
+        kernel = sum(
+            np.maximum(1 - ((z[:, None] - c) / width) ** 2, 0) ** 3
+            for c in (points, -points, 2 - points)
+        )
         return 35 / 32 * kernel.sum(axis=1) / width
 
     f, right = density(P) / len(P), density(P[Y == 1]) / len(P)
-    return np.mean(f * np.abs(z - np.divide(right, f, out=z.copy(), where=f > 0)) ** norm) ** (1 / norm)
+    return np.mean(f * np.abs(z - np.divide(right, f, out=z.copy(), where=f > 0)) ** norm) ** (
+        1 / norm
+    )
 
 
 @pytest.mark.parametrize("norm", [1, 2])

@@ -19,7 +19,9 @@ def pairs(P, y, width):
 def test_both_estimators_by_their_sums():
     h = pairs(P, Y, 0.5)
     n = len(Y)
-    assert skce(Y, P, bandwidth=0.5) == pytest.approx((h.sum() - np.trace(h)) / (n * (n - 1)), rel=1e-9)
+    assert skce(Y, P, bandwidth=0.5) == pytest.approx(
+        (h.sum() - np.trace(h)) / (n * (n - 1)), rel=1e-9
+    )
     assert skce(Y, P, bandwidth=0.5, estimator="biased") == pytest.approx(h.mean(), rel=1e-9)
 
 
@@ -41,7 +43,9 @@ def test_without_bias_a_calibrated_model_is_0_on_average():
     assert np.mean(within) > 0.9
 
 
-@pytest.mark.parametrize("options", [{"bandwidth": 0}, {"bandwidth": "wide"}, {"estimator": "fast"}])
+@pytest.mark.parametrize(
+    "options", [{"bandwidth": 0}, {"bandwidth": "wide"}, {"estimator": "fast"}]
+)
 def test_refusals(options):
     with pytest.raises(InputError, match="must be"):
         skce(Y, P, **options)

@@ -10,17 +10,27 @@ from calibrant.metrics import log_loss
 def drawn(n=300, n_classes=4, seed=0):
     rng = np.random.default_rng(seed)
     P = rng.dirichlet(np.ones(n_classes), n)
-    return (P.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1), P, rng.integers(1, 4, n).astype(float)
+    return (
+        (P.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1),
+        P,
+        rng.integers(1, 4, n).astype(float),
+    )
 
 
 def test_hand_worked():
-    assert log_loss([0, 1], [[0.9, 0.1], [0.5, 0.5]]) == pytest.approx(-(np.log(0.9) + np.log(0.5)) / 2, rel=1e-15)
-    assert log_loss([1, 0], [0.25, 0.25], sample_weight=[3, 1]) == pytest.approx(-(3 * np.log(0.25) + np.log(0.75)) / 4, rel=1e-15)
+    assert log_loss([0, 1], [[0.9, 0.1], [0.5, 0.5]]) == pytest.approx(
+        -(np.log(0.9) + np.log(0.5)) / 2, rel=1e-15
+    )
+    assert log_loss([1, 0], [0.25, 0.25], sample_weight=[3, 1]) == pytest.approx(
+        -(3 * np.log(0.25) + np.log(0.75)) / 4, rel=1e-15
+    )
 
 
 def test_equals_scikit_learn():
     y, P, weight = drawn()
-    assert log_loss(y, P, sample_weight=weight) == pytest.approx(sklearn_log_loss(y, P, sample_weight=weight), rel=1e-12)
+    assert log_loss(y, P, sample_weight=weight) == pytest.approx(
+        sklearn_log_loss(y, P, sample_weight=weight), rel=1e-12
+    )
 
 
 def test_a_true_class_given_exactly_0_counts_as_1e_12():
@@ -49,7 +59,9 @@ def test_analytic_interval_is_near_the_normal_one_and_skew():
     half = 1.959963984540054 * loss.std(ddof=1) / np.sqrt(len(y))
     interval = log_loss.interval(y, P)
     assert interval.method == "analytic"
-    assert (interval.low, interval.high) == pytest.approx((loss.mean() - half, loss.mean() + half), abs=0.15 * half)
+    assert (interval.low, interval.high) == pytest.approx(
+        (loss.mean() - half, loss.mean() + half), abs=0.15 * half
+    )
     # Large losses are rare: more of them may be unseen than seen too often.
     assert interval.high - interval.value > interval.value - interval.low
 

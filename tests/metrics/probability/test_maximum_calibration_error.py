@@ -11,4 +11,6 @@ Y = RNG.integers(0, 3, 200)
 @pytest.mark.parametrize("strategy", ["width", "mass"])
 def test_it_is_the_expected_error_with_another_norm(strategy):
     ece = metrics.expected_calibration_error
-    assert metrics.maximum_calibration_error(Y, P, strategy=strategy) == ece(Y, P, strategy=strategy, norm="max")
+    assert metrics.maximum_calibration_error(Y, P, strategy=strategy) == ece(
+        Y, P, strategy=strategy, norm="max"
+    )

@@ -13,7 +13,9 @@ def test_one_sweep_equals_the_double_sum(width):
     weight = rng.integers(1, 3, 200)
     r = weight * (y - p)
     double = r @ np.exp(-np.abs(p[:, None] - p) / width) @ r
-    got = metrics.maximum_mean_calibration_error(y, p, target="event", width=width, sample_weight=weight)
+    got = metrics.maximum_mean_calibration_error(
+        y, p, target="event", width=width, sample_weight=weight
+    )
     assert got == pytest.approx(np.sqrt(double) / weight.sum(), rel=1e-9)
 
 

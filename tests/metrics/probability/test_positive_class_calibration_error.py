@@ -9,7 +9,9 @@ from calibrant.metrics import expected_calibration_error, positive_class_calibra
 
 def test_hand_worked():
     # Bins of a tenth: .1 | .3 | .9: |.1 - 0|, |.3 - 1|, |.9 - 1|.
-    assert positive_class_calibration_error([0, 1, 1], [0.1, 0.3, 0.9], n_bins=10) == pytest.approx(0.9 / 3)
+    assert positive_class_calibration_error([0, 1, 1], [0.1, 0.3, 0.9], n_bins=10) == pytest.approx(
+        0.9 / 3
+    )
 
 
 def test_it_is_not_the_top_labels():
@@ -19,5 +21,7 @@ def test_it_is_not_the_top_labels():
 
 
 def test_more_than_two_classes_are_refused():
-    with pytest.raises(InputError, match="takes two classes; got 3; use classwise_calibration_error"):
+    with pytest.raises(
+        InputError, match="takes two classes; got 3; use classwise_calibration_error"
+    ):
         positive_class_calibration_error([0, 1], np.eye(3)[:2])

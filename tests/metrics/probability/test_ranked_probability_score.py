@@ -11,7 +11,10 @@ def test_the_row_not_seen_yet_loses_the_mean_over_the_other_labels():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(4), 5), rng.integers(0, 4, 5)
     rps = metrics.ranked_probability_score
-    others = [np.mean([rps([k], P[i : i + 1], classes=[0, 1, 2, 3]) for k in range(4) if k != y[i]]) for i in range(5)]
+    others = [
+        np.mean([rps([k], P[i : i + 1], classes=[0, 1, 2, 3]) for k in range(4) if k != y[i]])
+        for i in range(5)
+    ]
     assert rps.columns_of(read(P, y))[3] == pytest.approx(others)
 
 

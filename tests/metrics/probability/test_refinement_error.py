@@ -9,7 +9,10 @@ P = RNG.random(400)
 Y = (RNG.random(400) < P**2).astype(int)
 
 
-@pytest.mark.parametrize(("score", "decompose"), [("brier", metrics.brier_decomposition), ("log_loss", metrics.log_loss_decomposition)])
+@pytest.mark.parametrize(
+    ("score", "decompose"),
+    [("brier", metrics.brier_decomposition), ("log_loss", metrics.log_loss_decomposition)],
+)
 def test_it_is_uncertainty_less_discrimination(score, decompose):
     parts = decompose(Y, P, target="event")
     got = metrics.refinement_error(Y, P, target="event", score=score)
@@ -18,7 +21,9 @@ def test_it_is_uncertainty_less_discrimination(score, decompose):
 
 
 def test_recalibration_leaves_it_alone():
-    assert metrics.refinement_error(Y, P**3, target="event") == pytest.approx(metrics.refinement_error(Y, P, target="event"))
+    assert metrics.refinement_error(Y, P**3, target="event") == pytest.approx(
+        metrics.refinement_error(Y, P, target="event")
+    )
 
 
 def test_refuses_another_score():

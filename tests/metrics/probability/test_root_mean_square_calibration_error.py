@@ -34,7 +34,10 @@ def test_it_is_the_expected_error_with_another_norm_and_between_mean_and_maximum
     options = {"strategy": strategy}
     assert rmsce(Y, P, **options) == metrics.expected_calibration_error(Y, P, norm=2, **options)
     assert rmsce(Y, P, norm=1, **options) == metrics.expected_calibration_error(Y, P, **options)
-    mean, largest = metrics.expected_calibration_error(Y, P, **options), metrics.maximum_calibration_error(Y, P, **options)
+    mean, largest = (
+        metrics.expected_calibration_error(Y, P, **options),
+        metrics.maximum_calibration_error(Y, P, **options),
+    )
     assert mean < rmsce(Y, P, **options) < largest
 
 
@@ -46,11 +49,15 @@ def test_edges():
 
 def test_weights_are_repetition():
     weight = RNG.integers(0, 4, 200)
-    assert rmsce(Y, P, sample_weight=weight) == pytest.approx(rmsce(np.repeat(Y, weight), np.repeat(P, weight, axis=0)))
+    assert rmsce(Y, P, sample_weight=weight) == pytest.approx(
+        rmsce(np.repeat(Y, weight), np.repeat(P, weight, axis=0))
+    )
 
 
 def test_a_planted_error_is_found():
-    """Right 0.2 less often than said above 0.8, as often as said below: 0.2 times the root of that share."""
+    """Right 0.2 less often than said above 0.8, as often as said below: 0.2 times the root of
+    that share.
+    """
     rng = np.random.default_rng(2)
     p = rng.uniform(0.5, 1.0, 40_000)
     y = (rng.random(40_000) < p - 0.2 * (p >= 0.8)).astype(int)

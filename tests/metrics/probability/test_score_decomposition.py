@@ -37,7 +37,9 @@ def test_no_part_is_negative_and_classes_add_up():
 def test_impossible_outcomes_keep_the_log_loss_finite():
     parts = metrics.log_loss_decomposition([1, 0], [0.0, 1.0], target="event")
     assert np.isfinite(parts.score)
-    assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(parts.score)
+    assert parts.miscalibration - parts.discrimination + parts.uncertainty == pytest.approx(
+        parts.score
+    )
 
 
 def test_refusals():

@@ -12,7 +12,9 @@ Y = (RNG.random(400) < P**2).astype(int)
 def by_quadrature(sigma):
     """The smoothed gap's integral with the kernel and its reflections written out."""
     t = (np.arange(4000) + 0.5) / 4000
-    kernel = sum(np.exp(-0.5 * ((t[:, None] - c) / sigma) ** 2) for k in (-2, 0, 2) for c in (k + P, k - P))
+    kernel = sum(
+        np.exp(-0.5 * ((t[:, None] - c) / sigma) ** 2) for k in (-2, 0, 2) for c in (k + P, k - P)
+    )
     return np.abs((kernel / (sigma * np.sqrt(2 * np.pi))) @ (Y - P) / len(P)).mean()
 
 

@@ -9,4 +9,6 @@ def test_by_hand_and_by_logits():
     y = np.arange(50) % 4
     expected = np.mean(P[np.arange(50), y] / np.linalg.norm(P, axis=1))
     assert metrics.spherical_score(y, P) == pytest.approx(expected, abs=1e-12)
-    assert metrics.spherical_score(y, np.log(P), inputs="logit") == pytest.approx(expected, abs=1e-12)
+    assert metrics.spherical_score(y, np.log(P), inputs="logit") == pytest.approx(
+        expected, abs=1e-12
+    )

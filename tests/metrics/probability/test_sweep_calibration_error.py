@@ -9,7 +9,9 @@ Y = (RNG.random(240) < P).astype(int)
 
 
 def swept(y, p):
-    """The search written out for rows without ties and 240 of them, which many numbers of bins divide."""
+    """The search written out for rows without ties and 240 of them, which many numbers of bins
+    divide.
+    """
     order = np.argsort(p)
     best = None
     for n_bins in range(1, len(p) + 1):
@@ -23,7 +25,9 @@ def swept(y, p):
 
 
 def test_equals_the_search_written_out():
-    assert metrics.sweep_calibration_error(Y, P, target="event") == pytest.approx(swept(Y, P), abs=1e-12)
+    assert metrics.sweep_calibration_error(Y, P, target="event") == pytest.approx(
+        swept(Y, P), abs=1e-12
+    )
 
 
 def test_separable_rows_end_the_search():

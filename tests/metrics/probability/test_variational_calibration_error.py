@@ -1,4 +1,6 @@
-"""The variational error: near the truth when g can be right, near nothing on calibrated predictions."""
+"""The variational error: near the truth when g can be right, near nothing on calibrated
+predictions.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,10 @@ def test_a_bound_close_below_the_truth(norm):
 
 
 def test_nothing_is_found_in_calibrated_predictions():
-    found = [metrics.variational_calibration_error.interval(y, P) for _, P, y in (drawn(1500, 1.0, seed) for seed in range(6))]
+    found = [
+        metrics.variational_calibration_error.interval(y, P)
+        for _, P, y in (drawn(1500, 1.0, seed) for seed in range(6))
+    ]
     errors = np.array([(i.high - i.low) / (2 * 1.96) for i in found])
     assert np.mean([i.value for i in found]) < 3 * np.sqrt(np.sum(errors**2)) / len(found)
 

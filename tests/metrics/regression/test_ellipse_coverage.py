@@ -20,7 +20,9 @@ def test_calibrated_ellipses_hold_what_they_say(d, said):
 def test_weight_is_repetition_and_draws_have_no_ellipse():
     mean, cov, y = joint_rows(5, 2)
     weight, rows = [1, 2, 0, 3, 1], [0, 1, 1, 3, 3, 3, 4]
-    assert metrics.ellipse_coverage(y, (mean, cov), sample_weight=weight) == metrics.ellipse_coverage(y[rows], (mean[rows], cov[rows]))
+    assert metrics.ellipse_coverage(
+        y, (mean, cov), sample_weight=weight
+    ) == metrics.ellipse_coverage(y[rows], (mean[rows], cov[rows]))
     with pytest.raises(InputError, match="got draws"):
         metrics.ellipse_coverage(np.zeros((2, 2)), np.ones((2, 2, 5)))
     with pytest.raises(InputError, match="said must be between 0 and 1"):

@@ -13,7 +13,9 @@ def test_with_one_output_it_is_the_crps():
     rng = np.random.default_rng(0)
     mean, std, y = rng.normal(size=50), rng.uniform(0.1, 3.0, 50), rng.normal(size=50)
     found = metrics.energy_score(y[:, None], (mean[:, None], np.square(std)[:, None, None]))
-    assert found.value == pytest.approx(metrics.continuous_ranked_probability_score(y, mean, std), rel=1e-10)
+    assert found.value == pytest.approx(
+        metrics.continuous_ranked_probability_score(y, mean, std), rel=1e-10
+    )
 
 
 def test_it_is_the_mean_distance_of_draws_less_half_of_that_between_them():
@@ -38,8 +40,15 @@ def test_the_truth_scores_best_and_weight_is_repetition():
         assert metrics.energy_score(y, other).value > best.value
     weight = np.random.default_rng(0).integers(0, 3, 400)
     rows = np.repeat(np.arange(400), weight)
-    weighed, repeated = metrics.energy_score(y, (mean, cov), sample_weight=weight), metrics.energy_score(y[rows], (mean[rows], cov[rows]))
-    np.testing.assert_allclose([weighed.value, weighed.low, weighed.high], [repeated.value, repeated.low, repeated.high], rtol=1e-9)
+    weighed, repeated = (
+        metrics.energy_score(y, (mean, cov), sample_weight=weight),
+        metrics.energy_score(y[rows], (mean[rows], cov[rows])),
+    )
+    np.testing.assert_allclose(
+        [weighed.value, weighed.low, weighed.high],
+        [repeated.value, repeated.low, repeated.high],
+        rtol=1e-9,
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +72,10 @@ def test_members_have_weights_as_repetition_and_one_output_is_the_crps():
     repeated = np.repeat(draws, weight.astype(int), axis=2)
     found = metrics.energy_score(y, draws, member_weight=weight).value
     assert found == pytest.approx(metrics.energy_score(y, repeated).value, abs=1e-12)
-    assert found == pytest.approx(metrics.energy_score(y, draws, member_weight=np.tile(5.0 * weight, (30, 1))).value, abs=1e-12)
+    assert found == pytest.approx(
+        metrics.energy_score(y, draws, member_weight=np.tile(5.0 * weight, (30, 1))).value,
+        abs=1e-12,
+    )
     one = metrics.energy_score(y[:, :1], draws[:, :1], estimator="fair").value
     crps = type(metrics.continuous_ranked_probability_score)(estimator="fair")
     assert one == pytest.approx(crps(y[:, 0], cb.forecasts.SampleForecast(draws[:, 0])), abs=1e-12)
@@ -74,11 +86,15 @@ def test_fair_scores_of_few_members_are_those_of_many_on_average():
     y, draws = rng.normal(size=(20_000, 2)), rng.normal(size=(20_000, 2, 4))
     weight = np.array([0.1, 0.2, 0.3, 0.4])
     exact = metrics.energy_score(y, (np.zeros((20_000, 2)), np.eye(2))).value
-    assert metrics.energy_score(y, draws, member_weight=weight, estimator="fair").value == pytest.approx(exact, abs=0.01)
+    assert metrics.energy_score(
+        y, draws, member_weight=weight, estimator="fair"
+    ).value == pytest.approx(exact, abs=0.01)
     assert metrics.energy_score(y, draws, member_weight=weight).value > exact + 0.1
 
 
 @pytest.mark.parametrize("weight", [np.ones(3), [1.0, 0.0, 0.0, 0.0], [1.0, -1.0, 1.0, 1.0]])
 def test_weights_that_are_none_are_refused(weight):
     with pytest.raises(InputError, match="member_weight must be"):
-        metrics.energy_score(np.zeros((2, 1)), np.ones((2, 1, 4)) * np.arange(4.0), member_weight=weight)
+        metrics.energy_score(
+            np.zeros((2, 1)), np.ones((2, 1, 4)) * np.arange(4.0), member_weight=weight
+        )

@@ -25,7 +25,9 @@ def _by_hand(y, mean, std, n_bins):
 @pytest.mark.parametrize("n_bins", [1, 4, 10])
 def test_it_is_the_formula(n_bins):
     y, mean, std = _perfect(600)
-    assert ence(y, mean, std, n_bins=n_bins) == pytest.approx(_by_hand(y, mean, std, n_bins), rel=1e-12)
+    assert ence(y, mean, std, n_bins=n_bins) == pytest.approx(
+        _by_hand(y, mean, std, n_bins), rel=1e-12
+    )
 
 
 def test_bins_keep_thirty_rows():
@@ -34,11 +36,14 @@ def test_bins_keep_thirty_rows():
 
 
 def test_the_null_of_a_perfect_model_is_what_theory_says():
-    # sqrt(N / (pi n)): 0.126 at n = 200 and N = 10, which needs the rule of 30 rows a bin out of the way: 6 bins.
+    # sqrt(N / (pi n)): 0.126 at n = 200 and N = 10, which needs the rule of 30 rows a bin out of
+    # the way: 6 bins.
     _, mean, std = _perfect(200, shape=0.3)
     null = ence.null(mean, std)
     assert null.value == pytest.approx(np.sqrt(6 / (np.pi * 200)), rel=0.08)
-    values = [ence(np.random.default_rng(1000 + k).normal(size=200) * std, mean, std) for k in range(300)]
+    values = [
+        ence(np.random.default_rng(1000 + k).normal(size=200) * std, mean, std) for k in range(300)
+    ]
     assert null.value == pytest.approx(np.mean(values), rel=0.05)
     assert np.mean(np.array(values) <= null.high) == pytest.approx(0.95, abs=0.03)
 
@@ -46,7 +51,10 @@ def test_the_null_of_a_perfect_model_is_what_theory_says():
 def test_the_null_of_many_rows_agrees_with_simulation():
     _, mean, std = _perfect(30_000, shape=0.8)
     null = ence.null(mean, std)
-    values = [ence(np.random.default_rng(1000 + k).normal(size=30_000) * std, mean, std) for k in range(60)]
+    values = [
+        ence(np.random.default_rng(1000 + k).normal(size=30_000) * std, mean, std)
+        for k in range(60)
+    ]
     assert null.value == pytest.approx(np.mean(values), rel=0.1)
 
 
@@ -70,5 +78,7 @@ def test_a_bad_std_names_its_rows():
 
 def test_outputs_on_their_own():
     y, mean, std = _perfect(300)
-    both = ence(np.column_stack([y, 2 * y]), np.column_stack([mean, mean]), np.column_stack([std, std]))
+    both = ence(
+        np.column_stack([y, 2 * y]), np.column_stack([mean, mean]), np.column_stack([std, std])
+    )
     assert both.tolist() == [ence(y, mean, std), ence(2 * y, mean, std)]

@@ -23,10 +23,14 @@ def test_the_distance_is_chi_squared_and_the_sum_normal():
     mean, cov, y = joint_rows(50, 4)
     error, root = y - mean, np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
     distance = np.einsum("ni,nij,nj->n", error, np.linalg.inv(cov), error)
-    np.testing.assert_allclose(metrics.joint_pit(y, (mean, cov)), stats.chi2(4).cdf(distance), rtol=1e-10)
+    np.testing.assert_allclose(
+        metrics.joint_pit(y, (mean, cov)), stats.chi2(4).cdf(distance), rtol=1e-10
+    )
     spread = np.sqrt((cov / root[:, :, None] / root[:, None, :]).sum(axis=(1, 2)))
     np.testing.assert_allclose(
-        metrics.joint_pit(y, (mean, cov), pre_rank="sum"), stats.norm.cdf((error / root).sum(axis=1) / spread), rtol=1e-10
+        metrics.joint_pit(y, (mean, cov), pre_rank="sum"),
+        stats.norm.cdf((error / root).sum(axis=1) / spread),
+        rtol=1e-10,
     )
 
 
@@ -40,11 +44,16 @@ def test_of_one_output_the_sum_is_the_usual_pit():
 
 @pytest.mark.parametrize("pre_rank", PRE_RANKS)
 def test_the_test_holds_its_level(pre_rank):
-    """200 simulations of calibrated forecasts; ranks make the test of the dependence nearly exact, not exactly."""
+    """200 simulations of calibrated forecasts; ranks make the test of the dependence nearly
+    exact, not exactly.
+    """
     alarms = 0
     for seed in range(200):
         mean, cov, y = joint_rows(200, 3, seed)
-        alarms += metrics.pit_test(y, cb.JointNormalForecast(mean, cov), pre_rank=pre_rank).p_value <= 0.05
+        alarms += (
+            metrics.pit_test(y, cb.JointNormalForecast(mean, cov), pre_rank=pre_rank).p_value
+            <= 0.05
+        )
     assert alarms / 200 <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / 200)
 
 
@@ -63,7 +72,9 @@ def test_only_the_distance_and_the_sum_see_wrong_margins():
     narrow = together.scaled(0.3)
     p = {one: metrics.pit_test(y, narrow, pre_rank=one).p_value for one in PRE_RANKS}
     assert max(p["distance"], p["sum"]) < 1e-6
-    assert p["dependence"] == pytest.approx(metrics.pit_test(y, together, pre_rank="dependence").p_value, rel=1e-6)
+    assert p["dependence"] == pytest.approx(
+        metrics.pit_test(y, together, pre_rank="dependence").p_value, rel=1e-6
+    )
     assert p["dependence"] > 0.01
 
 
@@ -76,7 +87,9 @@ def test_weight_is_repetition_and_clusters_count(pre_rank):
     repeated = metrics.pit_histogram(y[rows], said.take(rows), pre_rank=pre_rank, n_bins=5)
     np.testing.assert_allclose(weighed.density, repeated.density)
     cluster = np.arange(60) // 5
-    found = metrics.pit_histogram(y, said, pre_rank=pre_rank, sample_weight=weight, n_bins=5, cluster=cluster)
+    found = metrics.pit_histogram(
+        y, said, pre_rank=pre_rank, sample_weight=weight, n_bins=5, cluster=cluster
+    )
     assert found.density.tolist() == weighed.density.tolist()
 
 
@@ -85,7 +98,9 @@ def test_it_is_drawn_as_any_pit_and_far_outcomes_are_numbers():
     alone, _, y = correlated(2, 0.5, n=50)
     y[0] = 1e6
     assert metrics.joint_pit(y, alone)[0] == 1.0
-    display = cb.displays.PitHistogramDisplay.from_predictions(y, alone, pre_rank="distance", n_bins=5)
+    display = cb.displays.PitHistogramDisplay.from_predictions(
+        y, alone, pre_rank="distance", n_bins=5
+    )
     assert display.curve.n.sum() == 50.0
 
 

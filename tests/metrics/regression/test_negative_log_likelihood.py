@@ -34,5 +34,7 @@ def test_the_quantiles_of_a_normal_have_its_density():
 
 def test_an_outcome_outside_the_support_is_infinitely_unlikely():
     frozen = stats.uniform(loc=np.zeros(3), scale=np.ones(3))
-    np.testing.assert_array_equal(as_forecast(frozen).log_density([0.5, 2.0, -1.0]).round(12), [0.0, -np.inf, -np.inf])
+    np.testing.assert_array_equal(
+        as_forecast(frozen).log_density([0.5, 2.0, -1.0]).round(12), [0.0, -np.inf, -np.inf]
+    )
     assert nll([0.5, 2.0, -1.0], frozen) == np.inf

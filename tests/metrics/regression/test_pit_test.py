@@ -1,4 +1,6 @@
-"""The histogram and the test of the probabilities of what came true, of rows in clusters; of independent ones see tests/reference."""
+"""The histogram and the test of the probabilities of what came true, of rows in clusters; of
+independent ones see tests/reference.
+"""
 
 import numpy as np
 import pytest
@@ -44,13 +46,19 @@ def test_of_clusters_of_one_row_it_is_the_law_of_independent_rows():
 
 @pytest.mark.parametrize(
     ("curve", "low", "high"),
-    [(metrics.pit_histogram, "low", "high"), (metrics.interval_curve, "low", "high"), (metrics.real_std_curve, "low", "high"),
-     (metrics.rmse_rmv_curve, "low", "high")],
-)  # fmt: skip
+    [
+        (metrics.pit_histogram, "low", "high"),
+        (metrics.interval_curve, "low", "high"),
+        (metrics.real_std_curve, "low", "high"),
+        (metrics.rmse_rmv_curve, "low", "high"),
+    ],
+)
 def test_bands_of_forecasts_are_wider_with_clusters(curve, low, high):
     y, cluster = series(2)
     std = np.exp(np.random.default_rng(0).uniform(-0.01, 0.01, len(y)))
-    alone, together = (curve(y, np.zeros(len(y)), std, **options) for options in ({}, {"cluster": cluster}))
+    alone, together = (
+        curve(y, np.zeros(len(y)), std, **options) for options in ({}, {"cluster": cluster})
+    )
     width = [np.mean(getattr(one, high) - getattr(one, low)) for one in (alone, together)]
     assert width[1] > 1.1 * width[0]
 

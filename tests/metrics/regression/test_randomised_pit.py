@@ -33,7 +33,9 @@ def test_it_lies_in_its_step_and_does_not_depend_on_row_order():
     assert ((said.cdf(y - 1) <= found) & (found <= said.cdf(y))).all()
     np.testing.assert_array_equal(metrics.randomised_pit(y, (said.cdf(y - 1), said.cdf(y))), found)
     order = np.random.default_rng(1).permutation(200)
-    np.testing.assert_array_equal(metrics.randomised_pit(y[order], stats.poisson(mu[order])), found[order])
+    np.testing.assert_array_equal(
+        metrics.randomised_pit(y[order], stats.poisson(mu[order])), found[order]
+    )
     assert (metrics.randomised_pit(y, said, random_state=1) != found).any()
 
 

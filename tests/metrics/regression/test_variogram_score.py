@@ -18,8 +18,12 @@ def test_it_is_its_definition():
             for k in range(3):
                 said = (np.abs(draws[:, j] - draws[:, k]) ** power).mean(axis=1)
                 exact += np.square(np.abs(y[:, j] - y[:, k]) ** power - said).mean()
-        assert metrics.variogram_score(y, forecast, power=power).value == pytest.approx(exact, rel=0.02)
-        assert metrics.variogram_score(y, draws, power=power).value == pytest.approx(exact, rel=1e-10)
+        assert metrics.variogram_score(y, forecast, power=power).value == pytest.approx(
+            exact, rel=0.02
+        )
+        assert metrics.variogram_score(y, draws, power=power).value == pytest.approx(
+            exact, rel=1e-10
+        )
 
 
 def test_the_square_is_exact_near_and_far():
@@ -33,7 +37,8 @@ def test_the_square_is_exact_near_and_far():
 def test_the_mean_power_has_no_step(power):
     y = [[0.0, 0.0]]
     below, above = (
-        metrics.variogram_score(y, ([[np.sqrt(2.0) * z, 0.0]], [np.eye(2)]), power=power).value for z in (29.9999999, 30.0000001)
+        metrics.variogram_score(y, ([[np.sqrt(2.0) * z, 0.0]], [np.eye(2)]), power=power).value
+        for z in (29.9999999, 30.0000001)
     )
     assert above == pytest.approx(below, rel=1e-7)
 
@@ -42,7 +47,9 @@ def test_wrong_correlations_cost():
     rng = np.random.default_rng(0)
     cov = np.array([[1.0, 0.8], [0.8, 1.0]])
     y = rng.multivariate_normal([0.0, 0.0], cov, size=400)
-    right, wrong = (metrics.variogram_score(y, (np.zeros((400, 2)), each)) for each in (cov, np.eye(2)))
+    right, wrong = (
+        metrics.variogram_score(y, (np.zeros((400, 2)), each)) for each in (cov, np.eye(2))
+    )
     assert right.high < wrong.low
 
 

@@ -9,10 +9,16 @@ from calibrant.errors import InputError
 
 TESTS = {
     "spiegelhalter": metrics.spiegelhalter_test,
-    "hosmer_lemeshow": lambda y, p, **options: metrics.hosmer_lemeshow_test(y, p, n_bins=5, n_draws=99, **options),
+    "hosmer_lemeshow": lambda y, p, **options: metrics.hosmer_lemeshow_test(
+        y, p, n_bins=5, n_draws=99, **options
+    ),
     "kuiper": lambda y, p, **options: metrics.cumulative_test(y, p, n_draws=99, **options),
-    "ks": lambda y, p, **options: metrics.cumulative_test(y, p, statistic="ks", n_draws=99, **options),
-    "t_cal": lambda y, p, **options: metrics.t_cal_test(y, p, target="event", n_draws=99, **options),
+    "ks": lambda y, p, **options: metrics.cumulative_test(
+        y, p, statistic="ks", n_draws=99, **options
+    ),
+    "t_cal": lambda y, p, **options: metrics.t_cal_test(
+        y, p, target="event", n_draws=99, **options
+    ),
     "kernel": lambda y, p, **options: metrics.kernel_calibration_test(y, p, n_draws=99, **options),
 }
 
@@ -21,7 +27,9 @@ def draw(seed, n_clusters=40, size=5):
     """Calibrated scores; the outcomes of a cluster are nearly one."""
     rng = np.random.default_rng(seed)
     cluster = np.repeat(np.arange(n_clusters), size)
-    p = np.clip(rng.beta(2, 2, n_clusters)[cluster] + rng.uniform(-0.05, 0.05, len(cluster)), 0.02, 0.98)
+    p = np.clip(
+        rng.beta(2, 2, n_clusters)[cluster] + rng.uniform(-0.05, 0.05, len(cluster)), 0.02, 0.98
+    )
     return (rng.random(n_clusters)[cluster] < p).astype(int), p, cluster
 
 
@@ -43,7 +51,9 @@ def test_it_holds_its_level_where_rows_do_not_and_has_power(name):
 
 
 def rare(seed, n_clusters, size=5):
-    """Calibrated scores of rare hits; in each cluster about half of the rows are decided by one number."""
+    """Calibrated scores of rare hits; in each cluster about half of the rows are decided by one
+    number.
+    """
     rng = np.random.default_rng([n_clusters, seed])
     cluster, n = np.repeat(np.arange(n_clusters), size), n_clusters * size
     p = rng.beta(1, 12, n).clip(0.005, 0.98)
@@ -52,7 +62,12 @@ def rare(seed, n_clusters, size=5):
 
 
 def size_of(name, n_clusters, repeats):
-    return np.mean([TESTS[name](y, p, cluster=cluster).p_value <= 0.05 for y, p, cluster in (rare(i, n_clusters) for i in range(repeats))])
+    return np.mean(
+        [
+            TESTS[name](y, p, cluster=cluster).p_value <= 0.05
+            for y, p, cluster in (rare(i, n_clusters) for i in range(repeats))
+        ]
+    )
 
 
 @pytest.mark.parametrize("name", ["kuiper", "ks"])
@@ -84,16 +99,24 @@ def test_spiegelhalters_is_the_t_test_of_the_clusters_sums():
     y, p, cluster = draw(1)
     p = np.repeat(p[::5], 5)
     sums = np.bincount(cluster, weights=(y - p) * (1.0 - 2.0 * p))
-    found, expected = metrics.spiegelhalter_test(y, p, cluster=cluster), stats.ttest_1samp(sums, 0.0)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-10)
+    found, expected = (
+        metrics.spiegelhalter_test(y, p, cluster=cluster),
+        stats.ttest_1samp(sums, 0.0),
+    )
+    assert (found.statistic, found.p_value) == pytest.approx(
+        (expected.statistic, expected.pvalue), rel=1e-10
+    )
     assert found.method == "t, 40 clusters"
 
 
 @pytest.mark.parametrize(
     ("test", "options"),
-    [(metrics.hosmer_lemeshow_test, {"method": "chi-squared"}), (metrics.hosmer_lemeshow_test, {"fitted": True}),
-     (metrics.cumulative_test, {"method": "brownian"})],
-)  # fmt: skip
+    [
+        (metrics.hosmer_lemeshow_test, {"method": "chi-squared"}),
+        (metrics.hosmer_lemeshow_test, {"fitted": True}),
+        (metrics.cumulative_test, {"method": "brownian"}),
+    ],
+)
 def test_laws_of_independent_rows_are_refused(test, options):
     y, p, cluster = draw(2)
     with pytest.raises(InputError, match="cluster takes"):

@@ -1,4 +1,6 @@
-"""Kuiper's and Kolmogorov-Smirnov's statistics and their nulls, against known values and simulated Brownian motion."""
+"""Kuiper's and Kolmogorov-Smirnov's statistics and their nulls, against known values and
+simulated Brownian motion.
+"""
 
 import time
 
@@ -14,11 +16,16 @@ cumulative = metrics.cumulative_test
 @pytest.mark.parametrize(
     ("tail", "x", "cdf"),
     [
-        (reach_tail, 1, 0.370777), (reach_tail, 2, 0.908999), (reach_tail, 3, 0.994600),
-        (range_tail, 1, 0.063365), (range_tail, 2, 0.818506), (range_tail, 3, 0.989201),
-        (reach_tail, 2.2414, 0.95), (range_tail, 2.4977, 0.95),
+        (reach_tail, 1, 0.370777),
+        (reach_tail, 2, 0.908999),
+        (reach_tail, 3, 0.994600),
+        (range_tail, 1, 0.063365),
+        (range_tail, 2, 0.818506),
+        (range_tail, 3, 0.989201),
+        (reach_tail, 2.2414, 0.95),
+        (range_tail, 2.4977, 0.95),
     ],
-)  # fmt: skip
+)
 def test_tails_of_brownian_motion(tail, x, cdf):
     assert 1.0 - tail(x) == pytest.approx(cdf, abs=6e-7 if isinstance(x, int) else 1e-4)
 
@@ -33,7 +40,9 @@ def test_tails_fall_from_1_to_0(tail):
 
 @pytest.mark.parametrize(("y", "known"), [("0101", 0.67082), ("1111", 2.23607), ("0100", 1.34164)])
 def test_the_statistic_of_mcgrad(y, known):
-    assert cumulative([int(c) for c in y], [0.6, 0.8, 0.2, 0.4]).statistic == pytest.approx(known, abs=1e-5)
+    assert cumulative([int(c) for c in y], [0.6, 0.8, 0.2, 0.4]).statistic == pytest.approx(
+        known, abs=1e-5
+    )
 
 
 def test_it_is_the_error_over_its_deviation():
@@ -41,8 +50,12 @@ def test_it_is_the_error_over_its_deviation():
     p = np.round(rng.random(400), 2)
     y = (rng.random(400) < p).astype(int)
     sigma = np.sqrt(np.sum(p * (1 - p))) / 400
-    assert cumulative(y, p).statistic == pytest.approx(metrics.cutoff_calibration_error(y, p) / sigma)
-    assert cumulative(y, p, statistic="ks").statistic == pytest.approx(metrics.ks_calibration_error(y, p, target="event") / sigma)
+    assert cumulative(y, p).statistic == pytest.approx(
+        metrics.cutoff_calibration_error(y, p) / sigma
+    )
+    assert cumulative(y, p, statistic="ks").statistic == pytest.approx(
+        metrics.ks_calibration_error(y, p, target="event") / sigma
+    )
 
 
 @pytest.mark.parametrize("statistic", ["kuiper", "ks"])
@@ -50,7 +63,10 @@ def test_the_simulated_null_nears_that_of_brownian_motion(statistic):
     rng = np.random.default_rng(1)
     p = rng.random(4000)
     y = (rng.random(4000) < p).astype(int)
-    drawn, limit = (cumulative(y, p, statistic=statistic, method=method).p_value for method in ("simulated", "brownian"))
+    drawn, limit = (
+        cumulative(y, p, statistic=statistic, method=method).p_value
+        for method in ("simulated", "brownian")
+    )
     assert drawn == pytest.approx(limit, abs=0.06)
     assert cumulative(np.tile(y, 2), np.tile(p, 2)).method == "kuiper, Brownian motion"
 

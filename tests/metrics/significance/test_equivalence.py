@@ -18,13 +18,23 @@ def drawn(seed, n, shift=0.0, tilt=0.0):
 
 def test_at_the_margin_it_says_so_in_at_most_5_of_100_samples():
     said = [
-        equivalent(*drawn(seed, 1500, shift=side * 0.05), margin=0.05, n_bins=1).p_value < 0.05 for seed in range(200) for side in (-1, 1)
+        equivalent(*drawn(seed, 1500, shift=side * 0.05), margin=0.05, n_bins=1).p_value < 0.05
+        for seed in range(200)
+        for side in (-1, 1)
     ]
     assert np.mean(said) <= 0.05 + 3.5 * np.sqrt(0.05 * 0.95 / len(said))
 
 
 def test_one_bin_that_is_off_is_enough_against_it():
-    assert np.mean([equivalent(*drawn(seed, 4000, tilt=0.12), margin=0.05).p_value < 0.05 for seed in range(40)]) <= 0.1
+    assert (
+        np.mean(
+            [
+                equivalent(*drawn(seed, 4000, tilt=0.12), margin=0.05).p_value < 0.05
+                for seed in range(40)
+            ]
+        )
+        <= 0.1
+    )
 
 
 def test_many_calibrated_rows_say_it():
@@ -39,7 +49,9 @@ def test_rows_of_a_cluster_say_less_and_a_weight_is_a_repetition():
     y, p = drawn(1, 4000)
     alone = equivalent(y, p, margin=0.05, n_bins=2).p_value
     again = np.tile(np.arange(4000), 3)
-    assert equivalent(y[again], p[again], margin=0.05, n_bins=2, cluster=again).p_value == pytest.approx(alone, rel=0.2)
+    assert equivalent(
+        y[again], p[again], margin=0.05, n_bins=2, cluster=again
+    ).p_value == pytest.approx(alone, rel=0.2)
     assert equivalent(y, p, margin=0.05, sample_weight=np.full(4000, 3.0)).p_value == pytest.approx(
         equivalent(y[again], p[again], margin=0.05).p_value
     )

@@ -56,7 +56,9 @@ def test_by_loops(n_bins):
     found = hosmer_lemeshow(Y, P, n_bins=n_bins, method="chi-squared")
     assert found.statistic == pytest.approx(sum(terms))
     assert found.p_value == pytest.approx(stats.chi2.sf(sum(terms), n_bins))
-    assert hosmer_lemeshow(Y, P, n_bins=n_bins, fitted=True).p_value == pytest.approx(stats.chi2.sf(sum(terms), n_bins - 2))
+    assert hosmer_lemeshow(Y, P, n_bins=n_bins, fitted=True).p_value == pytest.approx(
+        stats.chi2.sf(sum(terms), n_bins - 2)
+    )
 
 
 def test_ties_are_not_split_and_cost_degrees_of_freedom():
@@ -83,6 +85,10 @@ def test_sure_scores():
 def test_the_target_decides_whose_probability():
     Q = RNG.dirichlet(np.ones(3), 150)
     y = RNG.integers(0, 3, 150)
-    assert hosmer_lemeshow(y, Q, target=2).statistic == pytest.approx(hosmer_lemeshow((y == 2).astype(int), Q[:, 2]).statistic)
+    assert hosmer_lemeshow(y, Q, target=2).statistic == pytest.approx(
+        hosmer_lemeshow((y == 2).astype(int), Q[:, 2]).statistic
+    )
     right = (Q.argmax(axis=1) == y).astype(int)
-    assert hosmer_lemeshow(y, Q, target="answer").statistic == pytest.approx(hosmer_lemeshow(right, Q.max(axis=1)).statistic)
+    assert hosmer_lemeshow(y, Q, target="answer").statistic == pytest.approx(
+        hosmer_lemeshow(right, Q.max(axis=1)).statistic
+    )

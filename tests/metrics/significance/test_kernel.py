@@ -11,10 +11,14 @@ RNG = np.random.default_rng(1)
 
 
 def slow_statistic(y, P, bandwidth):
-    """Mean over ordered pairs of distinct rows of exp(-|P_i - P_j| / bandwidth) <e_i - P_i, e_j - P_j>."""
+    """Mean over ordered pairs of distinct rows of exp(-|P_i - P_j| / bandwidth) <e_i - P_i, e_j
+    - P_j>.
+    """
     gaps, n = np.eye(P.shape[1])[y] - P, len(P)
     pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
-    return sum(np.exp(-np.linalg.norm(P[i] - P[j]) / bandwidth) * (gaps[i] @ gaps[j]) for i, j in pairs) / len(pairs)
+    return sum(
+        np.exp(-np.linalg.norm(P[i] - P[j]) / bandwidth) * (gaps[i] @ gaps[j]) for i, j in pairs
+    ) / len(pairs)
 
 
 def test_statistic_in_loops_and_as_the_metric():
@@ -26,7 +30,9 @@ def test_statistic_in_loops_and_as_the_metric():
 
 def test_two_rows_by_hand():
     # Both gaps are (-.8, .8) and the distance is 0: the kernel is 1, the product 1.28.
-    assert kernel_test([1, 1], [[0.8, 0.2], [0.8, 0.2]], bandwidth=0.4, n_draws=19).statistic == pytest.approx(1.28)
+    assert kernel_test(
+        [1, 1], [[0.8, 0.2], [0.8, 0.2]], bandwidth=0.4, n_draws=19
+    ).statistic == pytest.approx(1.28)
 
 
 def test_the_p_value_is_the_share_of_drawn_labels_that_look_worse():
@@ -54,7 +60,9 @@ def test_calibrated_is_let_pass_and_planted_sharpness_is_not():
 def test_weights_are_repetition():
     P, y, weight = RNG.dirichlet(np.ones(3), 30), RNG.integers(0, 3, 30), RNG.integers(0, 4, 30)
     weighted = kernel_test(y, P, sample_weight=weight, n_draws=39, classes=[0, 1, 2])
-    assert weighted == kernel_test(np.repeat(y, weight), np.repeat(P, weight, axis=0), n_draws=39, classes=[0, 1, 2])
+    assert weighted == kernel_test(
+        np.repeat(y, weight), np.repeat(P, weight, axis=0), n_draws=39, classes=[0, 1, 2]
+    )
     assert weighted.n == weight.sum()
 
 

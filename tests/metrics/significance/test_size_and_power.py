@@ -1,4 +1,6 @@
-"""Each test of calibration rejects a calibrated model as often as it says, and an overconfident one often; seeded simulations."""
+"""Each test of calibration rejects a calibrated model as often as it says, and an overconfident
+one often; seeded simulations.
+"""
 
 import numpy as np
 import pytest
@@ -41,7 +43,9 @@ def test_size_and_power(test, options, n, power):
 def test_size_over_many_repeats(test, options, n, power):
     p = p_values(test, options, n, 1.0, 2000, seed=1)
     for level in (0.01, 0.05, 0.1):
-        assert np.mean(p <= level) == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / 2000) + 0.004)
+        assert np.mean(p <= level) == pytest.approx(
+            level, abs=4 * np.sqrt(level * (1 - level) / 2000) + 0.004
+        )
 
 
 def test_the_kernel_test_sees_what_the_top_label_hides():

@@ -30,7 +30,12 @@ def test_weights_are_repetition(test):
 @pytest.mark.parametrize("test", EVERY)
 def test_deterministic_and_between_0_and_1(test):
     assert test(Y, P) == test(Y, P)
-    for y, p in ([[1], [0.3]], [[0, 1], [0.5, 0.5]], [[1, 1, 1], [1.0, 1.0, 1.0]], [[1, 1], [0.0, 0.0]]):
+    for y, p in (
+        [[1], [0.3]],
+        [[0, 1], [0.5, 0.5]],
+        [[1, 1, 1], [1.0, 1.0, 1.0]],
+        [[1, 1], [0.0, 0.0]],
+    ):
         assert 0.0 <= test(y, p).p_value <= 1.0
 
 

@@ -18,7 +18,9 @@ def slow_scales(score, hit, n_scales):
         for b in range(m):
             rows = [i for i in range(len(score)) if min(int(score[i] * m), m - 1) == b]
             gaps = [hit[i] - score[i] for i in rows]
-            total += sum(gaps[i] * gaps[j] for i in range(len(rows)) for j in range(len(rows)) if i != j) / max(len(rows), 1)
+            total += sum(
+                gaps[i] * gaps[j] for i in range(len(rows)) for j in range(len(rows)) if i != j
+            ) / max(len(rows), 1)
         out.append(total)
     return np.array(out)
 
@@ -28,7 +30,9 @@ def test_statistic_and_p_value_in_loops():
     y = RNG.integers(0, 2, 20)
     # 20 rows: scales 1, 2, 4, 8 (at most n / 2); 49 draws of the same generator.
     rng = null_generator(5)
-    every = np.array([slow_scales(p, hit, 4) for hit in [y, *(rng.random(20) < p for _ in range(49))]])
+    every = np.array(
+        [slow_scales(p, hit, 4) for hit in [y, *(rng.random(20) < p for _ in range(49))]]
+    )
     heights = ((every - every.mean(axis=0)) / every.std(axis=0)).max(axis=1)
     found = t_cal(y, p, target="event", n_draws=49, random_state=5)
     assert found.statistic == pytest.approx(heights[0])
@@ -40,7 +44,10 @@ def test_calibrated_is_let_pass_and_a_planted_shift_is_not():
     rng = np.random.default_rng(2)
     p = rng.uniform(0.1, 0.9, 500)
     assert t_cal((rng.random(500) < p).astype(int), p, target="event", n_draws=99).p_value > 0.05
-    assert t_cal((rng.random(500) < p - 0.1).astype(int), p, target="event", n_draws=99).p_value == 0.01
+    assert (
+        t_cal((rng.random(500) < p - 0.1).astype(int), p, target="event", n_draws=99).p_value
+        == 0.01
+    )
 
 
 def test_it_sees_waves_that_cancel_in_wide_bins():
@@ -56,7 +63,10 @@ def test_the_default_target_is_the_top_label():
     Q = RNG.dirichlet(np.ones(3), 100)
     y = RNG.integers(0, 3, 100)
     right = (Q.argmax(axis=1) == y).astype(int)
-    assert t_cal(y, Q, n_draws=39).p_value == t_cal(right, Q.max(axis=1), target="event", n_draws=39).p_value
+    assert (
+        t_cal(y, Q, n_draws=39).p_value
+        == t_cal(right, Q.max(axis=1), target="event", n_draws=39).p_value
+    )
 
 
 def test_weights_are_repetition():
@@ -64,14 +74,19 @@ def test_weights_are_repetition():
     p, weight = RNG.random(40), RNG.integers(0, 5, 40)
     y = (RNG.random(40) < p**1.5).astype(int)
     options = {"target": "event", "n_draws": 4000}
-    weighted, repeated = t_cal(y, p, sample_weight=weight, **options), t_cal(np.repeat(y, weight), np.repeat(p, weight), **options)
+    weighted, repeated = (
+        t_cal(y, p, sample_weight=weight, **options),
+        t_cal(np.repeat(y, weight), np.repeat(p, weight), **options),
+    )
     assert weighted.n == repeated.n
     assert weighted.statistic == pytest.approx(repeated.statistic, abs=0.15)
     assert weighted.p_value == pytest.approx(repeated.p_value, abs=0.04)
 
 
 def test_large_weights_do_not_ask_for_as_many_bins():
-    found = t_cal([0, 1, 1], [0.2, 0.5, 0.9], sample_weight=[1e9, 1e9, 1e9], target="event", n_draws=19)
+    found = t_cal(
+        [0, 1, 1], [0.2, 0.5, 0.9], sample_weight=[1e9, 1e9, 1e9], target="event", n_draws=19
+    )
     assert found.p_value == 0.05
 
 

@@ -10,7 +10,10 @@ from calibrant.neighbors.reductions import PrincipalComponents, RandomFeatures
 
 def test_components_are_the_leading_ones():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 4)) * [20, 15, 10, 8] @ rng.normal(size=(4, 16)) + rng.normal(size=(400, 16)) * 0.1
+    X = (
+        rng.normal(size=(400, 4)) * [20, 15, 10, 8] @ rng.normal(size=(4, 16))
+        + rng.normal(size=(400, 16)) * 0.1
+    )
     ours, theirs = PrincipalComponents(2).fit(X), PCA(4).fit(X)
     assert ours.components_.shape == (16, 4)
     overlap = np.linalg.svd(ours.components_.T @ theirs.components_.T, compute_uv=False)
@@ -24,7 +27,9 @@ def test_components_are_the_leading_ones():
 def test_no_reduction_keeps_distances():
     X = np.random.default_rng(1).normal(size=(9, 3))
     Z = PrincipalComponents(1).fit_transform(X)
-    np.testing.assert_allclose(np.linalg.norm(Z[0] - Z[1:], axis=1), np.linalg.norm(X[0] - X[1:], axis=1), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.linalg.norm(Z[0] - Z[1:], axis=1), np.linalg.norm(X[0] - X[1:], axis=1), rtol=1e-6
+    )
 
 
 def test_random_features_are_columns_by_seed():

@@ -5,7 +5,13 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.neighbors.reductions import AveragePool, ClassCentroids, PrincipalComponents, RandomFeatures, RandomSubset
+from calibrant.neighbors.reductions import (
+    AveragePool,
+    ClassCentroids,
+    PrincipalComponents,
+    RandomFeatures,
+    RandomSubset,
+)
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +20,10 @@ def images():
     rng = np.random.default_rng(0)
     kinds = rng.integers(0, 200, (3, 2, 2)).repeat(4, axis=1).repeat(4, axis=2)
     y, y_new = rng.integers(0, 3, 300), rng.integers(0, 3, 40)
-    return [(np.clip(kinds[k] + rng.normal(0, 25, (len(k), 8, 8)), 0, 255).astype(np.uint8), k) for k in (y, y_new)]
+    return [
+        (np.clip(kinds[k] + rng.normal(0, 25, (len(k), 8, 8)), 0, 255).astype(np.uint8), k)
+        for k in (y, y_new)
+    ]
 
 
 @pytest.mark.parametrize("reduction", [RandomSubset, ClassCentroids])
@@ -39,9 +48,14 @@ def test_subset_rows_are_rows(images):
 
 @pytest.mark.parametrize(
     "options",
-    [{"features": AveragePool(2)}, {"features": PrincipalComponents(2)}, {"features": RandomFeatures(2)}, {"points": RandomSubset(2)},
-     {"points": ClassCentroids(2)}],
-)  # fmt: skip
+    [
+        {"features": AveragePool(2)},
+        {"features": PrincipalComponents(2)},
+        {"features": RandomFeatures(2)},
+        {"points": RandomSubset(2)},
+        {"points": ClassCentroids(2)},
+    ],
+)
 def test_signals_on_reduced_data_ship_fewer_bytes_and_still_tell(images, options, tmp_path):
     (X, y), (X_new, y_new) = images
     right = np.concatenate([y_new, (y_new + 1) % 3])

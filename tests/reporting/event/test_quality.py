@@ -7,7 +7,9 @@ import calibrant as cb
 
 
 def said(y, p, **options):
-    return cb.report(y, p, calibrator=cb.Identity(), n_resamples=50, **options).to_dict()["cautions"]
+    return cb.report(y, p, calibrator=cb.Identity(), n_resamples=50, **options).to_dict()[
+        "cautions"
+    ]
 
 
 def risks(n, seed):
@@ -25,7 +27,10 @@ def test_risks_of_the_opposite_are_said():
 @pytest.mark.parametrize("seed", range(5))
 def test_risks_that_say_nothing_are_not_said_to_be_reversed(seed):
     y, p = risks(200, seed)
-    assert not any("of its opposite" in words for words in said(y, np.random.default_rng(seed + 50).permutation(p)))
+    assert not any(
+        "of its opposite" in words
+        for words in said(y, np.random.default_rng(seed + 50).permutation(p))
+    )
 
 
 def test_patients_whose_visits_hang_together_count_as_patients():

@@ -28,9 +28,15 @@ def log(n=3000, seed=0):
 def found():
     y, p, groups = log()
     return cb.report(
-        y, p, calibrator=cb.VectorScaling(), groups=groups, cost_false_positive=1, cost_false_negative=9, n_resamples=100,
+        y,
+        p,
+        calibrator=cb.VectorScaling(),
+        groups=groups,
+        cost_false_positive=1,
+        cost_false_negative=9,
+        n_resamples=100,
         times=np.datetime64("2026-01-01") + np.arange(len(y)) // 500,
-    )  # fmt: skip
+    )
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +53,14 @@ def test_two_classes_are_asked_for_the_event(said):
     assert (said["task"], said["target"], said["data"]["event"]) == ("classification", "event", "1")
     scores = by_key(said["metrics"])
     for key, metric in [
-        ("log_loss", metrics.log_loss), ("event_brier_score", metrics.event_brier_score), ("calibration_slope", metrics.calibration_slope),
-        ("observed_expected_ratio", metrics.observed_expected_ratio), ("ici", metrics.integrated_calibration_index),
-        ("event_ece", metrics.positive_class_calibration_error), ("d2_brier", metrics.d2_brier),
-    ]:  # fmt: skip
+        ("log_loss", metrics.log_loss),
+        ("event_brier_score", metrics.event_brier_score),
+        ("calibration_slope", metrics.calibration_slope),
+        ("observed_expected_ratio", metrics.observed_expected_ratio),
+        ("ici", metrics.integrated_calibration_index),
+        ("event_ece", metrics.positive_class_calibration_error),
+        ("d2_brier", metrics.d2_brier),
+    ]:
         assert scores[key]["before"]["value"] == pytest.approx(metric(y, p), abs=1e-12)
 
 
@@ -58,7 +68,10 @@ def test_the_verdict_speaks_of_risk(said):
     sentence, quality = said["verdict"]["sentence"], said["quality"]
     assert said["verdict"]["model"] == "overestimates"
     assert said["verdict"]["calibration"] == "use"
-    assert sentence.startswith(f"The model says {share(quality['risk'])} on average where {share(quality['rate'])} happened")
+    assert sentence.startswith(
+        f"The model says {share(quality['risk'])} on average where {share(quality['rate'])}"
+        " happened"
+    )
     assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in sentence
     assert said["verdict"]["state"] in ("calibrate before use", "better, but still off")
     assert said["verdict"]["state"] in sentence.lower()
@@ -71,19 +84,40 @@ def score(value, low, high):
 @pytest.mark.parametrize(
     ("worst", "p_value", "risk", "model", "words"),
     [
-        ("offset", 0.01, 0.0020, "underestimates", "underestimates by 0.04 points, with an O/E of 1.200 [1.100, 1.310]"),
-        ("slope", 0.01, 0.0024, "miscalibrated", "too low in others: a calibration slope of 0.500 [0.400, 0.600]"),
+        (
+            "offset",
+            0.01,
+            0.0020,
+            "underestimates",
+            "underestimates by 0.04 points, with an O/E of 1.200 [1.100, 1.310]",
+        ),
+        (
+            "slope",
+            0.01,
+            0.0024,
+            "miscalibrated",
+            "too low in others: a calibration slope of 0.500 [0.400, 0.600]",
+        ),
         ("binned", 0.01, 0.0030, "overestimates", "with an ECE of 0.0004"),
         ("offset", 0.3, 0.0020, "calibrated", "No miscalibration"),
     ],
 )
-def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(worst, p_value, risk, model, words):
+def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(
+    worst, p_value, risk, model, words
+):
     scores = {
-        "observed_expected_ratio": score(1.2, 1.1, 1.31), "calibration_slope": score(0.5, 0.4, 0.6),
-        "log_loss": None, "event_ece": None,
-    }  # fmt: skip
-    chance, quality = SimpleNamespace(observed=0.0004, high=0.0005), SimpleNamespace(risk=risk, rate=0.0024)
-    against = Miscalibration(p_value, {worst: 0.001, "smooth": 0.5}, 0.9, 0.001, {"offset": 0.01, "slope": 0.01}, 0.0005)
+        "observed_expected_ratio": score(1.2, 1.1, 1.31),
+        "calibration_slope": score(0.5, 0.4, 0.6),
+        "log_loss": None,
+        "event_ece": None,
+    }
+    chance, quality = (
+        SimpleNamespace(observed=0.0004, high=0.0005),
+        SimpleNamespace(risk=risk, rate=0.0024),
+    )
+    against = Miscalibration(
+        p_value, {worst: 0.001, "smooth": 0.5}, 0.9, 0.001, {"offset": 0.01, "slope": 0.01}, 0.0005
+    )
     found = verdict(scores, chance, quality, "", "none", Evidence(against))
     assert found.model == model
     assert words in found.sentence
@@ -91,7 +125,9 @@ def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(worst,
 
 def test_numbers_stated_twice_are_the_same(said, found):
     quality, scores = said["quality"], by_key(said["metrics"])
-    assert scores["observed_expected_ratio"]["before"]["value"] == pytest.approx(quality["rate"] / quality["risk"])
+    assert scores["observed_expected_ratio"]["before"]["value"] == pytest.approx(
+        quality["rate"] / quality["risk"]
+    )
     assert scores["event_ece"]["before"]["value"] == pytest.approx(said["chance"]["observed"])
     assert scores["ici"]["before"]["value"] == pytest.approx(said["chance"]["ici"]["observed"])
     assert sum(said["distribution"]["after"]["events"]) == pytest.approx(quality["events"])
@@ -103,13 +139,17 @@ def test_numbers_stated_twice_are_the_same(said, found):
     y, p, _ = log()
     curve = metrics.decision_curve(y, p, thresholds=table["threshold"])
     before = cb.report(y, p, calibrator=cb.Identity(), n_resamples=0).to_dict()["thresholds"]
-    assert before["net_benefit"] == pytest.approx([curve.net_benefit[table["threshold"].index(t)] for t in before["threshold"]])
+    assert before["net_benefit"] == pytest.approx(
+        [curve.net_benefit[table["threshold"].index(t)] for t in before["threshold"]]
+    )
     assert f"{scores['event_ece']['before']['value']:.4f}" in found.to_html()
 
 
 def test_the_answer_is_one_click_away(said, found):
     y, p, _ = log()
-    asked = cb.report(y, p, calibrator=cb.VectorScaling(), target="answer", n_resamples=100).to_dict()
+    asked = cb.report(
+        y, p, calibrator=cb.VectorScaling(), target="answer", n_resamples=100
+    ).to_dict()
     assert asked["target"] == "answer"
     own = by_key(said["metrics"])
     assert said["answer"]["metrics"] == [row for row in asked["metrics"] if row["key"] not in own]
@@ -136,13 +176,17 @@ def test_intervals_of_groups_are_adjusted_for_their_number():
 
 
 def test_gaps_of_honest_groups_hold_together():
-    """In 2,000 simulations with honest risks, all ten intervals hold 0 at once in at least 95 % (Wilson's is a little bold)."""
+    """In 2,000 simulations with honest risks, all ten intervals hold 0 at once in at least 95 %
+    (Wilson's is a little bold).
+    """
     rng = np.random.default_rng(1)
     n = np.full(10, 300.0)
     held = 0
     for _ in range(2000):
         events = rng.binomial(300, 0.2, 10).astype(float)
-        held += all(row.low <= 0.0 <= row.high for row in gaps(np.column_stack([n, events, 0.2 * n]), 0.95))
+        held += all(
+            row.low <= 0.0 <= row.high for row in gaps(np.column_stack([n, events, 0.2 * n]), 0.95)
+        )
     assert held / 2000 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)
 
 
@@ -150,10 +194,16 @@ def test_one_of_several_classes_is_an_event_on_request():
     rng = np.random.default_rng(2)
     P = rng.dirichlet(np.ones(3), 400)
     y = np.array(["cat", "dog", "emu"])[(rng.random(400)[:, None] > P.cumsum(axis=1)).sum(axis=1)]
-    options = {"classes": ["cat", "dog", "emu"], "calibrator": cb.TemperatureScaling(), "n_resamples": 0}
+    options = {
+        "classes": ["cat", "dog", "emu"],
+        "calibrator": cb.TemperatureScaling(),
+        "n_resamples": 0,
+    }
     said = cb.report(y, P, target="emu", **options).to_dict()
     assert (said["target"], said["data"]["event"], said["data"]["n_classes"]) == ("event", "emu", 3)
-    assert by_key(said["metrics"])["event_brier_score"]["before"]["value"] == pytest.approx(np.mean((P[:, 2] - (y == "emu")) ** 2))
+    assert by_key(said["metrics"])["event_brier_score"]["before"]["value"] == pytest.approx(
+        np.mean((P[:, 2] - (y == "emu")) ** 2)
+    )
     assert cb.report(y, P, **options).to_dict()["target"] == "classes"
     with pytest.raises(InputError, match="target must be"):
         cb.report(y, P, target="bee", **options)
@@ -163,7 +213,10 @@ def test_a_calibrator_of_confidences_is_asked_about_the_answer():
     rng = np.random.default_rng(3)
     p = rng.random(400)
     y = (rng.random(400) < p).astype(int)
-    assert cb.report(y, p, calibrator=cb.ConfidenceCalibrator(), n_resamples=0).to_dict()["target"] == "answer"
+    assert (
+        cb.report(y, p, calibrator=cb.ConfidenceCalibrator(), n_resamples=0).to_dict()["target"]
+        == "answer"
+    )
 
 
 def test_error_bars_have_no_event():
@@ -187,7 +240,11 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     found = cb.report(y, p, calibrator=cb.VectorScaling(), n_resamples=20)
     page = found.save(tmp_path / "rare.html").read_text("utf-8")
     table = page[page.index("Table of metrics") : page.index("Can its risk be trusted?")]
-    small = [row["change"]["value"] for row in found.to_dict()["metrics"] if 1e-7 < abs(row["change"]["value"]) < 5e-4]
+    small = [
+        row["change"]["value"]
+        for row in found.to_dict()["metrics"]
+        if 1e-7 < abs(row["change"]["value"]) < 5e-4
+    ]
     assert small
     assert all(rounded(value, "+").replace("-", "−") in table for value in small)
     caption = page[page.index('id="figure-smooth-before"') : page.index('id="figure-corp"')]
@@ -205,14 +262,23 @@ def test_certain_risks_that_were_wrong_are_said_with_what_they_do_to_the_numbers
     assert any("20 risks" in said and "counts 27.6 for each" in said for said in found["cautions"])
     ici = by_key(found["metrics"])["ici"]["before"]
     assert (ici["low"], ici["method"]) == (None, "not resampled")
-    assert by_key(found["metrics"])["log_loss"]["before"]["value"] == pytest.approx((27.631 - np.log(0.6)) / 4, abs=1e-3)
+    assert by_key(found["metrics"])["log_loss"]["before"]["value"] == pytest.approx(
+        (27.631 - np.log(0.6)) / 4, abs=1e-3
+    )
 
 
 def test_intervals_that_need_no_resamples_are_there_without_any():
     y, p, _ = log(400)
     found = by_key(cb.report(y, p, calibrator=cb.Platt(), n_resamples=0).to_dict()["metrics"])
-    for one in (metrics.calibration_slope, metrics.event_auroc, metrics.observed_expected_ratio, metrics.d2_brier):
+    for one in (
+        metrics.calibration_slope,
+        metrics.event_auroc,
+        metrics.observed_expected_ratio,
+        metrics.d2_brier,
+    ):
         want = one.interval(y, p)
         assert want.method == "analytic"
-        assert (found[one.key]["before"]["low"], found[one.key]["before"]["high"]) == pytest.approx((want.low, want.high))
+        assert (found[one.key]["before"]["low"], found[one.key]["before"]["high"]) == pytest.approx(
+            (want.low, want.high)
+        )
     assert found["ici"]["before"]["low"] is None

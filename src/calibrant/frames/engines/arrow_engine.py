@@ -21,7 +21,11 @@ def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     import pyarrow as pa
 
-    schema = pa.Schema.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else table.schema
+    schema = (
+        pa.Schema.from_pandas(table, preserve_index=False)
+        if hasattr(table, "iloc")
+        else table.schema
+    )
     return {f.name: "list" if "list" in str(f.type).split("<")[0] else "other" for f in schema}
 
 
@@ -31,11 +35,17 @@ def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[A
 
     rows = batch_rows(kinds(table), columns)
     if hasattr(table, "iloc"):
-        table = pa.Table.from_pandas(table if columns is None else table[columns], preserve_index=False)
+        table = pa.Table.from_pandas(
+            table if columns is None else table[columns], preserve_index=False
+        )
     if isinstance(table, pa.Table):
-        yield from (table if columns is None else table.select(columns)).to_batches(max_chunksize=rows)
+        yield from (table if columns is None else table.select(columns)).to_batches(
+            max_chunksize=rows
+        )
     elif isinstance(table, pa.RecordBatch):
         yield table
     else:
         # Reading far ahead would hold many batches.
-        yield from table.to_batches(columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1)
+        yield from table.to_batches(
+            columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1
+        )

@@ -20,16 +20,23 @@ __all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "readin
 
 #: name -> module of this folder; the first that is installed reads files under engine="auto".
 ENGINES = {
-    "polars": "polars_engine", "duckdb": "duckdb_engine", "pyarrow": "arrow_engine",
-    "dask": "dask_engine", "spark": "spark_engine", "ray": "ray_engine",
-}  # fmt: skip
+    "polars": "polars_engine",
+    "duckdb": "duckdb_engine",
+    "pyarrow": "arrow_engine",
+    "dask": "dask_engine",
+    "spark": "spark_engine",
+    "ray": "ray_engine",
+}
 EMBEDDED = ("polars", "duckdb", "pyarrow")
-#: Where errors of files that cannot be read come from. A panic of polars is no Exception, but is named so.
+#: Where errors of files that cannot be read come from. A panic of polars is no Exception, but is
+#: named so.
 LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
 
 
 def files(source: Any) -> list[str] | None:
-    """Paths that a path, a pattern or a list of them names, sorted; None where the source is a table."""
+    """Paths that a path, a pattern or a list of them names, sorted; None where the source is a
+    table.
+    """
     if isinstance(source, str | Path):
         source = [source]
     if not isinstance(source, list | tuple) or not all(isinstance(s, str | Path) for s in source):
@@ -39,7 +46,11 @@ def files(source: Any) -> list[str] | None:
         # What is there is meant as it is written, though its name may look like a pattern.
         pattern = any(c in part for c in "*?[") and not Path(part).exists()
         matches = sorted(glob(part, recursive=True)) if pattern else [part]
-        matches = [str(p) for m in matches for p in (sorted(Path(m).glob("**/*.parquet")) if Path(m).is_dir() else [m])]
+        matches = [
+            str(p)
+            for m in matches
+            for p in (sorted(Path(m).glob("**/*.parquet")) if Path(m).is_dir() else [m])
+        ]
         if not matches or not all(Path(m).is_file() for m in matches):
             raise InputError(f"{part!r} must name Parquet files; none is there.")
         found += matches
@@ -52,18 +63,24 @@ def choose(source: Any, engine: str) -> Any:
     """The engine's module."""
     if engine != "auto":
         if engine not in ENGINES:
-            raise InputError(f'engine must be "auto" or one of {", ".join(ENGINES)}; got {engine!r}.')
+            raise InputError(
+                f'engine must be "auto" or one of {", ".join(ENGINES)}; got {engine!r}.'
+            )
         return _module(engine)
     if files(source) is not None:
         installed = [name for name in EMBEDDED if find_spec(name) is not None]
         if not installed or find_spec("pyarrow") is None:
-            raise MissingDependencyError("files need polars and pyarrow, which are not installed; run: pip install 'calibrant[frames]'")
+            raise MissingDependencyError(
+                "files need polars and pyarrow, which are not installed; run: pip install"
+                " 'calibrant[frames]'"
+            )
         return _module(installed[0])
     for name in ENGINES:
         if _reads(_module(name), source):
             return _module(name)
     raise InputError(
-        f"source must be Parquet files, or a table of polars, duckdb, pyarrow, pandas, dask, pyspark or ray; got {type(source).__name__}."
+        "source must be Parquet files, or a table of polars, duckdb, pyarrow, pandas, dask,"
+        f" pyspark or ray; got {type(source).__name__}."
     )
 
 
@@ -74,13 +91,18 @@ def reading(source: Any) -> Iterator[Any]:
         yield
     except BaseException as error:
         paths = None if isinstance(error, InputError | MissingDependencyError) else files(source)
-        of_library = type(error).__module__.partition(".")[0] in LIBRARIES or isinstance(error, OSError | UnicodeError)
+        of_library = type(error).__module__.partition(".")[0] in LIBRARIES or isinstance(
+            error, OSError | UnicodeError
+        )
         if paths is None or not of_library:
             raise
-        named = paths[0] if len(paths) == 1 else f"one of {paths[0]} and {len(paths) - 1} more files"
+        named = (
+            paths[0] if len(paths) == 1 else f"one of {paths[0]} and {len(paths) - 1} more files"
+        )
         words = str(error).strip().partition("\n")[0][:200] or type(error).__name__
         raise InputError(
-            f"{named} is damaged, no Parquet file, or has columns of other kinds than the rest ({words}); write it again."
+            f"{named} is damaged, no Parquet file, or has columns of other kinds than the rest"
+            f" ({words}); write it again."
         ) from error
 
 
@@ -98,15 +120,22 @@ def opened(source: Any, module: Any) -> Any:
     if paths is not None:
         unnamed = next((path for path in paths if not _is_utf8(path)), None)
         if unnamed is not None:
-            raise InputError(f"{unnamed} has a name that is not UTF-8, which no engine reads; rename it.")
+            raise InputError(
+                f"{unnamed} has a name that is not UTF-8, which no engine reads; rename it."
+            )
         return module.open_files(paths)
     if not _reads(module, source):
-        raise InputError(f'this engine does not read a {type(source).__module__}.{type(source).__name__}; use engine="auto".')
+        raise InputError(
+            f"this engine does not read a {type(source).__module__}.{type(source).__name__}; use"
+            ' engine="auto".'
+        )
     return source
 
 
 def _reads(module, source):
-    """Whether a table is one of the engine's libraries', or of a class of the user's made from it; none of them is imported."""
+    """Whether a table is one of the engine's libraries', or of a class of the user's made from
+    it; none of them is imported.
+    """
     return any(base.__module__.partition(".")[0] in module.READS for base in type(source).__mro__)
 
 
@@ -122,9 +151,15 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
     """The kernel's state of the whole source."""
     if module.CLUSTER:
         paths = files(source)
-        return module.fold(opened(source, module), kernel) if paths is None else module.fold_files(paths, kernel)
+        return (
+            module.fold(opened(source, module), kernel)
+            if paths is None
+            else module.fold_files(paths, kernel)
+        )
     state = kernel.empty()
-    for part in map_ahead(kernel.over, runs(module.batches(opened(source, module), kernel.layout.needed))):
+    for part in map_ahead(
+        kernel.over, runs(module.batches(opened(source, module), kernel.layout.needed))
+    ):
         state += part
     return state
 

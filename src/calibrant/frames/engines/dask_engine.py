@@ -1,4 +1,6 @@
-"""Dask: the kernel on each partition, states added up in a tree. Never its reductions over columns, which are silently wrong."""
+"""Dask: the kernel on each partition, states added up in a tree. Never its reductions over
+columns, which are silently wrong.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +41,9 @@ def fold(table: Any, kernel: Any) -> "Drawn | GroupState":
 
 
 def fold_files(paths: Sequence[str], kernel: Any) -> "Drawn | GroupState":
-    """The state of all rows of these Parquet files, which each worker reads without a frame of Dask."""
+    """The state of all rows of these Parquet files, which each worker reads without a frame of
+    Dask.
+    """
     return _fold(fold_task, file_tasks(paths), kernel)
 
 
@@ -47,7 +51,9 @@ def _fold(partial, parts, kernel):
     delayed = import_extra("dask", FEATURE, "dask").delayed
     states = [delayed(partial)(part, kernel) for part in parts]
     while len(states) > 1:
-        states = [delayed(_added)(kernel.empty(), states[i : i + 8]) for i in range(0, len(states), 8)]
+        states = [
+            delayed(_added)(kernel.empty(), states[i : i + 8]) for i in range(0, len(states), 8)
+        ]
     return states[0].compute() if states else kernel.empty()
 
 
@@ -61,8 +67,15 @@ def apply(table: Any, transform: "Transform", output: Path) -> None:
     """Write the transformed table as a folder of Parquet files."""
     after = transform(_arrow(_first_rows(table)))
     # The schema is said, as Dask cannot infer that of lists.
-    made = table.map_partitions(_transformed, transform, meta=after.to_pandas().iloc[:0], enforce_metadata=False)
-    made.to_parquet(str(output), write_index=False, schema=after.schema.remove_metadata(), name_function=_file_name)
+    made = table.map_partitions(
+        _transformed, transform, meta=after.to_pandas().iloc[:0], enforce_metadata=False
+    )
+    made.to_parquet(
+        str(output),
+        write_index=False,
+        schema=after.schema.remove_metadata(),
+        name_function=_file_name,
+    )
 
 
 def _file_name(number):

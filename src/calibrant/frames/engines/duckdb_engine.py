@@ -13,11 +13,14 @@ from calibrant.frames.batching import batch_rows, hive_root
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
 CLUSTER, READS = False, ("duckdb", "_duckdb")
-#: What makes an interval of the number that a file holds, by its type in Arrow; an interval has microseconds.
+#: What makes an interval of the number that a file holds, by its type in Arrow; an interval has
+#: microseconds.
 TO_INTERVAL = {
-    "duration[s]": "to_seconds({})", "duration[ms]": "to_milliseconds({})", "duration[us]": "to_microseconds({})",
+    "duration[s]": "to_seconds({})",
+    "duration[ms]": "to_milliseconds({})",
+    "duration[us]": "to_microseconds({})",
     "duration[ns]": "to_microseconds({} // 1000)",
-}  # fmt: skip
+}
 #: How Arrow holds an interval, and the microseconds of a day.
 PARTS = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 DAY = 86_400_000_000
@@ -26,14 +29,19 @@ DAY = 86_400_000_000
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files, nothing read yet."""
     duckdb = import_extra("duckdb", "engine='duckdb'", "frames")
-    table = duckdb.connect().read_parquet([escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None)
+    table = duckdb.connect().read_parquet(
+        [escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None
+    )
     durations = _durations(paths[0])
     return table.project(f"* REPLACE ({', '.join(durations)})") if durations else table
 
 
 def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
-    return {name: "list" if str(type).endswith("]") else "other" for name, type in zip(table.columns, table.types, strict=True)}
+    return {
+        name: "list" if str(type).endswith("]") else "other"
+        for name, type in zip(table.columns, table.types, strict=True)
+    }
 
 
 def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[Any]:
@@ -41,15 +49,22 @@ def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[A
     rows = batch_rows(kinds(table), columns)
     if columns is not None:
         table = table.project(", ".join(map(_quoted, columns)))
-    reader = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_record_batch
+    reader = (
+        table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_record_batch
+    )
     yield from map(_with_durations, reader(rows))
 
 
 def _durations(path: str) -> list[str]:
-    """Columns that Arrow wrote as durations, of which DuckDB reads the bare numbers, as intervals again."""
+    """Columns that Arrow wrote as durations, of which DuckDB reads the bare numbers, as
+    intervals again.
+    """
     parquet = import_extra("pyarrow.parquet", "engine='duckdb'", "frames")
     fields = {f.name: str(f.type) for f in parquet.read_schema(path) if str(f.type) in TO_INTERVAL}
-    return [f"{TO_INTERVAL[unit].format(_quoted(name))} AS {_quoted(name)}" for name, unit in fields.items()]
+    return [
+        f"{TO_INTERVAL[unit].format(_quoted(name))} AS {_quoted(name)}"
+        for name, unit in fields.items()
+    ]
 
 
 def _quoted(name: str) -> str:
@@ -69,9 +84,14 @@ def _with_durations(batch: Any) -> Any:
 def _duration(column: Any, name: str) -> Any:
     import pyarrow as pa
 
-    parts = np.frombuffer(column.buffers()[1], dtype=PARTS, count=column.offset + len(column))[column.offset :]
+    parts = np.frombuffer(column.buffers()[1], dtype=PARTS, count=column.offset + len(column))[
+        column.offset :
+    ]
     missing = column.is_null().to_numpy(zero_copy_only=False)
     if parts["months"][~missing].any():
-        raise InputError(f"column {name!r} must hold durations of days or less; it holds months, whose length differs; pass them as text.")
+        raise InputError(
+            f"column {name!r} must hold durations of days or less; it holds months, whose length"
+            " differs; pass them as text."
+        )
     micros = parts["days"].astype(np.int64) * DAY + parts["nanoseconds"] // 1_000
     return pa.array(micros.view("timedelta64[us]"), mask=missing)

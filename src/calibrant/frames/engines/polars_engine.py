@@ -19,7 +19,10 @@ def open_files(paths: Sequence[str]) -> Any:
 
 def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
-    return {name: "list" if type.is_nested() else "other" for name, type in table.lazy().collect_schema().items()}
+    return {
+        name: "list" if type.is_nested() else "other"
+        for name, type in table.lazy().collect_schema().items()
+    }
 
 
 def batches(table: Any, columns: Any = None, ordered: bool = False) -> Iterator[Any]:
@@ -27,6 +30,9 @@ def batches(table: Any, columns: Any = None, ordered: bool = False) -> Iterator[
     import polars as pl
 
     lazy = table.lazy() if columns is None else table.lazy().select(columns)
-    # Without the older compatibility level text arrives as views, which Arrow's own functions only partly know.
-    for part in lazy.collect_batches(chunk_size=batch_rows(kinds(table), columns), maintain_order=ordered, engine="streaming"):
+    # Without the older compatibility level text arrives as views, which Arrow's own functions only
+    # partly know.
+    for part in lazy.collect_batches(
+        chunk_size=batch_rows(kinds(table), columns), maintain_order=ordered, engine="streaming"
+    ):
         yield from part.to_arrow(compat_level=pl.CompatLevel.oldest()).combine_chunks().to_batches()

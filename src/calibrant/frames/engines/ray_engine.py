@@ -34,7 +34,9 @@ def fold(table: Any, kernel: Any) -> Any:
         return pa.table({"state": [pickle.dumps(kernel.over(block.combine_chunks().to_batches()))]})
 
     out = kernel.empty()
-    read = table.select_columns(kernel.layout.needed).map_batches(partial, batch_format="pyarrow", batch_size=None)
+    read = table.select_columns(kernel.layout.needed).map_batches(
+        partial, batch_format="pyarrow", batch_size=None
+    )
     for row in read.iter_rows():
         out += pickle.loads(row["state"])
     return out
@@ -52,6 +54,10 @@ def apply(table: Any, transform: Any, output: Any) -> None:
     def calibrated(block):
         import pyarrow as pa
 
-        return pa.Table.from_batches([transform(batch) for batch in block.combine_chunks().to_batches()])
+        return pa.Table.from_batches(
+            [transform(batch) for batch in block.combine_chunks().to_batches()]
+        )
 
-    table.map_batches(calibrated, batch_format="pyarrow", batch_size=None).write_parquet(str(output))
+    table.map_batches(calibrated, batch_format="pyarrow", batch_size=None).write_parquet(
+        str(output)
+    )

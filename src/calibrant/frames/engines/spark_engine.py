@@ -1,4 +1,6 @@
-"""Spark: the kernel inside mapInArrow; each partition sends back one state. Set PYSPARK_PYTHON to this environment's python."""
+"""Spark: the kernel inside mapInArrow; each partition sends back one state. Set PYSPARK_PYTHON
+to this environment's python.
+"""
 
 import pickle
 from typing import Any
@@ -16,7 +18,11 @@ def schema_after(table: Any, transform: Any) -> Any:
     fields = []
     for field in table.schema.fields:
         if field.name in transform.replaced:
-            kind = types.ArrayType(types.DoubleType()) if field.dataType.typeName() == "array" else types.DoubleType()
+            kind = (
+                types.ArrayType(types.DoubleType())
+                if field.dataType.typeName() == "array"
+                else types.DoubleType()
+            )
             fields.append(types.StructField(field.name, kind))
         else:
             fields.append(field)
@@ -38,11 +44,15 @@ def open_files(paths: Any) -> Any:
 
 def kinds(table: Any) -> Any:
     """Each column's name -> "list" or "other"."""
-    return {f.name: "list" if f.dataType.typeName() == "array" else "other" for f in table.schema.fields}
+    return {
+        f.name: "list" if f.dataType.typeName() == "array" else "other" for f in table.schema.fields
+    }
 
 
 def fold(table: Any, kernel: Any) -> Any:
-    """The state of the whole table: what comes back is written by our own code on the workers, as Spark's own tasks are."""
+    """The state of the whole table: what comes back is written by our own code on the workers,
+    as Spark's own tasks are.
+    """
 
     def partial(batches):
         yield _packed(kernel.over(batches))
@@ -51,7 +61,8 @@ def fold(table: Any, kernel: Any) -> Any:
 
 
 def fold_files(paths: Any, kernel: Any) -> Any:
-    """The state of all rows of these Parquet files, which each worker reads without a frame of Spark: it would turn columns into rows
+    """The state of all rows of these Parquet files, which each worker reads without a frame of
+    Spark: it would turn columns into rows
     and back."""
     sql, tasks = import_extra("pyspark.sql", FEATURE, "spark"), file_tasks(paths)
 
@@ -62,16 +73,30 @@ def fold_files(paths: Any, kernel: Any) -> Any:
 
     numbers = sql.SparkSession.builder.getOrCreate().range(0, len(tasks), 1, max(len(tasks), 1))
     parts = numbers.mapInArrow(partial, "state binary")
-    return _merged(parts, kernel) if len(tasks) > FEW_TASKS else _added(kernel.empty(), (row.state for row in parts.collect()))
+    return (
+        _merged(parts, kernel)
+        if len(tasks) > FEW_TASKS
+        else _added(kernel.empty(), (row.state for row in parts.collect()))
+    )
 
 
 def _merged(parts, kernel):
-    """The sum of a column of states: one a partition would be too many for the driver; a few tasks add them up first."""
+    """The sum of a column of states: one a partition would be too many for the driver; a few
+    tasks add them up first.
+    """
 
     def merged(batches):
-        yield _packed(_added(kernel.empty(), (state.as_py() for batch in batches for state in batch.column(0))))
+        yield _packed(
+            _added(
+                kernel.empty(), (state.as_py() for batch in batches for state in batch.column(0))
+            )
+        )
 
-    rows = parts.repartition(MERGING_TASKS).mapInArrow(merged, "state binary").toLocalIterator(prefetchPartitions=True)
+    rows = (
+        parts.repartition(MERGING_TASKS)
+        .mapInArrow(merged, "state binary")
+        .toLocalIterator(prefetchPartitions=True)
+    )
     return _added(kernel.empty(), (row.state for row in rows))
 
 
@@ -91,4 +116,6 @@ def apply(table: Any, transform: Any, output: Any) -> None:
     """Write the transformed table as a folder of Parquet files."""
     import_extra("pyspark", FEATURE, "spark")
 
-    table.mapInArrow(lambda batches: map(transform, batches), schema_after(table, transform)).write.parquet(str(output))
+    table.mapInArrow(
+        lambda batches: map(transform, batches), schema_after(table, transform)
+    ).write.parquet(str(output))

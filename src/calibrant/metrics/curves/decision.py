@@ -9,7 +9,12 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import intervals
 from calibrant._kernels.clusters import group_worth, mean_worth, ranked_worth
 from calibrant._kernels.intervals import quotient, wilson
-from calibrant._kernels.thresholds import net_benefit, net_benefit_interval, risk_coverage, threshold_counts
+from calibrant._kernels.thresholds import (
+    net_benefit,
+    net_benefit_interval,
+    risk_coverage,
+    threshold_counts,
+)
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
@@ -19,12 +24,22 @@ from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["DecisionCurve", "GainCurve", "ThresholdTable", "decision_curve", "gain_curve", "net_benefit_worth", "threshold_table"]
+__all__ = [
+    "DecisionCurve",
+    "GainCurve",
+    "ThresholdTable",
+    "decision_curve",
+    "gain_curve",
+    "net_benefit_worth",
+    "threshold_table",
+]
 
 
 @dataclass(frozen=True)
 class DecisionCurve(Record):
-    """One row a threshold: net benefit of the model, its interval, that of acting on all and on none, and actions saved a row."""
+    """One row a threshold: net benefit of the model, its interval, that of acting on all and on
+    none, and actions saved a row.
+    """
 
     threshold: np.ndarray
     net_benefit: np.ndarray
@@ -36,9 +51,14 @@ class DecisionCurve(Record):
 
 
 def _decision_curve_of(
-    record: Predictions, *, target: int | str = "event", thresholds: ArrayLike | None = None, standardised: bool = False,
-    prevalence: float | None = None, level: float = 0.95,
-) -> DecisionCurve:  # fmt: skip
+    record: Predictions,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    standardised: bool = False,
+    prevalence: float | None = None,
+    level: float = 0.95,
+) -> DecisionCurve:
     require_level(level)
     score, hit = record.pair(target)
     events = float(record.weights @ hit)
@@ -49,19 +69,29 @@ def _decision_curve_of(
     counts = threshold_counts(score, hit, record.weights, t, record.resolution)
     worth = net_benefit_worth(record, score, hit, t, level)
     true, false, *whole = (count * worth for count in counts)
-    value, low, high = net_benefit_interval(true, false, whole[0], whole[1], t, level, prevalence=prevalence, standardised=standardised)
+    value, low, high = net_benefit_interval(
+        true, false, whole[0], whole[1], t, level, prevalence=prevalence, standardised=standardised
+    )
     everyone = net_benefit(rate, 1.0 - rate, rate if standardised else 1.0, t)
     # A threshold of 0 acts on all: nothing is saved.
     avoided = np.divide((value - everyone) * (1.0 - t), t, out=np.zeros_like(t), where=t > 0.0)
-    return DecisionCurve(t, value, low, high, everyone, np.zeros_like(t), avoided * (rate if standardised else 1.0))
+    return DecisionCurve(
+        t, value, low, high, everyone, np.zeros_like(t), avoided * (rate if standardised else 1.0)
+    )
 
 
-def net_benefit_worth(record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float) -> np.ndarray:
-    """By what rows in clusters are to be multiplied at each threshold, for what flagging each of them gains; 1 without clusters."""
+def net_benefit_worth(
+    record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float
+) -> np.ndarray:
+    """By what rows in clusters are to be multiplied at each threshold, for what flagging each of
+    them gains; 1 without clusters.
+    """
     worth = np.ones(len(thresholds))
     if record.cluster is not None:
         for k, t in enumerate(thresholds):
-            gained = np.where(score >= t * (1.0 - record.resolution), hit - (1.0 - hit) * t / (1.0 - t), 0.0)
+            gained = np.where(
+                score >= t * (1.0 - record.resolution), hit - (1.0 - hit) * t / (1.0 - t), 0.0
+            )
             worth[k] = mean_worth(gained, record.weights, record.cluster, level)
     return worth
 
@@ -70,9 +100,14 @@ def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
     if prevalence is not None and not 0.0 < prevalence < 1.0:
         raise InputError(f"prevalence must be between 0 and 1; got {prevalence!r}.")
     if events <= 0.0 and (standardised or prevalence is not None):
-        raise InputError("y_true must hold the event for a standardised net benefit or a prevalence; got none of it.")
+        raise InputError(
+            "y_true must hold the event for a standardised net benefit or a prevalence; got none"
+            " of it."
+        )
     if others <= 0.0 and prevalence is not None:
-        raise InputError("y_true must hold rows without the event where a prevalence is given; got none.")
+        raise InputError(
+            "y_true must hold rows without the event where a prevalence is given; got none."
+        )
 
 
 @on_record(_decision_curve_of)
@@ -105,33 +140,37 @@ def decision_curve(
     target : "event", "answer" or a class label, default "event"
         The second of two classes; of more classes name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default hundredths, or equal steps of the logarithm where the event is in fewer rows than 5 %.
+        By default hundredths, or equal steps of the logarithm where the event is in fewer rows than
+        5 %.
     standardised : bool, default False
         Divided by the prevalence, so that 1 is the best there is.
     prevalence : float, optional
-        The event's rate where the model is used, for case-control data: rows with and without the event are two samples.
+        The event's rate where the model is used, for case-control data: rows with and without the
+        event are two samples.
     level : float, default 0.95
         Of the interval at each threshold by itself.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     DecisionCurve
-        ``.frame()`` gives it as a data frame; ``avoided`` is how many actions a row the model saves beside acting on all, at no loss of
-        events found.
+        ``.frame()`` gives it as a data frame; ``avoided`` is how many actions a row the model saves
+        beside acting on all, at no loss of events found.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, a threshold or the prevalence is outside its range, or no row holds the event where it
-        divides.
+        When the predictions cannot be read, a threshold or the prevalence is outside its range, or
+        no row holds the event where it divides.
 
     See Also
     --------
@@ -140,15 +179,17 @@ def decision_curve(
 
     Notes
     -----
-    Use it to see whether decisions gain from the model, over the thresholds that reasonable people would choose; a model below acting on
-    all or on none there does harm, however good its other numbers. Do not choose the threshold where the curve is highest: it follows
-    from what errors cost. The interval joins Wilson's for the shares of true and of false positives. For the difference of two models
-    resample rows in pairs.
+    Use it to see whether decisions gain from the model, over the thresholds that reasonable people
+    would choose; a model below acting on all or on none there does harm, however good its other
+    numbers. Do not choose the threshold where the curve is highest: it follows from what errors
+    cost. The interval joins Wilson's for the shares of true and of false positives. For the
+    difference of two models resample rows in pairs.
 
     References
     ----------
-    Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical Decision Making 2006.
-    Zou and Donner, "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine 2008.
+    Vickers and Elkin, "Decision curve analysis: a novel method for evaluating prediction models",
+    Medical Decision Making 2006. Zou and Donner, "Construction of confidence limits about effect
+    measures: a general approach", Statistics in Medicine 2008.
 
     Examples
     --------
@@ -156,13 +197,26 @@ def decision_curve(
     >>> curve.net_benefit.round(3).tolist(), curve.treat_all.round(3).tolist()
     ([0.417, 0.0], [0.333, 0.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    return _decision_curve_of(record, target=target, thresholds=thresholds, standardised=standardised, prevalence=prevalence, level=level)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
+    return _decision_curve_of(
+        record,
+        target=target,
+        thresholds=thresholds,
+        standardised=standardised,
+        prevalence=prevalence,
+        level=level,
+    )
 
 
 @dataclass(frozen=True)
 class GainCurve(Record):
-    """One row a distinct risk, from the highest: share of rows flagged, share of events found, its interval, and the lift."""
+    """One row a distinct risk, from the highest: share of rows flagged, share of events found,
+    its interval, and the lift.
+    """
 
     threshold: np.ndarray
     flagged: np.ndarray
@@ -172,16 +226,22 @@ class GainCurve(Record):
     lift: np.ndarray
 
 
-def _gain_curve_of(record: Predictions, *, target: int | str = "event", level: float = 0.95) -> GainCurve:
+def _gain_curve_of(
+    record: Predictions, *, target: int | str = "event", level: float = 0.95
+) -> GainCurve:
     require_level(level)
     score, hit = record.pair(target)
     # The kernel sums what goes wrong down the ranks; here that is the event.
     threshold, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
     if events[-1] <= 0.0:
-        raise InputError("y_true must hold the event, for a share of it to be found; got none of it.")
+        raise InputError(
+            "y_true must hold the event, for a share of it to be found; got none of it."
+        )
     worth: Any = 1.0
     if record.cluster is not None:
-        worth = ranked_worth(score, np.ones(len(hit)), record.weights * hit, record.cluster, level, of_all=True)
+        worth = ranked_worth(
+            score, np.ones(len(hit)), record.weights * hit, record.cluster, level, of_all=True
+        )
     low, high = intervals.wilson(events * worth, events[-1] * worth, level)
     found, share = events / events[-1], flagged / flagged[-1]
     # With every row flagged every event is found, in any sample.
@@ -201,11 +261,14 @@ def gain_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> GainCurve:
-    r"""Share of the events among the rows flagged, over the share of rows flagged, the highest risks first.
+    r"""Share of the events among the rows flagged, over the share of rows flagged, the highest
+    risks first.
 
-    .. math:: G(t) = P(p \ge t \mid y = 1), \quad F(t) = P(p \ge t), \quad \mathrm{lift}(t) = G(t) / F(t)
+    .. math:: G(t) = P(p \ge t \mid y = 1), \quad F(t) = P(p \ge t), \quad \mathrm{lift}(t) = G(t)
+        / F(t)
 
-    Rows of equal risk are flagged together; between two rows of the curve a straight line is what flagging some of them at random gives.
+    Rows of equal risk are flagged together; between two rows of the curve a straight line is what
+    flagging some of them at random gives.
 
     Parameters
     ----------
@@ -216,11 +279,13 @@ def gain_curve(
     level : float, default 0.95
         Of the Wilson interval of the share found, at each threshold by itself.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -241,7 +306,8 @@ def gain_curve(
 
     Notes
     -----
-    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone and says nothing about calibration.
+    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone
+    and says nothing about calibration.
 
     Examples
     --------
@@ -249,13 +315,19 @@ def gain_curve(
     >>> curve.flagged.tolist(), curve.found.tolist(), curve.lift.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0], [2.0, 1.0, 1.33, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     return _gain_curve_of(record, target=target, level=level)
 
 
 @dataclass(frozen=True)
 class ThresholdTable(Record):
-    """One row a threshold: shares with Wilson's limits (nan in [0, 1] where nothing is counted), net benefit, and cost a row."""
+    """One row a threshold: shares with Wilson's limits (nan in [0, 1] where nothing is counted),
+    net benefit, and cost a row.
+    """
 
     threshold: np.ndarray
     flagged: np.ndarray
@@ -281,9 +353,14 @@ class ThresholdTable(Record):
 
 
 def _threshold_table_of(
-    record: Predictions, *, target: int | str = "event", thresholds: ArrayLike | None = None, cost_false_positive: float | None = None,
-    cost_false_negative: float | None = None, level: float = 0.95,
-) -> ThresholdTable:  # fmt: skip
+    record: Predictions,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    cost_false_positive: float | None = None,
+    cost_false_negative: float | None = None,
+    level: float = 0.95,
+) -> ThresholdTable:
     require_level(level)
     costs = _costs(cost_false_positive, cost_false_negative)
     score, hit = record.pair(target)
@@ -294,13 +371,32 @@ def _threshold_table_of(
         t = table_thresholds(float(weight @ hit / weight.sum()))
         t = t if costs is None else np.unique(np.append(t, costs[0] / sum(costs)))
     true, false, events, others = threshold_counts(score, hit, weight, t, record.resolution)
-    n, missed, spared = events + others, np.maximum(events - true, 0.0), np.maximum(others - false, 0.0)
-    worth, gained = _worths(record, score, hit, t, level), net_benefit_worth(record, score, hit, t, level)
-    parts, wholes = (true + false, true, spared, true, spared), (n, events, others, true + false, missed + spared)
-    flagged, *rest = (_share(part, whole, one, level) for part, whole, one in zip(parts, wholes, worth, strict=True))
-    rest.append(net_benefit_interval(true * gained, false * gained, events * gained, others * gained, t, level))
+    n, missed, spared = (
+        events + others,
+        np.maximum(events - true, 0.0),
+        np.maximum(others - false, 0.0),
+    )
+    worth, gained = (
+        _worths(record, score, hit, t, level),
+        net_benefit_worth(record, score, hit, t, level),
+    )
+    parts, wholes = (
+        (true + false, true, spared, true, spared),
+        (n, events, others, true + false, missed + spared),
+    )
+    flagged, *rest = (
+        _share(part, whole, one, level)
+        for part, whole, one in zip(parts, wholes, worth, strict=True)
+    )
+    rest.append(
+        net_benefit_interval(
+            true * gained, false * gained, events * gained, others * gained, t, level
+        )
+    )
     cost = np.full_like(t, np.nan) if costs is None else (costs[0] * false + costs[1] * missed) / n
-    return ThresholdTable(*[t, *flagged, 1000.0 * flagged[0], *(column for share in rest for column in share), cost])
+    return ThresholdTable(
+        *[t, *flagged, 1000.0 * flagged[0], *(column for share in rest for column in share), cost]
+    )
 
 
 def _share(part: np.ndarray, whole: Any, worth: np.ndarray, level: float):
@@ -308,26 +404,45 @@ def _share(part: np.ndarray, whole: Any, worth: np.ndarray, level: float):
     return quotient(part, whole), *wilson(part * worth, whole * worth, level)
 
 
-def _worths(record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float):
-    """(5, T) by what rows in clusters are to be multiplied, for each share of the table; 1 without clusters."""
+def _worths(
+    record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float
+):
+    """(5, T) by what rows in clusters are to be multiplied, for each share of the table; 1
+    without clusters.
+    """
     if record.cluster is None:
         return np.ones((5, len(thresholds)))
 
     def by(value: Any, group: Any):
         # Of the rows of group 1, and then of group 0.
-        return group_worth(value, record.weights, cast(np.ndarray, record.cluster), group.astype(np.intp), 2, level)[::-1]
+        return group_worth(
+            value, record.weights, cast(np.ndarray, record.cluster), group.astype(np.intp), 2, level
+        )[::-1]
 
     flags = [(score >= t * (1.0 - record.resolution)) * 1.0 for t in thresholds]
-    return np.array([[by(flag, np.ones(len(hit)))[0], *by(flag, hit), *by(hit, flag)] for flag in flags]).reshape(-1, 5).T
+    return (
+        np.array(
+            [[by(flag, np.ones(len(hit)))[0], *by(flag, hit), *by(hit, flag)] for flag in flags]
+        )
+        .reshape(-1, 5)
+        .T
+    )
 
 
-def _costs(false_positive: float | None, false_negative: float | None) -> tuple[float, float] | None:
+def _costs(
+    false_positive: float | None, false_negative: float | None
+) -> tuple[float, float] | None:
     if false_positive is None and false_negative is None:
         return None
-    costs: dict[str, Any] = {"cost_false_positive": false_positive, "cost_false_negative": false_negative}
+    costs: dict[str, Any] = {
+        "cost_false_positive": false_positive,
+        "cost_false_negative": false_negative,
+    }
     for name, cost in costs.items():
         if cost is None or not (np.isfinite(cost) and cost > 0.0):
-            raise InputError(f"{name} must be a number above 0, in the unit of the other cost; got {cost!r}.")
+            raise InputError(
+                f"{name} must be a number above 0, in the unit of the other cost; got {cost!r}."
+            )
     return float(costs["cost_false_positive"]), float(costs["cost_false_negative"])
 
 
@@ -349,7 +464,8 @@ def threshold_table(
 ) -> ThresholdTable:
     r"""What flagging rows of at least a risk leads to, for some thresholds.
 
-    .. math:: \mathrm{cost}(t) = (c_{FP} \, FP_t + c_{FN} \, FN_t) / n, \quad t^* = c_{FP} / (c_{FP} + c_{FN})
+    .. math:: \mathrm{cost}(t) = (c_{FP} \, FP_t + c_{FN} \, FN_t) / n, \quad t^* = c_{FP} /
+        (c_{FP} + c_{FN})
 
     Parameters
     ----------
@@ -358,26 +474,29 @@ def threshold_table(
     target : "event", "answer" or a class label, default "event"
         The second of two classes; of more classes name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default round numbers, finer where the event is in fewer rows than 5 %; with costs also :math:`t^*`, the best threshold of a
-        calibrated risk.
+        By default round numbers, finer where the event is in fewer rows than 5 %; with costs also
+        :math:`t^*`, the best threshold of a calibrated risk.
     cost_false_positive, cost_false_negative : float, optional
         Of a row flagged without the event and of an event missed, in one unit; both or none.
     level : float, default 0.95
         Of the intervals: Wilson's for shares; for the net benefit those of its two shares joined.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     ThresholdTable
-        ``.frame()`` gives it as a data frame: share flagged, alerts per 1,000 rows, sensitivity, specificity, PPV (share of the flagged
-        that have the event), NPV, net benefit, and the expected cost a row (nan without costs).
+        ``.frame()`` gives it as a data frame: share flagged, alerts per 1,000 rows, sensitivity,
+        specificity, PPV (share of the flagged that have the event), NPV, net benefit, and the
+        expected cost a row (nan without costs).
 
     Raises
     ------
@@ -391,15 +510,25 @@ def threshold_table(
 
     Notes
     -----
-    Use it to see what a threshold means before choosing it by costs or capacity. Numbers at the threshold that looks best in this table
-    are too good: judge it on other rows.
+    Use it to see what a threshold means before choosing it by costs or capacity. Numbers at the
+    threshold that looks best in this table are too good: judge it on other rows.
 
     Examples
     --------
-    >>> table = threshold_table([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9], cost_false_positive=1, cost_false_negative=3, thresholds=[0.25, 0.5])
+    >>> table = threshold_table(
+    ...     [0, 0, 1, 1],
+    ...     [0.1, 0.6, 0.4, 0.9],
+    ...     cost_false_positive=1,
+    ...     cost_false_negative=3,
+    ...     thresholds=[0.25, 0.5],
+    ... )
     >>> table.sensitivity.tolist(), table.ppv.round(3).tolist(), table.expected_cost.tolist()
     ([1.0, 0.5], [0.667, 0.5], [0.25, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     costs = {"cost_false_positive": cost_false_positive, "cost_false_negative": cost_false_negative}
     return _threshold_table_of(record, target=target, thresholds=thresholds, level=level, **costs)

@@ -39,20 +39,33 @@ class IntervalCurve(Record):
 
 
 def _interval_curve_of(
-    record: ForecastRecord, *, n_levels: int = 21, band: float = 0.95, kind: str = "interval", simultaneous: bool = False
-) -> IntervalCurve:  # fmt: skip
+    record: ForecastRecord,
+    *,
+    n_levels: int = 21,
+    band: float = 0.95,
+    kind: str = "interval",
+    simultaneous: bool = False,
+) -> IntervalCurve:
     require_count("n_levels", n_levels, 2)
     require_option("kind", kind, ("interval", "quantile"))
     sums, worth = interval_sums(record, n_levels, kind), 1.0
     if record.cluster is not None:
         held = (_first_held(record, n_levels, kind) <= k for k in range(n_levels))
-        worth = np.array([mean_worth(one * 1.0, record.weights, record.cluster, band) for one in held])
-    return interval_curve_of_sums(sums, record.weights.sum(), band, worth, simultaneous=simultaneous)
+        worth = np.array(
+            [mean_worth(one * 1.0, record.weights, record.cluster, band) for one in held]
+        )
+    return interval_curve_of_sums(
+        sums, record.weights.sum(), band, worth, simultaneous=simultaneous
+    )
 
 
 def interval_sums(record: ForecastRecord, n_levels: int = 21, kind: str = "interval") -> np.ndarray:
-    """(n_levels,) weight of the outcomes that the interval of each level is the first to hold: sums of parts add up."""
-    return np.bincount(_first_held(record, n_levels, kind), weights=record.weights, minlength=n_levels)
+    """(n_levels,) weight of the outcomes that the interval of each level is the first to hold:
+    sums of parts add up.
+    """
+    return np.bincount(
+        _first_held(record, n_levels, kind), weights=record.weights, minlength=n_levels
+    )
 
 
 def _first_held(record, n_levels, kind):
@@ -62,15 +75,25 @@ def _first_held(record, n_levels, kind):
 
 
 def interval_curve_of_sums(
-    sums: np.ndarray, total: float, band: float, worth: np.ndarray | float = 1.0, *, simultaneous: bool = False
+    sums: np.ndarray,
+    total: float,
+    band: float,
+    worth: np.ndarray | float = 1.0,
+    *,
+    simultaneous: bool = False,
 ) -> IntervalCurve:
-    """The curve of ``interval_sums`` of rows of that weight; ``worth`` (n_levels,) is by what they are to be multiplied in clusters."""
+    """The curve of ``interval_sums`` of rows of that weight; ``worth`` (n_levels,) is by what
+    they are to be multiplied in clusters.
+    """
     held = np.cumsum(sums)
     seen = held / total
     if simultaneous:
-        # The coverage is the distribution function of the level that first holds an outcome: Kolmogorov's band holds all of it.
+        # The coverage is the distribution function of the level that first holds an outcome:
+        # Kolmogorov's band holds all of it.
         rows = max(1, int(total * np.min(worth) + 1e-9))
-        limits = [np.clip(seen + side * stats.kstwo.ppf(band, rows), 0.0, 1.0) for side in (-1.0, 1.0)]
+        limits = [
+            np.clip(seen + side * stats.kstwo.ppf(band, rows), 0.0, 1.0) for side in (-1.0, 1.0)
+        ]
     else:
         limits = wilson(held * worth, np.full(len(sums), total) * worth, band)
     return IntervalCurve(np.linspace(0.0, 1.0, len(sums)), seen, *limits)
@@ -100,21 +123,23 @@ def interval_curve(
     band : float, default 0.95
         Level of the Wilson interval of each coverage, or of the band.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at the level, which tells a shift from a wrong width.
+        Central intervals, or everything below the quantile at the level, which tells a shift from a
+        wrong width.
     simultaneous : bool, default False
-        Instead of an interval for each level a band (Kolmogorov's) that holds the whole curve. In clusters it is as wide as the level
-        asks for where rows are most alike.
+        Instead of an interval for each level a band (Kolmogorov's) that holds the whole curve. In
+        clusters it is as wide as the level asks for where rows are most alike.
     cluster : (n,) labels of any kind, optional
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
 
     Returns
     -------
     IntervalCurve
-        ``.frame()`` gives it as a data frame. It looks at all rows together: see ``rmse_rmv_curve`` for whether a row's own error bar
-        means anything.
+        ``.frame()`` gives it as a data frame. It looks at all rows together: see ``rmse_rmv_curve``
+        for whether a row's own error bar means anything.
 
     See Also
     --------
@@ -127,13 +152,21 @@ def interval_curve(
     >>> curve.level.tolist(), curve.coverage.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
-    return _interval_curve_of(record, n_levels=n_levels, band=band, kind=kind, simultaneous=simultaneous)
+    record = clustered(
+        read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(),
+        cluster,
+        weight_kind,
+    )
+    return _interval_curve_of(
+        record, n_levels=n_levels, band=band, kind=kind, simultaneous=simultaneous
+    )
 
 
 @dataclass(frozen=True)
 class OrderedIntervals(Record):
-    """One line a row shown: its place among all rows (0 to 1, by weight), the outcome, its interval, and whether that holds it."""
+    """One line a row shown: its place among all rows (0 to 1, by weight), the outcome, its
+    interval, and whether that holds it.
+    """
 
     place: np.ndarray
     y: np.ndarray
@@ -148,7 +181,9 @@ def ordered_by(record: ForecastRecord, by: str) -> np.ndarray:
     return np.asarray(record.y) if by == "outcome" else record.mean
 
 
-def _ordered_intervals_of(record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_rows: int = 200) -> OrderedIntervals:
+def _ordered_intervals_of(
+    record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_rows: int = 200
+) -> OrderedIntervals:
     require_count("n_rows", n_rows)
     key, (low, high, held) = ordered_by(record, by), record.held(level)
     order = np.lexsort((high, low, record.y, key))
@@ -162,10 +197,17 @@ def _ordered_intervals_of(record: ForecastRecord, *, level: float = 0.9, by: str
 
 @on_record(_ordered_intervals_of)
 def ordered_intervals(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, level: float = 0.9, by: Literal["outcome", "mean"] = "outcome",
-    n_rows: int = 200, sample_weight: ArrayLike | None = None
-) -> OrderedIntervals:  # fmt: skip
-    """Central intervals and outcomes of at most ``n_rows`` rows, in the order of the outcome or of the mean, thinned evenly.
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    level: float = 0.9,
+    by: Literal["outcome", "mean"] = "outcome",
+    n_rows: int = 200,
+    sample_weight: ArrayLike | None = None,
+) -> OrderedIntervals:
+    """Central intervals and outcomes of at most ``n_rows`` rows, in the order of the outcome or of
+    the mean, thinned evenly.
 
     Parameters
     ----------
@@ -182,8 +224,8 @@ def ordered_intervals(
     Returns
     -------
     OrderedIntervals
-        ``.frame()`` gives it as a data frame. The share missed of the rows shown is near that of all rows, which
-        ``interval_coverage`` gives.
+        ``.frame()`` gives it as a data frame. The share missed of the rows shown is near that of
+        all rows, which ``interval_coverage`` gives.
 
     See Also
     --------
@@ -202,7 +244,9 @@ def ordered_intervals(
 
 @dataclass(frozen=True)
 class IntervalWidthCurve(Record):
-    """One row a bin: n (sum of weights), mean outcome (or mean), mean width, coverage claimed, and seen with its interval."""
+    """One row a bin: n (sum of weights), mean outcome (or mean), mean width, coverage claimed,
+    and seen with its interval.
+    """
 
     n: np.ndarray
     value: np.ndarray
@@ -214,7 +258,12 @@ class IntervalWidthCurve(Record):
 
 
 def _interval_width_curve_of(
-    record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_bins: int = 10, band: float = 0.95
+    record: ForecastRecord,
+    *,
+    level: float = 0.9,
+    by: str = "outcome",
+    n_bins: int = 10,
+    band: float = 0.95,
 ) -> IntervalWidthCurve:
     require_level(band, "band")
     require_count("n_bins", n_bins)
@@ -223,9 +272,15 @@ def _interval_width_curve_of(
     n_groups = int(group.max()) + 1
     mass, *sums = grouped_sums(group, n_groups, [value, high - low, held * 1.0], record.weights).T
     middle, width, coverage = (one / mass for one in sums)
-    worth = 1.0 if record.cluster is None else group_worth(held * 1.0, record.weights, record.cluster, group, n_groups, band)
+    worth = (
+        1.0
+        if record.cluster is None
+        else group_worth(held * 1.0, record.weights, record.cluster, group, n_groups, band)
+    )
     limits = wilson(coverage * mass * worth, mass * worth, band)
-    return IntervalWidthCurve(mass, middle, width, np.full(n_groups, float(level)), coverage, *limits)
+    return IntervalWidthCurve(
+        mass, middle, width, np.full(n_groups, float(level)), coverage, *limits
+    )
 
 
 @on_record(_interval_width_curve_of)
@@ -242,7 +297,8 @@ def interval_width_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> IntervalWidthCurve:
-    """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by the mean.
+    """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by
+    the mean.
 
     Parameters
     ----------
@@ -251,17 +307,20 @@ def interval_width_curve(
     level : float, default 0.9
         The coverage that the central intervals claim.
     by : "outcome" or "mean"
-        By the mean each bin should hold the level. By the outcome it should not: extreme outcomes are those that were hard to
-        foresee, and even true forecasts cover them less, and those in the middle more.
+        By the mean each bin should hold the level. By the outcome it should not: extreme outcomes
+        are those that were hard to foresee, and even true forecasts cover them less, and those in
+        the middle more.
     n_bins : int, default 10
         Tied values are never split, so there may be fewer.
     band : float, default 0.95
         Level of the interval of each bin's coverage.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the intervals are then of as many rows as the clusters are worth.
+        Which rows hang together (series, places, days): the intervals are then of as many rows as
+        the clusters are worth.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
 
     Returns
     -------
@@ -275,9 +334,15 @@ def interval_width_curve(
 
     Examples
     --------
-    >>> curve = interval_width_curve([-3.0, -1.0, 1.0, 3.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)
+    >>> curve = interval_width_curve(
+    ...     [-3.0, -1.0, 1.0, 3.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2
+    ... )
     >>> curve.width.round(2).tolist(), curve.coverage.tolist()
     ([3.29, 6.58], [0.5, 1.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
+    record = clustered(
+        read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(),
+        cluster,
+        weight_kind,
+    )
     return _interval_width_curve_of(record, level=level, by=by, n_bins=n_bins, band=band)

@@ -30,14 +30,16 @@ __all__ = [
     "largest_dip",
 ]
 
-#: The 95 % point of the largest dip of a constant truth, which of all rising truths dips most: that of Brownian motion over its greatest
-#: convex minorant.
+#: The 95 % point of the largest dip of a constant truth, which of all rising truths dips most: that
+#: of Brownian motion over its greatest convex minorant.
 LARGE_DIP = 1.47
 
 
 @dataclass(frozen=True)
 class IsotonicCurve(Record):
-    """One row a distinct score: its weight, its recalibrated value, and where that would lie if the scores were calibrated."""
+    """One row a distinct score: its weight, its recalibrated value, and where that would lie if
+    the scores were calibrated.
+    """
 
     score: np.ndarray
     n: np.ndarray
@@ -47,31 +49,47 @@ class IsotonicCurve(Record):
 
 
 def _isotonic_curve_of(
-    record: Predictions, *, target: Any = "answer", level: float = 0.95, n_draws: int = 200, random_state: int = 0
+    record: Predictions,
+    *,
+    target: Any = "answer",
+    level: float = 0.95,
+    n_draws: int = 200,
+    random_state: int = 0,
 ) -> IsotonicCurve:
     score, hit = record.pair(target)
     pooled = pool_ties(score, hit, record.weights)
     if n_draws == 0:
         return isotonic_curve_of(*pooled, np.full((2, len(pooled[0])), np.nan))
     draw = hit_drawer(score, hit, record.weights, record.cluster)
-    return isotonic_curve_of(*pooled, isotonic_band(score, record.weights, draw, level, n_draws, random_state))
+    return isotonic_curve_of(
+        *pooled, isotonic_band(score, record.weights, draw, level, n_draws, random_state)
+    )
 
 
-def isotonic_curve_of(score: np.ndarray, mass: np.ndarray, mean: np.ndarray, band: np.ndarray) -> IsotonicCurve:
-    """The curve of distinct scores, ascending, their weights and mean outcomes, (m,) each; warns where the truth seems to fall."""
+def isotonic_curve_of(
+    score: np.ndarray, mass: np.ndarray, mean: np.ndarray, band: np.ndarray
+) -> IsotonicCurve:
+    """The curve of distinct scores, ascending, their weights and mean outcomes, (m,) each; warns
+    where the truth seems to fall.
+    """
     fit = isotonic_fit(mean, mass)
     if (dip := largest_dip(mean, mass, fit)) > LARGE_DIP:
         warn(
-            f"the outcomes seem to fall somewhere as the score rises (a dip of {dip:.2f}; 5 of 100 rising truths show {LARGE_DIP}), which "
-            "an isotonic curve cannot follow: what it calls miscalibration and discrimination is biased; see smooth_curve or loess_curve."
+            f"the outcomes seem to fall somewhere as the score rises (a dip of {dip:.2f}; 5 of 100"
+            f" rising truths show {LARGE_DIP}), which an isotonic curve cannot follow: what it"
+            " calls miscalibration and discrimination is biased; see smooth_curve or loess_curve."
         )
     return IsotonicCurve(score, mass, fit, *band)
 
 
 def largest_dip(mean: np.ndarray, mass: np.ndarray, fit: np.ndarray) -> float:
-    """How far the cumulated outcomes rise above those of their increasing fit, in standard deviations of their sum."""
+    """How far the cumulated outcomes rise above those of their increasing fit, in standard
+    deviations of their sum.
+    """
     variance = mass @ (fit * (1.0 - fit))
-    return float(np.cumsum(mass * (mean - fit)).max() / np.sqrt(variance)) if variance > 0.0 else 0.0
+    return (
+        float(np.cumsum(mass * (mean - fit)).max() / np.sqrt(variance)) if variance > 0.0 else 0.0
+    )
 
 
 def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -81,17 +99,27 @@ def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
 
 
 def isotonic_band(
-    score: np.ndarray, weight: np.ndarray, draw: Callable[..., np.ndarray], level: float, n_draws: int, random_state: int,
+    score: np.ndarray,
+    weight: np.ndarray,
+    draw: Callable[..., np.ndarray],
+    level: float,
+    n_draws: int,
+    random_state: int,
     rows: Any = slice(None),
-) -> np.ndarray:  # fmt: skip
-    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score; ``draw(rng)`` gives their outcomes.
+) -> np.ndarray:
+    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score;
+    ``draw(rng)`` gives their outcomes.
 
     ``rows`` says at which of the distinct scores, ascending, it is wanted.
     """
     rng, place = null_generator(random_state), distinct_scores(score)[1]
     mass = np.bincount(place, weights=weight)
     hits = (np.bincount(place, weights=weight * draw(rng)) for _ in range(n_draws))
-    return np.quantile([isotonic_fit(sums / mass, mass)[rows] for sums in hits], [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
+    return np.quantile(
+        [isotonic_fit(sums / mass, mass)[rows] for sums in hits],
+        [0.5 - 0.5 * level, 0.5 + 0.5 * level],
+        axis=0,
+    )
 
 
 @on_record(_isotonic_curve_of)
@@ -117,17 +145,19 @@ def isotonic_curve(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
     level : float, default 0.95
-        Of the consistency band: the share of curves of calibrated scores that lie in it, at each score by itself.
+        Of the consistency band: the share of curves of calibrated scores that lie in it, at each
+        score by itself.
     n_draws : int, default 200
         Draws of the outcomes from the scores, for the band; 0 leaves it out (nan).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): outcomes drawn for the band then fall together as
-        often.
+        Which rows hang together (visits of one patient, answers to one question): outcomes drawn
+        for the band then fall together as often.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -149,14 +179,16 @@ def isotonic_curve(
 
     Notes
     -----
-    The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as miscalibration. It can only rise. Where
-    the truth falls it is biased, and it warns when the cumulated outcomes go farther above those of the fit than 5 of 100 rising truths
-    would let them (a constant truth; fewer for others).
+    The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as
+    miscalibration. It can only rise. Where the truth falls it is biased, and it warns when the
+    cumulated outcomes go farther above those of the fit than 5 of 100 rising truths would let them
+    (a constant truth; fewer for others).
 
     References
     ----------
-    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers", PNAS 2021. Durot, "A
-    Kolmogorov-type test for monotonicity of regression", Statistics and Probability Letters 2003.
+    Dimitriadis, Gneiting and Jordan, "Stable reliability diagrams for probabilistic classifiers",
+    PNAS 2021. Durot, "A Kolmogorov-type test for monotonicity of regression", Statistics and
+    Probability Letters 2003.
 
     Examples
     --------
@@ -164,19 +196,27 @@ def isotonic_curve(
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    return _isotonic_curve_of(record, target=target, level=level, n_draws=n_draws, random_state=random_state)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
+    return _isotonic_curve_of(
+        record, target=target, level=level, n_draws=n_draws, random_state=random_state
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class CorpState:
-    """Weight and hits of each distinct score: states of parts add up to that of the whole, exactly but for the order of summation.
+    """Weight and hits of each distinct score: states of parts add up to that of the whole, exactly
+    but for the order of summation.
 
     Attributes
     ----------
     target : {"answer", "event"} or a class label
     by_score : Distinct
-        ``values`` (m,), the distinct scores, ascending, and ``sums`` (m, 2) of their weights and the weights of their hits.
+        ``values`` (m,), the distinct scores, ascending, and ``sums`` (m, 2) of their weights and
+        the weights of their hits.
 
     See Also
     --------
@@ -190,17 +230,25 @@ class CorpState:
         if not isinstance(other, CorpState):
             return NotImplemented
         if self.target != other.target:
-            raise InputError(f"only states of one target add up; got {self.target!r} and {other.target!r}.")
+            raise InputError(
+                f"only states of one target add up; got {self.target!r} and {other.target!r}."
+            )
         return CorpState(self.target, self.by_score + other.by_score)
 
     def __radd__(self, other: Any) -> "CorpState":
         return self if other == 0 else NotImplemented
 
-    def curve(self, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0) -> IsotonicCurve:
+    def curve(
+        self, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0
+    ) -> IsotonicCurve:
         """``isotonic_curve`` of all rows; its band is drawn by score in place of by row."""
         score, n, mean = self._pooled()
         draw = hit_drawer(score, mean, n, None)
-        band = isotonic_band(score, n, draw, level, n_draws, random_state) if n_draws else np.full((2, len(n)), np.nan)
+        band = (
+            isotonic_band(score, n, draw, level, n_draws, random_state)
+            if n_draws
+            else np.full((2, len(n)), np.nan)
+        )
         return isotonic_curve_of(score, n, mean, band)
 
     def decomposition(self, score: Literal["brier", "log_loss"] = "brier") -> ScoreDecomposition:
@@ -220,10 +268,16 @@ def _corp_state_of(record: Predictions, *, target: Any = "answer") -> CorpState:
 
 @on_record(_corp_state_of)
 def corp_state(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> CorpState:  # fmt: skip
-    """What the isotonic curve and the CORP decomposition need of a part of the rows: hits by distinct score.
+) -> CorpState:
+    """What the isotonic curve and the CORP decomposition need of a part of the rows: hits by
+    distinct score.
 
     Parameters
     ----------
@@ -251,13 +305,20 @@ def corp_state(
 
     Notes
     -----
-    Use it for rows in files, or on machines, of their own. Its size is the number of distinct scores, not fixed: 24 bytes each, so 10
-    million distinct ones take 240 MB, and scores rounded to 4 digits at most 240 kB.
+    Use it for rows in files, or on machines, of their own. Its size is the number of distinct
+    scores, not fixed: 24 bytes each, so 10 million distinct ones take 240 MB, and scores rounded to
+    4 digits at most 240 kB.
 
     Examples
     --------
-    >>> parts = [corp_state([0, 1], [0.1, 0.4], target="event"), corp_state([0, 1], [0.6, 0.9], target="event")]
+    >>> parts = [
+    ...     corp_state([0, 1], [0.1, 0.4], target="event"),
+    ...     corp_state([0, 1], [0.6, 0.9], target="event"),
+    ... ]
     >>> sum(parts).curve().recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    return _corp_state_of(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), target=target)
+    return _corp_state_of(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        target=target,
+    )

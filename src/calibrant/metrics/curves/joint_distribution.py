@@ -1,4 +1,6 @@
-"""True against predicted classes: the joint counts, normalised by the true or by the predicted class."""
+"""True against predicted classes: the joint counts, normalised by the true or by the predicted
+class.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,12 +32,16 @@ class JointDistribution:
 
     @property
     def by_true(self) -> np.ndarray:
-        """Confusion matrix: P(predicted | true), rows sum to 1; nan in the row of a class that never occurs."""
+        """Confusion matrix: P(predicted | true), rows sum to 1; nan in the row of a class that
+        never occurs.
+        """
         return _shares(self.counts, self.counts.sum(axis=1, keepdims=True))
 
     @property
     def by_predicted(self) -> np.ndarray:
-        r"""Reverse confusion matrix: P(true | predicted), columns sum to 1; its diagonal is Conf\ :sub:`1`; nan where never predicted."""
+        r"""Reverse confusion matrix: P(true | predicted), columns sum to 1; its diagonal is
+        Conf\ :sub:`1`; nan where never predicted.
+        """
         return _shares(self.counts, self.counts.sum(axis=0, keepdims=True))
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -43,7 +49,9 @@ class JointDistribution:
         return {"classes": self.classes.tolist(), "counts": self.counts.tolist()}
 
     def frame(self, normalise: str | None = None) -> Any:
-        """As a pandas data frame, rows true and columns predicted; ``normalise`` is None, "true" or "predicted"."""
+        """As a pandas data frame, rows true and columns predicted; ``normalise`` is None, "true"
+        or "predicted".
+        """
         tables = {None: self.counts, "true": self.by_true, "predicted": self.by_predicted}
         if normalise not in tables:
             raise InputError(f'normalise must be None, "true" or "predicted"; got {normalise!r}.')
@@ -54,15 +62,21 @@ class JointDistribution:
 
 def _of(record: Predictions) -> JointDistribution:
     K = record.n_classes
-    counts = np.bincount(record.labels * K + record.predicted, weights=record.weight, minlength=K * K)
+    counts = np.bincount(
+        record.labels * K + record.predicted, weights=record.weight, minlength=K * K
+    )
     return JointDistribution(record.classes, counts.astype(np.float64).reshape(K, K))
 
 
 @on_record(_of)
 def joint_distribution(
-    y_true: ArrayLike, P: ArrayLike, *, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> JointDistribution:  # fmt: skip
+) -> JointDistribution:
     r"""How often each class was true and each was predicted, together.
 
     .. math:: N_{jk} = \sum_i w_i\, 1[y_i = j]\, 1[\arg\max P_i = k]
@@ -86,12 +100,14 @@ def joint_distribution(
 
     Notes
     -----
-    Read ``by_predicted`` when asking how far to trust a prediction: its diagonal may be far below that of the confusion matrix for a
-    rare class. Both change with the class frequencies of the rows.
+    Read ``by_predicted`` when asking how far to trust a prediction: its diagonal may be far below
+    that of the confusion matrix for a rare class. Both change with the class frequencies of the
+    rows.
 
     References
     ----------
-    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023, figure 1.
+    Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
+    figure 1.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The Murphy diagram: the mean elementary score over its threshold, of which every proper score is a mixture."""
+"""The Murphy diagram: the mean elementary score over its threshold, of which every proper score
+is a mixture.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +26,9 @@ CORNERS = 1000
 
 @dataclass(frozen=True)
 class MurphyCurve(Record):
-    """One row a threshold: the mean elementary score, its interval, and its parts, nan unless asked for."""
+    """One row a threshold: the mean elementary score, its interval, and its parts, nan unless
+    asked for.
+    """
 
     threshold: np.ndarray
     score: np.ndarray
@@ -36,37 +40,59 @@ class MurphyCurve(Record):
 
 
 def _of(
-    record: Predictions, *, target: int | str = "event", thresholds: ArrayLike | None = None, decompose: bool = False, level: float = 0.95
+    record: Predictions,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    decompose: bool = False,
+    level: float = 0.95,
 ) -> MurphyCurve:
     require_level(level)
     score, hit = record.pair(target)
     weight = record.weights
-    t, above = _corners(score) if thresholds is None else (given := read_thresholds(thresholds), np.ones(len(given), dtype=bool))
+    t, above = (
+        _corners(score)
+        if thresholds is None
+        else (given := read_thresholds(thresholds), np.ones(len(given), dtype=bool))
+    )
     missed, alarmed, n = _errors(score, hit, weight, t, above)
     value = _elementary(missed, alarmed, n, t)
     low, high = _limits(missed / n, alarmed / n, n, t, level)
     unasked = np.full_like(t, np.nan)
     parts = (unasked, unasked, unasked)
     if decompose:
-        recalibrated = _elementary(*_errors(_recalibrated(score, hit, weight), hit, weight, t, above), t)
-        constant = _elementary(*_errors(np.full_like(score, weight @ hit / n), hit, weight, t, above), t)
+        recalibrated = _elementary(
+            *_errors(_recalibrated(score, hit, weight), hit, weight, t, above), t
+        )
+        constant = _elementary(
+            *_errors(np.full_like(score, weight @ hit / n), hit, weight, t, above), t
+        )
         parts = (value - recalibrated, constant - recalibrated, constant)
     return MurphyCurve(t, value, np.minimum(low, value), np.maximum(high, value), *parts)
 
 
 def _corners(score: np.ndarray):
-    """Each risk twice, with those equal to the threshold above it and then below: the curve jumps there, and is straight between."""
+    """Each risk twice, with those equal to the threshold above it and then below: the curve
+    jumps there, and is straight between.
+    """
     distinct = np.unique(score)
     if len(distinct) > CORNERS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, CORNERS).round().astype(np.intp)]
     inner = np.repeat(distinct[(distinct > 0.0) & (distinct < 1.0)], 2)
-    return np.concatenate([[0.0], inner, [1.0]]), np.concatenate([[True], np.arange(len(inner)) % 2 == 1, [False]])
+    return np.concatenate([[0.0], inner, [1.0]]), np.concatenate(
+        [[True], np.arange(len(inner)) % 2 == 1, [False]]
+    )
 
 
-def _errors(score: np.ndarray, hit: np.ndarray, weight: np.ndarray, t: np.ndarray, above: np.ndarray):
+def _errors(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, t: np.ndarray, above: np.ndarray
+):
     """(weight of events at or below each threshold, of others above it, of all)."""
     sides = [threshold_counts(score, hit, weight, t, above=side) for side in (False, True)]
-    true, false = (np.where(above, strict, loose) for loose, strict in zip(sides[0][:2], sides[1][:2], strict=True))
+    true, false = (
+        np.where(above, strict, loose)
+        for loose, strict in zip(sides[0][:2], sides[1][:2], strict=True)
+    )
     events, others = sides[0][2:]
     return np.maximum(events - true, 0.0), false, events + others
 
@@ -78,12 +104,16 @@ def _elementary(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray):
 def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, level: float):
     """Wilson's limits of the two shares, joined."""
     costs = ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t))
-    first, second = ([cost * side for side in (share, *wilson(share * n, n, level))] for share, cost in costs)
+    first, second = (
+        [cost * side for side in (share, *wilson(share * n, n, level))] for share, cost in costs
+    )
     return sum_limits(first, second, multinomial_correlation(missed, alarmed))
 
 
 def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """(n,) isotonic fit of the outcomes, the best increasing recalibration for every threshold at once."""
+    """(n,) isotonic fit of the outcomes, the best increasing recalibration for every threshold
+    at once.
+    """
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)
     return np.repeat(value, last - first + 1)[np.searchsorted(unique, score)]
@@ -91,15 +121,25 @@ def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
 
 @on_record(_of)
 def murphy_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", thresholds: ArrayLike | None = None, decompose: bool = False,
-    level: float = 0.95, sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> MurphyCurve:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "event",
+    thresholds: ArrayLike | None = None,
+    decompose: bool = False,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> MurphyCurve:
     r"""Mean elementary score over its threshold; its integral is the Brier score of the event.
 
-    .. math:: S_\theta = \frac{2}{n} \sum_i |y_i - \theta| \cdot 1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\}
+    .. math:: S_\theta = \frac{2}{n} \sum_i |y_i - \theta| \cdot 1\{\min(p_i, y_i) \le \theta <
+        \max(p_i, y_i)\}
 
-    It is the cost of acting where the risk is above :math:`\theta`, when a false alarm costs :math:`2\theta` and a missed event
-    :math:`2 (1 - \theta)`. The log loss is the integral of :math:`S_\theta / (2 \theta (1 - \theta))`.
+    It is the cost of acting where the risk is above :math:`\theta`, when a false alarm costs
+    :math:`2\theta` and a missed event :math:`2 (1 - \theta)`. The log loss is the integral of
+    :math:`S_\theta / (2 \theta (1 - \theta))`.
 
     Parameters
     ----------
@@ -108,10 +148,12 @@ def murphy_curve(
     target : "event", "answer" or a class label, default "event"
         The second of two classes; of more classes name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default 0, 1, and each distinct risk twice, from its left and its right, as the curve is straight between them: the trapezoid
-        rule is then exact. Of more than 1,000 distinct risks that many at equal ranks.
+        By default 0, 1, and each distinct risk twice, from its left and its right, as the curve is
+        straight between them: the trapezoid rule is then exact. Of more than 1,000 distinct risks
+        that many at equal ranks.
     decompose : bool, default False
-        Whether to split the score into miscalibration - discrimination + uncertainty, by isotonic recalibration.
+        Whether to split the score into miscalibration - discrimination + uncertainty, by isotonic
+        recalibration.
     level : float, default 0.95
         Of the interval at each threshold by itself, which joins Wilson's of the two kinds of error.
     sample_weight : (n,), optional
@@ -137,12 +179,14 @@ def murphy_curve(
 
     Notes
     -----
-    Use it to compare two models without choosing a score: one whose curve is lower everywhere is better under every proper score. Where
-    curves cross, the order depends on the costs. Other libraries leave out the factor 2.
+    Use it to compare two models without choosing a score: one whose curve is lower everywhere is
+    better under every proper score. Where curves cross, the order depends on the costs. Other
+    libraries leave out the factor 2.
 
     References
     ----------
-    Ehm, Gneiting, Jordan and Krueger, "Of quantiles and expectiles", Journal of the Royal Statistical Society B, 2016.
+    Ehm, Gneiting, Jordan and Krueger, "Of quantiles and expectiles", Journal of the Royal
+    Statistical Society B, 2016.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Reliability curves of one score or of every class, in bins or smoothed by a kernel, and how confidences are spread."""
+"""Reliability curves of one score or of every class, in bins or smoothed by a kernel, and how
+confidences are spread.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -33,7 +35,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ReliabilityCurve(Record):
-    """One row a bin that holds data: edges, n (sum of weights), mean confidence, accuracy, and its interval."""
+    """One row a bin that holds data: edges, n (sum of weights), mean confidence, accuracy, and
+    its interval.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -45,10 +49,18 @@ class ReliabilityCurve(Record):
 
 
 def pair_curve(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, resolution: float, *, n_bins: int = 15, strategy: str = "width",
-    band: str = "wilson", level: float = 0.95, cluster: np.ndarray | None = None,
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray | None,
+    resolution: float,
+    *,
+    n_bins: int = 15,
+    strategy: str = "width",
+    band: str = "wilson",
+    level: float = 0.95,
+    cluster: np.ndarray | None = None,
     soft: bool = False,
-) -> ReliabilityCurve:  # fmt: skip
+) -> ReliabilityCurve:
     """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each.
 
     ``resolution`` and ``cluster`` are those of a record. Intervals of ``soft`` outcomes, shares
@@ -62,19 +74,37 @@ def pair_curve(
     if cluster is not None or soft:
         if band == "consistency":
             given = "soft labels" if cluster is None else "clusters"
-            raise InputError(f'band="consistency" is drawn for independent rows; with {given} take "wilson" or "clopper-pearson".')
+            raise InputError(
+                f'band="consistency" is drawn for independent rows; with {given} take "wilson" or'
+                ' "clopper-pearson".'
+            )
         cluster = np.arange(len(hit)) if cluster is None else cluster
         mass = np.ones(len(hit)) if weight is None else weight
         worth = group_worth(hit, mass, cluster, index, len(lower), level, soft=soft)
-    return curve_of_sums(bins.grouped_sums(index, len(lower), [score, hit], weight), lower, upper, band=band, level=level, worth=worth)
+    return curve_of_sums(
+        bins.grouped_sums(index, len(lower), [score, hit], weight),
+        lower,
+        upper,
+        band=band,
+        level=level,
+        worth=worth,
+    )
 
 
 def curve_of_sums(
-    sums: np.ndarray, lower: np.ndarray, upper: np.ndarray, *, band: str = "wilson", level: float = 0.95, worth: np.ndarray | float = 1.0
-) -> ReliabilityCurve:  # fmt: skip
-    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums of parts add up.
+    sums: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    *,
+    band: str = "wilson",
+    level: float = 0.95,
+    worth: np.ndarray | float = 1.0,
+) -> ReliabilityCurve:
+    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums
+    of parts add up.
 
-    ``worth`` (B,) is by what the rows of each bin are to be multiplied where they hang together in clusters.
+    ``worth`` (B,) is by what the rows of each bin are to be multiplied where they hang together in
+    clusters.
     """
     filled = sums[:, 0] > 0
     n, total, hits = sums[filled].T
@@ -82,9 +112,13 @@ def curve_of_sums(
     if band == "consistency":
         low, high = intervals.consistency(total / n, n, level)
     elif band in ("wilson", "clopper-pearson"):
-        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(hits * share, n * share, level)
+        low, high = (intervals.wilson if band == "wilson" else intervals.clopper_pearson)(
+            hits * share, n * share, level
+        )
     else:
-        raise InputError(f'band must be "wilson", "clopper-pearson" or "consistency"; got {band!r}.')
+        raise InputError(
+            f'band must be "wilson", "clopper-pearson" or "consistency"; got {band!r}.'
+        )
     return ReliabilityCurve(lower[filled], upper[filled], n, total / n, hits / n, low, high)
 
 
@@ -98,7 +132,13 @@ def _binned(score, weight, resolution, n_bins, strategy):
 
 
 def _reliability_curve_of(
-    record: Predictions, *, target: Any = "answer", n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
+    record: Predictions,
+    *,
+    target: Any = "answer",
+    n_bins: int = 15,
+    strategy: str = "width",
+    band: str = "wilson",
+    level: float = 0.95,
 ) -> ReliabilityCurve:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     options |= {"cluster": record.cluster, "soft": record.shares is not None}
@@ -121,26 +161,31 @@ def reliability_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ReliabilityCurve:
-    """Mean confidence and accuracy in each bin of the confidence, with an interval for the accuracy.
+    """Mean confidence and accuracy in each bin of the confidence, with an interval for the
+    accuracy.
 
     Parameters
     ----------
     y_true : (n,) labels, or SoftLabels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        "answer" bins the predicted label's probability against its being right; a class, that class's probability against its share.
+        "answer" bins the predicted label's probability against its being right; a class, that
+        class's probability against its share.
     n_bins : int, default 15
     strategy : {"width", "mass"}
     band : {"wilson", "clopper-pearson", "consistency"}
-        The first two are intervals of the accuracy, with positive width in bins where all or none are right, where a bootstrap has
-        none. "consistency" is where the accuracy would lie if the confidences were right: bars on the diagonal.
+        The first two are intervals of the accuracy, with positive width in bins where all or none
+        are right, where a bootstrap has none. "consistency" is where the accuracy would lie if the
+        confidences were right: bars on the diagonal.
     level : float, default 0.95
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters; "consistency" cannot.
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count clusters; "consistency" cannot.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -152,7 +197,8 @@ def reliability_curve(
     See Also
     --------
     ReliabilityDisplay : draws it.
-    isotonic_curve, loess_curve, spline_curve : the same without bins, the last two with a band for the whole curve.
+    isotonic_curve, loess_curve, spline_curve : the same without bins, the last two with a band for
+        the whole curve.
 
     Notes
     -----
@@ -168,29 +214,56 @@ def reliability_curve(
     given = {"sample_weight": sample_weight, "classes": classes}
     record = read_labelled(y_true, P, **given, inputs=inputs, soft=True)
     record = clustered(record, cluster, weight_kind)
-    return _reliability_curve_of(record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level)
+    return _reliability_curve_of(
+        record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level
+    )
 
 
 def _reliability_curves_of(
-    record: Predictions, *, worst: int = 3, n_bins: int = 15, strategy: str = "width", band: str = "wilson", level: float = 0.95
+    record: Predictions,
+    *,
+    worst: int = 3,
+    n_bins: int = 15,
+    strategy: str = "width",
+    band: str = "wilson",
+    level: float = 0.95,
 ) -> dict[str, ReliabilityCurve]:
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
     chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
-    pairs = {str(record.classes[k]): (record.probabilities[:, k], (record.labels == k).astype(np.float64)) for k in chosen}
-    classes = {name: pair_curve(*pair, record.weight, record.resolution, **options, cluster=record.cluster) for name, pair in pairs.items()}
+    pairs = {
+        str(record.classes[k]): (
+            record.probabilities[:, k],
+            (record.labels == k).astype(np.float64),
+        )
+        for k in chosen
+    }
+    classes = {
+        name: pair_curve(*pair, record.weight, record.resolution, **options, cluster=record.cluster)
+        for name, pair in pairs.items()
+    }
     return {"top label": reliability_curve.of(record, **options), **classes}
 
 
 @on_record(_reliability_curves_of)
 def reliability_curves(
-    y_true: ArrayLike, P: ArrayLike, *, worst: int = 3, n_bins: int = 15, strategy: Literal["width", "mass"] = "width",
-    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson", level: float = 0.95, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> dict[str, ReliabilityCurve]:  # fmt: skip
-    """The top label's reliability curve, and those of the classes whose probabilities are worst calibrated.
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    worst: int = 3,
+    n_bins: int = 15,
+    strategy: Literal["width", "mass"] = "width",
+    band: Literal["wilson", "clopper-pearson", "consistency"] = "wilson",
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> dict[str, ReliabilityCurve]:
+    """The top label's reliability curve, and those of the classes whose probabilities are worst
+    calibrated.
 
-    A class is worse the more its binned error exceeds what noise in its bins explains, so that rare classes do not lead by luck.
+    A class is worse the more its binned error exceeds what noise in its bins explains, so that rare
+    classes do not lead by luck.
 
     Parameters
     ----------
@@ -224,24 +297,38 @@ def reliability_curves(
 
     Examples
     --------
-    >>> list(reliability_curves([0, 1, 2, 2], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]], worst=1))
+    >>> list(
+    ...     reliability_curves(
+    ...         [0, 1, 2, 2],
+    ...         [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8]],
+    ...         worst=1,
+    ...     )
+    ... )
     ['top label', '2']
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _reliability_curves_of(record, worst=worst, n_bins=n_bins, strategy=strategy, band=band, level=level)
+    return _reliability_curves_of(
+        record, worst=worst, n_bins=n_bins, strategy=strategy, band=band, level=level
+    )
 
 
 def _excess(record, k, n_bins):
-    """The class's binned error less its mean for a calibrated model (folded normal noise in each bin)."""
+    """The class's binned error less its mean for a calibrated model (folded normal noise in each
+    bin).
+    """
     score, hit = record.probabilities[:, k], (record.labels == k).astype(np.float64)
     index = bins.equal_width_index(score, n_bins, record.resolution)
-    n, total, hits, variance = bins.grouped_sums(index, n_bins, [score, hit, score * (1.0 - score)], record.weight).T
+    n, total, hits, variance = bins.grouped_sums(
+        index, n_bins, [score, hit, score * (1.0 - score)], record.weight
+    ).T
     return float((np.abs(total - hits) - np.sqrt(2.0 / np.pi * variance)).sum() / n.sum())
 
 
 @dataclass(frozen=True)
 class ConfidenceHistogram(Record):
-    """One row a bin of equal width, empty ones included: edges, and the weight of right and of wrong predictions in it."""
+    """One row a bin of equal width, empty ones included: edges, and the weight of right and of
+    wrong predictions in it.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -249,19 +336,29 @@ class ConfidenceHistogram(Record):
     wrong: np.ndarray
 
 
-def _confidence_histogram_of(record: Predictions, *, target: Any = "answer", n_bins: int = 20) -> ConfidenceHistogram:
+def _confidence_histogram_of(
+    record: Predictions, *, target: Any = "answer", n_bins: int = 20
+) -> ConfidenceHistogram:
     require_count("n_bins", n_bins)
     score, hit = record.pair(target)
-    sums = bins.grouped_sums(bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight)
+    sums = bins.grouped_sums(
+        bins.equal_width_index(score, n_bins, record.resolution), n_bins, [hit], record.weight
+    )
     edges = bins.equal_width_edges(n_bins)
     return ConfidenceHistogram(edges[:-1], edges[1:], sums[:, 1], sums[:, 0] - sums[:, 1])
 
 
 @on_record(_confidence_histogram_of)
 def confidence_histogram(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", n_bins: int = 20, sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> ConfidenceHistogram:  # fmt: skip
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    n_bins: int = 20,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> ConfidenceHistogram:
     """Count right and wrong predictions in bins of the confidence.
 
     Parameters
@@ -269,7 +366,8 @@ def confidence_histogram(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        "answer" counts the predicted label's probability, right or wrong; a class, that class's probability, of the class or not.
+        "answer" counts the predicted label's probability, right or wrong; a class, that class's
+        probability, of the class or not.
     n_bins : int, default 20
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
@@ -306,7 +404,9 @@ CELLS = 2000
 
 @dataclass(frozen=True)
 class SmoothCurve(Record):
-    """One row a point: the score, the density of scores there, the smoothed accuracy, and its pointwise interval."""
+    """One row a point: the score, the density of scores there, the smoothed accuracy, and its
+    pointwise interval.
+    """
 
     score: np.ndarray
     density: np.ndarray
@@ -316,10 +416,17 @@ class SmoothCurve(Record):
 
 
 def _smooth_curve_of(
-    record: Predictions, *, target: Any = "answer", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200
+    record: Predictions,
+    *,
+    target: Any = "answer",
+    bandwidth: float | None = None,
+    level: float = 0.95,
+    n_points: int = 200,
 ) -> SmoothCurve:
     if bandwidth is not None and not bandwidth > 0.0:
-        raise InputError(f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule.")
+        raise InputError(
+            f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule."
+        )
     score, hit = record.pair(target)
     weight = record.weights
     n = weight.sum()
@@ -329,8 +436,11 @@ def _smooth_curve_of(
     mass = deposit(score, weight, CELLS)
     held = np.maximum(gaussian_smoother(mass)(bandwidth), 0.0)
     right = np.clip(gaussian_smoother(deposit(score, weight * hit, CELLS))(bandwidth), 0.0, held)
-    # A Gaussian kernel of width h squared is one of width h / sqrt(2) over 2 h sqrt(pi): the rows that it holds in effect.
-    squared = np.maximum(gaussian_smoother(mass)(bandwidth / np.sqrt(2.0)), 1e-300) / (2.0 * bandwidth * np.sqrt(np.pi) * CELLS)
+    # A Gaussian kernel of width h squared is one of width h / sqrt(2) over 2 h sqrt(pi): the rows
+    # that it holds in effect.
+    squared = np.maximum(gaussian_smoother(mass)(bandwidth / np.sqrt(2.0)), 1e-300) / (
+        2.0 * bandwidth * np.sqrt(np.pi) * CELLS
+    )
     near = held * CELLS * bandwidth * np.sqrt(2.0 * np.pi)
     rows = np.clip(held * held / squared, 1e-9, n)
     points = np.linspace(0, CELLS - 1, n_points).round().astype(np.intp)
@@ -342,10 +452,19 @@ def _smooth_curve_of(
 
 @on_record(_smooth_curve_of)
 def smooth_curve(
-    y_true: ArrayLike, P: ArrayLike, *, target: Any = "answer", bandwidth: float | None = None, level: float = 0.95, n_points: int = 200,
-    sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None, inputs: Inputs = "probability",
-) -> SmoothCurve:  # fmt: skip
-    r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected at 0 and 1.
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: Any = "answer",
+    bandwidth: float | None = None,
+    level: float = 0.95,
+    n_points: int = 200,
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+) -> SmoothCurve:
+    r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected
+    at 0 and 1.
 
     .. math:: \hat g(t) = \frac{\sum_i K_h(t, s_i) c_i}{\sum_i K_h(t, s_i)}
 
@@ -355,7 +474,8 @@ def smooth_curve(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
     bandwidth : float, optional
-        Standard deviation h of the kernel; by default Silverman's rule on the scores, at least 0.005.
+        Standard deviation h of the kernel; by default Silverman's rule on the scores, at least
+        0.005.
     level : float, default 0.95
         Of the pointwise Wilson interval, at the number of rows that the kernel holds there.
     n_points : int, default 200
@@ -382,7 +502,8 @@ def smooth_curve(
 
     Notes
     -----
-    The interval is for the smoothed accuracy: where the curve bends within a bandwidth it does not hold the accuracy itself.
+    The interval is for the smoothed accuracy: where the curve bends within a bandwidth it does not
+    hold the accuracy itself.
 
     Examples
     --------
@@ -391,4 +512,6 @@ def smooth_curve(
     (0.0, 1.0)
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _smooth_curve_of(record, target=target, bandwidth=bandwidth, level=level, n_points=n_points)
+    return _smooth_curve_of(
+        record, target=target, bandwidth=bandwidth, level=level, n_points=n_points
+    )

@@ -23,7 +23,9 @@ __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
 
 @dataclass(frozen=True)
 class RiskCoverageCurve(Record):
-    """One row a distinct confidence, from the highest: the threshold, the share kept, the risk among them, and its interval."""
+    """One row a distinct confidence, from the highest: the threshold, the share kept, the risk
+    among them, and its interval.
+    """
 
     confidence: np.ndarray
     coverage: np.ndarray
@@ -33,24 +35,42 @@ class RiskCoverageCurve(Record):
 
 
 def _of(
-    record: Predictions, *, level: float = 0.95, band: Literal["pointwise", "simultaneous"] = "pointwise"
-) -> RiskCoverageCurve:  # fmt: skip
+    record: Predictions,
+    *,
+    level: float = 0.95,
+    band: Literal["pointwise", "simultaneous"] = "pointwise",
+) -> RiskCoverageCurve:
     require_option("band", band, ("pointwise", "simultaneous"))
     found, worth = risk_coverage(record.confidence, record.correct, record.weights), 1.0
     if band == "simultaneous":
         if record.cluster is not None:
-            raise InputError('band="simultaneous" counts rows; got clusters; leave out cluster, or take band="pointwise".')
+            raise InputError(
+                'band="simultaneous" counts rows; got clusters; leave out cluster, or take'
+                ' band="pointwise".'
+            )
         confidence, covered, wrong = found
-        return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, *simultaneous_limits(covered, wrong, level))
+        return RiskCoverageCurve(
+            confidence,
+            covered / covered[-1],
+            wrong / covered,
+            *simultaneous_limits(covered, wrong, level),
+        )
     if record.cluster is not None:
-        worth = ranked_worth(record.confidence, 1.0 - record.correct, record.weights, record.cluster, level)
+        worth = ranked_worth(
+            record.confidence, 1.0 - record.correct, record.weights, record.cluster, level
+        )
     return risk_curve(*found, level, worth)
 
 
 def risk_curve(
-    confidence: np.ndarray, covered: np.ndarray, wrong: np.ndarray, level: float, worth: np.ndarray | float = 1.0
-) -> RiskCoverageCurve:  # fmt: skip
-    """The curve of the weight, and of the wrong weight, of rows of at least each distinct confidence, from the highest, (m,) each.
+    confidence: np.ndarray,
+    covered: np.ndarray,
+    wrong: np.ndarray,
+    level: float,
+    worth: np.ndarray | float = 1.0,
+) -> RiskCoverageCurve:
+    """The curve of the weight, and of the wrong weight, of rows of at least each distinct
+    confidence, from the highest, (m,) each.
 
     ``worth`` (m,) is by what those rows are to be multiplied where they hang together in clusters.
     """
@@ -80,14 +100,17 @@ def risk_coverage_curve(
     level : float, default 0.95
         Of the interval of each risk, or of all together.
     band : {"pointwise", "simultaneous"}, default "pointwise"
-        Wilson's interval of each risk by itself; or limits that hold the risks of new rows at all thresholds at once, exact where rows
-        are independent and those of lower confidence are wrong no less often.
+        Wilson's interval of each risk by itself; or limits that hold the risks of new rows at all
+        thresholds at once, exact where rows are independent and those of lower confidence are wrong
+        no less often.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then count clusters.
+        Which rows hang together (visits of one patient, answers to one question): intervals then
+        count clusters.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -112,5 +135,9 @@ def risk_coverage_curve(
     >>> curve.confidence.tolist(), curve.risk.round(3).tolist()
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
     return _of(record, level=level, band=band)

@@ -20,7 +20,9 @@ __all__ = ["RiskDistribution", "risk_distribution"]
 
 @dataclass(frozen=True)
 class RiskDistribution(Record):
-    """One row a bin, empty ones included: edges, and the weight of rows with the event and of the others in it."""
+    """One row a bin, empty ones included: edges, and the weight of rows with the event and of
+    the others in it.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -28,12 +30,17 @@ class RiskDistribution(Record):
     others: np.ndarray
 
 
-def _of(record: Predictions, *, target: int | str = "event", n_bins: int = 40, scale: str = "linear") -> RiskDistribution:
+def _of(
+    record: Predictions, *, target: int | str = "event", n_bins: int = 40, scale: str = "linear"
+) -> RiskDistribution:
     require_count("n_bins", n_bins)
     score, hit = record.pair(target)
     scale = probability_scale(score, hit, record.weights) if scale == "auto" else scale
     if scale == "linear":
-        index, edges = bins.equal_width_index(score, n_bins, record.resolution), bins.equal_width_edges(n_bins)
+        index, edges = (
+            bins.equal_width_index(score, n_bins, record.resolution),
+            bins.equal_width_edges(n_bins),
+        )
     elif scale in ("log", "logit"):
         rate = record.weights @ hit / record.weights.sum()
         edges = probability_grid(scale, *scale_ends(scale, score, rate), n_bins + 1)
@@ -42,15 +49,23 @@ def _of(record: Predictions, *, target: int | str = "event", n_bins: int = 40, s
     else:
         raise InputError(f'scale must be "linear", "log", "logit" or "auto"; got {scale!r}.')
     sums = bins.grouped_sums(index, n_bins, [hit], record.weight)
-    return RiskDistribution(edges[:-1], edges[1:], sums[:, 1], np.maximum(sums[:, 0] - sums[:, 1], 0.0))
+    return RiskDistribution(
+        edges[:-1], edges[1:], sums[:, 1], np.maximum(sums[:, 0] - sums[:, 1], 0.0)
+    )
 
 
 @on_record(_of)
 def risk_distribution(
-    y_true: ArrayLike, P: ArrayLike, *, target: int | str = "event", n_bins: int = 40,
-    scale: Literal["linear", "log", "logit", "auto"] = "linear", sample_weight: ArrayLike | None = None, classes: ArrayLike | None = None,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    *,
+    target: int | str = "event",
+    n_bins: int = 40,
+    scale: Literal["linear", "log", "logit", "auto"] = "linear",
+    sample_weight: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-) -> RiskDistribution:  # fmt: skip
+) -> RiskDistribution:
     """Count rows with the event and without it in bins of the risk.
 
     Parameters
@@ -61,8 +76,9 @@ def risk_distribution(
         The second of two classes; of more classes name one.
     n_bins : int, default 40
     scale : {"linear", "log", "logit", "auto"}
-        On which the bins are equally wide; the first and the last reach to 0 and to 1. "auto" takes the logit where many risks are near
-        both ends, and the logarithm where the event is in fewer rows than 5 %.
+        On which the bins are equally wide; the first and the last reach to 0 and to 1. "auto" takes
+        the logit where many risks are near both ends, and the logarithm where the event is in fewer
+        rows than 5 %.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -85,7 +101,8 @@ def risk_distribution(
 
     Notes
     -----
-    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of a calibration curve.
+    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of
+    a calibration curve.
 
     Examples
     --------

@@ -32,7 +32,9 @@ __all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters", "sp
 
 @dataclass(frozen=True)
 class CalibrationCurve(Record):
-    """One row a point: the score, the share of hits fitted there, its pointwise interval, and the band that holds the whole curve."""
+    """One row a point: the score, the share of hits fitted there, its pointwise interval, and
+    the band that holds the whole curve.
+    """
 
     score: np.ndarray
     observed: np.ndarray
@@ -44,21 +46,36 @@ class CalibrationCurve(Record):
 
 def curve_points(
     record: Predictions, target: Any, level: float, n_points: int, n_draws: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """(distinct scores, their mass, their mean hit, points of the curve) of a record, the options of a curve checked."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(distinct scores, their mass, their mean hit, points of the curve) of a record, the
+    options of a curve checked.
+    """
     require_level(level)
     require_count("n_points", n_points, 2)
     require_count("n_draws", n_draws, 20)
     score, hit = record.pair(target)
     x, mass, index = pooled_scores(score, record.weights)
-    return x, mass, np.bincount(index, weights=record.weights * hit) / mass, score_grid(x, mass, n_points)
+    return (
+        x,
+        mass,
+        np.bincount(index, weights=record.weights * hit) / mass,
+        score_grid(x, mass, n_points),
+    )
 
 
 def of_clusters(
-    record: Predictions, target: Any, matrix: np.ndarray, expected: np.ndarray, band: tuple[np.ndarray, float], level: float, n_draws: int,
+    record: Predictions,
+    target: Any,
+    matrix: np.ndarray,
+    expected: np.ndarray,
+    band: tuple[np.ndarray, float],
+    level: float,
+    n_draws: int,
     rng: np.random.Generator,
-) -> tuple[np.ndarray, float]:  # fmt: skip
-    """The ``band``, (errors, reach), as wide as clusters of rows ask for; ``expected`` (m,) are the outcomes at the distinct scores."""
+) -> tuple[np.ndarray, float]:
+    """The ``band``, (errors, reach), as wide as clusters of rows ask for; ``expected`` (m,) are
+    the outcomes at the distinct scores.
+    """
     if record.cluster is None:
         return band
     score, hit = record.pair(target)
@@ -70,9 +87,15 @@ def of_clusters(
 
 
 def _loess_curve_of(
-    record: Predictions, *, target: Any = "event", span: float = 0.75, level: float = 0.95, n_points: int = 100, n_draws: int = 1000,
+    record: Predictions,
+    *,
+    target: Any = "event",
+    span: float = 0.75,
+    level: float = 0.95,
+    n_points: int = 100,
+    n_draws: int = 1000,
     random_state: int = 0,
-) -> CalibrationCurve:  # fmt: skip
+) -> CalibrationCurve:
     if not 0.0 < span <= 1.0:
         raise InputError(f"span must be in (0, 1]; got {span!r}; 0.75 is usual.")
     x, mass, mean, grid = curve_points(record, target, level, n_points, n_draws)
@@ -80,10 +103,24 @@ def _loess_curve_of(
     fitted = matrix @ mean
     errors, inside = interpolated_loess_errors(matrix, x, mass, grid)
     drawn_from = np.interp(x, grid, inside(fitted))
-    reach = largest_t(matrix, lambda moved: errors(fitted + moved), drawn_from, mass, level, n_draws, null_generator(random_state))
+    reach = largest_t(
+        matrix,
+        lambda moved: errors(fitted + moved),
+        drawn_from,
+        mass,
+        level,
+        n_draws,
+        null_generator(random_state),
+    )
     smooth, rng = np.clip(np.interp(x, grid, fitted), 0.0, 1.0), null_generator(random_state)
-    error, reach = of_clusters(record, target, matrix, smooth, (errors(fitted), reach), level, n_draws, rng)
-    ends = (*normal_interval(fitted, error**2, level), fitted - reach * error, fitted + reach * error)
+    error, reach = of_clusters(
+        record, target, matrix, smooth, (errors(fitted), reach), level, n_draws, rng
+    )
+    ends = (
+        *normal_interval(fitted, error**2, level),
+        fitted - reach * error,
+        fitted + reach * error,
+    )
     return CalibrationCurve(grid, *(np.clip(line, 0.0, 1.0) for line in (fitted, *ends)))
 
 
@@ -104,12 +141,15 @@ def loess_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationCurve:
-    r"""Smooth calibration curve of the event: local quadratic regression (loess) of the outcomes on the scores, with bands.
+    r"""Smooth calibration curve of the event: local quadratic regression (loess) of the outcomes on
+    the scores, with bands.
 
-    .. math:: \hat g(t) = \hat a_t, \quad (\hat a_t, \hat b_t, \hat c_t) = \arg\min \sum_i K\!\left(\frac{s_i - t}{h_t}\right)
+    .. math:: \hat g(t) = \hat a_t, \quad (\hat a_t, \hat b_t, \hat c_t) = \arg\min \sum_i
+        K\!\left(\frac{s_i - t}{h_t}\right)
               \left(y_i - a - b (s_i - t) - c (s_i - t)^2\right)^2
 
-    with K(u) = (1 - \|u\|³)³ and h_t the distance within which the nearest ``span`` of the rows lie.
+    with K(u) = (1 - \|u\|³)³ and h_t the distance within which the nearest ``span`` of the rows
+    lie.
 
     Parameters
     ----------
@@ -119,32 +159,37 @@ def loess_curve(
     span : float, default 0.75
         Share of the rows that each local fit takes in.
     level : float, default 0.95
-        Of both bands: each point's interval by itself, and the band that holds the whole curve at once.
+        Of both bands: each point's interval by itself, and the band that holds the whole curve at
+        once.
     n_points : int, default 100
-        Points from the lowest score to the highest, half at equal steps and half at quantiles of the scores.
+        Points from the lowest score to the highest, half at equal steps and half at quantiles of
+        the scores.
     n_draws : int, default 1000
-        Curves of outcomes drawn from the fitted curve, whose largest deviation in standard errors is the reach of the simultaneous band.
+        Curves of outcomes drawn from the fitted curve, whose largest deviation in standard errors
+        is the reach of the simultaneous band.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): both bands are then cluster-robust, and never narrower
-        than those of independent rows.
+        Which rows hang together (visits of one patient, answers to one question): both bands are
+        then cluster-robust, and never narrower than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     CalibrationCurve
-        Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high`` (simultaneous), all cut to [0, 1];
-        ``.frame()`` gives it as a data frame.
+        Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high``
+        (simultaneous), all cut to [0, 1]; ``.frame()`` gives it as a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, the target is unknown, or an option is out of its range.
+        When the predictions cannot be read, the target is unknown, or an option is out of its
+        range.
 
     See Also
     --------
@@ -154,33 +199,53 @@ def loess_curve(
 
     Notes
     -----
-    Use it where clinical reports ask for it. Probabilities are calibrated as far as the data can tell if the simultaneous band holds the
-    diagonal; the pointwise interval says so of one score chosen beforehand. The bands are for the smoothed curve: where the truth bends
-    within a span they do not allow for that. In simulations of 200 and of 1,000 rows the simultaneous 95 % band held all of the truth 95 to
-    98 times of 100 for calibrated risks, but 93 and 80 times where log-odds were too large by 1 / 0.6 (``spline_curve``: 93 and more).
-    The curve is that of R's ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores these are first pooled into groups, which
-    moves it by 1e-4 or so.
+    Use it where clinical reports ask for it. Probabilities are calibrated as far as the data can
+    tell if the simultaneous band holds the diagonal; the pointwise interval says so of one score
+    chosen beforehand. The bands are for the smoothed curve: where the truth bends within a span
+    they do not allow for that. In simulations of 200 and of 1,000 rows the simultaneous 95 % band
+    held all of the truth 95 to 98 times of 100 for calibrated risks, but 93 and 80 times where
+    log-odds were too large by 1 / 0.6 (``spline_curve``: 93 and more). The curve is that of R's
+    ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores these are first pooled into
+    groups, which moves it by 1e-4 or so.
 
     References
     ----------
-    Cleveland and Devlin, "Locally weighted regression", JASA 1988; Austin and Steyerberg, "Graphical assessment of internal and external
-    calibration of logistic regression models by using loess smoothers", Statistics in Medicine 2014.
+    Cleveland and Devlin, "Locally weighted regression", JASA 1988; Austin and Steyerberg,
+    "Graphical assessment of internal and external calibration of logistic regression models by
+    using loess smoothers", Statistics in Medicine 2014.
 
     Examples
     --------
-    >>> curve = loess_curve([0, 0, 0, 1, 0, 1, 1, 1] * 10, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 10, n_points=5)
+    >>> curve = loess_curve(
+    ...     [0, 0, 0, 1, 0, 1, 1, 1] * 10, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 10, n_points=5
+    ... )
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.0, 0.74, 1.0])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
+    options: dict[str, Any] = {
+        "level": level,
+        "n_points": n_points,
+        "n_draws": n_draws,
+        "random_state": random_state,
+    }
     return _loess_curve_of(record, target=target, span=span, **options)
 
 
 def _spline_curve_of(
-    record: Predictions, *, target: Any = "event", n_knots: int = 5, level: float = 0.95, n_points: int = 100, n_draws: int = 1000,
+    record: Predictions,
+    *,
+    target: Any = "event",
+    n_knots: int = 5,
+    level: float = 0.95,
+    n_points: int = 100,
+    n_draws: int = 1000,
     random_state: int = 0,
-) -> CalibrationCurve:  # fmt: skip
+) -> CalibrationCurve:
     if n_knots not in (3, 4, 5):
         raise InputError(f"n_knots must be 3, 4 or 5; got {n_knots!r}.")
     x, mass, mean, grid = curve_points(record, target, level, n_points, n_draws)
@@ -189,12 +254,28 @@ def _spline_curve_of(
     theta, covariance = fit_restricted_spline(design, mean, mass)
     odds, variance = at @ theta, np.einsum("gi,ij,gj->g", at, covariance, at)
     error = np.sqrt(variance)
-    # One Newton step from the fit: what the log-odds of the curve take from the mean of the outcomes at each score.
+    # One Newton step from the fit: what the log-odds of the curve take from the mean of the
+    # outcomes at each score.
     matrix = at @ covariance @ (design * mass[:, None]).T
-    reach = largest_t(matrix, lambda _: error, sigmoid(design @ theta), mass, level, n_draws, null_generator(random_state))
+    reach = largest_t(
+        matrix,
+        lambda _: error,
+        sigmoid(design @ theta),
+        mass,
+        level,
+        n_draws,
+        null_generator(random_state),
+    )
     rng = null_generator(random_state)
-    error, reach = of_clusters(record, target, matrix, sigmoid(design @ theta), (error, reach), level, n_draws, rng)
-    lines = (odds, *normal_interval(odds, error**2, level), odds - reach * error, odds + reach * error)
+    error, reach = of_clusters(
+        record, target, matrix, sigmoid(design @ theta), (error, reach), level, n_draws, rng
+    )
+    lines = (
+        odds,
+        *normal_interval(odds, error**2, level),
+        odds - reach * error,
+        odds + reach * error,
+    )
     return CalibrationCurve(grid, *map(sigmoid, lines))
 
 
@@ -215,9 +296,11 @@ def spline_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationCurve:
-    r"""Smooth calibration curve of the event: logistic regression of the outcomes on a restricted cubic spline of the log-odds.
+    r"""Smooth calibration curve of the event: logistic regression of the outcomes on a restricted
+    cubic spline of the log-odds.
 
-    .. math:: \mathrm{logit}\, \hat g(t) = \beta_0 + \beta_1 \ell + \sum_{j=1}^{k-2} \beta_{j+1} S_j(\ell), \quad \ell = \mathrm{logit}\, t
+    .. math:: \mathrm{logit}\, \hat g(t) = \beta_0 + \beta_1 \ell + \sum_{j=1}^{k-2} \beta_{j+1}
+        S_j(\ell), \quad \ell = \mathrm{logit}\, t
 
     with S_j cubic between the knots and straight beyond the outer ones.
 
@@ -227,34 +310,40 @@ def spline_curve(
     P : (n, K), or (n,) for binary
     target : {"event", "answer"} or a class label
     n_knots : {5, 4, 3}
-        Knots at Harrell's quantiles of the scores; those that coincide count once. 3 is enough for fewer than 100 events.
+        Knots at Harrell's quantiles of the scores; those that coincide count once. 3 is enough for
+        fewer than 100 events.
     level : float, default 0.95
-        Of both bands: each point's interval by itself, and the band that holds the whole curve at once.
+        Of both bands: each point's interval by itself, and the band that holds the whole curve at
+        once.
     n_points : int, default 100
-        Points from the lowest score to the highest, half at equal steps and half at quantiles of the scores.
+        Points from the lowest score to the highest, half at equal steps and half at quantiles of
+        the scores.
     n_draws : int, default 1000
-        Outcomes drawn from the fitted curve; the curves' largest deviation in standard errors is the reach of the simultaneous band.
+        Outcomes drawn from the fitted curve; the curves' largest deviation in standard errors is
+        the reach of the simultaneous band.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): both bands are then cluster-robust, and never narrower
-        than those of independent rows.
+        Which rows hang together (visits of one patient, answers to one question): both bands are
+        then cluster-robust, and never narrower than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     CalibrationCurve
-        Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high`` (simultaneous).
-        ``.frame()`` gives it as a data frame.
+        Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high``
+        (simultaneous). ``.frame()`` gives it as a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, the target is unknown, or an option is out of its range.
+        When the predictions cannot be read, the target is unknown, or an option is out of its
+        range.
 
     See Also
     --------
@@ -263,21 +352,37 @@ def spline_curve(
 
     Notes
     -----
-    Use it with many rows and for rare events: it costs one logistic fit and its bands stay inside 0 and 1. A calibrated model is the
-    straight line of slope 1, so the curve has no bias there. Do not read its ends beyond the outer knots, where few rows speak. Where the
-    spline separates the outcomes, as when none is a hit, the likelihood has no maximum: then a straight line by Firth's likelihood.
+    Use it with many rows and for rare events: it costs one logistic fit and its bands stay inside 0
+    and 1. A calibrated model is the straight line of slope 1, so the curve has no bias there. Do
+    not read its ends beyond the outer knots, where few rows speak. Where the spline separates the
+    outcomes, as when none is a hit, the likelihood has no maximum: then a straight line by Firth's
+    likelihood.
 
     References
     ----------
-    Harrell, "Regression modeling strategies", 2015 (knots and spline); Van Calster et al., "A calibration hierarchy for risk models was
-    defined", Journal of Clinical Epidemiology 2016.
+    Harrell, "Regression modeling strategies", 2015 (knots and spline); Van Calster et al., "A
+    calibration hierarchy for risk models was defined", Journal of Clinical Epidemiology 2016.
 
     Examples
     --------
-    >>> curve = spline_curve([0, 0, 0, 1, 0, 1, 1, 1] * 10, [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 10, n_knots=3, n_points=5)
+    >>> curve = spline_curve(
+    ...     [0, 0, 0, 1, 0, 1, 1, 1] * 10,
+    ...     [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9] * 10,
+    ...     n_knots=3,
+    ...     n_points=5,
+    ... )
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.02, 0.32, 0.98])
     """
-    record = clustered(read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs), cluster, weight_kind)
-    options: dict[str, Any] = {"level": level, "n_points": n_points, "n_draws": n_draws, "random_state": random_state}
+    record = clustered(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
+        cluster,
+        weight_kind,
+    )
+    options: dict[str, Any] = {
+        "level": level,
+        "n_points": n_points,
+        "n_draws": n_draws,
+        "random_state": random_state,
+    }
     return _spline_curve_of(record, target=target, n_knots=n_knots, **options)

@@ -24,10 +24,12 @@ __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 
 @dataclass(frozen=True)
 class RealStdCurve(Record):
-    """One row a bin of predicted std: n (sum of weights), predicted std, real std with its interval, and quantiles of the absolute error.
+    """One row a bin of predicted std: n (sum of weights), predicted std, real std with its
+    interval, and quantiles of the absolute error.
 
-    ``std`` is the root mean predicted variance, ``real`` the root mean squared error. Half of the absolute errors are at most ``half``
-    and the share ``level`` at most ``reach``; the forecasts claim ``half_claimed`` and ``reach_claimed``, their mean half widths.
+    ``std`` is the root mean predicted variance, ``real`` the root mean squared error. Half of the
+    absolute errors are at most ``half`` and the share ``level`` at most ``reach``; the forecasts
+    claim ``half_claimed`` and ``reach_claimed``, their mean half widths.
     """
 
     n: np.ndarray
@@ -41,7 +43,9 @@ class RealStdCurve(Record):
     reach_claimed: np.ndarray
 
 
-def _real_std_curve_of(record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95) -> RealStdCurve:
+def _real_std_curve_of(
+    record: ForecastRecord, *, n_bins: int = 15, level: float = 0.9, band: float = 0.95
+) -> RealStdCurve:
     require_level(level)
     require_level(band, "band")
     require_count("n_bins", n_bins)
@@ -49,17 +53,36 @@ def _real_std_curve_of(record: ForecastRecord, *, n_bins: int = 15, level: float
     n_groups = int(group.max()) + 1
     errors = root_mean_squared_error.group_totals_of(record, group, n_groups)
     real = root_mean_squared_error.finalise(errors)
-    half_widths = [0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)]
-    mass, variance, *claimed = grouped_sums(group, n_groups, [np.square(record.std), *half_widths], record.weights).T
+    half_widths = [
+        0.5 * np.subtract(*record.forecast.interval(share)[::-1]) for share in (0.5, level)
+    ]
+    mass, variance, *claimed = grouped_sums(
+        group, n_groups, [np.square(record.std), *half_widths], record.weights
+    ).T
     size, rows = np.abs(record.error), rows_by_group(group, n_groups)
-    half, reach = (np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows]) for share in (0.5, level))
+    half, reach = (
+        np.array([weighted_quantile(size[i], record.weights[i], share) for i in rows])
+        for share in (0.5, level)
+    )
     if record.cluster is not None:
-        errors = errors * group_worth(np.square(record.error), record.weights, record.cluster, group, n_groups, band)[:, None]
+        errors = (
+            errors
+            * group_worth(
+                np.square(record.error), record.weights, record.cluster, group, n_groups, band
+            )[:, None]
+        )
     low, high = root_mean_squared_error.limits(errors, band)
     return RealStdCurve(
-        mass, np.sqrt(variance / mass), real, low, high,
-        half, claimed[0] / mass, reach, claimed[1] / mass,
-    )  # fmt: skip
+        mass,
+        np.sqrt(variance / mass),
+        real,
+        low,
+        high,
+        half,
+        claimed[0] / mass,
+        reach,
+        claimed[1] / mass,
+    )
 
 
 @on_record(_real_std_curve_of)
@@ -91,13 +114,15 @@ def real_std_curve(
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
 
     Returns
     -------
     RealStdCurve
-        ``.frame()`` gives it as a data frame. Where the error bars are right ``real`` is near ``std``, and ``half`` and ``reach`` are
-        near what is claimed; a flat ``real`` means that the predicted std says nothing of a row.
+        ``.frame()`` gives it as a data frame. Where the error bars are right ``real`` is near
+        ``std``, and ``half`` and ``reach`` are near what is claimed; a flat ``real`` means that the
+        predicted std says nothing of a row.
 
     See Also
     --------
@@ -110,7 +135,11 @@ def real_std_curve(
     >>> curve.std.tolist(), curve.real.tolist(), curve.reach.tolist()
     ([1.0, 2.0], [2.0, 4.0], [2.0, 4.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
+    record = clustered(
+        read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(),
+        cluster,
+        weight_kind,
+    )
     return _real_std_curve_of(record, n_bins=n_bins, level=level, band=band)
 
 
@@ -120,7 +149,9 @@ BUDGET = 2e7
 
 @dataclass(frozen=True)
 class RmseRmvCurve(Record):
-    """One row a bin: n (sum of weights), root mean predicted variance, root mean squared error, and where that lies if calibrated."""
+    """One row a bin: n (sum of weights), root mean predicted variance, root mean squared error,
+    and where that lies if calibrated.
+    """
 
     n: np.ndarray
     rmv: np.ndarray
@@ -130,22 +161,47 @@ class RmseRmvCurve(Record):
 
 
 def _rmse_rmv_curve_of(
-    record: ForecastRecord, *, n_bins: int = 10, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
+    record: ForecastRecord,
+    *,
+    n_bins: int = 10,
+    level: float = 0.95,
+    n_draws: int = 1000,
+    random_state: int = 0,
 ) -> RmseRmvCurve:
     require_level(level)
     require_count("n_bins", n_bins)
-    group, mass, variance, error = spread_bins(record.std, np.square(record.error), record.weights, n_bins)
-    return RmseRmvCurve(mass, np.sqrt(variance), np.sqrt(error), *rmse_band(record, group, mass, level, n_draws, random_state))
+    group, mass, variance, error = spread_bins(
+        record.std, np.square(record.error), record.weights, n_bins
+    )
+    return RmseRmvCurve(
+        mass,
+        np.sqrt(variance),
+        np.sqrt(error),
+        *rmse_band(record, group, mass, level, n_draws, random_state),
+    )
 
 
 def rmse_band(
-    record: ForecastRecord, group: np.ndarray, mass: np.ndarray, level: float, n_draws: int = 1000, random_state: int = 0
-) -> np.ndarray:  # fmt: skip
-    """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of each row and the mass of each bin."""
+    record: ForecastRecord,
+    group: np.ndarray,
+    mass: np.ndarray,
+    level: float,
+    n_draws: int = 1000,
+    random_state: int = 0,
+) -> np.ndarray:
+    """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of
+    each row and the mass of each bin.
+    """
     part, rng = np.square(record.std) / mass[group], null_generator(random_state)
     if record.cluster is not None:
-        draw, count = score_drawer(record.score, record.cluster), int(np.clip(BUDGET / len(record), 100, n_draws))
-        drawn = [np.bincount(group, record.weights * part * np.square(draw(rng)), len(mass)) for _ in range(count)]
+        draw, count = (
+            score_drawer(record.score, record.cluster),
+            int(np.clip(BUDGET / len(record), 100, n_draws)),
+        )
+        drawn = [
+            np.bincount(group, record.weights * part * np.square(draw(rng)), len(mass))
+            for _ in range(count)
+        ]
         return np.quantile(np.sqrt(drawn), [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
     draws = np.sqrt(chi_square_draws(group, part, record.weights, len(mass), n_draws, rng))
     return np.quantile(draws, [0.5 - 0.5 * level, 0.5 + 0.5 * level], axis=0)
@@ -165,7 +221,8 @@ def rmse_rmv_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> RmseRmvCurve:
-    """Root mean squared error against root mean predicted variance, in bins of equal weight by predicted std.
+    """Root mean squared error against root mean predicted variance, in bins of equal weight by
+    predicted std.
 
     Parameters
     ----------
@@ -178,10 +235,12 @@ def rmse_rmv_curve(
     n_draws : int, default 1000
     random_state : int
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): errors drawn for the band are then as alike in a cluster as those seen.
+        Which rows hang together (series, places, days): errors drawn for the band are then as alike
+        in a cluster as those seen.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights of a design or of importance have it.
+        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
+        of a design or of importance have it.
 
     Returns
     -------
@@ -199,5 +258,11 @@ def rmse_rmv_curve(
     >>> curve.rmv.tolist(), curve.rmse.tolist()
     ([1.0, 2.0], [2.0, 4.0])
     """
-    record = clustered(read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(), cluster, weight_kind)
-    return _rmse_rmv_curve_of(record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state)
+    record = clustered(
+        read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output(),
+        cluster,
+        weight_kind,
+    )
+    return _rmse_rmv_curve_of(
+        record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state
+    )

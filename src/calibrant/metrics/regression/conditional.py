@@ -17,12 +17,20 @@ from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import Groups, read_groups
 
-__all__ = ["GroupCoverage", "SizeStratifiedCoverage", "group_coverage", "held_by_group", "size_stratified_coverage"]
+__all__ = [
+    "GroupCoverage",
+    "SizeStratifiedCoverage",
+    "group_coverage",
+    "held_by_group",
+    "size_stratified_coverage",
+]
 
 
 @dataclass(frozen=True)
 class GroupCoverage(Record):
-    """One row a group: its label, n (sum of weights), coverage and its interval, and the mean width (of sets, the mean size)."""
+    """One row a group: its label, n (sum of weights), coverage and its interval, and the mean
+    width (of sets, the mean size).
+    """
 
     group: np.ndarray
     n: np.ndarray
@@ -33,16 +41,23 @@ class GroupCoverage(Record):
 
 
 def group_coverage(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, groups: Sequence[str], level: float = 0.9, band: float = 0.95,
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    groups: Sequence[str],
+    level: float = 0.9,
+    band: float = 0.95,
     sample_weight: ArrayLike | None = None,
-) -> GroupCoverage:  # fmt: skip
+) -> GroupCoverage:
     """Share of the outcomes inside their central intervals, group by group.
 
     Parameters
     ----------
     y_true : (n,)
     mean, std : (n,) each, or a forecast in place of mean
-    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the groups
+    groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
+        groups
     level : float, default 0.9
         The coverage that the intervals claim.
     band : float, default 0.95
@@ -52,7 +67,8 @@ def group_coverage(
     Returns
     -------
     GroupCoverage
-        Groups in sorted order, None (for rows without a label) the last; ``.frame()`` gives a data frame.
+        Groups in sorted order, None (for rows without a label) the last; ``.frame()`` gives a data
+        frame.
 
     Raises
     ------
@@ -78,11 +94,21 @@ def group_coverage(
     return held_by_group(found, held, high - low, record.weights, band)
 
 
-def held_by_group(found: Groups, held: np.ndarray, width: np.ndarray, weight: np.ndarray, band: float) -> GroupCoverage:
-    """Coverage of intervals, or of sets, in each group: whether each ``held`` its outcome, and how wide it is, (n,) each."""
+def held_by_group(
+    found: Groups, held: np.ndarray, width: np.ndarray, weight: np.ndarray, band: float
+) -> GroupCoverage:
+    """Coverage of intervals, or of sets, in each group: whether each ``held`` its outcome, and
+    how wide it is, (n,) each.
+    """
     n = np.bincount(found.index, weights=weight)
     inside = np.bincount(found.index, weights=weight * held)
-    return GroupCoverage(found.names, n, inside / n, *wilson(inside, n, band), np.bincount(found.index, weights=weight * width) / n)
+    return GroupCoverage(
+        found.names,
+        n,
+        inside / n,
+        *wilson(inside, n, band),
+        np.bincount(found.index, weights=weight * width) / n,
+    )
 
 
 class SizeStratifiedCoverage(
@@ -94,7 +120,8 @@ class SizeStratifiedCoverage(
     direction="none",
     range=(0.0, 1.0),
 ):
-    r"""Least share of outcomes inside their central interval, over bins of equal weight by the interval's width (SSC).
+    r"""Least share of outcomes inside their central interval, over bins of equal weight by the
+    interval's width (SSC).
 
     .. math:: \min_b \frac{1}{n_b} \sum_{i \in b} [l_i \le y_i \le h_i]
 
@@ -112,13 +139,15 @@ class SizeStratifiedCoverage(
 
     Notes
     -----
-    Intervals of the right coverage on the whole may be too narrow where they are narrowest. The least of several noisy shares lies below
-    the level even for a perfect forecast. Its interval, from those of the bins'
-    shares, allows for that. Bins need all rows, so it has no state. MAPIE's ``regression_ssc_score``.
+    Intervals of the right coverage on the whole may be too narrow where they are narrowest. The
+    least of several noisy shares lies below the level even for a perfect forecast. Its interval,
+    from those of the bins' shares, allows for that. Bins need all rows, so it has no state. MAPIE's
+    ``regression_ssc_score``.
 
     References
     ----------
-    Angelopoulos, Bates, Malik and Jordan, "Uncertainty sets for image classifiers using conformal prediction", ICLR 2021.
+    Angelopoulos, Bates, Malik and Jordan, "Uncertainty sets for image classifiers using conformal
+    prediction", ICLR 2021.
 
     Examples
     --------
@@ -149,10 +178,13 @@ class SizeStratifiedCoverage(
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         mass, inside = self._bins(record)
-        # The bin that is truly least is below its own low end as rarely as any; that any is above its high end, the bins share.
+        # The bin that is truly least is below its own low end as rarely as any; that any is above
+        # its high end, the bins share.
         low = rate_interval(inside, mass, level)[0].min()
         high = rate_interval(inside, mass, 1.0 - (1.0 - level) / len(mass))[1].min()
-        return Interval.holding(float(np.min(inside / mass)), (low, high), level, "analytic", float(mass.sum()))
+        return Interval.holding(
+            float(np.min(inside / mass)), (low, high), level, "analytic", float(mass.sum())
+        )
 
 
 size_stratified_coverage: SizeStratifiedCoverage = SizeStratifiedCoverage()

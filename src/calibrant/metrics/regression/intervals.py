@@ -1,4 +1,6 @@
-"""Central intervals at one level: how many outcomes they hold, how wide they are, and both in one number."""
+"""Central intervals at one level: how many outcomes they hold, how wide they are, and both in
+one number.
+"""
 
 import numpy as np
 
@@ -8,7 +10,14 @@ from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric
 from calibrant.errors import InputError
 
-__all__ = ["CoverageWidthCriterion", "IntervalCoverage", "IntervalWidth", "coverage_width_criterion", "interval_coverage", "interval_width"]
+__all__ = [
+    "CoverageWidthCriterion",
+    "IntervalCoverage",
+    "IntervalWidth",
+    "coverage_width_criterion",
+    "interval_coverage",
+    "interval_width",
+]
 
 
 class IntervalCoverage(
@@ -36,7 +45,8 @@ class IntervalCoverage(
 
     Notes
     -----
-    It should be near the level; see ``interval_width`` for what that costs, and ``group_coverage`` for whether it holds in each group.
+    It should be near the level; see ``interval_width`` for what that costs, and ``group_coverage``
+    for whether it holds in each group.
 
     Examples
     --------
@@ -56,7 +66,14 @@ class IntervalCoverage(
 interval_coverage: IntervalCoverage = IntervalCoverage()
 
 
-class IntervalWidth(RegressionMeanMetric, name="MPIW", key="width", direction="none", range=(0.0, float("inf")), degree=1):
+class IntervalWidth(
+    RegressionMeanMetric,
+    name="MPIW",
+    key="width",
+    direction="none",
+    range=(0.0, float("inf")),
+    degree=1,
+):
     r"""Mean width of the central interval at ``level`` (MPIW).
 
     .. math:: \frac{1}{n} \sum_i (h_i - l_i)
@@ -73,8 +90,8 @@ class IntervalWidth(RegressionMeanMetric, name="MPIW", key="width", direction="n
 
     Notes
     -----
-    Of intervals with the coverage they claim the narrower are the better: read it beside ``interval_coverage``. Infinite intervals make
-    it infinite.
+    Of intervals with the coverage they claim the narrower are the better: read it beside
+    ``interval_coverage``. Infinite intervals make it infinite.
 
     Examples
     --------
@@ -100,12 +117,15 @@ class CoverageWidthCriterion(
     WholeMetric,
     name="CWC",
     key="coverage_width_criterion",
-    estimand="value on ever more rows at the range of these outcomes, which itself grows with the rows",
+    estimand=(
+        "value on ever more rows at the range of these outcomes, which itself grows with the rows"
+    ),
     direction="maximize",
     range=(float("-inf"), 1.0),
     exceptions={"one_row": "outcomes of no range: nan"},
 ):
-    r"""One less the mean width of intervals over the range of the outcomes, times a penalty on wrong coverage (CWC).
+    r"""One less the mean width of intervals over the range of the outcomes, times a penalty on
+    wrong coverage (CWC).
 
     .. math:: \Big( 1 - \frac{\bar w}{\max y - \min y} \Big) \exp\big( -\eta (\hat c - c)^2 \big)
 
@@ -123,14 +143,15 @@ class CoverageWidthCriterion(
 
     Notes
     -----
-    Use it to compare with papers that report it. Its weighing is arbitrary, and one far outcome changes the range, so never select a model
-    by it. nan where all outcomes are equal. The range is no sum, so it has no state;
-    its interval takes the range as it is, and joins those of the coverage and of the mean width. MAPIE's ``coverage_width_based``.
+    Use it to compare with papers that report it. Its weighing is arbitrary, and one far outcome
+    changes the range, so never select a model by it. nan where all outcomes are equal. The range is
+    no sum, so it has no state; its interval takes the range as it is, and joins those of the
+    coverage and of the mean width. MAPIE's ``coverage_width_based``.
 
     References
     ----------
-    Khosravi, Nahavandi and Creighton, "Construction of optimal prediction intervals for load forecasting problems", IEEE Transactions on
-    Power Systems 2010.
+    Khosravi, Nahavandi and Creighton, "Construction of optimal prediction intervals for load
+    forecasting problems", IEEE Transactions on Power Systems 2010.
 
     Examples
     --------
@@ -149,7 +170,9 @@ class CoverageWidthCriterion(
     def _value(self, record):
         width, held = self._rows(record)
         n = record.weights.sum()
-        return float(self._at(record.weights @ width / n, record.weights @ held / n, np.ptp(record.y)))
+        return float(
+            self._at(record.weights @ width / n, record.weights @ held / n, np.ptp(record.y))
+        )
 
     def _rows(self, record):
         """Width of each row's interval, and whether it holds the outcome."""

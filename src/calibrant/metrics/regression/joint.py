@@ -1,4 +1,6 @@
-"""Joint forecasts of several outputs: coverage of boxes and ellipses, energy and variogram scores, positions."""
+"""Joint forecasts of several outputs: coverage of boxes and ellipses, energy and variogram
+scores, positions.
+"""
 
 from typing import Any, Literal
 
@@ -34,7 +36,13 @@ def mean_of_losses(loss: np.ndarray, weights: np.ndarray, level: float) -> Inter
     require_level(level)
     bounds, n = (0.0, float("inf")), weights.sum()
     sums = np.array([weights @ power for power in powers(loss)])
-    return Interval.holding(sums[0] / n, limits_within(bounds, n, sums, unseen_ends(n, sums, bounds), level), level, "analytic", float(n))
+    return Interval.holding(
+        sums[0] / n,
+        limits_within(bounds, n, sums, unseen_ends(n, sums, bounds), level),
+        level,
+        "analytic",
+        float(n),
+    )
 
 
 def share_of_rows(held: np.ndarray, weights: np.ndarray, level: float) -> Interval:
@@ -45,11 +53,18 @@ def share_of_rows(held: np.ndarray, weights: np.ndarray, level: float) -> Interv
 
 
 def box_coverage(
-    y_true: ArrayLike, forecast: Any, *, said: float = 0.9, level: float = 0.95, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike,
+    forecast: Any,
+    *,
+    said: float = 0.9,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> Interval:
-    r"""Share of the rows whose outputs all lie in the box that claims to hold at least ``said`` of them.
+    r"""Share of the rows whose outputs all lie in the box that claims to hold at least ``said`` of
+    them.
 
-    .. math:: \frac{1}{n} \sum_i \prod_j \left[ |y_{ij} - \mu_{ij}| \le z \sigma_{ij} \right], \qquad
+    .. math:: \frac{1}{n} \sum_i \prod_j \left[ |y_{ij} - \mu_{ij}| \le z \sigma_{ij} \right],
+        \qquad
         (2 \Phi(z) - 1)^d = \text{said}
 
     Parameters
@@ -73,29 +88,41 @@ def box_coverage(
 
     Notes
     -----
-    The boxes are Sidak's (``JointNormalForecast.box``): of a calibrated forecast they hold exactly ``said`` where outputs are
-    independent, and more where they hang together. A coverage below ``said`` is a fault, one above it need not be.
+    The boxes are Sidak's (``JointNormalForecast.box``): of a calibrated forecast they hold exactly
+    ``said`` where outputs are independent, and more where they hang together. A coverage below
+    ``said`` is a fault, one above it need not be.
 
     References
     ----------
-    Sidak, "Rectangular confidence regions for the means of multivariate normal distributions", 1967.
+    Sidak, "Rectangular confidence regions for the means of multivariate normal distributions",
+    1967.
 
     Examples
     --------
-    >>> box_coverage([[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])).value
+    >>> box_coverage(
+    ...     [[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
+    ... ).value
     0.5
     """
     record = read_joint(forecast, y_true, sample_weight)
     low, high = record.normal.box(said)
-    return share_of_rows(((low <= record.y) & (record.y <= high)).all(axis=1) * 1.0, record.weights, level)
+    return share_of_rows(
+        ((low <= record.y) & (record.y <= high)).all(axis=1) * 1.0, record.weights, level
+    )
 
 
 def ellipse_coverage(
-    y_true: ArrayLike, forecast: Any, *, said: float = 0.9, level: float = 0.95, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike,
+    forecast: Any,
+    *,
+    said: float = 0.9,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> Interval:
     r"""Share of the outcomes inside the ellipse that claims to hold ``said`` of them.
 
-    .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le \chi^2_{d, \text{said}} \right]
+    .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le
+        \chi^2_{d, \text{said}} \right]
 
     Parameters
     ----------
@@ -119,11 +146,14 @@ def ellipse_coverage(
 
     Notes
     -----
-    Near ``said`` where variances and correlations are right on average; too narrow in one direction and too wide in another can cancel.
+    Near ``said`` where variances and correlations are right on average; too narrow in one direction
+    and too wide in another can cancel.
 
     Examples
     --------
-    >>> ellipse_coverage([[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])).value
+    >>> ellipse_coverage(
+    ...     [[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
+    ... ).value
     0.5
     """
     require_level(said, "said", usual=0.9)
@@ -133,9 +163,14 @@ def ellipse_coverage(
 
 
 def energy_score(
-    y_true: ArrayLike, forecast: Any, *, member_weight: ArrayLike | None = None, estimator: Literal["empirical", "fair"] = "empirical",
-    level: float = 0.95, sample_weight: ArrayLike | None = None,
-) -> Interval:  # fmt: skip
+    y_true: ArrayLike,
+    forecast: Any,
+    *,
+    member_weight: ArrayLike | None = None,
+    estimator: Literal["empirical", "fair"] = "empirical",
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> Interval:
     r"""Mean distance from draws to the outcome, less half the mean distance between draws.
 
     .. math:: \frac{1}{n} \sum_i \left( E \|X_i - y_i\| - \frac{1}{2} E \|X_i - X_i'\| \right)
@@ -147,7 +182,8 @@ def energy_score(
     member_weight : (m,), or (n, m), optional
         Of draws alone: what each member of an ensemble counts for, beside the others of its row.
     estimator : {"empirical", "fair"}
-        Of draws alone: the score of their empirical distribution, or the unbiased estimate of that of what they were drawn from.
+        Of draws alone: the score of their empirical distribution, or the unbiased estimate of that
+        of what they were drawn from.
     level : float, default 0.95
         Of the interval.
     sample_weight : (n,), optional
@@ -161,17 +197,20 @@ def energy_score(
     See Also
     --------
     variogram_score : sees wrong correlations better.
-    continuous_ranked_probability_score : of one output; with d = 1 the same number, here with weights of members too.
+    continuous_ranked_probability_score : of one output; with d = 1 the same number, here with
+        weights of members too.
 
     Notes
     -----
-    A proper score in the units of y, so bring outputs of different units to one scale first. For normal forecasts both means are exact, by
-    one integral each; draws are taken for the distribution itself, whose score is larger by about 1 / m of the spread. It tells
-    wrong means and variances well and wrong correlations badly.
+    A proper score in the units of y, so bring outputs of different units to one scale first. For
+    normal forecasts both means are exact, by one integral each; draws are taken for the
+    distribution itself, whose score is larger by about 1 / m of the spread. It tells wrong means
+    and variances well and wrong correlations badly.
 
     References
     ----------
-    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", 2007, section 4.3.
+    Gneiting and Raftery, "Strictly proper scoring rules, prediction, and estimation", 2007, section
+    4.3.
 
     Examples
     --------
@@ -183,9 +222,14 @@ def energy_score(
     if record.draws is None:
         joint = record.normal
         variance = joint.principal_variance
-        loss = mean_norm(joint.along(record.y), variance) - 0.5 * mean_norm(np.zeros_like(variance), 2.0 * variance)
+        loss = mean_norm(joint.along(record.y), variance) - 0.5 * mean_norm(
+            np.zeros_like(variance), 2.0 * variance
+        )
         if member_weight is not None or estimator != "empirical":
-            raise InputError("member_weight and estimator are of draws; leave them out for a normal forecast, whose score is exact.")
+            raise InputError(
+                "member_weight and estimator are of draws; leave them out for a normal forecast,"
+                " whose score is exact."
+            )
     else:
         loss = _of_draws(record.draws, record.y, _shares(member_weight, record.draws), estimator)
     return mean_of_losses(loss, record.weights, level)
@@ -193,7 +237,9 @@ def energy_score(
 
 def _of_draws(draws, y, share, estimator):
     first, second = np.triu_indices(draws.shape[2], 1)
-    apart = np.array([pdist(row.T) @ (w[first] * w[second]) for row, w in zip(draws, share, strict=True)])
+    apart = np.array(
+        [pdist(row.T) @ (w[first] * w[second]) for row, w in zip(draws, share, strict=True)]
+    )
     if estimator == "fair":
         # Members are never compared with themselves.
         apart /= 1.0 - np.square(share).sum(axis=1)
@@ -207,22 +253,38 @@ def _shares(weight, draws):
         return np.full((n, m), 1.0 / m)
     weight = to_array(weight, "member_weight").astype(np.float64)
     if weight.shape not in ((m,), (n, m)):
-        raise InputError(f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}.")
-    if not (np.isfinite(weight).all() and (weight >= 0.0).all() and ((weight > 0.0).sum(axis=-1) >= 2).all()):
-        raise InputError("member_weight must be finite, not below 0, and above 0 for two members of each row; drop other rows or members.")
+        raise InputError(
+            f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}."
+        )
+    if not (
+        np.isfinite(weight).all()
+        and (weight >= 0.0).all()
+        and ((weight > 0.0).sum(axis=-1) >= 2).all()
+    ):
+        raise InputError(
+            "member_weight must be finite, not below 0, and above 0 for two members of each row;"
+            " drop other rows or members."
+        )
     return np.broadcast_to(weight / weight.sum(axis=-1, keepdims=True), (n, m))
 
 
-#: Beyond this many standard deviations the mean of a power is its series to 1e-9, and the series of the other end loses digits.
+#: Beyond this many standard deviations the mean of a power is its series to 1e-9, and the series of
+#: the other end loses digits.
 FAR = 30.0
 
 
 def variogram_score(
-    y_true: ArrayLike, forecast: Any, *, power: float = 0.5, level: float = 0.95, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike,
+    forecast: Any,
+    *,
+    power: float = 0.5,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
 ) -> Interval:
     r"""Mean squared error of the predicted powers of the differences between outputs.
 
-    .. math:: \frac{1}{n} \sum_i \sum_{j, k} \left( |y_{ij} - y_{ik}|^p - E |X_{ij} - X_{ik}|^p \right)^2
+    .. math:: \frac{1}{n} \sum_i \sum_{j, k} \left( |y_{ij} - y_{ik}|^p - E |X_{ij} - X_{ik}|^p
+        \right)^2
 
     Parameters
     ----------
@@ -250,23 +312,33 @@ def variogram_score(
 
     Notes
     -----
-    Proper, but not strictly: a mean wrong by the same in all outputs goes unseen, so read it beside the energy score. Bring outputs of
-    different units to one scale first. Exact for normal forecasts.
+    Proper, but not strictly: a mean wrong by the same in all outputs goes unseen, so read it beside
+    the energy score. Bring outputs of different units to one scale first. Exact for normal
+    forecasts.
 
     References
     ----------
-    Scheuerer and Hamill, "Variogram-based proper scoring rules for probabilistic forecasts of multivariate quantities", 2015.
+    Scheuerer and Hamill, "Variogram-based proper scoring rules for probabilistic forecasts of
+    multivariate quantities", 2015.
 
     Examples
     --------
-    >>> round(variogram_score([[0.0, 1.0]], ([[0.0, 0.0]], [[[0.5, 0.0], [0.0, 0.5]]]), power=2.0).value, 6)
+    >>> round(
+    ...     variogram_score(
+    ...         [[0.0, 1.0]], ([[0.0, 0.0]], [[[0.5, 0.0], [0.0, 0.5]]]), power=2.0
+    ...     ).value,
+    ...     6,
+    ... )
     0.0
     """
     if not (isinstance(power, float | int) and 0.0 < power <= 2.0):
         raise InputError(f"power must be above 0 and at most 2; got {power!r}; 0.5 is usual.")
     record = read_joint(forecast, y_true, sample_weight)
     if record.y.shape[1] < 2:
-        raise InputError("the variogram score compares outputs; got one; use continuous_ranked_probability_score.")
+        raise InputError(
+            "the variogram score compares outputs; got one; use"
+            " continuous_ranked_probability_score."
+        )
     j, k = np.triu_indices(record.y.shape[1], 1)
     seen = np.abs(record.y[:, j] - record.y[:, k]) ** power
     if record.draws is None:
@@ -275,7 +347,11 @@ def variogram_score(
         said = _mean_power(mean[:, j] - mean[:, k], np.sqrt(variance), power)
     else:
         said = np.stack(
-            [(np.abs(record.draws[:, a] - record.draws[:, b]) ** power).mean(axis=1) for a, b in zip(j, k, strict=True)], axis=1
+            [
+                (np.abs(record.draws[:, a] - record.draws[:, b]) ** power).mean(axis=1)
+                for a, b in zip(j, k, strict=True)
+            ],
+            axis=1,
         )
     return mean_of_losses(2.0 * np.square(seen - said).sum(axis=1), record.weights, level)
 
@@ -285,7 +361,10 @@ def _mean_power(mean, std, power):
     z = np.abs(mean / std)
     near = np.minimum(z, FAR)
     middle = (
-        2.0 ** (0.5 * power) * special.gamma(0.5 + 0.5 * power) / np.sqrt(np.pi) * special.hyp1f1(-0.5 * power, 0.5, -0.5 * near * near)
+        2.0 ** (0.5 * power)
+        * special.gamma(0.5 + 0.5 * power)
+        / np.sqrt(np.pi)
+        * special.hyp1f1(-0.5 * power, 0.5, -0.5 * near * near)
     )
     far = np.maximum(z, FAR)
     # Moments of a normal: 1, 3 and 15 times the powers of its variance.
@@ -300,8 +379,15 @@ PreRank = Literal["distance", "sum", "dependence"]
 FARTHEST = 38.0
 
 
-def joint_pit(y_true: ArrayLike, forecast: Any, *, pre_rank: PreRank = "distance", sample_weight: ArrayLike | None = None) -> np.ndarray:
-    r"""A place of each row of outcomes in its predicted joint distribution, uniform on [0, 1] where the forecasts are calibrated.
+def joint_pit(
+    y_true: ArrayLike,
+    forecast: Any,
+    *,
+    pre_rank: PreRank = "distance",
+    sample_weight: ArrayLike | None = None,
+) -> np.ndarray:
+    r"""A place of each row of outcomes in its predicted joint distribution, uniform on [0, 1] where
+    the forecasts are calibrated.
 
     .. math:: u_i = P(\rho(X_i) \le \rho(y_i)), \qquad X_i \sim N(\mu_i, \Sigma_i)
 
@@ -310,9 +396,10 @@ def joint_pit(y_true: ArrayLike, forecast: Any, *, pre_rank: PreRank = "distance
     y_true : (n, d) outcomes
     forecast : JointNormalForecast, or (mean, cov)
     pre_rank : {"distance", "sum", "dependence"}
-        :math:`\rho`, which makes one number of a row. "distance": the squared Mahalanobis distance, chi-squared with d degrees of
-        freedom. "sum": the sum of the outputs' normal scores. "dependence": the distance once more, after each output's normal scores have
-        been replaced by those of their ranks among the rows, so that only the correlations are judged.
+        :math:`\rho`, which makes one number of a row. "distance": the squared Mahalanobis distance,
+        chi-squared with d degrees of freedom. "sum": the sum of the outputs' normal scores.
+        "dependence": the distance once more, after each output's normal scores have been replaced
+        by those of their ranks among the rows, so that only the correlations are judged.
     sample_weight : (n,), optional
         Weight 2 means the row twice, which ranks count; rows of weight 0 are left out.
 
@@ -332,27 +419,33 @@ def joint_pit(y_true: ArrayLike, forecast: Any, *, pre_rank: PreRank = "distance
 
     Notes
     -----
-    Of the distance a heap at 1 means too narrow a forecast, one at 0 too wide. Of the sum a bowl means that outputs rise and fall together
-    more than said, or that all are too narrow, a slope a bias that they share. Look at the margins first (``forecast.marginals``): where
-    they are right "dependence" says what is left, a bowl or a heap at 1 where correlations are wrong. With ranks the margins are uniform
-    exactly, so its test is a little careful.
+    Of the distance a heap at 1 means too narrow a forecast, one at 0 too wide. Of the sum a bowl
+    means that outputs rise and fall together more than said, or that all are too narrow, a slope a
+    bias that they share. Look at the margins first (``forecast.marginals``): where they are right
+    "dependence" says what is left, a bowl or a heap at 1 where correlations are wrong. With ranks
+    the margins are uniform exactly, so its test is a little careful.
 
     References
     ----------
-    Gneiting, Stanberry, Grimit, Held and Johnson, "Assessing probabilistic forecasts of multivariate quantities", TEST 17, 2008. Ziegel and
-    Gneiting, "Copula calibration", Electronic Journal of Statistics 8, 2014. Allen, Ziegel and Ginsbourger, "Assessing the calibration of
+    Gneiting, Stanberry, Grimit, Held and Johnson, "Assessing probabilistic forecasts of
+    multivariate quantities", TEST 17, 2008. Ziegel and Gneiting, "Copula calibration", Electronic
+    Journal of Statistics 8, 2014. Allen, Ziegel and Ginsbourger, "Assessing the calibration of
     multivariate probabilistic forecasts", QJRMS 150, 2024.
 
     Examples
     --------
-    >>> joint_pit([[0.0, 0.0], [1.0, 1.0]], ([[0.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 1.0]])).round(3).tolist()
+    >>> joint_pit([[0.0, 0.0], [1.0, 1.0]], ([[0.0, 0.0]] * 2, [[1.0, 0.0], [0.0, 1.0]])).round(
+    ...     3
+    ... ).tolist()
     [0.0, 0.632]
     """
     return special.ndtr(joint_scores(read_joint(forecast, y_true, sample_weight), pre_rank))
 
 
 def joint_scores(record: JointRecord, pre_rank: PreRank | None) -> np.ndarray:
-    """(n,) normal scores of the joint PIT of a record's rows, by the distance where nothing is asked."""
+    """(n,) normal scores of the joint PIT of a record's rows, by the distance where nothing is
+    asked.
+    """
     require_option("pre_rank", "distance" if pre_rank is None else pre_rank, tuple(SCORES))
     return np.clip(SCORES[pre_rank or "distance"](record), -FARTHEST, FARTHEST)
 
@@ -367,7 +460,9 @@ def _distance(joint, y):
 def _standard(record):
     """(scores of the outputs (n, d), the correlations said (n, d, d))."""
     margins = record.normal.marginals
-    return margins.score_at(record.y), record.normal.cov / (margins.std[:, :, None] * margins.std[:, None, :])
+    return margins.score_at(record.y), record.normal.cov / (
+        margins.std[:, :, None] * margins.std[:, None, :]
+    )
 
 
 def _sum(record):
@@ -384,4 +479,8 @@ def _dependence(record):
     return _distance(JointNormalForecast(np.zeros_like(score), correlation), ranked)
 
 
-SCORES: dict[str, Any] = {"distance": lambda record: _distance(record.normal, record.y), "sum": _sum, "dependence": _dependence}
+SCORES: dict[str, Any] = {
+    "distance": lambda record: _distance(record.normal, record.y),
+    "sum": _sum,
+    "dependence": _dependence,
+}

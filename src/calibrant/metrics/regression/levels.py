@@ -1,4 +1,6 @@
-"""Gaps between said and seen coverage over many levels: mean, root mean square, area, and of the worst random group."""
+"""Gaps between said and seen coverage over many levels: mean, root mean square, area, and of the
+worst random group.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -35,12 +37,17 @@ __all__ = [
 
 class GapMetric(
     RegressionMetric,
-    estimand="error at these levels and bins on ever more rows: without the noise that the number itself carries",
+    estimand=(
+        "error at these levels and bins on ever more rows: without the noise that the number itself"
+        " carries"
+    ),
     clustered=False,
 ):
-    """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that are averaged) and ``_draws``.
+    """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that
+    are averaged) and ``_draws``.
 
-    Its interval does not centre on the biased number: it asks which errors, with this sample's noise added, would show as the one seen.
+    Its interval does not centre on the biased number: it asks which errors, with this sample's
+    noise added, would show as the one seen.
     """
 
     #: Whether what is summed has no bound, so that noise grows with the error: the high end is then
@@ -57,21 +64,29 @@ class GapMetric(
 
     @abstractmethod
     def _draws(self, record, sums, n_resamples, random_state) -> np.ndarray:
-        """``sums`` on bootstrap resamples of the rows, bins held fixed, (n_resamples, bins, ...)."""
+        """``sums`` on bootstrap resamples of the rows, bins held fixed, (n_resamples, bins,
+        ...).
+        """
 
     def _bins(self, totals):
         """Totals as the sums of the bins."""
         return totals
 
     def _error(self, weight, gap):
-        """The value from the weight (..., bins) and the summed gaps (..., sets, bins): the mean absolute gap, averaged over the sets."""
+        """The value from the weight (..., bins) and the summed gaps (..., sets, bins): the mean
+        absolute gap, averaged over the sets.
+        """
         return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
 
     def _finalise(self, totals):
         return self._error(*self._gaps(self._bins(totals)))
 
     def _resampled(self, record, n_resamples, random_state):
-        return self._error(*self._gaps(self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state)))
+        return self._error(
+            *self._gaps(
+                self._draws(record, self._bins(self._all_totals(record)), n_resamples, random_state)
+            )
+        )
 
     def _interval(self, record, level, method, n_resamples, random_state):
         if method not in ("auto", "debiased"):
@@ -86,7 +101,9 @@ class GapMetric(
             each = max(n / gap.shape[-1], 2.0)
             reach = 0.5 + 0.5 * expanded_level(level, each - 1.0)
             high = max(high, float(np.quantile(self._error(weight, gap + noise), reach)))
-        return Interval.holding(value, (low, high), level, "debiased", n, float(self._finalise(totals)))
+        return Interval.holding(
+            value, (low, high), level, "debiased", n, float(self._finalise(totals))
+        )
 
 
 class IntervalCalibrationError(
@@ -106,7 +123,8 @@ class IntervalCalibrationError(
     n_levels : int, default 100
         Levels p from 0 to 1, evenly spaced, both included.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
+        width.
 
     See Also
     --------
@@ -115,9 +133,11 @@ class IntervalCalibrationError(
 
     Notes
     -----
-    Use it to see whether intervals hold what they say over all rows together. That is a weak demand: a std drawn at random can meet it
-    perfectly after recalibration, so look at the ENCE too. Biased upward in small samples; ``.interval`` is freed of that (method
-    "debiased"), and ``plain`` in it is the number above; in simulations of 300 to 5,000 rows it held the truth 84 to 98 times of 100.
+    Use it to see whether intervals hold what they say over all rows together. That is a weak
+    demand: a std drawn at random can meet it perfectly after recalibration, so look at the ENCE
+    too. Biased upward in small samples; ``.interval`` is freed of that (method "debiased"), and
+    ``plain`` in it is the number above; in simulations of 300 to 5,000 rows it held the truth 84 to
+    98 times of 100.
 
     Examples
     --------
@@ -139,8 +159,16 @@ class IntervalCalibrationError(
 
     def _sums(self, record, index, n_groups):
         if self.kind == "interval":
-            return level_counts(np.abs(record.score), special.ndtri(0.5 + 0.5 * self.levels), index, n_groups, record.weight)
-        return level_counts(record.score, special.ndtri(self.levels), index, n_groups, record.weight)
+            return level_counts(
+                np.abs(record.score),
+                special.ndtri(0.5 + 0.5 * self.levels),
+                index,
+                n_groups,
+                record.weight,
+            )
+        return level_counts(
+            record.score, special.ndtri(self.levels), index, n_groups, record.weight
+        )
 
     def _gaps(self, sums):
         return level_gaps(sums, self.levels)
@@ -159,18 +187,23 @@ interval_calibration_error: IntervalCalibrationError = IntervalCalibrationError(
 
 
 class RootMeanSquareIntervalCalibrationError(
-    IntervalCalibrationError, name="RMS interval calibration error", key="rms_interval_calibration_error"
+    IntervalCalibrationError,
+    name="RMS interval calibration error",
+    key="rms_interval_calibration_error",
 ):
-    r"""Root mean square gap between the coverage that intervals claim and what they have, over all levels.
+    r"""Root mean square gap between the coverage that intervals claim and what they have, over all
+    levels.
 
-    .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2 \Big)^{1/2}
+    .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2
+        \Big)^{1/2}
 
     Parameters
     ----------
     n_levels : int, default 100
         Levels p from 0 to 1, evenly spaced, both included.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
+        width.
 
     See Also
     --------
@@ -179,8 +212,8 @@ class RootMeanSquareIntervalCalibrationError(
 
     Notes
     -----
-    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples; ``.interval``
-    is freed of that (method "debiased"), and ``plain`` in it is the number above.
+    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples;
+    ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
 
     Examples
     --------
@@ -197,10 +230,14 @@ class RootMeanSquareIntervalCalibrationError(
         return self._combined((gap / whole[..., None, :])[..., 0])
 
 
-root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationError = RootMeanSquareIntervalCalibrationError()
+root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationError = (
+    RootMeanSquareIntervalCalibrationError()
+)
 
 
-class MiscalibrationArea(RootMeanSquareIntervalCalibrationError, name="miscalibration area", key="miscalibration_area"):
+class MiscalibrationArea(
+    RootMeanSquareIntervalCalibrationError, name="miscalibration area", key="miscalibration_area"
+):
     r"""Area between seen over claimed coverage, joined by straight lines, and the diagonal.
 
     .. math:: \int_0^1 \left| \hat c(p) - p \right| dp
@@ -210,7 +247,8 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError, name="miscalibr
     n_levels : int, default 100
         Levels p from 0 to 1, evenly spaced, both included.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong width.
+        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
+        width.
 
     See Also
     --------
@@ -219,8 +257,9 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError, name="miscalibr
 
     Notes
     -----
-    uncertainty-toolbox's number of that name, exact where the curve crosses the diagonal between two levels. Biased upward in small
-    samples; ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
+    uncertainty-toolbox's number of that name, exact where the curve crosses the diagonal between
+    two levels. Biased upward in small samples; ``.interval`` is freed of that (method "debiased"),
+    and ``plain`` in it is the number above.
 
     Examples
     --------
@@ -239,12 +278,17 @@ class MiscalibrationArea(RootMeanSquareIntervalCalibrationError, name="miscalibr
 miscalibration_area: MiscalibrationArea = MiscalibrationArea()
 
 
-NORMS: dict[int, RegressionMetric] = {1: interval_calibration_error, 2: root_mean_square_interval_calibration_error}
+NORMS: dict[int, RegressionMetric] = {
+    1: interval_calibration_error,
+    2: root_mean_square_interval_calibration_error,
+}
 
 
 @dataclass(frozen=True)
 class AdversarialGroupCalibration(Record):
-    """One row a size of group: its share of the rows, and the mean and standard error over trials of the worst group's error."""
+    """One row a size of group: its share of the rows, and the mean and standard error over
+    trials of the worst group's error.
+    """
 
     share: np.ndarray
     error: np.ndarray
@@ -252,29 +296,56 @@ class AdversarialGroupCalibration(Record):
 
 
 def _of(
-    record: ForecastRecord, *, n_sizes: int = 10, n_groups: int = 10, n_trials: int = 10, norm: int = 1, kind: str = "interval",
+    record: ForecastRecord,
+    *,
+    n_sizes: int = 10,
+    n_groups: int = 10,
+    n_trials: int = 10,
+    norm: int = 1,
+    kind: str = "interval",
     random_state: int = 0,
-) -> AdversarialGroupCalibration:  # fmt: skip
-    for name, given, least in (("n_sizes", n_sizes, 2), ("n_groups", n_groups, 1), ("n_trials", n_trials, 2)):
+) -> AdversarialGroupCalibration:
+    for name, given, least in (
+        ("n_sizes", n_sizes, 2),
+        ("n_groups", n_groups, 1),
+        ("n_trials", n_trials, 2),
+    ):
         require_count(name, given, least)
     if norm not in NORMS:
         raise InputError(f"norm must be 1 or 2; got {norm!r}.")
-    metric, rng, n = NORMS[norm].with_options(kind=kind), np.random.default_rng(random_state), len(record)
+    metric, rng, n = (
+        NORMS[norm].with_options(kind=kind),
+        np.random.default_rng(random_state),
+        len(record),
+    )
     share, worst = np.linspace(0.0, 1.0, n_sizes), np.empty((n_sizes, n_trials))
     for s, size in enumerate(np.clip(np.rint(share * n).astype(int), min(2, n), n)):
         for t in range(n_trials):
             rows = np.concatenate([rng.choice(n, size, replace=False) for _ in range(n_groups)])
-            totals = metric.group_totals_of(record.take(rows), np.repeat(np.arange(n_groups), size), n_groups)
+            totals = metric.group_totals_of(
+                record.take(rows), np.repeat(np.arange(n_groups), size), n_groups
+            )
             worst[s, t] = np.max(metric.finalise(totals))
-    return AdversarialGroupCalibration(share, worst.mean(axis=1), worst.std(axis=1, ddof=1) / np.sqrt(n_trials))
+    return AdversarialGroupCalibration(
+        share, worst.mean(axis=1), worst.std(axis=1, ddof=1) / np.sqrt(n_trials)
+    )
 
 
 @on_record(_of)
 def adversarial_group_calibration(
-    y_true: ArrayLike, P: Any, std: ArrayLike | None = None, *, n_sizes: int = 10, n_groups: int = 10, n_trials: int = 10,
-    norm: Literal[1, 2] = 1, kind: Literal["interval", "quantile"] = "interval", random_state: int = 0,
-) -> AdversarialGroupCalibration:  # fmt: skip
-    """The largest interval calibration error among random groups of rows, for groups of growing size.
+    y_true: ArrayLike,
+    P: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_sizes: int = 10,
+    n_groups: int = 10,
+    n_trials: int = 10,
+    norm: Literal[1, 2] = 1,
+    kind: Literal["interval", "quantile"] = "interval",
+    random_state: int = 0,
+) -> AdversarialGroupCalibration:
+    """The largest interval calibration error among random groups of rows, for groups of growing
+    size.
 
     Parameters
     ----------
@@ -308,9 +379,10 @@ def adversarial_group_calibration(
 
     Notes
     -----
-    Groups of few rows have large errors by chance alone: compare two forecasts of the same rows, or look for a curve that falls more
-    slowly than one over the root of the size. ``standard_error`` is of the mean over trials; uncertainty-toolbox calls their standard
-    deviation so. Weights are not taken, since a group of repeated rows is a smaller group.
+    Groups of few rows have large errors by chance alone: compare two forecasts of the same rows, or
+    look for a curve that falls more slowly than one over the root of the size. ``standard_error``
+    is of the mean over trials; uncertainty-toolbox calls their standard deviation so. Weights are
+    not taken, since a group of repeated rows is a smaller group.
 
     References
     ----------
@@ -318,9 +390,19 @@ def adversarial_group_calibration(
 
     Examples
     --------
-    >>> curve = adversarial_group_calibration([0.0, 1.0, -1.0, 2.0], [0.0] * 4, [1.0] * 4, n_sizes=2)
+    >>> curve = adversarial_group_calibration(
+    ...     [0.0, 1.0, -1.0, 2.0], [0.0] * 4, [1.0] * 4, n_sizes=2
+    ... )
     >>> curve.share.tolist(), bool(curve.error[0] > curve.error[1])
     ([0.0, 1.0], True)
     """
     record = read_forecast(P, std, y_true).one_output()
-    return _of(record, n_sizes=n_sizes, n_groups=n_groups, n_trials=n_trials, norm=norm, kind=kind, random_state=random_state)
+    return _of(
+        record,
+        n_sizes=n_sizes,
+        n_groups=n_groups,
+        n_trials=n_trials,
+        norm=norm,
+        kind=kind,
+        random_state=random_state,
+    )

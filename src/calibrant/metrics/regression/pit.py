@@ -1,4 +1,6 @@
-"""Positions of outcomes in their forecasts (PIT): their histogram, its test, and random ones for counts."""
+"""Positions of outcomes in their forecasts (PIT): their histogram, its test, and random ones for
+counts.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -25,7 +27,9 @@ __all__ = ["PitHistogram", "pit_histogram", "pit_test", "randomised_pit"]
 
 @dataclass(frozen=True)
 class PitHistogram(Record):
-    """One row a bin of F(y): edges, n (sum of weights), share times the number of bins (1 if uniform), and the band of uniform shares."""
+    """One row a bin of F(y): edges, n (sum of weights), share times the number of bins (1 if
+    uniform), and the band of uniform shares.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -36,15 +40,26 @@ class PitHistogram(Record):
 
 
 def _read(y_true, mean, std, cluster, pre_rank, sample_weight=None):
-    """The record of one output; of several together, that of the normal scores of their joint PIT."""
+    """The record of one output; of several together, that of the normal scores of their joint
+    PIT.
+    """
     if isinstance(mean, JointNormalForecast):
         joint = read_joint(mean, y_true, sample_weight)
-        record = read_forecast(np.zeros(len(joint)), np.ones(len(joint)), joint_scores(joint, pre_rank))
-        record = record if sample_weight is None else replace(record, weight=joint.weights, kept=joint.kept)
+        record = read_forecast(
+            np.zeros(len(joint)), np.ones(len(joint)), joint_scores(joint, pre_rank)
+        )
+        record = (
+            record
+            if sample_weight is None
+            else replace(record, weight=joint.weights, kept=joint.kept)
+        )
     elif pre_rank is None:
         record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     else:
-        raise InputError(f"pre_rank is of outputs together; got a {type(mean).__name__}; leave it out, or pass a JointNormalForecast.")
+        raise InputError(
+            f"pre_rank is of outputs together; got a {type(mean).__name__}; leave it out, or pass a"
+            " JointNormalForecast."
+        )
     return clustered(record, cluster)
 
 
@@ -53,7 +68,12 @@ def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> Pit
     sums, worth = pit_sums(record, n_bins), 1.0
     if record.cluster is not None:
         index = _bin(record, n_bins)
-        worth = np.array([mean_worth((index == b) * 1.0, record.weights, record.cluster, level) for b in range(n_bins)])
+        worth = np.array(
+            [
+                mean_worth((index == b) * 1.0, record.weights, record.cluster, level)
+                for b in range(n_bins)
+            ]
+        )
     return pit_histogram_of_sums(sums, record.weights.sum(), level, worth)
 
 
@@ -66,19 +86,32 @@ def _bin(record, n_bins):
     return np.minimum((special.ndtr(record.score) * n_bins).astype(np.intp), n_bins - 1)
 
 
-def pit_histogram_of_sums(n: np.ndarray, total: float, level: float, worth: np.ndarray | float = 1.0) -> PitHistogram:
-    """The histogram of ``pit_sums`` of rows of that weight; ``worth`` (n_bins,) is by what they are to be multiplied in clusters."""
+def pit_histogram_of_sums(
+    n: np.ndarray, total: float, level: float, worth: np.ndarray | float = 1.0
+) -> PitHistogram:
+    """The histogram of ``pit_sums`` of rows of that weight; ``worth`` (n_bins,) is by what they
+    are to be multiplied in clusters.
+    """
     n_bins = len(n)
     edges, rows = np.arange(n_bins + 1) / n_bins, np.maximum(np.full(n_bins, total) * worth, 1.0)
-    low, high = (end * n_bins / rows for end in stats.binom(np.rint(rows), 1.0 / n_bins).interval(level))
+    low, high = (
+        end * n_bins / rows for end in stats.binom(np.rint(rows), 1.0 / n_bins).interval(level)
+    )
     return PitHistogram(edges[:-1], edges[1:], n, n * n_bins / total, low, high)
 
 
 @on_record(_of)
 def pit_histogram(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, n_bins: int = 20, level: float = 0.95, pre_rank: PreRank | None = None,
-    cluster: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-) -> PitHistogram:  # fmt: skip
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    n_bins: int = 20,
+    level: float = 0.95,
+    pre_rank: PreRank | None = None,
+    cluster: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> PitHistogram:
     """How the probabilities F(y) of what came true are spread over [0, 1].
 
     Parameters
@@ -89,9 +122,11 @@ def pit_histogram(
     level : float, default 0.95
         Of the band in which a bin lies if the forecasts are calibrated.
     pre_rank : {"distance", "sum", "dependence"}, optional
-        Of a JointNormalForecast with outcomes (n, d): what is looked at, as in :func:`joint_pit`. Default: the distance.
+        Of a JointNormalForecast with outcomes (n, d): what is looked at, as in :func:`joint_pit`.
+        Default: the distance.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the band is then as wide as clusters ask for.
+        Which rows hang together (series, places, days): the band is then as wide as clusters ask
+        for.
     sample_weight : (n,), optional
 
     Returns
@@ -109,14 +144,24 @@ def pit_histogram(
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    return _of(_read(y_true, mean, std, cluster, pre_rank, sample_weight), n_bins=n_bins, level=level)
+    return _of(
+        _read(y_true, mean, std, cluster, pre_rank, sample_weight), n_bins=n_bins, level=level
+    )
 
 
 def pit_test(
-    y_true: ArrayLike, mean: Any, std: ArrayLike | None = None, *, method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks",
-    pre_rank: PreRank | None = None, cluster: ArrayLike | None = None, n_draws: int = 999, random_state: int = 0,
-) -> CalibrationTest:  # fmt: skip
-    """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated forecast.
+    y_true: ArrayLike,
+    mean: Any,
+    std: ArrayLike | None = None,
+    *,
+    method: Literal["ks", "cramer-von-mises", "chi-square"] = "ks",
+    pre_rank: PreRank | None = None,
+    cluster: ArrayLike | None = None,
+    n_draws: int = 999,
+    random_state: int = 0,
+) -> CalibrationTest:
+    """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated
+    forecast.
 
     Parameters
     ----------
@@ -125,10 +170,11 @@ def pit_test(
     method : {"ks", "cramer-von-mises", "chi-square"}
         Kolmogorov-Smirnov, Cramer-von Mises, or chi-square over 20 bins.
     pre_rank : {"distance", "sum", "dependence"}, optional
-        Of a JointNormalForecast with outcomes (n, d): what is tested, as in :func:`joint_pit`. Default: the distance.
+        Of a JointNormalForecast with outcomes (n, d): what is tested, as in :func:`joint_pit`.
+        Default: the distance.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the law of the statistic is then drawn, of normal scores that are as alike in
-        a cluster as those seen.
+        Which rows hang together (series, places, days): the law of the statistic is then drawn, of
+        normal scores that are as alike in a cluster as those seen.
     n_draws : int, default 999
         Of a law that is drawn: the p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
@@ -136,8 +182,8 @@ def pit_test(
     Returns
     -------
     CalibrationTest
-        statistic, p_value, method and n. Without clusters rows are taken to be independent; weights are not taken, since a test of
-        repeated rows is none.
+        statistic, p_value, method and n. Without clusters rows are taken to be independent; weights
+        are not taken, since a test of repeated rows is none.
 
     See Also
     --------
@@ -147,18 +193,27 @@ def pit_test(
     --------
     >>> import numpy as np
     >>> y = np.random.default_rng(0).normal(size=500)
-    >>> bool(pit_test(y, np.zeros(500), np.ones(500)).p_value > 0.05), bool(pit_test(y, np.zeros(500), np.full(500, 2.0)).p_value < 1e-6)
+    >>> (
+    ...     bool(pit_test(y, np.zeros(500), np.ones(500)).p_value > 0.05),
+    ...     bool(pit_test(y, np.zeros(500), np.full(500, 2.0)).p_value < 1e-6),
+    ... )
     (True, True)
     """
     if method not in TESTS:
-        raise InputError(f'method must be "ks", "cramer-von-mises" or "chi-square"; got {method!r}.')
+        raise InputError(
+            f'method must be "ks", "cramer-von-mises" or "chi-square"; got {method!r}.'
+        )
     require_count("n_draws", n_draws, 19, usual=999)
     record = _read(y_true, mean, std, cluster, pre_rank)
     pit = special.ndtr(record.score)
     found = TESTS[method](pit)
     said, p_value = str(method), float(found.pvalue)
     if record.cluster is not None:
-        draw, rng, statistic = score_drawer(record.score, record.cluster), null_generator(random_state), STATISTICS[method]
+        draw, rng, statistic = (
+            score_drawer(record.score, record.cluster),
+            null_generator(random_state),
+            STATISTICS[method],
+        )
         drawn = np.array([statistic(special.ndtr(draw(rng))) for _ in range(n_draws)])
         p_value = (1.0 + float(np.sum(drawn >= statistic(pit) * (1.0 - 1e-10)))) / (n_draws + 1.0)
         said = f"{method}, {n_draws} draws of clusters"
@@ -174,19 +229,23 @@ def _steps(pit):
     return np.sort(pit), (np.arange(len(pit)) + 0.5) / len(pit)
 
 
-#: By name, of (n,) probabilities: the test of independent ones, and what it rises with, without its p-value.
+#: By name, of (n,) probabilities: the test of independent ones, and what it rises with, without its
+#: p-value.
 TESTS: dict[str, Any] = {
-    "ks": lambda pit: stats.kstest(pit, "uniform"), "cramer-von-mises": lambda pit: stats.cramervonmises(pit, "uniform"),
+    "ks": lambda pit: stats.kstest(pit, "uniform"),
+    "cramer-von-mises": lambda pit: stats.cramervonmises(pit, "uniform"),
     "chi-square": lambda pit: stats.chisquare(_counts(pit)),
-}  # fmt: skip
+}
 STATISTICS: dict[str, Any] = {
-    "ks": lambda pit: np.abs(np.subtract(*_steps(pit))).max(), "cramer-von-mises": lambda pit: np.square(np.subtract(*_steps(pit))).sum(),
+    "ks": lambda pit: np.abs(np.subtract(*_steps(pit))).max(),
+    "cramer-von-mises": lambda pit: np.square(np.subtract(*_steps(pit))).sum(),
     "chi-square": lambda pit: np.square(_counts(pit)).sum(),
-}  # fmt: skip
+}
 
 
 def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -> np.ndarray:
-    r"""A place of each count in its predicted distribution, uniform on [0, 1] where the forecasts are calibrated.
+    r"""A place of each count in its predicted distribution, uniform on [0, 1] where the forecasts
+    are calibrated.
 
     .. math:: P(Y_i < y_i) + u_i P(Y_i = y_i), \qquad u_i \sim U(0, 1)
 
@@ -194,9 +253,11 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     ----------
     y_true : (n,) whole numbers
     forecast : frozen discrete distribution of scipy.stats, or (below, at)
-        Such as ``stats.poisson(mu)``, its parameters one number or (n,); or the (n,) probabilities P(Y < y) and P(Y <= y) themselves.
+        Such as ``stats.poisson(mu)``, its parameters one number or (n,); or the (n,) probabilities
+        P(Y < y) and P(Y <= y) themselves.
     random_state : int, default 0
-        The draws belong to the rows in the order of their numbers, so that their order in the arrays does not matter.
+        The draws belong to the rows in the order of their numbers, so that their order in the
+        arrays does not matter.
 
     Returns
     -------
@@ -205,7 +266,8 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     Raises
     ------
     InputError
-        When outcomes are no whole numbers, the forecast is continuous, or the probabilities are out of order or range.
+        When outcomes are no whole numbers, the forecast is continuous, or the probabilities are out
+        of order or range.
 
     See Also
     --------
@@ -214,8 +276,9 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
 
     Notes
     -----
-    The plain PIT of a count is not uniform however good the forecast. A bowl means too narrow a forecast (counts vary more than said), a
-    hump one too wide. An outcome that was said to be impossible gives 0 or 1.
+    The plain PIT of a count is not uniform however good the forecast. A bowl means too narrow a
+    forecast (counts vary more than said), a hump one too wide. An outcome that was said to be
+    impossible gives 0 or 1.
 
     References
     ----------
@@ -230,17 +293,25 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     >>> y = np.random.default_rng(1).negative_binomial(1.0, 1.0 / (1.0 + mu))
     >>> for said in (stats.nbinom(1.0, 1.0 / (1.0 + mu)), stats.poisson(mu)):
     ...     z = special.ndtri(randomised_pit(y, said))
-    ...     print(bool(pit_test(np.clip(z, -9.0, 9.0), np.zeros(1000), np.ones(1000)).p_value > 0.01))
+    ...     print(
+    ...         bool(pit_test(np.clip(z, -9.0, 9.0), np.zeros(1000), np.ones(1000)).p_value > 0.01)
+    ...     )
     True
     False
     """
     y = to_array(y_true, "y_true").astype(np.float64)
     if y.ndim != 1 or len(y) == 0 or not (np.isfinite(y).all() and (y == np.rint(y)).all()):
-        raise InputError(f"y_true must be (n,) whole numbers; got shape {y.shape} beginning {y.ravel()[:3].tolist()}; use pit_histogram.")
+        raise InputError(
+            f"y_true must be (n,) whole numbers; got shape {y.shape} beginning"
+            f" {y.ravel()[:3].tolist()}; use pit_histogram."
+        )
     below, at = _drawn_steps(y, forecast)
     if not ((below >= 0.0) & (below <= at) & (at <= 1.0 + 1e-12)).all():
         row = int(np.flatnonzero(~((below >= 0.0) & (below <= at) & (at <= 1.0 + 1e-12)))[0])
-        raise InputError(f"P(Y < y) and P(Y <= y) must ascend from 0 to 1; row {row} has {below[row]:g} and {at[row]:g}; pass (below, at).")
+        raise InputError(
+            f"P(Y < y) and P(Y <= y) must ascend from 0 to 1; row {row} has {below[row]:g} and"
+            f" {at[row]:g}; pass (below, at)."
+        )
     draws = np.empty(len(y))
     draws[np.lexsort((at, below, y))] = null_generator(random_state).random(len(y))
     return np.minimum(below + draws * (at - below), 1.0)
@@ -249,17 +320,26 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
 def _drawn_steps(y: np.ndarray, forecast: Any) -> list[np.ndarray]:
     frozen = forecast
     if isinstance(forecast, tuple) and len(forecast) == 2:
-        pair = [to_array(part, name).astype(np.float64) for part, name in zip(forecast, ("below", "at"), strict=True)]
+        pair = [
+            to_array(part, name).astype(np.float64)
+            for part, name in zip(forecast, ("below", "at"), strict=True)
+        ]
     elif hasattr(forecast, "pmf") and hasattr(forecast, "cdf"):
         try:
             pair = [np.asarray(frozen.cdf(y + step), dtype=np.float64) for step in (-1.0, 0.0)]
         except ValueError as error:
-            raise InputError(f"the forecast must be of the {len(y)} rows of y_true; {error}; give one distribution a row.") from error
+            raise InputError(
+                f"the forecast must be of the {len(y)} rows of y_true; {error}; give one"
+                " distribution a row."
+            ) from error
     else:
         raise InputError(
-            f"forecast must be a frozen discrete distribution of scipy.stats, or (below, at); got {type(forecast).__name__}; "
-            "for continuous ones use pit_histogram."
+            "forecast must be a frozen discrete distribution of scipy.stats, or (below, at); got"
+            f" {type(forecast).__name__}; for continuous ones use pit_histogram."
         )
     if any(part.shape != y.shape for part in pair):
-        raise InputError(f"the forecast must be of the {len(y)} rows of y_true; got shape {pair[0].shape}; give one distribution a row.")
+        raise InputError(
+            f"the forecast must be of the {len(y)} rows of y_true; got shape {pair[0].shape}; give"
+            " one distribution a row."
+        )
     return pair

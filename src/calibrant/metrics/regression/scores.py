@@ -1,4 +1,6 @@
-"""Proper scores of forecasts: of the density, of the distribution, of quantiles, of intervals, of one threshold."""
+"""Proper scores of forecasts: of the density, of the distribution, of quantiles, of intervals,
+of one threshold.
+"""
 
 from typing import Literal
 
@@ -38,7 +40,8 @@ class NegativeLogLikelihood(
 ):
     r"""Mean negative logarithm of the predicted density at the outcome (NLL).
 
-    .. math:: \frac{1}{n} \sum_i \left[ \log \sigma_i + \tfrac{1}{2} \log 2\pi + \frac{(y_i - \mu_i)^2}{2 \sigma_i^2} \right]
+    .. math:: \frac{1}{n} \sum_i \left[ \log \sigma_i + \tfrac{1}{2} \log 2\pi + \frac{(y_i -
+        \mu_i)^2}{2 \sigma_i^2} \right]
 
     for normal forecasts; the forecast's own density for others.
 
@@ -48,9 +51,11 @@ class NegativeLogLikelihood(
 
     Notes
     -----
-    A proper score: use it to choose between models and calibrators. One row far outside its error bar can decide it; the CRPS is milder.
-    In other units of y it changes by a constant, the logarithm of the factor. Forecasts from quantiles or samples have the density of
-    their straight lines, which is rough, and where quantiles are tied, which is an atom, that of the line across it: prefer the CRPS there.
+    A proper score: use it to choose between models and calibrators. One row far outside its error
+    bar can decide it; the CRPS is milder. In other units of y it changes by a constant, the
+    logarithm of the factor. Forecasts from quantiles or samples have the density of their straight
+    lines, which is rough, and where quantiles are tied, which is an atom, that of the line across
+    it: prefer the CRPS there.
 
     Examples
     --------
@@ -66,7 +71,14 @@ negative_log_likelihood: NegativeLogLikelihood = NegativeLogLikelihood()
 
 
 class ContinuousRankedProbabilityScore(
-    RegressionMeanMetric, name="CRPS", key="crps", direction="minimize", range=(0.0, float("inf")), proper=True, selects=True, degree=1
+    RegressionMeanMetric,
+    name="CRPS",
+    key="crps",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    selects=True,
+    degree=1,
 ):
     r"""Mean squared distance between the predicted CDF and the outcome's step (CRPS).
 
@@ -75,8 +87,9 @@ class ContinuousRankedProbabilityScore(
     Parameters
     ----------
     estimator : {"empirical", "fair"}
-        Of samples alone: the score of their empirical distribution, which grows as they are fewer, or the unbiased estimate of that of
-        the distribution they were drawn from (the same number as by probability-weighted moments), which can be below 0 in a row.
+        Of samples alone: the score of their empirical distribution, which grows as they are fewer,
+        or the unbiased estimate of that of the distribution they were drawn from (the same number
+        as by probability-weighted moments), which can be below 0 in a row.
 
     See Also
     --------
@@ -85,9 +98,9 @@ class ContinuousRankedProbabilityScore(
 
     Notes
     -----
-    A proper score like the NLL, milder to single large errors, in the units of y: use it to choose, and where there is no density.
-    Closed form for normal forecasts and for samples (their empirical distribution); for others twice the pinball loss at 400 levels, off
-    by less than 1e-3 std.
+    A proper score like the NLL, milder to single large errors, in the units of y: use it to choose,
+    and where there is no density. Closed form for normal forecasts and for samples (their empirical
+    distribution); for others twice the pinball loss at 400 levels, off by less than 1e-3 std.
 
     Examples
     --------
@@ -101,7 +114,9 @@ class ContinuousRankedProbabilityScore(
         require_option("estimator", self.estimator, ("empirical", "fair"))
 
     def _losses(self, record):
-        return np.concatenate([_block_losses(block, self.estimator) for block in record.blocks(4096)])
+        return np.concatenate(
+            [_block_losses(block, self.estimator) for block in record.blocks(4096)]
+        )
 
 
 def _block_losses(block, estimator):
@@ -109,17 +124,25 @@ def _block_losses(block, estimator):
     if isinstance(forecast, NormalForecast):
         z = block.standardised
         density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-        return forecast.std * (z * (2.0 * special.ndtr(z) - 1.0) + 2.0 * density - 1.0 / np.sqrt(np.pi))
+        return forecast.std * (
+            z * (2.0 * special.ndtr(z) - 1.0) + 2.0 * density - 1.0 / np.sqrt(np.pi)
+        )
     if isinstance(forecast, SampleForecast):
         size = forecast.values.shape[-1]
-        spread = forecast.values @ (2.0 * np.arange(1, size + 1) - size - 1.0) / (size * (size - 1.0 if estimator == "fair" else size))
+        spread = (
+            forecast.values
+            @ (2.0 * np.arange(1, size + 1) - size - 1.0)
+            / (size * (size - 1.0 if estimator == "fair" else size))
+        )
         return np.abs(forecast.values - y[:, None]).mean(axis=1) - spread
     levels = (np.arange(400) + 0.5) / 400.0
     gap = y[:, None] - forecast.quantile(levels)
     return 2.0 * np.mean(np.where(gap < 0.0, levels - 1.0, levels) * gap, axis=1)
 
 
-continuous_ranked_probability_score: ContinuousRankedProbabilityScore = ContinuousRankedProbabilityScore()
+continuous_ranked_probability_score: ContinuousRankedProbabilityScore = (
+    ContinuousRankedProbabilityScore()
+)
 
 
 class PinballLoss(
@@ -134,7 +157,8 @@ class PinballLoss(
 ):
     r"""Mean pinball loss of the predicted quantiles, averaged over levels.
 
-    .. math:: \frac{1}{n} \sum_i \frac{1}{|T|} \sum_{\tau \in T} (\tau - [y_i < q_{i \tau}])\, (y_i - q_{i \tau})
+    .. math:: \frac{1}{n} \sum_i \frac{1}{|T|} \sum_{\tau \in T} (\tau - [y_i < q_{i \tau}])\, (y_i
+        - q_{i \tau})
 
     Parameters
     ----------
@@ -148,7 +172,8 @@ class PinballLoss(
 
     Notes
     -----
-    A proper score of quantiles: use it to choose between quantile forecasts. Over many levels twice its value nears the CRPS.
+    A proper score of quantiles: use it to choose between quantile forecasts. Over many levels twice
+    its value nears the CRPS.
 
     Examples
     --------
@@ -175,11 +200,20 @@ pinball_loss: PinballLoss = PinballLoss()
 
 
 class WeightedIntervalScore(
-    RegressionMeanMetric, name="WIS", key="wis", direction="minimize", range=(0.0, float("inf")), proper=True, selects=True, degree=1
+    RegressionMeanMetric,
+    name="WIS",
+    key="wis",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    selects=True,
+    degree=1,
 ):
-    r"""Mean weighted interval score: absolute error of the median, widths of central intervals, and what lies outside them.
+    r"""Mean weighted interval score: absolute error of the median, widths of central intervals, and
+    what lies outside them.
 
-    .. math:: \frac{1}{K + 1/2} \Big( \tfrac12 |y - m| + \sum_{k=1}^K \tfrac{\alpha_k}{2} (h_k - l_k) + (l_k - y)_+ + (y - h_k)_+ \Big)
+    .. math:: \frac{1}{K + 1/2} \Big( \tfrac12 |y - m| + \sum_{k=1}^K \tfrac{\alpha_k}{2} (h_k -
+        l_k) + (l_k - y)_+ + (y - h_k)_+ \Big)
 
     with the central intervals at levels :math:`1 - \alpha_k` and the median m.
 
@@ -195,12 +229,14 @@ class WeightedIntervalScore(
 
     Notes
     -----
-    A proper score of a forecast said as intervals. It is twice the mean pinball loss at the 2K + 1 quantiles. scoringrules 0.10 adds
-    the median itself where :math:`|y - m|` belongs, and so gives another number.
+    A proper score of a forecast said as intervals. It is twice the mean pinball loss at the 2K + 1
+    quantiles. scoringrules 0.10 adds the median itself where :math:`|y - m|` belongs, and so gives
+    another number.
 
     References
     ----------
-    Bracher, Ray, Gneiting and Reich, "Evaluating epidemic forecasts in an interval format", PLOS Computational Biology 2021.
+    Bracher, Ray, Gneiting and Reich, "Evaluating epidemic forecasts in an interval format", PLOS
+    Computational Biology 2021.
 
     Examples
     --------
@@ -222,9 +258,15 @@ weighted_interval_score: WeightedIntervalScore = WeightedIntervalScore()
 
 
 class ThresholdBrierScore(
-    RegressionMeanMetric, name="threshold Brier score", key="threshold_brier_score", direction="minimize", range=(0.0, 1.0), degree=None
+    RegressionMeanMetric,
+    name="threshold Brier score",
+    key="threshold_brier_score",
+    direction="minimize",
+    range=(0.0, 1.0),
+    degree=None,
 ):
-    r"""Mean squared gap between the probability of an outcome at most at a threshold, and whether it was.
+    r"""Mean squared gap between the probability of an outcome at most at a threshold, and whether
+    it was.
 
     .. math:: \frac1n \sum_i \left( F_i(t) - [y_i \le t] \right)^2
 
@@ -239,12 +281,14 @@ class ThresholdBrierScore(
 
     Notes
     -----
-    Use it where one threshold decides: a flood, a limit. It is least for the true probability of that event, and blind to the rest of the
-    distribution, so choose a model by it for that use alone. Samples count by their share at most at the threshold.
+    Use it where one threshold decides: a flood, a limit. It is least for the true probability of
+    that event, and blind to the rest of the distribution, so choose a model by it for that use
+    alone. Samples count by their share at most at the threshold.
 
     References
     ----------
-    Gneiting and Ranjan, "Comparing density forecasts using threshold- and quantile-weighted scoring rules", JBES 2011.
+    Gneiting and Ranjan, "Comparing density forecasts using threshold- and quantile-weighted scoring
+    rules", JBES 2011.
 
     Examples
     --------
@@ -256,12 +300,18 @@ class ThresholdBrierScore(
 
     def _check(self):
         if not np.isfinite(self.threshold):
-            raise InputError(f"threshold must be a finite number, in the units of y; got {self.threshold!r}.")
+            raise InputError(
+                f"threshold must be a finite number, in the units of y; got {self.threshold!r}."
+            )
 
     def _losses(self, record):
         forecast = record.forecast
         empirical = isinstance(forecast, SampleForecast)
-        below = (forecast.values <= self.threshold).mean(axis=-1) if empirical else forecast.cdf(self.threshold)
+        below = (
+            (forecast.values <= self.threshold).mean(axis=-1)
+            if empirical
+            else forecast.cdf(self.threshold)
+        )
         return (below - (record.y <= self.threshold)) ** 2
 
 

@@ -4,7 +4,12 @@ import numpy as np
 
 from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
 from calibrant.contracts.metric import WholeMetric
-from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric, RegressionSumMetric, RootMeanMetric
+from calibrant.contracts.regression_metric import (
+    RegressionMeanMetric,
+    RegressionMetric,
+    RegressionSumMetric,
+    RootMeanMetric,
+)
 
 __all__ = [
     "CoefficientOfVariation",
@@ -23,7 +28,14 @@ __all__ = [
 
 
 class MeanAbsoluteError(
-    RegressionMeanMetric, name="MAE", key="mae", direction="minimize", range=(0.0, float("inf")), needs_std=False, selects=True, degree=1
+    RegressionMeanMetric,
+    name="MAE",
+    key="mae",
+    direction="minimize",
+    range=(0.0, float("inf")),
+    needs_std=False,
+    selects=True,
+    degree=1,
 ):
     r"""Mean distance between outcome and predicted mean (MAE).
 
@@ -36,7 +48,8 @@ class MeanAbsoluteError(
 
     Notes
     -----
-    Milder to single large errors than the RMSE; it says nothing of the error bars. ``std`` is not needed.
+    Milder to single large errors than the RMSE; it says nothing of the error bars. ``std`` is not
+    needed.
 
     Examples
     --------
@@ -73,7 +86,8 @@ class RootMeanSquaredError(
 
     Notes
     -----
-    The size of the errors, in the units of y; it says nothing of the error bars. ``std`` is not needed.
+    The size of the errors, in the units of y; it says nothing of the error bars. ``std`` is not
+    needed.
 
     Examples
     --------
@@ -108,8 +122,9 @@ class MedianAbsoluteError(
 
     Notes
     -----
-    Use it where some outcomes are wrong by any amount and should not count. Half of the rows may be as bad as they like, so never select
-    a model by it. A median is no sum, so it has no state. ``std`` is not needed.
+    Use it where some outcomes are wrong by any amount and should not count. Half of the rows may be
+    as bad as they like, so never select a model by it. A median is no sum, so it has no state.
+    ``std`` is not needed.
 
     Examples
     --------
@@ -122,7 +137,9 @@ class MedianAbsoluteError(
         order = np.argsort(error)
         share = np.cumsum(record.weights[order]) / record.weights.sum()
         # The middle, or midway between the two that share it: as np.median of repeated rows.
-        middle = [min(np.searchsorted(share, 0.5 + step), len(order) - 1) for step in (-1e-12, 1e-12)]
+        middle = [
+            min(np.searchsorted(share, 0.5 + step), len(order) - 1) for step in (-1e-12, 1e-12)
+        ]
         return float(error[order][middle].mean())
 
 
@@ -130,9 +147,15 @@ median_absolute_error: MedianAbsoluteError = MedianAbsoluteError()
 
 
 class MeanAbsoluteRelativeDifference(
-    RegressionMeanMetric, name="MARPD", key="marpd", direction="minimize", range=(0.0, 200.0), needs_std=False
+    RegressionMeanMetric,
+    name="MARPD",
+    key="marpd",
+    direction="minimize",
+    range=(0.0, 200.0),
+    needs_std=False,
 ):
-    r"""Mean distance between outcome and predicted mean, in per cent of their mean size (MARPD, symmetric MAPE).
+    r"""Mean distance between outcome and predicted mean, in per cent of their mean size (MARPD,
+    symmetric MAPE).
 
     .. math:: \frac{100}{n} \sum_i \frac{2 |y_i - \mu_i|}{|y_i| + |\mu_i|}
 
@@ -142,8 +165,9 @@ class MeanAbsoluteRelativeDifference(
 
     Notes
     -----
-    Use it to compare with papers that report it. Between 0 and 200, and 200 for any prediction where the outcome is 0; a row with both 0
-    counts 0. Low predictions are favoured, so never select a model by it. ``std`` is not needed.
+    Use it to compare with papers that report it. Between 0 and 200, and 200 for any prediction
+    where the outcome is 0; a row with both 0 counts 0. Low predictions are favoured, so never
+    select a model by it. ``std`` is not needed.
 
     Examples
     --------
@@ -179,7 +203,8 @@ class Sharpness(
 
     Notes
     -----
-    Between forecasts that are equally calibrated the sharper is the better; alone it says nothing, since a std can be small and wrong.
+    Between forecasts that are equally calibrated the sharper is the better; alone it says nothing,
+    since a std can be small and wrong.
 
     Examples
     --------
@@ -194,7 +219,8 @@ class Sharpness(
 sharpness: Sharpness = Sharpness()
 
 
-#: Below this c_v the higher moments are lost in the rounding of sums of powers; those of a normal distribution stand in.
+#: Below this c_v the higher moments are lost in the rounding of sums of powers; those of a normal
+#: distribution stand in.
 LEAST_FOR_MOMENTS = 1e-2
 
 
@@ -216,9 +242,10 @@ class CoefficientOfVariation(
 
     Notes
     -----
-    Beside the ENCE: one std for all rows can have an ENCE of 0 and tells nothing about a row, which a c_v of 0 shows. 0 for one row.
-    The interval is that of the mean of what each row adds to its square, from six moments of the std, with one row not seen yet; of equal
-    std it reaches from 0 to what one row of twice the size among them would make.
+    Beside the ENCE: one std for all rows can have an ENCE of 0 and tells nothing about a row, which
+    a c_v of 0 shows. 0 for one row. The interval is that of the mean of what each row adds to its
+    square, from six moments of the std, with one row not seen yet; of equal std it reaches from 0
+    to what one row of twice the size among them would make.
 
     Examples
     --------
@@ -237,26 +264,37 @@ class CoefficientOfVariation(
     def _limits(self, totals, level):
         n, value = totals[..., 0], self._finalise(totals)
         mean = quotient(totals[..., 1], n)
-        # Moments of std / mean std, whose mean is 1, and of what a row adds to the square of c_v, a polynomial in it.
+        # Moments of std / mean std, whose mean is 1, and of what a row adds to the square of c_v, a
+        # polynomial in it.
         x = [np.ones_like(mean), *(quotient(totals[..., k], n * mean**k) for k in range(1, 7))]
         square = np.maximum(x[2] - 1.0, 0.0)
         added = [1.0 + 2.0 * square, -2.0 * (1.0 + square), 1.0]
         squared = _product(added, added)
-        second, third = (sum(c * moment for c, moment in zip(p, x, strict=False)) for p in (squared, _product(squared, added)))
+        second, third = (
+            sum(c * moment for c, moment in zip(p, x, strict=False))
+            for p in (squared, _product(squared, added))
+        )
         rough = value < LEAST_FOR_MOMENTS
         # Of a normal distribution nearly constant: chi-square's moments.
-        second, third = np.where(rough, 3.0 * square**2, second), np.where(rough, 15.0 * square**3, third)
+        second, third = (
+            np.where(rough, 3.0 * square**2, second),
+            np.where(rough, 15.0 * square**3, third),
+        )
         sums = np.stack([square, second, third], axis=-1) * n[..., None]
         above = np.where(square > 0.0, unseen_ends(n, sums, self.range)[1], 1.0)
         low, high = (
-            np.sqrt(end * n / np.maximum(n - 1.0, 1e-300)) for end in limits_within(self.range, n, sums, (0.0 * square, above), level)
+            np.sqrt(end * n / np.maximum(n - 1.0, 1e-300))
+            for end in limits_within(self.range, n, sums, (0.0 * square, above), level)
         )
         return np.minimum(low, value), np.maximum(high, value)
 
 
 def _product(p, q):
     """Coefficients of the product of two polynomials, from the constant up."""
-    return [sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q)) for k in range(len(p) + len(q) - 1)]
+    return [
+        sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q))
+        for k in range(len(p) + len(q) - 1)
+    ]
 
 
 coefficient_of_variation: CoefficientOfVariation = CoefficientOfVariation()

@@ -23,7 +23,9 @@ RATES, CONFIDENCE = (0.01, 0.05, 0.1), 0.95
 
 @dataclass(frozen=True)
 class PromisedRate:
-    """The threshold of one error rate, and the share of the rows it decides; or None, and why in a sentence."""
+    """The threshold of one error rate, and the share of the rows it decides; or None, and why in
+    a sentence.
+    """
 
     error: Literal["false alarms", "missed events"]
     rate: float
@@ -41,39 +43,58 @@ class RatePromises:
 
 
 def rate_promises(rows: Any) -> RatePromises | None:
-    """Those of rows seen as pairs of risk and event, by the risks as they came; None where weights are not whole rows."""
+    """Those of rows seen as pairs of risk and event, by the risks as they came; None where
+    weights are not whole rows.
+    """
     if not whole_rows(rows.weights).all():
         return None
-    return RatePromises(CONFIDENCE, [_promised(rows, error, rate) for error in ("false alarms", "missed events") for rate in RATES])
+    return RatePromises(
+        CONFIDENCE,
+        [
+            _promised(rows, error, rate)
+            for error in ("false alarms", "missed events")
+            for rate in RATES
+        ],
+    )
 
 
-def _promised(rows: Any, error: Literal["false alarms", "missed events"], rate: float) -> PromisedRate:
+def _promised(
+    rows: Any, error: Literal["false alarms", "missed events"], rate: float
+) -> PromisedRate:
     alarms = error == "false alarms"
     rule = NeymanPearsonClassifier(rate if alarms else None, None if alarms else rate, CONFIDENCE)
     try:
-        rule.fit_scores(rows.confidence, rows.correct, cluster=rows.cluster, sample_weight=rows.weight)
+        rule.fit_scores(
+            rows.confidence, rows.correct, cluster=rows.cluster, sample_weight=rows.weight
+        )
     except InputError as reason:
         return PromisedRate(error, rate, None, None, str(reason))
     decided = rule.decide_scores(rows.confidence) == (1 if alarms else 0)
     (said,) = rule.guarantees_
-    return PromisedRate(error, rate, rule.high_, float(np.average(decided, weights=rows.weights)), str(said))
+    return PromisedRate(
+        error, rate, rule.high_, float(np.average(decided, weights=rows.weights)), str(said)
+    )
 
 
-#: Below so many events, or rows without one, intervals of the calibration are wide (Collins et al., Statistics in Medicine 2016).
+#: Below so many events, or rows without one, intervals of the calibration are wide (Collins et al.,
+#: Statistics in Medicine 2016).
 FEW_EVENTS = 100
 #: Rows from which on a ranking says something.
 ENOUGH = 50
 #: A ranking beyond these is said to be too good, or the wrong way round where that is sure.
 TOO_GOOD, REVERSED, BACKWARDS = 0.999, 0.45, 0.999
-SHIFTS = {"event_shift": "The event occurs at another rate", "risk_shift": "The risks are spread otherwise"}
+SHIFTS = {
+    "event_shift": "The event occurs at another rate",
+    "risk_shift": "The risks are spread otherwise",
+}
 
 
 @dataclass(frozen=True)
 class EventQuality(Known):
     """What the rows are like, as :class:`~calibrant.reporting.quality.ClassQuality`.
 
-    ``rate`` is the share of events, ``risk`` the mean risk; ``certain_wrong`` counts the rows of a risk of exactly 0 or 1 where the
-    opposite happened.
+    ``rate`` is the share of events, ``risk`` the mean risk; ``certain_wrong`` counts the rows of a
+    risk of exactly 0 or 1 where the opposite happened.
     """
 
     n: float
@@ -89,22 +110,38 @@ class EventQuality(Known):
 
 
 def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
-    """Of the rows measured, seen as pairs of the event, and of those that the calibrator was fitted on, where they are others."""
+    """Of the rows measured, seen as pairs of the event, and of those that the calibrator was
+    fitted on, where they are others.
+    """
     found, risks = of_answers.quality(seen, calibration), seen.counts.confidence
     certain = risks.sums[risks.values == 0.0, 1].sum() + risks.sums[risks.values == 1.0, 2].sum()
     return EventQuality(
-        found.n, found.sparse_bins, found.repeated, float(seen.counts.total[1]), found.accuracy, found.confidence, float(certain),
-        found.shared, found.label_shift, found.confidence_shift,
-    )  # fmt: skip
+        found.n,
+        found.sparse_bins,
+        found.repeated,
+        float(seen.counts.total[1]),
+        found.accuracy,
+        found.confidence,
+        float(certain),
+        found.shared,
+        found.label_shift,
+        found.confidence_shift,
+    )
 
 
 def cautions(seen: Seen, found: EventQuality) -> list[str]:
-    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is from ``quality``."""
+    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is
+    from ``quality``.
+    """
     copies = copied(found, "prediction and outcome")
     return [
-        *_ranked(seen, found), *_few(found), *copies, *shifted(found, SHIFTS), *small(found.n),
+        *_ranked(seen, found),
+        *_few(found),
+        *copies,
+        *shifted(found, SHIFTS),
+        *small(found.n),
         *_certain(found),
-    ]  # fmt: skip
+    ]
 
 
 def vetoes(seen: Seen, found: EventQuality) -> list[str]:
@@ -119,13 +156,13 @@ def _ranked(seen: Seen, found: EventQuality, fewest: int = ENOUGH) -> Iterator[s
     auroc = metrics.event_auroc.of(seen.counts.pairs)
     if auroc > TOO_GOOD and found.n >= fewest:
         yield (
-            "The risks put nearly every event above every other row: check that the model was not trained on these rows, "
-            "as its risks would mean nothing."
+            "The risks put nearly every event above every other row: check that the model was not"
+            " trained on these rows, as its risks would mean nothing."
         )
     if auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=BACKWARDS).high < 0.5:
         yield (
-            f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that these are the risks of the event and "
-            "not of its opposite."
+            f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that"
+            " these are the risks of the event and not of its opposite."
         )
 
 
@@ -135,10 +172,19 @@ def _few(found: Any) -> Iterator[str]:
         if count == 0:
             yield f"There are no {what}: nothing here can say whether the risks are right."
         elif count < FEW_EVENTS:
-            yield f"There are only {count:,.0f} {what}: about {FEW_EVENTS} are needed to judge a calibration, whatever the number of rows."
+            yield (
+                f"There are only {count:,.0f} {what}: about {FEW_EVENTS} are needed to judge a"
+                " calibration, whatever the number of rows."
+            )
 
 
 def _certain(found: Any) -> Iterator[str]:
     if found.certain_wrong:
-        many = f"{found.certain_wrong:,.0f} risks were given as exactly 0 or 1 and the opposite happened"
-        yield f"{many}: the log loss, infinite there, counts 27.6 for each, and intercept and slope hang on where such risks are cut."
+        many = (
+            f"{found.certain_wrong:,.0f} risks were given as exactly 0 or 1 and the opposite"
+            " happened"
+        )
+        yield (
+            f"{many}: the log loss, infinite there, counts 27.6 for each, and intercept and slope"
+            " hang on where such risks are cut."
+        )

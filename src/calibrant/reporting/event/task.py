@@ -1,4 +1,6 @@
-"""What a report on the risk of an event has of its own: the table of the task, on records seen as pairs of event and rest."""
+"""What a report on the risk of an event has of its own: the table of the task, on records seen
+as pairs of event and rest.
+"""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,15 +26,24 @@ from calibrant.reporting.task import Asked
 
 __all__ = ["EVENT", "KEYS"]
 
-#: In the order of the page: scores to choose by, errors on the whole, errors in places, and how well the risks rank.
+#: In the order of the page: scores to choose by, errors on the whole, errors in places, and how
+#: well the risks rank.
 METRICS = (
-    metrics.log_loss, metrics.event_brier_score, metrics.d2_brier, metrics.observed_expected_ratio, metrics.calibration_in_the_large,
-    metrics.calibration_slope, metrics.positive_class_calibration_error, metrics.integrated_calibration_index, metrics.calibration_e90,
+    metrics.log_loss,
+    metrics.event_brier_score,
+    metrics.d2_brier,
+    metrics.observed_expected_ratio,
+    metrics.calibration_in_the_large,
+    metrics.calibration_slope,
+    metrics.positive_class_calibration_error,
+    metrics.integrated_calibration_index,
+    metrics.calibration_e90,
     metrics.event_auroc,
-)  # fmt: skip
+)
 #: Key -> name.
 KEYS = {metric.key: metric.name for metric in METRICS}
-#: Rows of a group of the hero's bins at least, and events as well as rows without one among them: fewer zig-zag, whatever the model.
+#: Rows of a group of the hero's bins at least, and events as well as rows without one among them:
+#: fewer zig-zag, whatever the model.
 ENOUGH_ROWS, ENOUGH_EVENTS = 100, 20
 #: Of the band of the smooth curve.
 LOESS_DRAWS = 400
@@ -41,18 +52,31 @@ LOESS_DRAWS = 400
 def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
     """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
     metrics_of = (replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS)
-    # The intervals of the ICI and of E90 are approximate: what honest risks would show stands beside them instead.
+    # The intervals of the ICI and of E90 are approximate: what honest risks would show stands
+    # beside them instead.
     few = few_resamples(record, n_resamples)
-    counts = {"ici": 0, "e90": 0, "event_auroc": few, "calibration_in_the_large": few, "calibration_slope": few}
+    counts = {
+        "ici": 0,
+        "e90": 0,
+        "event_auroc": few,
+        "calibration_in_the_large": few,
+        "calibration_slope": few,
+    }
     return [
-        Measure(one, counts.get(one.key, affordable(one, record, n_resamples)), analytic=one.key not in ("ici", "e90", "event_ece"))
+        Measure(
+            one,
+            counts.get(one.key, affordable(one, record, n_resamples)),
+            analytic=one.key not in ("ici", "e90", "event_ece"),
+        )
         for one in metrics_of
     ]
 
 
 @dataclass(frozen=True)
 class RiskGap:
-    """Rows, the rate of events, the mean risk, gap = risk - rate and ratio = rate / risk (O/E), with intervals; None where no row is."""
+    """Rows, the rate of events, the mean risk, gap = risk - rate and ratio = rate / risk (O/E),
+    with intervals; None where no row is.
+    """
 
     rows: float
     rate: float | None = None
@@ -75,12 +99,17 @@ def gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [np.where(risk > 0, ends / risk, np.nan) for ends in (rate, low, high)]
     columns = np.column_stack([rate, risk, risk - rate, risk - high, risk - low, *ratios])
-    return [RiskGap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else RiskGap(0.0) for k in range(len(n))]
+    return [
+        RiskGap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else RiskGap(0.0)
+        for k in range(len(n))
+    ]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The other question, whether the model's own answer is right: the metrics that the event has not, and its curve."""
+    """The other question, whether the model's own answer is right: the metrics that the event
+    has not, and its curve.
+    """
 
     metrics: list[Score]
     equal_mass: dict[str, ReliabilityCurve | None]
@@ -88,7 +117,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Sections:
-    """What only a report on an event shows; most of it {"before", "after": ...}, that after None where nothing was calibrated."""
+    """What only a report on an event shows; most of it {"before", "after": ...}, that after None
+    where nothing was calibrated.
+    """
 
     n_bins: int
     scale: str
@@ -109,35 +140,72 @@ class Sections:
 
 
 def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
-    pairs, shown, whole, level = found.before.counts.pairs, found.shown, cast(Any, found.whole).whole, asked.level
-    worth = worth_of(shown.rows, shown.rows.correct, shown.regions.index(shown.rows.confidence), len(shown.regions))
+    pairs, shown, whole, level = (
+        found.before.counts.pairs,
+        found.shown,
+        cast(Any, found.whole).whole,
+        asked.level,
+    )
+    worth = worth_of(
+        shown.rows,
+        shown.rows.correct,
+        shown.regions.index(shown.rows.confidence),
+        len(shown.regions),
+    )
     scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
     return Sections(
-        n_bins=asked.n_bins, scale=scale, bins=_start(*found.before.counts.total[:2]),
+        n_bins=asked.n_bins,
+        scale=scale,
+        bins=_start(*found.before.counts.total[:2]),
         binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
-        distribution=found.both(lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)),
-        loess=found.both(lambda seen: metrics.loess_curve.of(seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state)),
+        distribution=found.both(
+            lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)
+        ),
+        loess=found.both(
+            lambda seen: metrics.loess_curve.of(
+                seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state
+            )
+        ),
         corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
-        decision=found.both(lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)),
+        decision=found.both(
+            lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)
+        ),
         gain=found.both(lambda seen: curves.gain(seen, level)),
-        thresholds=metrics.threshold_table.of(curves.pairs(shown), **vars(asked.decisions), level=level),
-        regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)), answer=_answer(whole, asked),
-        confidence=None, signals=[], latent=latent(used, whole.before, level),
+        thresholds=metrics.threshold_table.of(
+            curves.pairs(shown), **vars(asked.decisions), level=level
+        ),
+        regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)),
+        answer=_answer(whole, asked),
+        confidence=None,
+        signals=[],
+        latent=latent(used, whole.before, level),
         promises=rate_promises(found.before.rows),
-    )  # fmt: skip
+    )
 
 
 def _start(n: float, events: float) -> int:
-    """The number of bins that a look at the curve begins with: as many as have rows, and events or their absence, enough each."""
+    """The number of bins that a look at the curve begins with: as many as have rows, and events
+    or their absence, enough each.
+    """
     rare = min(events, n - events)
-    enough = [count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS]
+    enough = [
+        count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS
+    ]
     return max(enough, default=BIN_COUNTS[0])
 
 
 def _answer(found: Compared, asked: Asked) -> Answer:
-    measured = [one for one in CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples) if one.metric.key not in KEYS]
-    scores = score_table(found.before, found.after, measured, level=asked.level, random_state=asked.random_state)
-    curve = partial(metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level)
+    measured = [
+        one
+        for one in CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples)
+        if one.metric.key not in KEYS
+    ]
+    scores = score_table(
+        found.before, found.after, measured, level=asked.level, random_state=asked.random_state
+    )
+    curve = partial(
+        metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level
+    )
     return Answer(scores, found.both(curve))
 
 
@@ -149,11 +217,21 @@ def _chance(seen: Seen, asked: Asked) -> Any:
     """What honest risks would show, of the binned error and of the ICI."""
     ici = metrics.integrated_calibration_index
     null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
-    return replace(CLASSIFICATION.chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high))
+    return replace(
+        CLASSIFICATION.chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high)
+    )
 
 
 EVENT = replace(
-    CLASSIFICATION, measures=measures, seen=_seen, quality=quality, chance=_chance,
-    cautions=cautions, vetoes=vetoes, verdict=verdict, gaps=gaps, sections=_sections,
+    CLASSIFICATION,
+    measures=measures,
+    seen=_seen,
+    quality=quality,
+    chance=_chance,
+    cautions=cautions,
+    vetoes=vetoes,
+    verdict=verdict,
+    gaps=gaps,
+    sections=_sections,
     target="event",
-)  # fmt: skip
+)

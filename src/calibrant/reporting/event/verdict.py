@@ -20,11 +20,14 @@ WORDS = {
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
+def verdict(
+    scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
+) -> Verdict:
     """What the numbers say of the risks, and of the calibration, with a recommendation.
 
-    ``model`` is "calibrated", "overestimates", "underestimates" or "miscalibrated" (too high in places and too low in others); the
-    parameters are those of :func:`calibrant.reporting.verdict.verdict`.
+    ``model`` is "calibrated", "overestimates", "underestimates" or "miscalibrated" (too high in
+    places and too low in others); the parameters are those of
+    :func:`calibrant.reporting.verdict.verdict`.
     """
     said, happened = quality.risk, quality.rate
     model = about_model(evidence.before, chance, said - happened, SIDES)
@@ -44,7 +47,10 @@ def _shown(scores: Any, chance: Any, evidence: Evidence) -> str:
     """The number that says most against the risks."""
     if not evidence.before.seen:
         return f"an ECE of {rounded(chance.observed)}"
-    called = {"offset": ("observed_expected_ratio", "an O/E"), "slope": ("calibration_slope", "a calibration slope")}
+    called = {
+        "offset": ("observed_expected_ratio", "an O/E"),
+        "slope": ("calibration_slope", "a calibration slope"),
+    }
     key, name = called.get(evidence.before.worst, ("", ""))
     if key and scores[key].before.low is not None and chance.observed <= chance.high:
         return f"{name} of {_limits(scores[key].before)}"
@@ -59,7 +65,10 @@ def _about(model: str, shown: str, quality: Any, evidence: Evidence) -> str:
     said, happened = quality.risk, quality.rate
     means = f"says {share(said)} on average where {share(happened)} happened"
     if model == "calibrated":
-        return f"No miscalibration of the risks can be told from chance: the model {means}, with {shown} {could_show(evidence.before)}"
+        return (
+            f"No miscalibration of the risks can be told from chance: the model {means}, with"
+            f" {shown} {could_show(evidence.before)}"
+        )
     if model == "miscalibrated":
         return f"The model {means}, but is too high in places and too low in others: {shown}"
     return f"The model {means}: it {model} {_by(said, happened)}, with {shown}"

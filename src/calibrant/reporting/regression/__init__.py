@@ -1,1 +1,3 @@
-"""The report on error bars: the same questions as for classes, answered for forecasts of numbers."""
+"""The report on error bars: the same questions as for classes, answered for forecasts of
+numbers.
+"""

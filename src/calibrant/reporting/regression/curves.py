@@ -34,13 +34,22 @@ DRAWS, BUDGET = 200, 2e7
 LEVELS_DRAWS = 2000
 
 
-def chance_errors(seen: "ForecastSeen", *, level: float = 0.975, random_state: int = 0) -> dict[str, Chance]:
-    """ENCE and interval calibration error where every outcome is drawn from its own forecast, by key; "high" is the ``level`` quantile.
+def chance_errors(
+    seen: "ForecastSeen", *, level: float = 0.975, random_state: int = 0
+) -> dict[str, Chance]:
+    """ENCE and interval calibration error where every outcome is drawn from its own forecast, by
+    key; "high" is the ``level`` quantile.
 
     Outcomes of a cluster of rows are drawn as alike as their normal scores are.
     """
-    found = {"ence": _ence(seen, level, random_state), "interval_calibration_error": _interval_error(seen, level, random_state)}
-    return {key: Chance(value, mean, high, beyond=bool(value > high)) for key, (value, mean, high) in found.items()}
+    found = {
+        "ence": _ence(seen, level, random_state),
+        "interval_calibration_error": _interval_error(seen, level, random_state),
+    }
+    return {
+        key: Chance(value, mean, high, beyond=bool(value > high))
+        for key, (value, mean, high) in found.items()
+    }
 
 
 def _ence(seen, level, random_state):
@@ -49,29 +58,50 @@ def _ence(seen, level, random_state):
     if isinstance(record.forecast, NormalForecast) and record.cluster is None:
         null = metric.null_of(record, level=level, random_state=random_state)
         return observed, null.value, null.high
-    drawn = [metric.of(replace(record, y=record.forecast.at(z[:, None])[:, 0])) for z in _scores(record, DRAWS, random_state)]
+    drawn = [
+        metric.of(replace(record, y=record.forecast.at(z[:, None])[:, 0]))
+        for z in _scores(record, DRAWS, random_state)
+    ]
     return observed, float(np.mean(drawn)), float(np.quantile(drawn, level))
 
 
 def _scores(record, draws, random_state):
-    """Normal scores (n,) of outcomes of honest forecasts, as often as the rows allow; in a cluster as alike as those seen."""
+    """Normal scores (n,) of outcomes of honest forecasts, as often as the rows allow; in a
+    cluster as alike as those seen.
+    """
     rng = np.random.default_rng(random_state)
     draw = score_drawer(record.score, record.cluster)
     return (draw(rng) for _ in range(int(np.clip(BUDGET / len(record), 40, draws))))
 
 
 def _interval_error(seen, level, random_state):
-    """The probabilities of honest forecasts are uniform, whatever their form: counts between the levels are multinomial."""
+    """The probabilities of honest forecasts are uniform, whatever their form: counts between the
+    levels are multinomial.
+    """
     metric, counts = metrics.interval_calibration_error, seen.counts
     if seen.rows.cluster is not None:
-        shown = replace(seen.rows, forecast=NormalForecast(np.zeros(len(seen.rows)), np.ones(len(seen.rows))))
-        drawn = np.array([metric.of(replace(shown, y=z)) for z in _scores(seen.rows, DRAWS, random_state)])
-        return float(metric.finalise(counts.interval_error)), float(drawn.mean()), float(np.quantile(drawn, level))
+        shown = replace(
+            seen.rows, forecast=NormalForecast(np.zeros(len(seen.rows)), np.ones(len(seen.rows)))
+        )
+        drawn = np.array(
+            [metric.of(replace(shown, y=z)) for z in _scores(seen.rows, DRAWS, random_state)]
+        )
+        return (
+            float(metric.finalise(counts.interval_error)),
+            float(drawn.mean()),
+            float(np.quantile(drawn, level)),
+        )
     n, cells = max(round(float(counts.total[0])), 1), metric.n_levels - 1
-    fell = np.random.default_rng(random_state).multinomial(n, np.full(cells, 1.0 / cells), size=LEVELS_DRAWS)
+    fell = np.random.default_rng(random_state).multinomial(
+        n, np.full(cells, 1.0 / cells), size=LEVELS_DRAWS
+    )
     held = np.concatenate([np.zeros((LEVELS_DRAWS, 1)), fell.cumsum(axis=1) / n], axis=1)
     drawn = np.abs(held - metric.levels).mean(axis=1)
-    return float(metric.finalise(counts.interval_error)), float(drawn.mean()), float(np.quantile(drawn, level))
+    return (
+        float(metric.finalise(counts.interval_error)),
+        float(drawn.mean()),
+        float(np.quantile(drawn, level)),
+    )
 
 
 #: Rows whose intervals are shown in order.
@@ -80,7 +110,9 @@ ORDERED = 100
 
 @dataclass(frozen=True)
 class Coverage:
-    """The share of outcomes that intervals hold, with its interval, against what they claim, and their mean width."""
+    """The share of outcomes that intervals hold, with its interval, against what they claim, and
+    their mean width.
+    """
 
     claimed: float
     seen: float
@@ -91,8 +123,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Curves:
-    """Error against predicted std, coverage seen against claimed (low and high: of the band that holds the whole curve), the real std, PIT,
-    coverage at four levels, and of 90 % intervals their width by outcome and some of them in the order of the predicted value."""
+    """Error against predicted std, coverage seen against claimed (low and high: of the band that
+    holds the whole curve), the real std, PIT,
+    coverage at four levels, and of 90 % intervals their width by outcome and some of them in the
+    order of the predicted value."""
 
     reliability: RmseRmvCurve
     intervals: IntervalCurve
@@ -103,20 +137,29 @@ class Curves:
     ordered: OrderedIntervals
 
 
-def curves(seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0) -> Curves:
+def curves(
+    seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0
+) -> Curves:
     """Of one output; ``n_bins`` is one of those seen in equal mass."""
     counts, total = seen.counts, seen.counts.total[0]
     rows, n_real = seen.rows, enough_bins(n_bins, total)
     held = interval_curve_of_sums(counts.intervals, total, level, simultaneous=True)
     pit = pit_histogram_of_sums(counts.pit, total, level)
     if rows.cluster is not None:
-        held, pit = interval_curve.of(rows, band=level, simultaneous=True), pit_histogram.of(rows, level=level)
+        held, pit = (
+            interval_curve.of(rows, band=level, simultaneous=True),
+            pit_histogram.of(rows, level=level),
+        )
     at_levels = zip(LEVELS, counts.coverage, counts.width, strict=True)
     return Curves(
-        _reliability(seen, n_bins, level, random_state), held, real_std_curve.of(rows, n_bins=n_real, band=level), pit,
+        _reliability(seen, n_bins, level, random_state),
+        held,
+        real_std_curve.of(rows, n_bins=n_real, band=level),
+        pit,
         [_coverage(rows, *each, level) for each in at_levels],
-        interval_width_curve.of(rows, level=CLAIMED, band=level), ordered_intervals.of(rows, level=CLAIMED, by="mean", n_rows=ORDERED),
-    )  # fmt: skip
+        interval_width_curve.of(rows, level=CLAIMED, band=level),
+        ordered_intervals.of(rows, level=CLAIMED, by="mean", n_rows=ORDERED),
+    )
 
 
 def _reliability(seen, n_bins, level, random_state):
@@ -131,4 +174,10 @@ def _coverage(rows, claimed, held, width, level):
     if rows.cluster is not None:
         found = interval_coverage.with_options(level=claimed).interval_of(rows, level=level)
         low, high = found.low, found.high
-    return Coverage(claimed, float(interval_coverage.finalise(held)), float(low), float(high), float(interval_width.finalise(width)))
+    return Coverage(
+        claimed,
+        float(interval_coverage.finalise(held)),
+        float(low),
+        float(high),
+        float(interval_width.finalise(width)),
+    )

@@ -24,7 +24,9 @@ FARTHEST = 6.0
 CHECKS = ("offset", "spread", "shape", "coverage", "std")
 
 
-def miscalibration_of_forecasts(rows: Any, margin: float | None, *, random_state: int) -> Miscalibration:
+def miscalibration_of_forecasts(
+    rows: Any, margin: float | None, *, random_state: int
+) -> Miscalibration:
     r"""What speaks against forecasts by their normal scores, and what the rows could have shown.
 
     The checks are the mean score (``offset``), the mean squared score less 1 (``spread``), counts

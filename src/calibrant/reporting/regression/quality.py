@@ -43,7 +43,8 @@ class ForecastQuality(Known):
 
     Attributes
     ----------
-    repeated, shared : share of rows whose forecast and outcome occur before, and among the rows calibrated on
+    repeated, shared : share of rows whose forecast and outcome occur before, and among the rows
+        calibrated on
     tiny, tied : shares of rows: std below a hundredth of the median; the std that occurs most often
     sparse_octaves, octaves : doublings of the std with fewer than 25 rows, and with any
     outliers, farthest : share of rows beyond 5 std, and the farthest in std
@@ -68,29 +69,44 @@ class ForecastQuality(Known):
 
 
 def quality(seen: "ForecastSeen", calibration: "ForecastSeen | None" = None) -> ForecastQuality:
-    """What the rows measured, of one output, are like, and how they differ from those that the calibrator was fitted on, if others.
+    """What the rows measured, of one output, are like, and how they differ from those that the
+    calibrator was fitted on, if others.
 
     Sentences about them are in ``cautions``.
     """
     counts, std, keys = seen.counts, seen.counts.std, _keys(seen.rows)
     total, outliers, squares, *errors = counts.total
-    others = () if calibration is None else (
-        float(np.isin(keys, _keys(calibration.rows)).mean()), distribution_shift(std, calibration.counts.std, seen.rows),
-        distribution_shift(counts.mean, calibration.counts.mean, seen.rows),
-    )  # fmt: skip
+    others = (
+        ()
+        if calibration is None
+        else (
+            float(np.isin(keys, _keys(calibration.rows)).mean()),
+            distribution_shift(std, calibration.counts.std, seen.rows),
+            distribution_shift(counts.mean, calibration.counts.mean, seen.rows),
+        )
+    )
     return ForecastQuality(
-        float(total), 1.0 - len(np.unique(keys)) / len(keys),
+        float(total),
+        1.0 - len(np.unique(keys)) / len(keys),
         Spread(float(std.values[0]), counts.median_std, float(std.values[-1])),
-        float(seen.tiny / total), float(std.sums[:, 0].max() / total),
-        int(((counts.octaves > 0) & (counts.octaves < FEW)).sum()), int((counts.octaves > 0).sum()), float(outliers / total),
-        counts.farthest, float(np.sqrt(squares / total)), _shift(seen.rows, total, *errors), *others,
-    )  # fmt: skip
+        float(seen.tiny / total),
+        float(std.sums[:, 0].max() / total),
+        int(((counts.octaves > 0) & (counts.octaves < FEW)).sum()),
+        int((counts.octaves > 0).sum()),
+        float(outliers / total),
+        counts.farthest,
+        float(np.sqrt(squares / total)),
+        _shift(seen.rows, total, *errors),
+        *others,
+    )
 
 
 def _shift(rows, total, squares, error):
     size = float(np.sqrt(squares / total)) or 1.0
     mean = float(error / total) / size
-    n = max(total - 1.0, 1.0) * (1.0 if rows.cluster is None else mean_worth(rows.error, rows.weights, rows.cluster, 0.95))
+    n = max(total - 1.0, 1.0) * (
+        1.0 if rows.cluster is None else mean_worth(rows.error, rows.weights, rows.cluster, 0.95)
+    )
     half = float(1.96 * np.sqrt(max(1.0 - mean * mean, 0.0) / n))
     return MeanError(mean, float(mean - half), float(mean + half))
 
@@ -101,7 +117,10 @@ def _keys(record):
     return np.fromiter((hash(row.tobytes()) for row in rows), dtype=np.int64, count=len(rows))
 
 
-SHIFTS = {"std_shift": "The error bars are of other sizes", "mean_shift": "The predicted values are spread otherwise"}
+SHIFTS = {
+    "std_shift": "The error bars are of other sizes",
+    "mean_shift": "The predicted values are spread otherwise",
+}
 #: Shares of rows, and sizes, from which a word is due.
 TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
 
@@ -112,52 +131,67 @@ def vetoes(found: ForecastQuality) -> list[str]:
 
 
 def cautions(found: ForecastQuality) -> list[str]:
-    """One sentence for each thing that makes the numbers on one output weaker than they look; ``found`` is from ``quality``."""
+    """One sentence for each thing that makes the numbers on one output weaker than they look;
+    ``found`` is from ``quality``.
+    """
     return [
-        *_leaks(found), *copied(found, "forecast and outcome"), *shifted(found, SHIFTS), *small(found.n), *_sparse(found),
-        *_spread(found), *_errors(found),
-    ]  # fmt: skip
+        *_leaks(found),
+        *copied(found, "forecast and outcome"),
+        *shifted(found, SHIFTS),
+        *small(found.n),
+        *_sparse(found),
+        *_spread(found),
+        *_errors(found),
+    ]
 
 
 def _leaks(found):
     if found.scaled_error < 0.2 and found.n >= 50:
         yield (
-            f"The errors are only {found.scaled_error:.2g} of what the std says: check that the model was not trained on these rows, "
-            "as its errors there would mean nothing."
+            f"The errors are only {found.scaled_error:.2g} of what the std says: check that the"
+            " model was not trained on these rows, as its errors there would mean nothing."
         )
 
 
 def _sparse(found):
     if found.sparse_octaves:
         yield (
-            f"{found.sparse_octaves} of {found.octaves} doublings of the std hold fewer than {FEW} rows: little can be said of "
-            "error bars of these sizes."
+            f"{found.sparse_octaves} of {found.octaves} doublings of the std hold fewer than {FEW}"
+            " rows: little can be said of error bars of these sizes."
         )
 
 
 def _spread(found):
     if found.tied == 1.0:
-        yield "All rows have the same std: it says nothing of a single row, and the ENCE only whether it is right on the whole."
+        yield (
+            "All rows have the same std: it says nothing of a single row, and the ENCE only whether"
+            " it is right on the whole."
+        )
     elif found.tied > TIED:
-        yield f"{found.tied:.0%} of the rows share one value of the std, perhaps a bound that the model was given."
+        yield (
+            f"{found.tied:.0%} of the rows share one value of the std, perhaps a bound that the"
+            " model was given."
+        )
     if found.tiny > 0.0:
         least, median = found.std.least, found.std.median
         yield (
-            f"{found.tiny:.2%} of the rows have a std below a hundredth of the median (down to {least:.3g}, median {median:.3g}): "
-            "where such a row is wrong it rules the NLL and the scale; give the model a floor."
+            f"{found.tiny:.2%} of the rows have a std below a hundredth of the median (down to"
+            f" {least:.3g}, median {median:.3g}): where such a row is wrong it rules the NLL and"
+            " the scale; give the model a floor."
         )
 
 
 def _errors(found):
     if found.outliers > OUTLIERS:
         yield (
-            f"{found.outliers:.2%} of the outcomes lie more than 5 std from the mean (the farthest {found.farthest:.3g}), where a "
-            "normal forecast expects none: heavy tails or outliers; look at coverage beside the ENCE."
+            f"{found.outliers:.2%} of the outcomes lie more than 5 std from the mean (the farthest"
+            f" {found.farthest:.3g}), where a normal forecast expects none: heavy tails or"
+            " outliers; look at coverage beside the ENCE."
         )
     shift = found.shift
     if min(abs(shift.low), abs(shift.high)) > SHIFTED and shift.low * shift.high > 0.0:
         side = "above" if shift.value > 0 else "below"
         yield (
-            f"The outcomes lie {side} the predicted values by {abs(shift.value):.2g} of the error on average: the model is biased, "
-            "which a wider error bar hides and does not repair."
+            f"The outcomes lie {side} the predicted values by {abs(shift.value):.2g} of the error"
+            " on average: the model is biased, which a wider error bar hides and does not repair."
         )

@@ -1,4 +1,5 @@
-"""What a report on forecasts reads of the rows of one output: states that add up over parts, in two passes.
+"""What a report on forecasts reads of the rows of one output: states that add up over parts, in two
+passes.
 
 - ``ForecastCounts``, the first pass (totals, fixed bins and levels, distinct std and mean): the
   data's quality, cautions, PIT, coverage by level, interval calibration error, and the cuts of the
@@ -79,12 +80,25 @@ class ForecastCounts:
         octave = np.floor(np.log2(record.std)).astype(np.intp) - LEAST_OCTAVE
         return cls(
             float(np.abs(z).max()),
-            np.array([weight.sum(), weight @ (np.abs(z) > FAR), weight @ np.square(z), weight @ np.square(error), weight @ error]),
-            Distinct(values, np.column_stack([np.bincount(index, weights=weight), np.bincount(index)])),
-            Distinct.of(record.mean, (), weight), np.bincount(octave, weights=weight, minlength=OCTAVES), pit_sums(record),
-            interval_sums(record), interval_calibration_error.totals_of(record),
+            np.array(
+                [
+                    weight.sum(),
+                    weight @ (np.abs(z) > FAR),
+                    weight @ np.square(z),
+                    weight @ np.square(error),
+                    weight @ error,
+                ]
+            ),
+            Distinct(
+                values, np.column_stack([np.bincount(index, weights=weight), np.bincount(index)])
+            ),
+            Distinct.of(record.mean, (), weight),
+            np.bincount(octave, weights=weight, minlength=OCTAVES),
+            pit_sums(record),
+            interval_sums(record),
+            interval_calibration_error.totals_of(record),
             *(_at_levels(metric, record) for metric in (interval_coverage, interval_width)),
-        )  # fmt: skip
+        )
 
     def __add__(self, other: "ForecastCounts") -> "ForecastCounts":
         sums = (getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[1:])
@@ -104,10 +118,12 @@ def _at_levels(metric: Any, record: ForecastRecord) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ForecastSeen:
-    """All that is read: the counts, and of the second pass the sums by bins of std and the weight of the rows whose std is tiny.
+    """All that is read: the counts, and of the second pass the sums by bins of std and the weight
+    of the rows whose std is tiny.
 
-    ``mass`` has by number of bins, fewer where they would hold few rows, the bins and their (B, 3) sums of weight, predicted variance and
-    squared error; ``rows`` is the record, for what does not add up.
+    ``mass`` has by number of bins, fewer where they would hold few rows, the bins and their (B, 3)
+    sums of weight, predicted variance and squared error; ``rows`` is the record, for what does not
+    add up.
     """
 
     rows: ForecastRecord
@@ -116,11 +132,19 @@ class ForecastSeen:
     tiny: float
 
     @classmethod
-    def of(cls, parts: Sequence[ForecastRecord], mass_bins: Sequence[int], rows: ForecastRecord | None = None) -> "ForecastSeen":
+    def of(
+        cls,
+        parts: Sequence[ForecastRecord],
+        mass_bins: Sequence[int],
+        rows: ForecastRecord | None = None,
+    ) -> "ForecastSeen":
         """Of the parts of a record, each read twice; ``rows`` is the whole of several."""
         counts = reduce(add, map(ForecastCounts.of, parts))
         cuts = {count: counts.std.cut(enough_bins(count, counts.total[0])) for count in mass_bins}
-        each = zip(*(_second(part, [*cuts.values()], TINY * counts.median_std) for part in parts), strict=True)
+        each = zip(
+            *(_second(part, [*cuts.values()], TINY * counts.median_std) for part in parts),
+            strict=True,
+        )
         tiny, *sums = (reduce(add, one) for one in each)
         mass = {count: (cut, own) for (count, cut), own in zip(cuts.items(), sums, strict=True)}
         return cls(parts[0] if rows is None else rows, counts, mass, float(tiny))
@@ -128,5 +152,7 @@ class ForecastSeen:
 
 def _second(record: ForecastRecord, cuts: Sequence[Cut], tiny: float) -> list[np.ndarray]:
     columns = [np.square(record.std), np.square(record.error)]
-    in_mass = [grouped_sums(cut.index(record.std), len(cut), columns, record.weights) for cut in cuts]
+    in_mass = [
+        grouped_sums(cut.index(record.std), len(cut), columns, record.weights) for cut in cuts
+    ]
     return [record.weights @ (record.std < tiny), *in_mass]

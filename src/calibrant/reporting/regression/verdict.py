@@ -9,10 +9,15 @@ from calibrant.reporting.verdict import about_calibration
 
 __all__ = ["overall", "verdict"]
 
-FAULTS = {"overconfident": "too small", "underconfident": "too large", "miscalibrated": "wrong in places"}
+FAULTS = {
+    "overconfident": "too small",
+    "underconfident": "too large",
+    "miscalibrated": "wrong in places",
+}
 #: From the gravest: what is said of several outputs together.
 MODELS = ("overconfident", "miscalibrated", "underconfident", "calibrated")
-#: A change of the NLL that is no reason to do anything, however certain: a std off by 7 %. Of the CRPS it is a quarter, relative.
+#: A change of the NLL that is no reason to do anything, however certain: a std off by 7 %. Of the
+#: CRPS it is a quarter, relative.
 NEGLIGIBLE = 5e-3
 CALIBRATIONS = ("do not use", "mixed", "no clear gain", "use", "unknown", "none")
 WORDS = {
@@ -23,8 +28,11 @@ WORDS = {
 }
 
 
-def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence) -> Verdict:
-    """What the numbers say of the error bars of one output, and of the calibration, with a recommendation.
+def verdict(
+    scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
+) -> Verdict:
+    """What the numbers say of the error bars of one output, and of the calibration, with a
+    recommendation.
 
     Parameters
     ----------
@@ -40,7 +48,11 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
     moved = ""
     if calibration in WORDS:
         crps, ence = scores["crps"], scores["ence"]
-        moved = "" if crps.after is None else f"CRPS {crps.before.value:.4g} to {crps.after.value:.4g}, "
+        moved = (
+            ""
+            if crps.after is None
+            else f"CRPS {crps.before.value:.4g} to {crps.after.value:.4g}, "
+        )
         moved += f"ENCE to {ence.after.value:.3f}"
     state, ending = evidence.advice(calibration in ("use", "mixed"))
     said = _about_model(model, scores, chance, quality, evidence)
@@ -49,18 +61,40 @@ def verdict(scores: Any, chance: Any, quality: Any, method: str, evaluation: str
 
 
 def overall(verdicts: Any) -> Any:
-    """One verdict from {name of the output: its verdict}: that of the only one, or how many are of each kind."""
+    """One verdict from {name of the output: its verdict}: that of the only one, or how many are
+    of each kind.
+    """
     if len(verdicts) == 1:
         return next(iter(verdicts.values()))
     found = [one.model for one in verdicts.values()]
-    named = {model: [name for name, one in verdicts.items() if one.model == model] for model in MODELS}
-    said = "; ".join(f"{FAULTS[model]} for {', '.join(names)}" for model, names in named.items() if names and model in FAULTS)
+    named = {
+        model: [name for name, one in verdicts.items() if one.model == model] for model in MODELS
+    }
+    said = "; ".join(
+        f"{FAULTS[model]} for {', '.join(names)}"
+        for model, names in named.items()
+        if names and model in FAULTS
+    )
     calibration = min((one.calibration for one in verdicts.values()), key=CALIBRATIONS.index)
-    sentence = f"Of {len(verdicts)} outputs the error bars are {said}" if said else f"None of the {len(verdicts)} outputs shows a fault"
-    by_kind = {kind: [name for name, one in verdicts.items() if one.calibration == kind] for kind in CALIBRATIONS}
-    for kind, words in (("use", "improves"), ("mixed", "improves one score and worsens another of"), ("do not use", "worsens")):
+    sentence = (
+        f"Of {len(verdicts)} outputs the error bars are {said}"
+        if said
+        else f"None of the {len(verdicts)} outputs shows a fault"
+    )
+    by_kind = {
+        kind: [name for name, one in verdicts.items() if one.calibration == kind]
+        for kind in CALIBRATIONS
+    }
+    for kind, words in (
+        ("use", "improves"),
+        ("mixed", "improves one score and worsens another of"),
+        ("do not use", "worsens"),
+    ):
         if by_kind[kind]:
-            sentence += f"; calibration {words} {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
+            sentence += (
+                f"; calibration {words}"
+                f" {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
+            )
     state = min((one.state for one in verdicts.values()), key=STATES.index)
     named_state = f"{state[0].upper()}{state[1:]}"
     return Verdict(f"{sentence}. {named_state}.", min(found, key=MODELS.index), calibration, state)
@@ -75,7 +109,10 @@ def _model(found: Miscalibration, coverage: Any, scaled_error: float) -> str:
 
 
 def _calibration(scores):
-    losses = {_meaning(scores["nll"], 1.0), _meaning(scores["crps"], 0.25 * scores["crps"].before.value)}
+    losses = {
+        _meaning(scores["nll"], 1.0),
+        _meaning(scores["crps"], 0.25 * scores["crps"].before.value),
+    }
     if "better" in losses:
         return "mixed" if "worse" in losses or scores["ence"].change.meaning == "worse" else "use"
     return "do not use" if "worse" in losses else "no clear gain"
@@ -89,9 +126,12 @@ def _meaning(score, unit):
 def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: Evidence) -> str:
     held, ence = scores["coverage"].before.value, chance["ence"]
     says = (
-        f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality.scaled_error:.2f} times what the std says, "
-        f"and the ENCE is {ence.observed:.3f}"
+        f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality.scaled_error:.2f}"
+        f" times what the std says, and the ENCE is {ence.observed:.3f}"
     )
     if model == "calibrated":
-        return f"No fault of the error bars can be told from chance: {says} {could_show(evidence.before)}"
+        return (
+            f"No fault of the error bars can be told from chance: {says}"
+            f" {could_show(evidence.before)}"
+        )
     return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence.high:.3f}"

@@ -1,1 +1,3 @@
-"""Reports on tables too large for memory, from sums that add up, cells of scores, and a seeded sample of rows."""
+"""Reports on tables too large for memory, from sums that add up, cells of scores, and a seeded
+sample of rows.
+"""

@@ -15,7 +15,17 @@ from calibrant.folds.splits import fit_clone
 from calibrant.frames.table_rows import drawn
 from calibrant.predictions import Predictions
 
-__all__ = ["FOLDS", "SAMPLE_ENTRIES", "SAMPLE_ROWS", "RiskCells", "RiskPairs", "TableFits", "TableSample", "fold_of", "rate_of"]
+__all__ = [
+    "FOLDS",
+    "SAMPLE_ENTRIES",
+    "SAMPLE_ROWS",
+    "RiskCells",
+    "RiskPairs",
+    "TableFits",
+    "TableSample",
+    "fold_of",
+    "rate_of",
+]
 
 FOLDS = 5
 #: Rows drawn at most, and rows times classes.
@@ -42,7 +52,8 @@ class TableSample:
     @classmethod
     def of(cls, record: Predictions, number: np.ndarray, rate: float) -> "TableSample":
         """The rows of a batch whose number is small enough."""
-        # Folds are the number's rest, and parts those of a quotient of it: what is drawn falls to all of them alike.
+        # Folds are the number's rest, and parts those of a quotient of it: what is drawn falls to
+        # all of them alike.
         own = drawn(number, rate)
         return cls([record.take(own)], [fold_of(number[own])]) if len(own) else cls([], [])
 
@@ -57,7 +68,10 @@ class TableSample:
     @cached_property
     def record(self) -> Predictions:
         """All rows drawn."""
-        values, labels = (np.concatenate([getattr(part, name) for part in self.parts]) for name in ("values", "labels"))
+        values, labels = (
+            np.concatenate([getattr(part, name) for part in self.parts])
+            for name in ("values", "labels")
+        )
         weighted = self.parts[0].weight is not None
         weight = np.concatenate([part.weights for part in self.parts]) if weighted else None
         first = replace(self.parts[0], resolution=max(part.resolution for part in self.parts))
@@ -109,7 +123,8 @@ class RiskCells:
 
 @dataclass(frozen=True)
 class RiskPairs:
-    """Sums of rows before and after calibration, by both of their cells, so that a step of a map within a cell parts its rows.
+    """Sums of rows before and after calibration, by both of their cells, so that a step of a map
+    within a cell parts its rows.
 
     Attributes
     ----------
@@ -130,10 +145,24 @@ class RiskPairs:
     def of(cls, before: Predictions, after: Predictions, n_bins: int) -> "RiskPairs":
         """Of the rows of a batch, as they are and calibrated."""
         before = before if before.checked else _checked(before)
-        risks, count, labels = [record.probabilities[:, 1] for record in (before, after)], cell_count(n_bins), before.labels
-        cells = [cell_index(risk, n_bins, record.resolution) for risk, record in zip(risks, (before, after), strict=True)]
-        keys, place = np.unique((2 * cells[0] + labels) * np.int64(count) + cells[1], return_inverse=True)
-        return cls(before.take(slice(0, 1)), count, keys, grouped_sums(place, len(keys), risks, before.weight))
+        risks, count, labels = (
+            [record.probabilities[:, 1] for record in (before, after)],
+            cell_count(n_bins),
+            before.labels,
+        )
+        cells = [
+            cell_index(risk, n_bins, record.resolution)
+            for risk, record in zip(risks, (before, after), strict=True)
+        ]
+        keys, place = np.unique(
+            (2 * cells[0] + labels) * np.int64(count) + cells[1], return_inverse=True
+        )
+        return cls(
+            before.take(slice(0, 1)),
+            count,
+            keys,
+            grouped_sums(place, len(keys), risks, before.weight),
+        )
 
     def plus(self, other: "RiskPairs") -> "RiskPairs":
         """Those of both."""
@@ -144,7 +173,9 @@ class RiskPairs:
         return RiskPairs(like, self.count, keys, sums)
 
     def records(self, output: str) -> tuple[Predictions, Predictions]:
-        """(before, after): a row for each pair of cells that holds weight, at its mean risks; ``output`` as of the calibrator."""
+        """(before, after): a row for each pair of cells that holds weight, at its mean risks;
+        ``output`` as of the calibrator.
+        """
         held = self.sums[:, 0] > 0.0
         weight, total, calibrated = self.sums[held].T
         before = _merged(self.like, self.keys[held] // self.count % 2, weight, total)
@@ -152,11 +183,15 @@ class RiskPairs:
         return before, before.recalibrated(np.column_stack([1.0 - risk, risk]), output)
 
 
-def _merged(like: Predictions, label: np.ndarray, weight: np.ndarray, total: np.ndarray) -> Predictions:
+def _merged(
+    like: Predictions, label: np.ndarray, weight: np.ndarray, total: np.ndarray
+) -> Predictions:
     """A record of merged rows at their mean risks."""
     risk = np.clip(total / weight, 0.0, 1.0)
     values = [np.zeros(len(risk)), log_odds(risk)] if like.kind == "logit" else [1.0 - risk, risk]
-    return replace(like, values=np.column_stack(values), labels=label, weight=weight, kept=None, checked=True)
+    return replace(
+        like, values=np.column_stack(values), labels=label, weight=weight, kept=None, checked=True
+    )
 
 
 def _checked(record: Predictions) -> Predictions:
@@ -167,7 +202,9 @@ def _checked(record: Predictions) -> Predictions:
 
 @dataclass(frozen=True)
 class TableFits:
-    """The calibrator as given, those by fold (all the same one where it was fitted before), the one to use, and how rows are measured."""
+    """The calibrator as given, those by fold (all the same one where it was fitted before), the
+    one to use, and how rows are measured.
+    """
 
     calibrator: Any
     by_fold: list[Any]
@@ -175,7 +212,13 @@ class TableFits:
     evaluation: str
 
     @classmethod
-    def of(cls, calibrator: Any, record: Predictions, fold: np.ndarray, progress: Callable[..., Any] | None = None) -> "TableFits":
+    def of(
+        cls,
+        calibrator: Any,
+        record: Predictions,
+        fold: np.ndarray,
+        progress: Callable[..., Any] | None = None,
+    ) -> "TableFits":
         """Fitted on rows of a record, or on cells that stand for more, each with its fold."""
         if is_fitted(calibrator):
             return cls(calibrator, [calibrator] * FOLDS, calibrator, "held-out")

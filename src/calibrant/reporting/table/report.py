@@ -1,4 +1,6 @@
-"""The report on a table too large for memory: one pass over its rows before calibration, and one after it."""
+"""The report on a table too large for memory: one pass over its rows before calibration, and one
+after it.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +20,14 @@ from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
 from calibrant.reporting.summarise import part_of, summary_of
 from calibrant.reporting.summary import Method, Summary
-from calibrant.reporting.table.cells import RiskCells, RiskPairs, TableFits, TableSample, fold_of, rate_of
+from calibrant.reporting.table.cells import (
+    RiskCells,
+    RiskPairs,
+    TableFits,
+    TableSample,
+    fold_of,
+    rate_of,
+)
 from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
 from calibrant.reporting.task import Asked, Decisions
 from calibrant.scalings.constant import Identity
@@ -29,7 +38,9 @@ __all__ = ["TableReport"]
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass keeps: sums or cells, a sample of the rows, and totals of the differences after - before."""
+    """What a pass keeps: sums or cells, a sample of the rows, and totals of the differences
+    after - before.
+    """
 
     sums: Any
     sample: TableSample
@@ -45,10 +56,10 @@ class Pass:
 class TableReport:
     """How to report on a table.
 
-    Two classes: all rows are merged by outcome and cell of the risk, before and after calibration, and the report is that of the merged
-    rows, with their weights.
-    More: scores, errors, curves and tables are of sums over all rows; what these do not give is of a seeded sample of rows. Folds are dealt
-    out by the place of each row, whatever the engine and the number of threads.
+    Two classes: all rows are merged by outcome and cell of the risk, before and after calibration,
+    and the report is that of the merged rows, with their weights. More: scores, errors, curves and
+    tables are of sums over all rows; what these do not give is of a seeded sample of rows. Folds
+    are dealt out by the place of each row, whatever the engine and the number of threads.
 
     Parameters
     ----------
@@ -57,7 +68,8 @@ class TableReport:
         Rows of the table.
     classes : (K,) labels in column order
     calibrator : as for :func:`calibrant.report`
-        Fitted: applied as it is. A map, on two classes, is fitted on the cells; any other calibrator on the sample.
+        Fitted: applied as it is. A map, on two classes, is fitted on the cells; any other
+        calibrator on the sample.
     target : "event", "answer" or "classes"
     n_bins, level, n_resamples, random_state, title : as for :func:`calibrant.report`
     progress : callable, optional
@@ -100,7 +112,17 @@ class TableReport:
 
     @property
     def _asked(self) -> Asked:
-        return Asked(None, None, None, None, self.n_bins, self.level, self.n_resamples, self.random_state, Decisions())
+        return Asked(
+            None,
+            None,
+            None,
+            None,
+            self.n_bins,
+            self.level,
+            self.n_resamples,
+            self.random_state,
+            Decisions(),
+        )
 
     def _first(self) -> Pass:
         """The pass over the rows as they are."""
@@ -114,7 +136,9 @@ class TableReport:
             return Pass(sums, TableSample.of(record, number, rate), {})
 
         found = self.rows.fold(work, self.progress)
-        return replace(found, sample=found.sample.named(class_array(self.classes, len(self.classes))))
+        return replace(
+            found, sample=found.sample.named(class_array(self.classes, len(self.classes)))
+        )
 
     def _fit_rows(self, first: Pass) -> tuple[Predictions, np.ndarray]:
         """(record, fold of each row) that calibrators are fitted on."""
@@ -129,10 +153,18 @@ class TableReport:
 
     def _fitted_on(self, first: Pass) -> str:
         rows = f"{first.sums.rows:,} rows"
-        return f"{rows} in cells" if self._from_cells else f"a seeded sample of {len(first.sample.record):,} of {rows}"
+        return (
+            f"{rows} in cells"
+            if self._from_cells
+            else f"a seeded sample of {len(first.sample.record):,} of {rows}"
+        )
 
     def _fits(self, first: Pass) -> TableFits | None:
-        return None if isinstance(self._calibrator, Identity) else TableFits.of(self._calibrator, *self._fit_rows(first))
+        return (
+            None
+            if isinstance(self._calibrator, Identity)
+            else TableFits.of(self._calibrator, *self._fit_rows(first))
+        )
 
     def _of_two(self) -> Summary:
         first = self._first()
@@ -141,20 +173,50 @@ class TableReport:
         found = Compared(record, None, self._calibrator, "none")
         if fits is not None:
             pairs = self.rows.fold(partial(self._paired, fits), self.progress)
-            record, after = (replace(one, classes=record.classes) for one in pairs.records(fits.calibrator.tags.output))
-            found, used = Compared(record, after, fits.calibrator, fits.evaluation, n_splits=fits.n_splits), fits.final
+            record, after = (
+                replace(one, classes=record.classes)
+                for one in pairs.records(fits.calibrator.tags.output)
+            )
+            found, used = (
+                Compared(record, after, fits.calibrator, fits.evaluation, n_splits=fits.n_splits),
+                fits.final,
+            )
         target = first.sample.record.classes.tolist()[1] if self.target == "event" else self.target
-        made = summary_of(CLASSIFICATION, {"": found}, record, [None], target, self._asked, self.n_resamples, self.title, used)
-        by = "outcome, risk and fold" if fits is None else "outcome and risk, before and after calibration"
-        cells = f"merged in {len(record):,} cells of the {by}, no wider than {2 * REACH / LOGIT_CELLS:.4f} in log-odds"
-        moved = f"which moves a mean loss by less than 0.00001 where risks are within {REACH:.0f} of 0 in log-odds"
+        made = summary_of(
+            CLASSIFICATION,
+            {"": found},
+            record,
+            [None],
+            target,
+            self._asked,
+            self.n_resamples,
+            self.title,
+            used,
+        )
+        by = (
+            "outcome, risk and fold"
+            if fits is None
+            else "outcome and risk, before and after calibration"
+        )
+        cells = (
+            f"merged in {len(record):,} cells of the {by}, no wider than"
+            f" {2 * REACH / LOGIT_CELLS:.4f} in log-odds"
+        )
+        moved = (
+            f"which moves a mean loss by less than 0.00001 where risks are within {REACH:.0f} of 0"
+            " in log-odds"
+        )
         said = f"its rows are {cells}, {moved}; rows of a cell count as ties"
         return self._told(made, first, fits, said)
 
     def _of_several(self) -> Summary:
         first, level = self._first(), self.level
         sample, fits = first.sample.record, self._fits(first)
-        after, found, seen = None, Compared(sample, None, self._calibrator, "none"), seen_of(first.sums, sample, level)
+        after, found, seen = (
+            None,
+            Compared(sample, None, self._calibrator, "none"),
+            seen_of(first.sums, sample, level),
+        )
         seen = Compared(seen, None, self._calibrator, "none")
         paired: dict[str, np.ndarray] = {}
         if fits is not None:
@@ -169,11 +231,25 @@ class TableReport:
         part = part_of(CLASSIFICATION, found, scores, None, method.name, self._asked, used, seen)
         made = Summary(
             CLASSIFICATION.domain.name,
-            self.target, self.title, level, CLASSIFICATION.data(sample, [None]), method, part.verdict, part.cautions,
-            [part], choice(used, sample), [],
-        )  # fmt: skip
-        of_sample = f"signals, promises and the calibrator's own curves are of a seeded sample of {len(sample):,} rows"
-        said = f"scores, calibration errors, curves and confusions are of all rows; what ranks takes rows of a cell for ties; {of_sample}"
+            self.target,
+            self.title,
+            level,
+            CLASSIFICATION.data(sample, [None]),
+            method,
+            part.verdict,
+            part.cautions,
+            [part],
+            choice(used, sample),
+            [],
+        )
+        of_sample = (
+            "signals, promises and the calibrator's own curves are of a seeded sample of"
+            f" {len(sample):,} rows"
+        )
+        said = (
+            "scores, calibration errors, curves and confusions are of all rows; what ranks takes"
+            f" rows of a cell for ties; {of_sample}"
+        )
         return self._told(made, first, fits, said)
 
     def _paired(self, fits: TableFits, record: Predictions, number: np.ndarray) -> RiskPairs:
@@ -186,18 +262,37 @@ class TableReport:
         _, before = TableSums.of(record, part, self.n_bins, SCORES)
         sums, after = TableSums.of(fits.after(record, fold_of(number)), part, self.n_bins, SCORES)
         weight, moved = record.weights, {key: after[key] - loss for key, loss in before.items()}
-        paired = {key: np.array([weight.sum(), weight @ each, weight @ (each * each)]) for key, each in moved.items()}
+        paired = {
+            key: np.array([weight.sum(), weight @ each, weight @ (each * each)])
+            for key, each in moved.items()
+        }
         return Pass(sums, TableSample([], []), paired)
 
     def _told(self, made: Summary, first: Pass, fits: TableFits | None, said: str) -> Summary:
         """With the true numbers of rows, and what was done otherwise than in memory."""
         weighted = first.sample.record.weight is not None
         quality: Any = made.parts[0].quality
-        how = f"; {shown_name(fits.calibrator)} was fitted on {self._fitted_on(first)}" if fits and fits.evaluation == "out-of-fold" else ""
-        word = f"The table was read in parts, as it is large: {said}{how}. Copies among the rows were not looked for."
+        how = (
+            f"; {shown_name(fits.calibrator)} was fitted on {self._fitted_on(first)}"
+            if fits and fits.evaluation == "out-of-fold"
+            else ""
+        )
+        word = (
+            f"The table was read in parts, as it is large: {said}{how}. Copies among the rows were"
+            " not looked for."
+        )
         if fits is not None and fits.evaluation == "held-out":
-            word += " Nor was whether the calibrator was fitted on these very rows: then the numbers after calibration are too good."
-        data = {**made.data, "n": quality.n, "rows": first.sums.rows, "weighted": weighted, "read": word}
+            word += (
+                " Nor was whether the calibrator was fitted on these very rows: then the numbers"
+                " after calibration are too good."
+            )
+        data = {
+            **made.data,
+            "n": quality.n,
+            "rows": first.sums.rows,
+            "weighted": weighted,
+            "read": word,
+        }
         return replace(made, data=data, cautions=[*made.cautions, word])
 
 

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import Cut, Distinct, cell_count, cell_index, equal_width_index, grouped_sums
+from calibrant._kernels.bins import (
+    Cut,
+    Distinct,
+    cell_count,
+    cell_index,
+    equal_width_index,
+    grouped_sums,
+)
 from calibrant.compare.scores import Change, Estimate, Measure, Score, apart
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.binned import classwise_calibration_error
@@ -18,12 +25,15 @@ from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Co
 
 __all__ = ["PARTS", "TableSums", "class_bins", "seen_of", "table_scores"]
 
-#: Random parts that the rows are dealt to: how much errors of classes differ among them says how sure that of the whole is.
+#: Random parts that the rows are dealt to: how much errors of classes differ among them says how
+#: sure that of the whole is.
 PARTS = 100
 
 
 def class_bins(n_bins: int) -> int:
-    """Bins of each class's probability, of which those of its curve and those of the calibration error are made."""
+    """Bins of each class's probability, of which those of its curve and those of the calibration
+    error are made.
+    """
     return lcm(CLASS_BINS, n_bins)
 
 
@@ -39,7 +49,8 @@ class TableSums:
     cells : (C, 2, 2) weight and confidence, of wrong and right rows, by cell of the confidence
     confusion : (K, K) weight by true and predicted class
     said : (K,) confidence by predicted class
-    by_class : (PARTS, K, B, 3) weight, probability and hits of each class, by random part of the rows and bin of the probability
+    by_class : (PARTS, K, B, 3) weight, probability and hits of each class, by random part of the
+        rows and bin of the probability
     losses : {key of a mean: its totals}
     resolution : of the confidences
     """
@@ -55,8 +66,12 @@ class TableSums:
     resolution: float
 
     @classmethod
-    def of(cls, record: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]) -> tuple["TableSums", dict[str, np.ndarray]]:
-        """(the sums of a record, the losses of its rows by key); ``part`` (n,) is the random part of each row."""
+    def of(
+        cls, record: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]
+    ) -> tuple["TableSums", dict[str, np.ndarray]]:
+        """(the sums of a record, the losses of its rows by key); ``part`` (n,) is the random
+        part of each row.
+        """
         found: list[tuple[TableSums, dict[str, np.ndarray]]] = []
         start = 0
         for block in record.blocks():
@@ -65,7 +80,10 @@ class TableSums:
         whole = found[0][0]
         for one, _ in found[1:]:
             whole = whole.plus(one)
-        return whole, {metric.key: np.concatenate([losses[metric.key] for _, losses in found]) for metric in means}
+        return whole, {
+            metric.key: np.concatenate([losses[metric.key] for _, losses in found])
+            for metric in means
+        }
 
     def plus(self, other: "TableSums") -> "TableSums":
         """Those of both; the arrays of the first are added to."""
@@ -73,57 +91,103 @@ class TableSums:
             getattr(self, name).__iadd__(getattr(other, name))
         losses = {key: total + other.losses[key] for key, total in self.losses.items()}
         return TableSums(
-            self.classes, self.n_bins, self.rows + other.rows, self.cells, self.confusion, self.said, self.by_class, losses,
+            self.classes,
+            self.n_bins,
+            self.rows + other.rows,
+            self.cells,
+            self.confusion,
+            self.said,
+            self.by_class,
+            losses,
             max(self.resolution, other.resolution),
-        )  # fmt: skip
+        )
 
     def counts(self) -> Counts:
-        """What a report reads of them: exact, but that rows of one cell count as of their mean confidence where they are put in order."""
+        """What a report reads of them: exact, but that rows of one cell count as of their mean
+        confidence where they are put in order.
+        """
         weight, score = self.cells.sum(axis=1).T
         filled = weight > 0.0
         (weight, score), right = (weight[filled], score[filled]), self.cells[filled, 1, 0]
         mean = np.clip(score / weight, 0.0, 1.0)
         bins = {
-            count: grouped_sums(equal_width_index(mean, count, self.resolution), count, [mean, right / weight], weight)
+            count: grouped_sums(
+                equal_width_index(mean, count, self.resolution),
+                count,
+                [mean, right / weight],
+                weight,
+            )
             for count in sorted({*BIN_COUNTS, self.n_bins, 10})
         }
-        predicted = np.column_stack([self.confusion.sum(axis=0), np.diag(self.confusion), self.said])
+        predicted = np.column_stack(
+            [self.confusion.sum(axis=0), np.diag(self.confusion), self.said]
+        )
         tenths = bins[10][:, 0]
         return Counts(
-            self.classes, np.array([weight.sum(), right.sum(), score.sum()]), bins, tenths,
-            Distinct(mean, np.column_stack([weight, right, weight - right])), self.confusion.sum(axis=1), predicted, self.confusion,
+            self.classes,
+            np.array([weight.sum(), right.sum(), score.sum()]),
+            bins,
+            tenths,
+            Distinct(mean, np.column_stack([weight, right, weight - right])),
+            self.confusion.sum(axis=1),
+            predicted,
+            self.confusion,
             self.resolution,
-        )  # fmt: skip
+        )
 
     def of_class(self, k: int, count: int) -> np.ndarray:
         """(count, 3) weight, probability and hits of a class in bins of equal width."""
         return self.by_class[:, k].sum(axis=0).reshape(count, -1, 3).sum(axis=1)
 
     def in_parts(self) -> np.ndarray:
-        """(PARTS, K, bins, 3) the same of all classes, in the bins of the calibration errors, by random part."""
+        """(PARTS, K, bins, 3) the same of all classes, in the bins of the calibration errors, by
+        random part.
+        """
         parts, n_classes = self.by_class.shape[:2]
         return self.by_class.reshape(parts, n_classes, self.n_bins, -1, 3).sum(axis=3)
 
 
-def _block(block: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]) -> tuple[TableSums, dict[str, np.ndarray]]:
-    score, right, weight, K = block.confidence, block.correct.astype(np.intp), block.weight, block.n_classes
+def _block(
+    block: Predictions, part: np.ndarray, n_bins: int, means: Sequence[Any]
+) -> tuple[TableSums, dict[str, np.ndarray]]:
+    score, right, weight, K = (
+        block.confidence,
+        block.correct.astype(np.intp),
+        block.weight,
+        block.n_classes,
+    )
     labels: Any = block.labels
     place = 2 * cell_index(score, n_bins, block.resolution) + right
     cells = grouped_sums(place, 2 * cell_count(n_bins), [score], weight).reshape(-1, 2, 2)
-    confusion = np.bincount(labels * K + block.predicted, weight, K * K).reshape(K, K).astype(np.float64)
+    confusion = (
+        np.bincount(labels * K + block.predicted, weight, K * K).reshape(K, K).astype(np.float64)
+    )
     said = np.bincount(block.predicted, score if weight is None else weight * score, K)
     columns = {metric.key: metric.columns_of(block) for metric in means}
     n = float(len(block)) if weight is None else weight.sum()
-    losses = {key: np.array([n, *(c.sum() if weight is None else weight @ c for c in each)]) for key, each in columns.items()}
+    losses = {
+        key: np.array([n, *(c.sum() if weight is None else weight @ c for c in each)])
+        for key, each in columns.items()
+    }
     sums = TableSums(
-        block.classes, n_bins, len(block), cells, confusion, said, _by_class(block, part, class_bins(n_bins)), losses, block.resolution
+        block.classes,
+        n_bins,
+        len(block),
+        cells,
+        confusion,
+        said,
+        _by_class(block, part, class_bins(n_bins)),
+        losses,
+        block.resolution,
     )
     return sums, {key: each[0] for key, each in columns.items()}
 
 
 def _by_class(block: Predictions, part: np.ndarray, n_bins: int) -> np.ndarray:
     weight, K, n = block.weight, block.n_classes, PARTS * n_bins
-    columns = block.by_class / block.row_sums if block.kind == "probability" else block.probabilities.T
+    columns = (
+        block.by_class / block.row_sums if block.kind == "probability" else block.probabilities.T
+    )
     labels: Any = block.labels
     out, start = np.empty((PARTS, K, n_bins, 3)), part * n_bins
     index = np.empty((K, len(block)), dtype=np.intp)
@@ -131,31 +195,52 @@ def _by_class(block: Predictions, part: np.ndarray, n_bins: int) -> np.ndarray:
         index[k] = equal_width_index(column, n_bins, block.resolution)
         place = start + index[k]
         out[:, k, :, 0] = np.bincount(place, weight, n).reshape(PARTS, n_bins)
-        out[:, k, :, 1] = np.bincount(place, column if weight is None else weight * column, n).reshape(PARTS, n_bins)
+        out[:, k, :, 1] = np.bincount(
+            place, column if weight is None else weight * column, n
+        ).reshape(PARTS, n_bins)
     own = (part * K + labels) * n_bins + index[labels, np.arange(len(block))]
     out[..., 2] = np.bincount(own, weight, PARTS * K * n_bins).reshape(PARTS, K, n_bins)
     return out
 
 
 def table_scores(
-    measures: Sequence[Measure], before: TableSums, after: TableSums | None, pairs: tuple[Predictions, Predictions | None],
-    paired: dict[str, np.ndarray], level: float, seed: int,
-) -> list[Score]:  # fmt: skip
-    """One score for each measure; ``pairs`` are the merged rows before and after, ``paired`` the totals of the means' differences."""
+    measures: Sequence[Measure],
+    before: TableSums,
+    after: TableSums | None,
+    pairs: tuple[Predictions, Predictions | None],
+    paired: dict[str, np.ndarray],
+    level: float,
+    seed: int,
+) -> list[Score]:
+    """One score for each measure; ``pairs`` are the merged rows before and after, ``paired`` the
+    totals of the means' differences.
+    """
     return [_score(one, before, after, pairs, paired, level, seed) for one in measures]
 
 
 def _score(
-    measure: Measure, before: TableSums, after: TableSums | None, pairs: tuple[Predictions, Predictions | None],
-    paired: dict[str, np.ndarray], level: float, seed: int,
-) -> Score:  # fmt: skip
+    measure: Measure,
+    before: TableSums,
+    after: TableSums | None,
+    pairs: tuple[Predictions, Predictions | None],
+    paired: dict[str, np.ndarray],
+    level: float,
+    seed: int,
+) -> Score:
     metric = measure.metric
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
     first = _estimate(measure, before, pairs[0], level, seed)
     if after is None:
         return Score(*facts, first, None, None)
     then, key = _estimate(measure, after, pairs[1], level, seed), metric.key
-    return Score(*facts, first, then, _change(metric, paired[key], level) if key in paired else apart(first, then, metric.direction))
+    return Score(
+        *facts,
+        first,
+        then,
+        _change(metric, paired[key], level)
+        if key in paired
+        else apart(first, then, metric.direction),
+    )
 
 
 def _estimate(measure: Measure, sums: TableSums, pairs: Any, level: float, seed: int) -> Estimate:
@@ -163,12 +248,28 @@ def _estimate(measure: Measure, sums: TableSums, pairs: Any, level: float, seed:
     if isinstance(metric, MeanMetric):
         totals = sums.losses[metric.key]
         low, high = metric.limits(totals, level)
-        return Estimate(float(metric.finalise(totals)), float(low), float(high), float(metric.finalise(totals)), "analytic")
+        return Estimate(
+            float(metric.finalise(totals)),
+            float(low),
+            float(high),
+            float(metric.finalise(totals)),
+            "analytic",
+        )
     if metric.key == classwise_calibration_error.key:
-        found = metric.interval_of_parts(sums.in_parts(), level=level, n_resamples=measure.n_resamples, random_state=seed)
+        found = metric.interval_of_parts(
+            sums.in_parts(), level=level, n_resamples=measure.n_resamples, random_state=seed
+        )
     else:
-        found = metric.interval_of(pairs, level=level, n_resamples=measure.n_resamples, random_state=seed)
-    return Estimate(found.value if found.plain is None else found.plain, found.low, found.high, found.value, found.method)
+        found = metric.interval_of(
+            pairs, level=level, n_resamples=measure.n_resamples, random_state=seed
+        )
+    return Estimate(
+        found.value if found.plain is None else found.plain,
+        found.low,
+        found.high,
+        found.value,
+        found.method,
+    )
 
 
 def _change(metric: Any, totals: np.ndarray, level: float) -> Change:
@@ -187,8 +288,21 @@ def seen_of(sums: TableSums, sample: Predictions, level: float) -> Seen:
     def summed(cut: Cut) -> np.ndarray:
         return grouped_sums(cut.part, len(cut), [score, right / weight], weight)
 
-    table, regions, mass = class_table(counts, level), counts.confidence.cut(REGIONS), counts.confidence.cut(sums.n_bins)
+    table, regions, mass = (
+        class_table(counts, level),
+        counts.confidence.cut(REGIONS),
+        counts.confidence.cut(sums.n_bins),
+    )
     text = [str(c) for c in counts.classes]
     drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]
     of_classes = np.array([sums.of_class(k, CLASS_BINS) for k in drawn])
-    return Seen(sample, counts, table, regions, {sums.n_bins: (mass, summed(mass))}, summed(regions)[:, [0, 2, 1]], of_classes, True)
+    return Seen(
+        sample,
+        counts,
+        table,
+        regions,
+        {sums.n_bins: (mass, summed(mass))},
+        summed(regions)[:, [0, 2, 1]],
+        of_classes,
+        True,
+    )
