@@ -11,9 +11,8 @@ from bisect import bisect_left, bisect_right
 
 
 def run(exported, row):
-    """The calibrated row, a list of numbers, of a parsed file and a row of probabilities or logits
-    (of a map: [score]; of error bars:
-    [mean, std]), behind them the positions of its groups (read_levels.py)."""
+    """The calibrated row of a parsed file and a row of probabilities or logits (of a map: [score];
+    of error bars: [mean, std]), behind them the positions of its groups (read_levels.py)."""
     if (exported["format"], exported["schema"]) != ("calibrant expression", 1):
         raise ValueError("not an expression of schema 1")
     values = []
@@ -65,9 +64,7 @@ def compute(node, operands, row):
 
 
 def total(parts):
-    """From the first to the last, as calibrant does: a step map must see the very same scores
-    (Python's own sum rounds otherwise).
-    """
+    """From the first to the last, as calibrant does: Python's own sum rounds otherwise."""
     out = 0.0
     for t in parts:
         out += t
@@ -96,9 +93,8 @@ def line(t, knots, values, before, after):
     if i in (0, len(knots)):
         end, slope = (0, before) if i == 0 else (-1, after)
         return values[end] + slope * (t - knots[end])
-    return values[i - 1] + (values[i] - values[i - 1]) * (
-        (t - knots[i - 1]) / (knots[i] - knots[i - 1])
-    )
+    share = (t - knots[i - 1]) / (knots[i] - knots[i - 1])
+    return values[i - 1] + (values[i] - values[i - 1]) * share
 
 
 def log_probabilities(x):

@@ -107,7 +107,8 @@ class ClosedTest(Map):
         mean = np.clip(np.bincount(place, weights=weight * correct) / mass, 0.0, 1.0)
         self.knots_: np.ndarray = spline_knots(values, mass, KNOTS)
         self.coefficients_: np.ndarray = np.array([0.0, 1.0])
-        self.chosen_, self.p_values_ = UPDATES[0], {}
+        self.chosen_ = UPDATES[0]
+        self.p_values_: dict[str, float] = {}
         full, likelihood = self._updates(values, mean, mass)
         for parameters, update in enumerate(UPDATES[:-1]):
             if update not in likelihood:

@@ -92,8 +92,8 @@ class Isotonic(_Lines):
         first, last, value, block_mass = pooled_blocks(mean, mass)
         if self.smooth_ends:
             value = smooth_ends(value, block_mass)
-        self.score_ = flat_knots(unique[first], unique[last])
-        self.value_ = np.repeat(value, 2)
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
+        self.value_: np.ndarray = np.repeat(value, 2)
 
 
 class CenteredIsotonic(_Lines):
@@ -153,8 +153,8 @@ class CenteredIsotonic(_Lines):
         unique, mass, mean = pool_ties(score, correct, weight)
         first, _, value, block_mass = pooled_blocks(mean, mass)
         centre = np.add.reduceat(mass * unique, first) / block_mass
-        self.score_ = np.clip(centre, unique[0], unique[-1])
-        self.value_ = smooth_ends(value, block_mass) if self.smooth_ends else value
+        self.score_: np.ndarray = np.clip(centre, unique[0], unique[-1])
+        self.value_: np.ndarray = smooth_ends(value, block_mass) if self.smooth_ends else value
 
 
 #: Models whose BIC is worse than the best by more than this weigh less than 1e-13 and are dropped.
@@ -230,8 +230,8 @@ class NearIsotonic(_Lines):
             cut[starts] = True
         first = np.flatnonzero(cut)
         last = np.append(first[1:], len(unique)) - 1
-        self.score_ = flat_knots(unique[first], unique[last])
-        self.value_ = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
+        self.score_: np.ndarray = flat_knots(unique[first], unique[last])
+        self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
 
 def _weighed(path, n):

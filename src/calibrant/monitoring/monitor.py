@@ -150,6 +150,9 @@ class CalibrationMonitor(Saved, BaseEstimator):
     path_: list[float]
     n_: float
 
+    low_: np.ndarray
+    high_: np.ndarray
+
     def __init__(
         self,
         *,

@@ -104,7 +104,7 @@ class LikelihoodPool(Calibrator):
         if record.n_classes > 2:
             self.scaling_ = fit_clone(StructuredVectorScaling(), record)
             self.weights_: np.ndarray = np.ones(1)
-            self.status_ = self.scaling_.status_
+            self.status_: str = self.scaling_.status_
             return
         templates = [make() for make in MAPS]
         fitted = [
