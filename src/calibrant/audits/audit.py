@@ -152,10 +152,9 @@ def audit(
     References
     ----------
     Westfall and Young, "Resampling-Based Multiple Testing", 1993. Hébert-Johnson, Kim, Reingold and
-    Rothblum, "Multicalibration", ICML
-    2018. Yekutieli and Benjamini, "Resampling-based false discovery rate controlling multiple test
-          procedures for correlated test
-    statistics", Journal of Statistical Planning and Inference 82, 1999.
+    Rothblum, "Multicalibration", ICML 2018. Yekutieli and Benjamini, "Resampling-based false
+    discovery rate controlling multiple test procedures for correlated test statistics", Journal of
+    Statistical Planning and Inference 82, 1999.
 
     Examples
     --------

@@ -90,8 +90,10 @@ def evaluate(
     r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass
     and bounded memory.
 
-    .. math:: \mathrm{state} = \sum_{\mathrm{batches}} \mathrm{sums\ by\ (slice,\ predicted\
-        class,\ bin)}
+    .. math::
+
+        \mathrm{state} = \sum_{\mathrm{batches}}
+        \mathrm{sums\ by\ (slice,\ predicted\ class,\ bin)}
 
     Parameters
     ----------
