@@ -37,7 +37,7 @@ __all__ = [
 ROOT = Path(__file__).resolve().parent.parent
 #: The kinds of prediction, the classes of one kind, and the calls that look at an input for it.
 KINDS = ("classification", "regression")
-OF_DOMAINS = {"CLASSIFICATION", "REGRESSION", "TASKS"}
+OF_DOMAINS = {"CLASSIFICATION", "REGRESSION", "TASKS", "CLASSES", "NUMBERS"}
 SNIFFING = ("is_forecast", "of_forecasts", "takes_forecasts", "domain_meant", "domain_of_input")
 OF_ONE_KIND = {
     "Calibrator",

@@ -186,6 +186,11 @@ def weights(
     return (out, None) if kept.all() else (out[kept], kept)
 
 
+def whole_rows(weight: np.ndarray) -> np.ndarray:
+    """Which weights are whole numbers of rows."""
+    return np.abs(weight - np.rint(weight)) <= 1e-9
+
+
 def require_pairs(weight: np.ndarray | None, what: str) -> None:
     """Raise InputError where several rows were given weights that add up to no more than one
     row, for ``what`` compares rows.

@@ -226,7 +226,7 @@ class Distinct:
         columns: Sequence[np.ndarray] = (),
         weight: np.ndarray | None = None,
     ) -> "Distinct":
-        """Of rows, (n,) each."""
+        """Group rows by distinct value; all arguments have one entry a row, (n,)."""
         unique, inverse = np.unique(values, return_inverse=True)
         return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
 

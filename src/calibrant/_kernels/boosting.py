@@ -236,7 +236,7 @@ Slopes = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def outcome_slopes(hit: np.ndarray) -> Slopes:
-    """Of outcomes of 0 and 1, (n, C), at logits."""
+    """Derivatives of the log likelihood of outcomes of 0 and 1, (n, C), at logits."""
 
     def slopes(eta):
         p = shares_of(eta)
@@ -246,13 +246,13 @@ def outcome_slopes(hit: np.ndarray) -> Slopes:
 
 
 def shift_slopes(score: np.ndarray, log_spread: np.ndarray) -> Slopes:
-    """Of normal scores (n, 1) whose log standard deviations are known, at their means."""
+    """Derivatives for normal scores (n, 1) with known log standard deviations, at their means."""
     worth = np.exp(-2.0 * np.clip(log_spread, -FARTHEST, FARTHEST))
     return lambda eta: ((score - eta) * worth, worth, worth)
 
 
 def spread_slopes(score: np.ndarray, shift: np.ndarray) -> Slopes:
-    """Of normal scores (n, 1) whose means are known, at their log standard deviations."""
+    """Derivatives for normal scores (n, 1) with known means, at their log standard deviations."""
     square = np.square(score - shift)
     two = np.full(square.shape, 2.0)
     return lambda eta: (square * np.exp(-2.0 * np.clip(eta, -FARTHEST, FARTHEST)) - 1.0, two, two)

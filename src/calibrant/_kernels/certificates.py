@@ -159,7 +159,7 @@ def betting_p_values(
 
 
 def _divergence(mean: Any, risk: float) -> Any:
-    """Of coins with these means, Kullback and Leibler's."""
+    """Kullback-Leibler divergence between Bernoulli laws with these means."""
     return special.rel_entr(mean, risk) + special.rel_entr(1.0 - mean, 1.0 - risk)
 
 

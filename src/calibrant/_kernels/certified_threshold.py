@@ -83,8 +83,8 @@ class Blocks:
         return float(self.covered[-1])
 
     def p_values(self, places: np.ndarray, risk: float, delta: float, test: Test) -> np.ndarray:
-        """Of a mean loss of ``risk`` or more among the rows down to each of these blocks,
-        ascending.
+        """Test, for the rows down to each of these ascending blocks, whether their mean loss is
+        ``risk`` or more.
         """
         if test == "binomial":
             return binomial_p_value(self.lost[places], self.covered[places], risk)

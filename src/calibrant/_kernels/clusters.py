@@ -1,4 +1,4 @@
-"""Rows that hang together, as how many independent ones they count; and estimates pooled over
+"""Clustered rows: the number of independent rows that they are worth, and estimates pooled over
 sites.
 """
 

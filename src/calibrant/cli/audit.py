@@ -9,7 +9,7 @@ import click
 from calibrant.cli.options import (
     FAILED,
     FILE,
-    TASKS,
+    NUMBERS,
     Columns,
     all_option,
     cluster_option,
@@ -121,7 +121,7 @@ def audit(
         "weight_kind": weight_kind,
     }
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
-    if data.domain.name == TASKS[1]:
+    if data.domain.name == NUMBERS:
         if data.outputs is not None:
             raise InputError(
                 f"audit takes forecasts of one output; {data.path} has {len(data.outputs)}; name"

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from calibrant.cli.options import (
+    CLASSES,
     FILE,
-    TASKS,
+    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -101,11 +102,7 @@ def compare(
     records = {name: record for name, (_, _, record) in read_of.items()}
     one = next(iter(records.values()))
     usual = (
-        OF_NUMBERS
-        if data.domain.name == TASKS[1]
-        else OF_EVENTS
-        if one is not whole
-        else OF_CLASSES
+        OF_NUMBERS if data.domain.name == NUMBERS else OF_EVENTS if one is not whole else OF_CLASSES
     )
     drawn = clustered(whole, column_of(data, cluster), weight_kind)
     records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
@@ -193,7 +190,7 @@ def _record(data, target):
     from calibrant.cli.columns import refuse_target, viewed
 
     refuse_target(data, target)
-    if data.domain.name == TASKS[1]:
+    if data.domain.name == NUMBERS:
         return (whole := data.record().one_output()), whole
     whole, asked = data.record(), viewed(data, target)
     return whole, whole if asked in ("answer", "classes") else whole.as_pair(asked)
@@ -215,7 +212,7 @@ def _require_same_rows(first, ours, other, theirs):
             f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,};"
             " compare on the same rows."
         )
-    if first.domain.name == TASKS[0]:
+    if first.domain.name == CLASSES:
         same = np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
     else:
         same = ours.y == theirs.y

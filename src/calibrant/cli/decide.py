@@ -9,7 +9,7 @@ import click
 
 from calibrant.cli.options import (
     FILE,
-    TASKS,
+    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -111,7 +111,7 @@ def decide(
 
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
-    if data.domain.name == TASKS[1]:
+    if data.domain.name == NUMBERS:
         raise click.UsageError(
             f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among"
             " classes."

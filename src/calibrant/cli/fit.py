@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from calibrant.cli.options import (
+    CLASSES,
     FILE,
-    TASKS,
+    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -25,8 +26,8 @@ __all__ = ["fit"]
 
 #: By domain, what is said beside the number of rows.
 ALSO: dict[str, Callable[[Any], str]] = {
-    TASKS[0]: lambda record: f", {record.n_classes} classes",
-    TASKS[1]: lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
+    CLASSES: lambda record: f", {record.n_classes} classes",
+    NUMBERS: lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
 }
 
 
@@ -116,7 +117,7 @@ def _fitted(file, columns, method, target, groups, cluster):
         calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
         record = clustered(data.record(of_rows), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
-        if data.domain.name == TASKS[0] and data.values.ndim == 1 and len(data.names) == 1:
+        if data.domain.name == CLASSES and data.values.ndim == 1 and len(data.names) == 1:
             fitted.risk_column_ = (data.names[0], data.inputs)
         return fitted, f"{len(record):,} rows{ALSO[data.domain.name](record)}"
 

@@ -118,7 +118,7 @@ NAMED = (
     "skip_missing",
 )
 #: The names of the domains, said here as their objects are slow to load.
-TASKS = ("classification", "regression")
+CLASSES, NUMBERS = TASKS = ("classification", "regression")
 FORECASTS = (
     click.option(
         "--quantiles",
@@ -281,7 +281,7 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
     other = next(
         (name for name in others if one is not None and name != one and named.get(name)), None
     )
-    if other is not None or (one is not None and named.get("task") == TASKS[1]):
+    if other is not None or (one is not None and named.get("task") == NUMBERS):
         raise click.UsageError(
             f"--{one} and --{other or 'task regression'} exclude each other; pass one."
         )

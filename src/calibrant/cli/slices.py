@@ -31,7 +31,7 @@ from calibrant.cli.columns import (
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import STDIN, TASKS, Columns, paths_of, refuse_existing
+from calibrant.cli.options import NUMBERS, STDIN, Columns, paths_of, refuse_existing
 from calibrant.cli.reading import rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import as_text, console, own_words, progress
@@ -294,7 +294,7 @@ def _asked(kinds, columns, target):
     usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
     normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
     looks = not (columns.task or given or usual) and (normal or quantiles)
-    if columns.task == TASKS[1] or columns.mean or columns.std or columns.quantiles or looks:
+    if columns.task == NUMBERS or columns.mean or columns.std or columns.quantiles or looks:
         if target is not None:
             raise click.UsageError(
                 "--target is for predictions of classes; these are forecasts of a number; leave it"

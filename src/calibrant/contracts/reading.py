@@ -12,13 +12,21 @@ from calibrant.arrays import to_array
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
+from calibrant.groups import WeightKind, clustered
 from calibrant.labels import SoftLabels, soft_refused
 from calibrant.predictions import Inputs, Predictions, read
 
 if TYPE_CHECKING:
     from calibrant.contracts.metric import Metric
 
-__all__ = ["CLASSIFICATION", "REGRESSION", "TaskRecord", "read_for", "read_labelled"]
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "TaskRecord",
+    "read_clustered",
+    "read_for",
+    "read_labelled",
+]
 
 #: The records of all tasks: rows with weights, taken, gone through in blocks, one output at a time.
 TaskRecord = Predictions | ForecastRecord
@@ -81,6 +89,17 @@ def read_labelled(
     if record.labels is None and record.shares is None:
         raise InputError(f"{called} must be the true labels, one a row; got None.")
     return record
+
+
+def read_clustered(
+    y_true: ArrayLike,
+    P: Any,
+    cluster: ArrayLike | None,
+    weight_kind: WeightKind,
+    **options: Any,
+) -> Predictions:
+    """A record as ``read_labelled`` reads it, with its clusters and the kind of its weights."""
+    return clustered(read_labelled(y_true, P, **options), cluster, weight_kind)
 
 
 def _classes(

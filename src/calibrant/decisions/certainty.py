@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.certificates import rows_for_rate
 from calibrant._support.estimators import NotFittedError
-from calibrant.arrays import weights
+from calibrant.arrays import weights, whole_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_signal
 from calibrant.contracts.signal import Signal, fitted_signal
@@ -25,7 +25,6 @@ __all__ = [
     "require_share",
     "too_few",
     "uncertified",
-    "whole_rows",
 ]
 
 
@@ -40,11 +39,6 @@ def repetitions(weight: np.ndarray) -> np.ndarray:
             " (weighted conformal prediction, with weights learned from other rows)."
         )
     return np.rint(weight)
-
-
-def whole_rows(weight: np.ndarray) -> np.ndarray:
-    """Which weights are whole numbers of rows."""
-    return np.abs(weight - np.rint(weight)) <= 1e-9
 
 
 def require_share(name: str, value: object) -> None:

@@ -9,9 +9,9 @@ from calibrant._kernels.bootstrap import draw_hits, null_generator
 from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
 from calibrant._kernels.null_laws import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.metrics.tests import CalibrationTest, signs_of_clusters, simulated_p_value
 from calibrant.predictions import Inputs
 
@@ -118,10 +118,8 @@ def cumulative_test(
             'cluster takes method="simulated": Brownian motion is the law of independent rows;'
             " leave method out."
         )
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     (score, hit), weight = record.pair(target), record.weights
     n = float(weight.sum())
@@ -233,10 +231,8 @@ def kernel_calibration_test(
     require_count("n_draws", n_draws, 19, usual=200)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     rng, n = null_generator(random_state), float(record.weights.sum())
     record = record.take(
@@ -347,10 +343,8 @@ def t_cal_test(
     True
     """
     require_count("n_draws", n_draws, 19, usual=500)
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     score, hit = record.pair(target)
     weight, rng = record.weights, null_generator(random_state)

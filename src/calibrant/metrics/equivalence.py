@@ -9,9 +9,9 @@ from calibrant._kernels.bins import equal_mass_groups
 from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.intervals import mean_tail, powers
 from calibrant._support.options import require_count
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.metrics.tests import CalibrationTest
 from calibrant.predictions import Inputs
 
@@ -99,10 +99,8 @@ def calibration_equivalence_test(
     if not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
     require_count("n_bins", n_bins)
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     (score, hit), weight = record.pair(target), record.weights
     if len(score) < n_bins:

@@ -17,9 +17,9 @@ from calibrant._kernels.clusters import variance_of_sum
 from calibrant._support.options import require_count
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import CLASSIFICATION, read_labelled
+from calibrant.contracts.reading import CLASSIFICATION, read_clustered, read_labelled
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.groups import WeightKind, clustered, rows_apart
+from calibrant.groups import WeightKind, rows_apart
 from calibrant.predictions import Inputs
 
 __all__ = [
@@ -243,10 +243,8 @@ def hosmer_lemeshow_test(
             'cluster takes method="simulated" and fitted=False: the chi-squared law is of'
             " independent rows; leave both out."
         )
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     (score, hit), weight = record.pair(target), record.weights
     _, mass, expected = _bins(score, weight, n_bins)
@@ -378,10 +376,8 @@ def spiegelhalter_test(
     >>> round(found.statistic, 2), found.p_value < 0.001
     (-6.55, True)
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     score, hit = record.pair(target)
     weight, tilt = record.weights, 1.0 - 2.0 * score

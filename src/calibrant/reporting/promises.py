@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant.decisions.certainty import whole_rows
+from calibrant.arrays import whole_rows
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError

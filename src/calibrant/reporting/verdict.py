@@ -9,7 +9,7 @@ from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
 
-__all__ = ["about_calibration", "about_model", "advised", "verdict"]
+__all__ = ["WORDS", "about_calibration", "about_model", "advised", "verdict"]
 
 #: What is said of the calibration, before the numbers.
 WORDS = {

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.group_levels import GroupLevels, cell_codes, crossings, same_levels
 from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
+from calibrant.arrays import whole_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
@@ -27,8 +28,6 @@ __all__ = ["GroupCalibrator"]
 LEAST_INFORMATION = 5.0
 #: Whole numbers up to this are themselves in float32.
 MOST_CELLS = 2**24
-#: A weight so near to a whole number is one.
-WHOLE = 1e-9
 
 
 class GroupCalibrator(Calibrator):
@@ -295,6 +294,6 @@ def _counted(record: Predictions) -> Predictions:
     rows, and are worth fewer (Kish).
     """
     weight = record.weights
-    if (np.abs(weight - np.rint(weight)) <= WHOLE).all():
+    if whole_rows(weight).all():
         return record
     return replace(record, weight=weight * (weight.sum() / (weight @ weight)))

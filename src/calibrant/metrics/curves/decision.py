@@ -18,9 +18,9 @@ from calibrant._kernels.thresholds import (
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds
 from calibrant.predictions import Inputs, Predictions
 
@@ -197,10 +197,8 @@ def decision_curve(
     >>> curve.net_benefit.round(3).tolist(), curve.treat_all.round(3).tolist()
     ([0.417, 0.0], [0.333, 0.0])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     return _decision_curve_of(
         record,
@@ -315,10 +313,8 @@ def gain_curve(
     >>> curve.flagged.tolist(), curve.found.tolist(), curve.lift.round(2).tolist()
     ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 1.0, 1.0], [2.0, 1.0, 1.33, 1.0])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     return _gain_curve_of(record, target=target, level=level)
 
@@ -525,10 +521,8 @@ def threshold_table(
     >>> table.sensitivity.tolist(), table.ppv.round(3).tolist(), table.expected_cost.tolist()
     ([1.0, 0.5], [0.667, 0.5], [0.25, 1.0])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     costs = {"cost_false_positive": cost_false_positive, "cost_false_negative": cost_false_negative}
     return _threshold_table_of(record, target=target, thresholds=thresholds, level=level, **costs)

@@ -13,9 +13,9 @@ from calibrant._kernels.isotonic import pool_ties, pooled_blocks
 from calibrant._support.options import require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered, read_labelled
 from calibrant.errors import InputError, warn
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.metrics.decomposition import ScoreDecomposition, corp_of
 from calibrant.predictions import Inputs, Predictions
 
@@ -196,10 +196,8 @@ def isotonic_curve(
     >>> curve.recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     return _isotonic_curve_of(
         record, target=target, level=level, n_draws=n_draws, random_state=random_state

@@ -13,9 +13,9 @@ from calibrant._kernels.thresholds import risk_coverage
 from calibrant._support.options import require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
@@ -135,9 +135,7 @@ def risk_coverage_curve(
     >>> curve.confidence.tolist(), curve.risk.round(3).tolist()
     ([0.9, 0.8, 0.7], [0.0, 0.5, 0.333])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     return _of(record, level=level, band=band)

@@ -22,9 +22,9 @@ from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered
+from calibrant.groups import WeightKind
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters", "spline_curve"]
@@ -222,10 +222,8 @@ def loess_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.0, 0.74, 1.0])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     options: dict[str, Any] = {
         "level": level,
@@ -374,10 +372,8 @@ def spline_curve(
     >>> curve.score.round(2).tolist(), curve.observed.round(2).tolist()
     ([0.1, 0.4, 0.9], [0.02, 0.32, 0.98])
     """
-    record = clustered(
-        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
-        cluster,
-        weight_kind,
+    record = read_clustered(
+        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     options: dict[str, Any] = {
         "level": level,

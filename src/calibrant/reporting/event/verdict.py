@@ -5,6 +5,7 @@ from typing import Any
 from calibrant.reporting.advice import Evidence, could_show
 from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import Verdict
+from calibrant.reporting.verdict import WORDS as OF_ANSWERS
 from calibrant.reporting.verdict import about_calibration, about_model, advised
 
 __all__ = ["verdict"]
@@ -12,12 +13,7 @@ __all__ = ["verdict"]
 #: From here on a mean is told as so many times too high or too low, below it in points.
 TIMES = 1.3
 SIDES = ("overestimates", "underestimates")
-WORDS = {
-    "mixed": "lowers the log loss but makes the risks less honest",
-    "use": "improves it",
-    "do not use": "makes it worse",
-    "no clear gain": "is not shown to improve it",
-}
+WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less honest"}
 
 
 def verdict(
