@@ -87,6 +87,20 @@ def test_a_planted_violation_is_found(case, tmp_path):
     assert main([str(tmp_path / "calibrant")]) == 1
 
 
+@pytest.mark.parametrize("how", ["", "def f():\n    ", "if TYPE_CHECKING:\n    "])
+def test_a_circle_of_modules_is_found_wherever_it_closes(how, tmp_path):
+    folder = tmp_path / "calibrant" / "maps"
+    folder.mkdir(parents=True)
+    (folder / "first.py").write_text("from calibrant.maps.second import a", encoding="utf-8")
+    (folder / "second.py").write_text("import calibrant.maps.third", encoding="utf-8")
+    (folder / "third.py").write_text("import numpy", encoding="utf-8")
+    assert check_package(tmp_path / "calibrant") == []
+    (folder / "third.py").write_text(f"{how}from calibrant.maps import first", encoding="utf-8")
+    (found,) = check_package(tmp_path / "calibrant")
+    assert "is a circle of imports" in found.message
+    assert all(f"calibrant.maps.{name}" in found.message for name in ("first", "second", "third"))
+
+
 ALLOWED = {
     "earlier folder": ("confidence", "from calibrant.maps.isotonic import Isotonic"),
     "same folder": ("maps", "from calibrant.maps.platt import Platt"),

@@ -1,5 +1,5 @@
-"""Keep the arrows pointing one way: who imports whom inside calibrant, and which library is seen
-where.
+"""Keep the arrows pointing one way: who imports whom inside calibrant, that no modules import each
+other in a circle, and which library is seen where.
 
 Run as a script on a package folder (default ``src/calibrant``); prints one line a violation and
 exits with 1 if there is any. Reads the sources, imports nothing.
@@ -9,6 +9,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 __all__ = ["ORDER", "Violation", "check_package"]
@@ -125,7 +126,35 @@ def check_package(root: Path) -> list[Violation]:
             message = _own(folder, item) if item.library == PACKAGE else _foreign(folder, item)
             if message:
                 found.append(Violation(path, item.line, message))
-    return found
+    return found + _circles(root)
+
+
+def _circles(root: Path) -> list[Violation]:
+    """The first circle of modules, those inside functions and for types too, if there is one."""
+    paths = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
+    lines = {
+        module: {item.module: item.line for item in _imports(path, root, by_name=True)}
+        for module, path in paths.items()
+    }
+    try:
+        TopologicalSorter(
+            {module: (seen.keys() & paths.keys()) - {module} for module, seen in lines.items()}
+        ).prepare()
+    except CycleError as error:
+        # Each stands before what imports it.
+        circle = error.args[1]
+        message = (
+            f"{' > '.join(reversed(circle))} is a circle of imports; move what both need to a"
+            " module before them."
+        )
+        return [Violation(paths[circle[1]], lines[circle[1]][circle[0]], message)]
+    return []
+
+
+def _module(path: Path, root: Path) -> str:
+    """The name that a file is imported by."""
+    parts = (PACKAGE, *path.relative_to(root).with_suffix("").parts)
+    return ".".join(parts).removesuffix(".__init__")
 
 
 def _folder(relative: Path) -> str:
@@ -211,10 +240,17 @@ def _foreign(folder: str, item: _Import) -> str | None:
     return None
 
 
-def _imports(path: Path, root: Path) -> Iterator[_Import]:
+def _imports(path: Path, root: Path, *, by_name: bool = False) -> Iterator[_Import]:
+    """The imports of a file; ``by_name`` also names what each takes from a module of ours, which
+    may be a module itself.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     here = (PACKAGE, *path.relative_to(root).parent.parts)
     yield from _walk(tree.body, "top", here)
+    for node in ast.walk(tree) if by_name else ():
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            for name in node.names:
+                yield _Import(f"{node.module}.{name.name}", node.lineno, "name")
 
 
 def _walk(nodes, how: str, here: tuple[str, ...]) -> Iterator[_Import]:

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from calibrant._exports import exports
 from calibrant._support.estimators import explained
 from calibrant.compare.given import shown_name
+from calibrant.contracts.base_metric import TaskRecord
 from calibrant.contracts.domain import Facet, domain_of
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, TaskRecord
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["Choice", "choice", "made_by"]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from calibrant._kernels.bootstrap import (
     percentile_limits,
 )
 from calibrant._kernels.clusters import apart_limits, expanded_level, mean_worth, side_shares
+from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError
 from calibrant.groups import clustered, rows_apart
 from calibrant.labels import array_of
-
-if TYPE_CHECKING:
-    from calibrant.contracts.metric import Metric
 
 __all__ = ["cluster_draws", "clustered_interval", "two_way_interval"]
 
@@ -31,7 +29,7 @@ ROUNDING = 1e-12
 
 
 def clustered_interval(
-    metric: "Metric", record: Any, level: float, method: str, n_resamples: int, random_state: int
+    metric: BaseMetric, record: Any, level: float, method: str, n_resamples: int, random_state: int
 ) -> Interval:
     """The interval of a record of one output that carries its clusters.
 
@@ -93,7 +91,7 @@ def clustered_interval(
 
 
 def two_way_interval(
-    metric: "Metric",
+    metric: BaseMetric,
     record: Any,
     ways: list[Any],
     weight_kind: Any,
@@ -131,7 +129,9 @@ def _crossed(found: Sequence[Interval]) -> Interval:
     return Interval.holding(value, limits, found[0].level, "analytic", found[0].n, found[0].plain)
 
 
-def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+def cluster_draws(
+    metric: BaseMetric, record: Any, n_resamples: int, random_state: int
+) -> np.ndarray:
     """The metric on bootstrap resamples of the clusters of a record, (n_resamples,)."""
     each = np.ones(record.cluster.max() + 1)
     if not metric.mergeable:
@@ -145,12 +145,12 @@ def cluster_draws(metric: "Metric", record: Any, n_resamples: int, random_state:
     )
 
 
-def _value(metric: "Metric", record: Any, times: np.ndarray) -> float:
+def _value(metric: BaseMetric, record: Any, times: np.ndarray) -> float:
     weight = record.weights * times[record.cluster]
     return metric.of(replace(record, weight=weight).take(weight > 0.0))
 
 
-def _apart(metric: "Metric", record: Any, value: float, level: float) -> Any:
+def _apart(metric: BaseMetric, record: Any, value: float, level: float) -> Any:
     """(low, high) of rows apart whose weights are of sampling; None where their moves are
     unknown.
     """
@@ -162,7 +162,7 @@ def _apart(metric: "Metric", record: Any, value: float, level: float) -> Any:
     return apart_limits(value, weight * moves / whole, share, metric.range == (0.0, 1.0), level)
 
 
-def _limits(metric: "Metric", record: Any, value: float, level: float) -> Any:
+def _limits(metric: BaseMetric, record: Any, value: float, level: float) -> Any:
     """Analytic (low, high), or None where none are known of independent rows."""
     if not metric.mergeable:
         return None

@@ -3,12 +3,13 @@ forecasts for regression.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import to_array
+from calibrant.contracts.base_metric import BaseMetric, TaskRecord
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
@@ -16,24 +17,17 @@ from calibrant.groups import WeightKind, clustered
 from calibrant.labels import SoftLabels, soft_refused
 from calibrant.predictions import Inputs, Predictions, read
 
-if TYPE_CHECKING:
-    from calibrant.contracts.metric import Metric
-
 __all__ = [
     "CLASSIFICATION",
     "REGRESSION",
-    "TaskRecord",
     "read_clustered",
     "read_for",
     "read_labelled",
 ]
 
-#: The records of all tasks: rows with weights, taken, gone through in blocks, one output at a time.
-TaskRecord = Predictions | ForecastRecord
-
 
 def read_for(
-    metrics: Sequence["Metric"],
+    metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
     std: ArrayLike | None = None,
@@ -103,7 +97,7 @@ def read_clustered(
 
 
 def _classes(
-    metrics: Sequence["Metric"],
+    metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
     std: ArrayLike | None,
@@ -129,7 +123,7 @@ def _classes(
 
 
 def _numbers(
-    metrics: Sequence["Metric"],
+    metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
     std: ArrayLike | None,

@@ -1,14 +1,12 @@
 """Sums over rows that add up: parts merged equal the whole, to the order of summation."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from calibrant.contracts.base_metric import BaseMetric
 from calibrant.errors import InputError
-
-if TYPE_CHECKING:
-    from calibrant.contracts.metric import Metric
 
 __all__ = ["SumState"]
 
@@ -23,7 +21,7 @@ class SumState:
     Metric : makes one by ``metric.state(y_true, P)``.
     """
 
-    metric: "Metric"
+    metric: BaseMetric
     totals: np.ndarray | None = None
 
     def __add__(self, other: Any) -> "SumState":

@@ -3,17 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.fixed_order import sum_rows
+from calibrant._kernels.normal_scores import interpolate, invert, line_moments
 from calibrant.errors import InputError
 
 __all__ = [
     "Forecast",
+    "RecalibratedForecast",
     "StretchedForecast",
     "require_finite",
     "require_level",
@@ -44,6 +46,8 @@ class Forecast(ABC):
     """
 
     shape: tuple[int, ...]
+    #: Whether mean and std are all there is to know.
+    is_normal: ClassVar[bool] = False
 
     @cached_property
     def _moments(self):
@@ -167,8 +171,6 @@ class Forecast(ABC):
 
     def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "Forecast":
         """The distributions at whose normal scores z these have ``shift + factor z``, each (n,)."""
-        from calibrant.forecasts.normal import RecalibratedForecast  # that file needs this one
-
         line, slopes = np.array([-1.0, 1.0]), np.ones(2)
         return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
 
@@ -290,3 +292,75 @@ class StretchedForecast(Forecast):
 
     def _pick(self, key):
         return StretchedForecast(self.base.select(key), self.factor[key])
+
+
+class RecalibratedForecast(Forecast):
+    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of
+    each row (0 and 1 if not given).
+
+    With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and
+    variance are in closed form.
+    """
+
+    base: Forecast
+    knots: np.ndarray
+    values: np.ndarray
+    slopes: np.ndarray
+    shift: np.ndarray | None
+    factor: np.ndarray | None
+
+    def __init__(
+        self,
+        base: Forecast,
+        knots: np.ndarray,
+        values: np.ndarray,
+        slopes: np.ndarray,
+        shift: np.ndarray | None = None,
+        factor: np.ndarray | None = None,
+    ) -> None:
+        if base.is_normal and shift is not None:
+            # A normal one takes them in: its moments stay in closed form.
+            base, shift, factor = base.rescored(shift, factor), None, None
+        self.base, self.knots, self.values, self.slopes, self.shift, self.factor = (
+            base,
+            knots,
+            values,
+            slopes,
+            shift,
+            factor,
+        )
+        self.shape: tuple[int, ...] = base.shape
+
+    @cached_property
+    def _moments(self):
+        if self.base.is_normal:
+            mean, variance = line_moments(self.knots, self.values, *np.asarray(self.slopes))
+            return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
+        return super()._moments
+
+    def _at(self, z):
+        g = interpolate(z, self.knots, self.values, self.slopes)[0]
+        return self.base.at(
+            g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
+        )
+
+    def _score(self, y):
+        score = self.base.score_at(y)
+        return invert(
+            score if self.shift is None else (score - self.shift) / self.factor,
+            self.knots,
+            self.values,
+            self.slopes,
+        )
+
+    def _log_slope(self, y):
+        slope = np.log(interpolate(self._score(y), self.knots, self.values, self.slopes)[1])
+        return self.base.log_slope(y) + (
+            slope if self.factor is None else slope + np.log(self.factor)
+        )
+
+    def _pick(self, key):
+        affine = (None, None) if self.shift is None else (self.shift[key], self.factor[key])
+        return RecalibratedForecast(
+            self.base.select(key), self.knots, self.values, self.slopes, *affine
+        )

@@ -1,18 +1,16 @@
-"""Normal forecasts, and forecasts seen through a recalibration of their normal scores."""
+"""Normal forecasts, by mean and standard deviation."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.normal_scores import interpolate, invert, line_moments
 from calibrant.arrays import column_names, to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 
-__all__ = ["NormalForecast", "RecalibratedForecast"]
+__all__ = ["NormalForecast", "finite_values", "require_order", "require_same_order"]
 
 
 class NormalForecast(Forecast):
@@ -41,6 +39,8 @@ class NormalForecast(Forecast):
     >>> forecast.cdf([0.0, 1.0]).tolist()
     [0.5, 0.5]
     """
+
+    is_normal = True
 
     def __init__(self, mean: ArrayLike, std: ArrayLike) -> None:
         require_same_order(std, "std", mean, "mean")
@@ -135,75 +135,3 @@ def finite_values(values: ArrayLike, name: str) -> np.ndarray:
         )
     require_finite(out, name)
     return out
-
-
-class RecalibratedForecast(Forecast):
-    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of
-    each row (0 and 1 if not given).
-
-    With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and
-    variance are in closed form.
-    """
-
-    base: Forecast
-    knots: np.ndarray
-    values: np.ndarray
-    slopes: np.ndarray
-    shift: np.ndarray | None
-    factor: np.ndarray | None
-
-    def __init__(
-        self,
-        base: Forecast,
-        knots: np.ndarray,
-        values: np.ndarray,
-        slopes: np.ndarray,
-        shift: np.ndarray | None = None,
-        factor: np.ndarray | None = None,
-    ) -> None:
-        if isinstance(base, NormalForecast) and shift is not None:
-            # A normal one takes them in: its moments stay in closed form.
-            base, shift, factor = base.rescored(shift, factor), None, None
-        self.base, self.knots, self.values, self.slopes, self.shift, self.factor = (
-            base,
-            knots,
-            values,
-            slopes,
-            shift,
-            factor,
-        )
-        self.shape: tuple[int, ...] = base.shape
-
-    @cached_property
-    def _moments(self):
-        if isinstance(self.base, NormalForecast):
-            mean, variance = line_moments(self.knots, self.values, *np.asarray(self.slopes))
-            return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
-        return super()._moments
-
-    def _at(self, z):
-        g = interpolate(z, self.knots, self.values, self.slopes)[0]
-        return self.base.at(
-            g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
-        )
-
-    def _score(self, y):
-        score = self.base.score_at(y)
-        return invert(
-            score if self.shift is None else (score - self.shift) / self.factor,
-            self.knots,
-            self.values,
-            self.slopes,
-        )
-
-    def _log_slope(self, y):
-        slope = np.log(interpolate(self._score(y), self.knots, self.values, self.slopes)[1])
-        return self.base.log_slope(y) + (
-            slope if self.factor is None else slope + np.log(self.factor)
-        )
-
-    def _pick(self, key):
-        affine = (None, None) if self.shift is None else (self.shift[key], self.factor[key])
-        return RecalibratedForecast(
-            self.base.select(key), self.knots, self.values, self.slopes, *affine
-        )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,9 +48,6 @@ from calibrant.metrics.regression.sizes import (
 from calibrant.metrics.regression.spread import ExpectedNormalizedCalibrationError
 from calibrant.predictions import Predictions, read
 
-if TYPE_CHECKING:
-    from calibrant.frames.state import GroupState
-
 __all__ = [
     "SUMMED",
     "ForecastKernel",
@@ -81,7 +78,7 @@ class Tally:
     bins: np.ndarray
     sums: np.ndarray
 
-    def __init__(self, state: "GroupState") -> None:
+    def __init__(self, state: GroupState) -> None:
         self.state: GroupState = state
         self.n_bins, self.n_columns = state.bins.shape[1], max(state.sums.shape[1] - 2, 0)
         self.values, self.seen = None, None
@@ -113,7 +110,7 @@ class Tally:
         _add_at(self.bins, group * self.n_bins + bin_, [None, score, hit], weight)
         _add_at(self.sums, group, columns, weight)
 
-    def empty(self) -> "GroupState":
+    def empty(self) -> GroupState:
         """The state, with all that was added."""
         if self.values is not None:
             bins = self.bins.reshape(3, -1, self.n_bins)

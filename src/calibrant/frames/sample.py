@@ -3,7 +3,7 @@ fitted.
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -19,6 +19,7 @@ from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel, record_of
+from calibrant.frames.state import Drawn
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["RowSample", "sample"]
@@ -175,22 +176,6 @@ def _rates(n, rows):
         name: min(1.0, n / 2 * (1 / whole + 1 / (len(rows) * count)))
         for name, count in rows.items()
     }
-
-
-class Drawn:
-    """Parts of a sample that add up."""
-
-    def __init__(
-        self,
-        parts: Iterator[Any] | Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = (),
-    ) -> None:
-        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = list(parts)
-
-    def __add__(self, other: "Drawn") -> "Drawn":
-        return Drawn(self.parts + other.parts)
-
-    def __radd__(self, other: Any) -> Any:
-        return self if other == 0 else NotImplemented
 
 
 class Sampler:

@@ -1,7 +1,7 @@
-"""Sums by group and bin that add up over batches, files, days and machines."""
+"""Sums by group and bin, and rows drawn, that add up over batches, files, days and machines."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from calibrant.contracts.columns import plain
 from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 
-__all__ = ["GroupState", "Sliced", "require_width", "value_and_limits"]
+__all__ = ["Drawn", "GroupState", "Sliced", "require_width", "value_and_limits"]
 
 
 class GroupState(Saved):
@@ -199,3 +199,19 @@ def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str,
     value = metric.finalise(totals)
     low, high = metric.limits(totals) or (np.full_like(value, np.nan),) * 2
     return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+class Drawn:
+    """Parts of a sample that add up."""
+
+    def __init__(
+        self,
+        parts: Iterator[Any] | Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = (),
+    ) -> None:
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = list(parts)
+
+    def __add__(self, other: "Drawn") -> "Drawn":
+        return Drawn(self.parts + other.parts)
+
+    def __radd__(self, other: Any) -> Any:
+        return self if other == 0 else NotImplemented

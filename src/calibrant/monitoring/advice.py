@@ -1,18 +1,16 @@
 """Re-fit or leave: what the evidence of drift and the gain to be had say together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from calibrant.contracts.columns import plain
-from calibrant.monitoring.claims import PitClaim
+from calibrant.monitoring.claims import PitClaim, ScoreClaim
 from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 
-if TYPE_CHECKING:
-    from calibrant.monitoring.monitor import CalibrationMonitor
-
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "advise", "change_said", "no_drift"]
 
 #: A change at a batch is told from errors since the first where it makes what was seen this many
 #: times as likely.
@@ -55,22 +53,25 @@ class Advice:
         return plain(vars(self))
 
 
-def advise(monitor: "CalibrationMonitor") -> Advice:
-    """The advice for a :class:`CalibrationMonitor`."""
-    said = f"evidence {_short(monitor.evidence_)}, alarm at {monitor.threshold_:g}"
-    if not monitor.alarm_:
-        reason = f"no drift shown in {monitor.n_:,.0f} rows ({said})"
-        return Advice("leave", reason, None, monitor.n_, float("nan"), float("nan"))
-    start = monitor.since()
-    sums = np.sum(monitor.batches_[start:], axis=0)
-    rows, since = monitor.claim.rows(sums), monitor.times_[start]
-    found = f"{_what(monitor, start)} ({said})"
-    if isinstance(monitor.claim, PitClaim):
-        found = f"{found}: {monitor.claim.words(sums)}"
+def no_drift(rows: float, seen: str) -> Advice:
+    """The advice without an alarm."""
+    reason = f"no drift shown in {rows:,.0f} rows ({seen})"
+    return Advice("leave", reason, None, rows, float("nan"), float("nan"))
+
+
+def advise(
+    claim: ScoreClaim | PitClaim, sums: np.ndarray, change: str, since: Any, target: Any
+) -> Advice:
+    """The advice after an alarm, from the sums of the batches from ``since`` on, at which the
+    calibration changed as ``change`` says.
+    """
+    rows, found = claim.rows(sums), change
+    if isinstance(claim, PitClaim):
+        found = f"{found}: {claim.words(sums)}"
     if rows < LEAST_ROWS:
         reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
         return Advice("wait", reason, since, rows, float("nan"), float("nan"))
-    gain, error = monitor.claim.refit_gain(sums)
+    gain, error = claim.refit_gain(sums)
     size = f"{gain:.4f} ± {error:.4f}"
     if gain <= EVIDENCE * error:
         reason = (
@@ -78,22 +79,19 @@ def advise(monitor: "CalibrationMonitor") -> Advice:
             f" loss lower by {size})"
         )
         return Advice("wait", reason, since, rows, gain, error)
+    watched = {"answer": "confidence", "forecast": "forecast's intervals"}.get(target, "risk")
     reason = (
         f"{found}; a re-fit on the {rows:,.0f} rows since then takes {size} off the log loss of the"
-        f" {_watched(monitor)} out of fold"
+        f" {watched} out of fold"
     )
     return Advice("re-fit", reason, since, rows, gain, error)
 
 
-def _watched(monitor):
-    return {"answer": "confidence", "forecast": "forecast's intervals"}.get(monitor.target, "risk")
-
-
-def _what(monitor, start):
-    """What the evidence says: a change at a batch, or errors from the first one on, before which
-    nothing was seen.
+def change_said(times: Sequence[Any], start: int, growth: np.ndarray, reference: bool) -> str:
+    """What the evidence says: a change at the batch ``start``, or errors from the first one on,
+    before which nothing was seen; ``growth`` is that of money staked at each batch.
     """
-    first, since, growth = monitor.times_[0], monitor.times_[start], monitor.growth_since()
+    first, since = times[0], times[start]
     if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
         return (
             f"the calibration is off, most likely since {since}; the batches before do not show"
@@ -101,10 +99,6 @@ def _what(monitor, start):
         )
     if start > 0:
         return f"the calibration has changed, most likely since {since}"
-    if monitor.reference_:
+    if reference:
         return f"the calibration is not that of the reference, from the first batch on ({first})"
     return f"the predictions were never calibrated, from the first batch on ({first})"
-
-
-def _short(value):
-    return f"{value:.3g}" if np.isfinite(value) else "beyond 1e308"

@@ -1,7 +1,8 @@
 """Calibration over time, batch by batch: the numbers that are drawn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +10,7 @@ from calibrant._kernels.debias import binned_errors, inverted_limits
 from calibrant._kernels.intervals import quotient
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
-
-if TYPE_CHECKING:
-    from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.monitoring.claims import PitClaim, ScoreClaim
 
 __all__ = ["DriftCurve", "drift_curve"]
 
@@ -41,14 +40,20 @@ class DriftCurve(Record):
     alarm: np.ndarray
 
 
-def drift_curve(monitor: "CalibrationMonitor", level: float | None = 0.95) -> DriftCurve:
-    """The curve of a monitor's batches; noise is simulated from the hits of each bin, seeded.
-    Without a level there are no intervals.
+def drift_curve(
+    claim: ScoreClaim | PitClaim,
+    batches: np.ndarray,
+    times: Sequence[Any],
+    path: np.ndarray,
+    threshold: float,
+    level: float | None = 0.95,
+) -> DriftCurve:
+    """The curve of batches by their sums, the log evidence after each and the alarm's threshold.
+
+    Noise is simulated from the hits of each bin, seeded. Without a level there are no intervals.
     """
     if level is not None:
         require_level(level)
-    claim = monitor.claim
-    batches = np.array(monitor.batches_)
     n, total, hits = claim.stated(batches).T
     counted = claim.errors(batches)
     error, low, high = (
@@ -56,9 +61,8 @@ def drift_curve(monitor: "CalibrationMonitor", level: float | None = 0.95) -> Dr
         .reshape(-1, 3)
         .T
     )
-    path = np.array(monitor.path_)
-    alarm = np.maximum.accumulate(path >= np.log(monitor.threshold_))
-    time = np.array(monitor.times_, dtype=object)
+    alarm = np.maximum.accumulate(path >= np.log(threshold))
+    time = np.array(times, dtype=object)
     ece = binned_errors(counted[..., 0], counted[..., 1] - counted[..., 2], 1)
     return DriftCurve(
         time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm

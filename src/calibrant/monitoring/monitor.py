@@ -20,7 +20,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
 from calibrant.forecasts.read import read_forecast
-from calibrant.monitoring.advice import Advice, advise
+from calibrant.monitoring.advice import Advice, advise, change_said, no_drift
 from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
 from calibrant.predictions import Inputs
@@ -350,12 +350,23 @@ class CalibrationMonitor(Saved, BaseEstimator):
         of noise are nan.
         """
         require_fitted(self, "batches_")
-        return drift_curve(self, level)
+        batches, path = np.array(self.batches_), np.array(self.path_)
+        return drift_curve(self.claim, batches, self.times_, path, self.threshold_, level)
 
     def advice(self) -> Advice:
         """Whether to re-fit or to leave the calibration as it is, and why."""
         require_fitted(self, "batches_")
-        return advise(self)
+        seen = f"evidence {_short(self.evidence_)}, alarm at {self.threshold_:g}"
+        if not self.alarm_:
+            return no_drift(self.n_, seen)
+        start = self.since()
+        change = f"{change_said(self.times_, start, self.growth_since(), self.reference_)} ({seen})"
+        sums = np.sum(self.batches_[start:], axis=0)
+        return advise(self.claim, sums, change, self.times_[start], self.target)
+
+
+def _short(value):
+    return f"{value:.3g}" if np.isfinite(value) else "beyond 1e308"
 
 
 def _named(time):

@@ -23,7 +23,8 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.forecasts.normal import NormalForecast, RecalibratedForecast
+from calibrant.forecasts.forecast import RecalibratedForecast
+from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["DistributionRecalibration"]
 

@@ -11,7 +11,7 @@ from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
 from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
-from calibrant.forecasts.normal import RecalibratedForecast
+from calibrant.forecasts.forecast import RecalibratedForecast
 
 __all__ = ["IntervalCalibration", "QuantileRecalibration"]
 

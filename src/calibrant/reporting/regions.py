@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
+from calibrant._kernels.bins import Cut, grouped_sums
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.intervals import wilson
 
 if TYPE_CHECKING:
     from calibrant.audits.levels import Column
-    from calibrant.reporting.states import Counts, Cut
 
 __all__ = [
     "Gap",
     "Place",
     "Worth",
     "alone",
+    "by_class",
     "by_feature",
     "by_group",
     "by_region",
-    "class_table",
     "confidence_gaps",
     "confidence_sums",
     "together",
@@ -114,23 +113,20 @@ def by_feature(rows: Any, columns: Sequence["Column"]) -> list[Place]:
     return worst_first(Place(*one) for one in zip(where, rows, strict=True))
 
 
-def by_region(cut: "Cut", rows: Any) -> list[Place]:
-    """The gaps, one a region of equal weight (see :class:`~calibrant.reporting.states.Cut`),
-    with its ends ``from`` and ``to``.
-    """
+def by_region(cut: Cut, rows: Any) -> list[Place]:
+    """The gaps, one a region of equal weight, with its ends ``from`` and ``to``."""
     return worst_first(
         Place({"from": float(a), "to": float(b)}, row)
         for a, b, row in zip(cut.lower, cut.upper, rows, strict=True)
     )
 
 
-def class_table(counts: "Counts", level: float, worth: Worth = alone) -> list[Place]:
-    """Per predicted class: n (rows truly of it), predicted (rows predicted as it), and their
-    gap.
+def by_class(rows: Any, classes: np.ndarray, labels: np.ndarray) -> list[Place]:
+    """The gaps, one a predicted class, with n (rows truly of it, ``labels``) and predicted (rows
+    predicted as it).
     """
-    rows = confidence_gaps(counts.predicted, level, worth)
     return worst_first(
-        PredictedPlace({"class": str(counts.classes[k]), "n": float(counts.labels[k])}, row)
+        PredictedPlace({"class": str(classes[k]), "n": float(labels[k])}, row)
         for k, row in enumerate(rows)
     )
 

@@ -28,7 +28,14 @@ import numpy as np
 
 from calibrant._kernels.bins import Cut, Distinct, equal_width_index, grouped_sums
 from calibrant.predictions import Predictions
-from calibrant.reporting.regions import REGIONS, Place, class_table, confidence_sums, worth_of
+from calibrant.reporting.regions import (
+    REGIONS,
+    Place,
+    by_class,
+    confidence_gaps,
+    confidence_sums,
+    worth_of,
+)
 
 __all__ = ["BIN_COUNTS", "Counts", "Seen"]
 
@@ -165,7 +172,11 @@ class Seen:
         counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
         rows = parts[0] if rows is None else rows
         worth = worth_of(rows, rows.correct, rows.predicted, len(counts.classes))
-        table, regions = class_table(counts, level, worth), counts.confidence.cut(REGIONS)
+        gaps = confidence_gaps(counts.predicted, level, worth)
+        table, regions = (
+            by_class(gaps, counts.classes, counts.labels),
+            counts.confidence.cut(REGIONS),
+        )
         mass = {count: counts.confidence.cut(count) for count in mass_bins or (n_bins,)}
         text = [str(c) for c in counts.classes]
         drawn = [text.index(place.where["class"]) for place in table[:DRAWN_CLASSES]]

@@ -13,8 +13,7 @@ from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.batching import runs
 
 if TYPE_CHECKING:
-    from calibrant.frames.sample import Drawn
-    from calibrant.frames.state import GroupState
+    from calibrant.frames.state import Drawn, GroupState
 
 __all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
 

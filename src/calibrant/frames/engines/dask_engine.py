@@ -11,8 +11,7 @@ from calibrant.frames.engines.file_tasks import file_tasks, fold_task
 
 if TYPE_CHECKING:
     from calibrant.frames.apply import Transform
-    from calibrant.frames.sample import Drawn
-    from calibrant.frames.state import GroupState
+    from calibrant.frames.state import Drawn, GroupState
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 

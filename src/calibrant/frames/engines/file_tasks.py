@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant.frames.engines import arrow_engine
 
 if TYPE_CHECKING:
-    from calibrant.frames.sample import Drawn
-    from calibrant.frames.state import GroupState
+    from calibrant.frames.state import Drawn, GroupState
 
 __all__ = ["file_tasks", "fold_task"]
 

@@ -20,7 +20,7 @@ from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
 from calibrant.predictions import Predictions
-from calibrant.reporting.regions import REGIONS, class_table
+from calibrant.reporting.regions import REGIONS, by_class, confidence_gaps
 from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Counts, Seen
 
 __all__ = ["PARTS", "TableSums", "class_bins", "seen_of", "table_scores"]
@@ -289,7 +289,7 @@ def seen_of(sums: TableSums, sample: Predictions, level: float) -> Seen:
         return grouped_sums(cut.part, len(cut), [score, right / weight], weight)
 
     table, regions, mass = (
-        class_table(counts, level),
+        by_class(confidence_gaps(counts.predicted, level), counts.classes, counts.labels),
         counts.confidence.cut(REGIONS),
         counts.confidence.cut(sums.n_bins),
     )
