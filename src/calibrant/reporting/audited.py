@@ -4,7 +4,7 @@ from typing import Any
 
 from calibrant.audits.audit import audit_record
 from calibrant.compare.before_after import Compared
-from calibrant.reporting.task import Asked, Task
+from calibrant.reporting.report_table import Asked, ReportTable
 
 __all__ = ["audited"]
 
@@ -14,14 +14,14 @@ AUDIT_DRAWS, AUDITED = 400, 12
 WORST = 6
 
 
-def audited(task: Task, found: Compared, asked: Asked) -> dict[str, Any] | None:
+def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any] | None:
     """{"before": ..., "after": ..., "worst": the worst groups of either} of the audit of all
     columns of groups; None of one group.
 
     Of an event, the rows are yes or no.
     """
     options = {"level": asked.level, "n_draws": AUDIT_DRAWS, "random_state": asked.random_state}
-    both = found.both(lambda record: audit_record(record, task.audited, asked.columns, **options))
+    both = found.both(lambda record: audit_record(*table.audited(record), asked.columns, **options))
     if both["before"] is None:
         return None
     return {

@@ -11,7 +11,17 @@ from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 if TYPE_CHECKING:
     from calibrant.reporting.states import Seen
 
-__all__ = ["cautions", "copied", "doubtful", "evaluation_cautions", "shifted", "small", "vetoes"]
+__all__ = [
+    "cautions",
+    "copied",
+    "doubtful",
+    "evaluation_cautions",
+    "of_answers",
+    "shifted",
+    "small",
+    "vetoes",
+    "vetoes_of_answers",
+]
 
 FEW_ROWS = 25
 #: A share of copies, and a distance, beyond which nothing can be advised on the rows.
@@ -22,6 +32,7 @@ SHIFTS = {
     "label_shift": "The classes occur at other rates",
     "confidence_shift": "The confidences are spread otherwise",
 }
+ANSWER_SHIFTS = {**SHIFTS, "label_shift": "Answers are right at another rate"}
 SMALL_SET = 500
 #: Columns look exchanged where another order of them is right in so much more of each class's rows,
 #: and in so many standard errors.
@@ -32,16 +43,10 @@ def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
     """One sentence for each thing that makes the numbers weaker than they look; ``found`` is
     from ``quality``.
     """
+    looks = (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain)
     return [
-        *_leaks(found),
-        *copied(found, "prediction and label"),
-        *shifted(found, SHIFTS),
-        *small(seen.counts.total[0]),
-        *(
-            word
-            for look in (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain)
-            for word in look(seen.counts)
-        ),
+        *_of_rows(seen, found, "prediction and label", SHIFTS),
+        *(word for look in looks for word in look(seen.counts)),
     ]
 
 
@@ -49,6 +54,24 @@ def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
     """The cautions that forbid any advice."""
     leaks = _leaks(found) if found.n >= SURE_ROWS else ()
     return [*leaks, *_exchanged(seen.counts), *doubtful(found, "prediction and label", SHIFTS)]
+
+
+def of_answers(seen: "Seen", found: ClassQuality) -> list[str]:
+    """Those that hold of answers of any kind, right or wrong at their confidence."""
+    return [*_of_rows(seen, found, "answer", ANSWER_SHIFTS), *_certain(seen.counts)]
+
+
+def vetoes_of_answers(found: ClassQuality) -> list[str]:
+    """Those of answers that forbid any advice."""
+    leaks = _leaks(found) if found.n >= SURE_ROWS else ()
+    return [*leaks, *doubtful(found, "answer", ANSWER_SHIFTS)]
+
+
+def _of_rows(seen: "Seen", found: ClassQuality, row: str, shifts: dict[str, str]) -> Iterator[str]:
+    yield from _leaks(found)
+    yield from copied(found, row)
+    yield from shifted(found, shifts)
+    yield from small(seen.counts.total[0])
 
 
 def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:

@@ -5,9 +5,7 @@ answer, or each class.
 from collections.abc import Iterable
 from typing import Any
 
-from calibrant.errors import InputError
-
-__all__ = ["no_question", "question"]
+__all__ = ["question"]
 
 
 def question(target: Any, record: Any, calibrators: Iterable[Any]) -> Any:
@@ -22,12 +20,3 @@ def question(target: Any, record: Any, calibrators: Iterable[Any]) -> Any:
     if target not in ("answer", "classes") or target in record.classes.tolist():
         record.position(target)  # refuses what is no class
     return target
-
-
-def no_question(target: Any, record: Any, calibrators: Iterable[Any]) -> None:
-    """Refuse a ``target`` where only one question can be asked."""
-    if target is not None:
-        raise InputError(
-            f"target asks a question about classes; got {target!r} with forecasts of a number;"
-            " leave it out."
-        )

@@ -26,9 +26,9 @@ from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import by_feature, by_group, worth_of
+from calibrant.reporting.report_table import Asked, Decisions, ReportTable
 from calibrant.reporting.summary import Method, Part, Summary
 from calibrant.reporting.tables import TABLES
-from calibrant.reporting.task import Asked, Decisions, Task
 
 __all__ = ["part_of", "summarise", "summary_of"]
 
@@ -153,14 +153,14 @@ def summarise(
     """
     if margin is not None and not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
-    task = TABLES[domain_meant(P, std, calibrator)]
-    _refuse_unknown(reading, task)
-    named = several(calibrator, task.domain) or {"": resolve(calibrator, task.domain)}
+    table = TABLES[domain_meant(P, std, calibrator)]
+    _refuse_unknown(reading, table)
+    named = several(calibrator, table.domain) or {"": resolve(calibrator, table.domain)}
     of_fit, groups = _groups_of(groups, test, named)
-    record, names = task.read(y, P, std, next(iter(named.values())), groups=of_fit, **reading)
+    record, names = table.read(y, P, std, next(iter(named.values())), groups=of_fit, **reading)
     require_pairs(record.weight, "the intervals of a report")
-    test = None if test is None else task.read_test(test, record)
-    target = task.question(target, record, named.values())
+    test = None if test is None else table.read_test(test, record)
+    target = table.question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, weight_kind, times)
     labelled = None if groups is None else label_columns(groups, measured)
     asked = Asked(
@@ -168,7 +168,7 @@ def summarise(
         labelled,
         _parts_of(features, measured),
         read_times(times, every, measured),
-        task.n_bins if n_bins is None else n_bins,
+        table.n_bins if n_bins is None else n_bins,
         level,
         n_resamples,
         random_state,
@@ -183,11 +183,11 @@ def summarise(
         "progress": progress,
     }
     compared = {name: compare(record, one, **options) for name, one in named.items()}
-    return summary_of(task, compared, record, names, target, asked, n_resamples, str(title))
+    return summary_of(table, compared, record, names, target, asked, n_resamples, str(title))
 
 
 def summary_of(
-    task: Task,
+    table: ReportTable,
     compared: dict[str, Compared],
     record: Any,
     names: Sequence[Any],
@@ -200,36 +200,32 @@ def summary_of(
     """The summary of rows compared before and after; ``used`` is the calibrator to use, where it
     is not to be fitted on the record.
     """
-    level, event = asked.level, {}
-    if target not in (None, "answer", "classes"):
-        task, compared = (
-            EVENT,
-            {
-                name: one.seen_as(lambda whole: whole.as_pair(target))
-                for name, one in compared.items()
-            },
-        )
-        event = {"event": str(record.classes[record.position(target)])}
-    chosen, tables = _measured(task, compared, asked, n_resamples)
+    level, facts, event = asked.level, {}, table.event(target)
+    if event is not None:
+        table, facts = EVENT, {"event": str(record.classes[record.position(event)])}
+        compared = {
+            name: one.seen_as(lambda whole: whole.as_pair(event)) for name, one in compared.items()
+        }
+    chosen, tables = _measured(table, compared, asked, n_resamples)
     found, used = compared[chosen], final(compared[chosen], record) if used is None else used
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
     parts = [
-        part_of(task, one, scores, name, method.name, asked, used) for one, scores, name in each
+        part_of(table, one, scores, name, method.name, asked, used) for one, scores, name in each
     ]
     data = (
-        task.data(found.before, names)
+        table.data(found.before, names)
         if found.whole is None
-        else {**task.data(found.whole.before, names), **event}
+        else {**table.data(found.whole.before, names), **facts}
     )
     return Summary(
-        task.domain.name,
+        table.domain.name,
         target if found.whole is None else "event",
         title,
         level,
         data,
         method,
-        task.overall({part.name: part.verdict for part in parts}),
+        table.overall({part.name: part.verdict for part in parts}),
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)],
         parts,
         choice(used, record),
@@ -281,10 +277,10 @@ def _parts_of(features, record):
     return columns_of(named, PARTS, record.weights)
 
 
-def _refuse_unknown(reading, task):
+def _refuse_unknown(reading, table):
     known = [
         name
-        for one in (summarise, task.read)
+        for one in (summarise, table.read)
         for name, p in inspect.signature(one).parameters.items()
         if p.kind is p.KEYWORD_ONLY
     ]
@@ -293,29 +289,29 @@ def _refuse_unknown(reading, task):
             raise TypeError(f"report has no option {name!r}; it has {known}.")
 
 
-def _measured(task, compared, asked, n_resamples):
+def _measured(table, compared, asked, n_resamples):
     """The name of the best, and {name: for each output its scores}."""
 
-    def table(found, n):
+    def scored(found, n):
         return [
             score_table(
                 one.before,
                 one.after,
-                task.measures(one.before, asked.n_bins, n),
+                table.measures(one.before, asked.n_bins, n),
                 level=asked.level,
                 random_state=asked.random_state,
             )
             for one in found.outputs()
         ]
 
-    enough = task.resamples_all or len(compared) == 1
-    tables = {name: table(found, n_resamples if enough else 0) for name, found in compared.items()}
+    enough = table.resamples_all or len(compared) == 1
+    tables = {name: scored(found, n_resamples if enough else 0) for name, found in compared.items()}
     chosen = best(compared, tables)
-    return chosen, tables if enough else {**tables, chosen: table(compared[chosen], n_resamples)}
+    return chosen, tables if enough else {**tables, chosen: scored(compared[chosen], n_resamples)}
 
 
 def part_of(
-    task: Task,
+    table: ReportTable,
     found: Compared,
     scores: list[Score],
     name: str | None,
@@ -330,21 +326,21 @@ def part_of(
     before, shown, seen = (
         found.before,
         found.shown,
-        found.seen_as(lambda record: task.seen(record, asked)) if seen is None else seen,
+        found.seen_as(lambda record: table.seen(record, asked)) if seen is None else seen,
     )
-    quality, chance = task.quality(seen.before, seen.calibration), task.chance(seen.before, asked)
+    quality, chance = table.quality(seen.before, seen.calibration), table.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
-    against = _against(task, seen, asked, found.evaluation)
+    against = _against(table, seen, asked, found.evaluation)
     evidence = Evidence(
-        against["before"], against["after"], next(iter(task.vetoes(seen.before, quality)), None)
+        against["before"], against["after"], next(iter(table.vetoes(seen.before, quality)), None)
     )
     return Part(
         name=name,
         quality=quality,
-        cautions=task.cautions(seen.before, quality),
+        cautions=table.cautions(seen.before, quality),
         chance=chance,
         miscalibration=against,
-        verdict=task.verdict(
+        verdict=table.verdict(
             {score.key: score for score in scores},
             chance,
             quality,
@@ -357,23 +353,23 @@ def part_of(
             None
             if groups is None
             else by_group(
-                _gaps(task, shown, [(groups.index, len(groups))], asked.level), groups.texts
+                _gaps(table, shown, [(groups.index, len(groups))], asked.level), groups.texts
             )
         ),
         features=(
             None
             if features is None
-            else by_feature(_gaps(task, shown, _sizes(features), asked.level), features)
+            else by_feature(_gaps(table, shown, _sizes(features), asked.level), features)
         ),
-        audit=None if groups is None else audited(task, found, asked),
-        drift=drift(asked.times, found.both(task.said), of, before.weight, groups, task.target),
+        audit=None if groups is None else audited(table, found, asked),
+        drift=drift(asked.times, found.both(table.said), of, before.weight, groups, table.target),
         scores=scores,
-        sections=task.sections(seen, asked, used),
+        sections=table.sections(seen, asked, used),
     )
 
 
 def _against(
-    task: Task, seen: Compared, asked: Asked, evaluation: str
+    table: ReportTable, seen: Compared, asked: Asked, evaluation: str
 ) -> dict[str, Miscalibration | None]:
     """What speaks against the predictions before and, where the calibration has not seen the
     rows, after.
@@ -384,7 +380,7 @@ def _against(
         when: (
             None
             if one is None
-            else task.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
+            else table.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
         )
         for when, one in rows.items()
     }
@@ -394,14 +390,14 @@ def _sizes(features):
     return [(one.index, len(one.levels)) for one in features]
 
 
-def _gaps(task, shown, parted, level):
+def _gaps(table, shown, parted, level):
     """The gaps of all parts of the rows by each of several (index (n,), number of parts), with
     intervals that hold together.
     """
-    hit = task.said(shown)[1]
+    hit = table.said(shown)[1]
     worths = [(count, worth_of(shown, hit, index, count)) for index, count in parted]
-    sums = np.concatenate([task.sums(shown, index, count) for index, count in parted])
-    return task.gaps(
+    sums = np.concatenate([table.sums(shown, index, count) for index, count in parted])
+    return table.gaps(
         sums,
         level,
         lambda level: np.concatenate(

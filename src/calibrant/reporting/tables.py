@@ -2,23 +2,23 @@
 
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.reporting.task import Task
+from calibrant.reporting.report_table import ReportTable
 
 __all__ = ["TABLES"]
 
 
-def _of_classes() -> Task:
+def _of_classes() -> ReportTable:
     from calibrant.reporting.classification import CLASSIFICATION as table
 
     return table
 
 
-def _of_numbers() -> Task:
+def _of_numbers() -> ReportTable:
     from calibrant.reporting.regression.task import REGRESSION as table
 
     return table
 
 
-TABLES: Facet[Task] = Facet("report")
+TABLES: Facet[ReportTable] = Facet("report")
 TABLES.register(CLASSIFICATION, _of_classes)
 TABLES.register(REGRESSION, _of_numbers)

@@ -21,7 +21,13 @@ WORDS = {
 
 
 def verdict(
-    scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
+    scores: Any,
+    chance: Any,
+    quality: Any,
+    method: str,
+    evaluation: str,
+    evidence: Evidence,
+    decides: str = "log_loss",
 ) -> Verdict:
     """What the numbers say of the model, and of the calibration, with a recommendation.
 
@@ -33,20 +39,22 @@ def verdict(
     method : str, the calibrator's name in tables
     evaluation : "none", "out-of-fold", "held-out" or "in-sample"
     evidence : Evidence
+    decides : key of the score that calibrators are chosen by
     """
     gap = quality.confidence - quality.accuracy
     model = about_model(evidence.before, chance, gap, ("overconfident", "underconfident"))
-    calibration = advised(scores["log_loss"], scores["ece"], evaluation)
+    loss, ece = scores[decides], scores["ece"]
+    calibration = advised(loss, ece, evaluation)
     moved = ""
     if calibration in WORDS:
-        loss, ece = scores["log_loss"], scores["ece"]
         moved = (
-            f"log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to"
+            f"{loss.name} {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to"
             f" {rounded(ece.after.value)}"
         )
     state, ending = evidence.advice(calibration in ("use", "mixed"))
     said = _about_model(model, chance, quality, evidence)
-    said += about_calibration(calibration, WORDS, method, moved, evaluation)
+    words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less honest"}
+    said += about_calibration(calibration, words, method, moved, evaluation)
     return Verdict(f"{said} {ending}", model, calibration, state)
 
 

@@ -15,14 +15,16 @@ from calibrant.compare.before_after import Compared
 from calibrant.compare.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
+from calibrant.reporting.advice import Evidence
 from calibrant.reporting.chance import Chance
-from calibrant.reporting.classification import CLASSIFICATION, affordable, few_resamples
+from calibrant.reporting.classification import CLASSIFICATION, Classes
 from calibrant.reporting.event.quality import RatePromises, cautions, quality, rate_promises, vetoes
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import latent
 from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of
+from calibrant.reporting.report_table import Asked, affordable, few_resamples
 from calibrant.reporting.states import BIN_COUNTS, Seen
-from calibrant.reporting.task import Asked
+from calibrant.reporting.summary import Verdict
 
 __all__ = ["EVENT", "KEYS"]
 
@@ -47,29 +49,6 @@ KEYS = {metric.key: metric.name for metric in METRICS}
 ENOUGH_ROWS, ENOUGH_EVENTS = 100, 20
 #: Of the band of the smooth curve.
 LOESS_DRAWS = 400
-
-
-def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
-    """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
-    metrics_of = (replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS)
-    # The intervals of the ICI and of E90 are approximate: what honest risks would show stands
-    # beside them instead.
-    few = few_resamples(record, n_resamples)
-    counts = {
-        "ici": 0,
-        "e90": 0,
-        "event_auroc": few,
-        "calibration_in_the_large": few,
-        "calibration_slope": few,
-    }
-    return [
-        Measure(
-            one,
-            counts.get(one.key, affordable(one, record, n_resamples)),
-            analytic=one.key not in ("ici", "e90", "event_ece"),
-        )
-        for one in metrics_of
-    ]
 
 
 @dataclass(frozen=True)
@@ -139,50 +118,6 @@ class Sections:
     promises: RatePromises | None
 
 
-def _sections(found: Compared, asked: Asked, used: Any) -> Sections:
-    pairs, shown, whole, level = (
-        found.before.counts.pairs,
-        found.shown,
-        cast(Any, found.whole).whole,
-        asked.level,
-    )
-    worth = worth_of(
-        shown.rows,
-        shown.rows.correct,
-        shown.regions.index(shown.rows.confidence),
-        len(shown.regions),
-    )
-    scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
-    return Sections(
-        n_bins=asked.n_bins,
-        scale=scale,
-        bins=_start(*found.before.counts.total[:2]),
-        binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
-        distribution=found.both(
-            lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)
-        ),
-        loess=found.both(
-            lambda seen: metrics.loess_curve.of(
-                seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state
-            )
-        ),
-        corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
-        decision=found.both(
-            lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)
-        ),
-        gain=found.both(lambda seen: curves.gain(seen, level)),
-        thresholds=metrics.threshold_table.of(
-            curves.pairs(shown), **vars(asked.decisions), level=level
-        ),
-        regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)),
-        answer=_answer(whole, asked),
-        confidence=None,
-        signals=[],
-        latent=latent(used, whole.before, level),
-        promises=rate_promises(found.before.rows),
-    )
-
-
 def _start(n: float, events: float) -> int:
     """The number of bins that a look at the curve begins with: as many as have rows, and events
     or their absence, enough each.
@@ -209,29 +144,118 @@ def _answer(found: Compared, asked: Asked) -> Answer:
     return Answer(scores, found.both(curve))
 
 
-def _seen(record: Any, asked: Asked) -> Seen:
-    return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
+class Event(Classes):
+    """The report on the risk of an event, on records seen as pairs of event and rest."""
+
+    target = "event"
+
+    def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
+        """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
+        metrics_of = (
+            replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS
+        )
+        # The intervals of the ICI and of E90 are approximate: what honest risks would show stands
+        # beside them instead.
+        few = few_resamples(record, n_resamples)
+        counts = {
+            "ici": 0,
+            "e90": 0,
+            "event_auroc": few,
+            "calibration_in_the_large": few,
+            "calibration_slope": few,
+        }
+        return [
+            Measure(
+                one,
+                counts.get(one.key, affordable(one, record, n_resamples)),
+                analytic=one.key not in ("ici", "e90", "event_ece"),
+            )
+            for one in metrics_of
+        ]
+
+    def seen(self, record: Any, asked: Asked) -> Any:
+        """In more bins of equal weight."""
+        return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
+
+    def chance(self, seen: Any, asked: Asked) -> Any:
+        """What honest risks would show, of the binned error and of the ICI."""
+        ici = metrics.integrated_calibration_index
+        null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
+        return replace(
+            super().chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high)
+        )
+
+    def quality(self, seen: Any, calibration: Any) -> Any:
+        """Events, rate and risk among it."""
+        return quality(seen, calibration)
+
+    def cautions(self, seen: Any, found: Any) -> list[str]:
+        """Of the risks."""
+        return cautions(seen, found)
+
+    def vetoes(self, seen: Any, found: Any) -> list[str]:
+        """Of the risks."""
+        return vetoes(seen, found)
+
+    def verdict(
+        self,
+        scores: Any,
+        chance: Any,
+        quality: Any,
+        method: str,
+        evaluation: str,
+        evidence: Evidence,
+    ) -> Verdict:
+        """Of the risks."""
+        return verdict(scores, chance, quality, method, evaluation, evidence)
+
+    def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
+        """Of risk and rate."""
+        return gaps(sums, level, worth)
+
+    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+        """Curves, decisions, promises, and the other question."""
+        pairs, shown, whole, level = (
+            found.before.counts.pairs,
+            found.shown,
+            cast(Any, found.whole).whole,
+            asked.level,
+        )
+        worth = worth_of(
+            shown.rows,
+            shown.rows.correct,
+            shown.regions.index(shown.rows.confidence),
+            len(shown.regions),
+        )
+        scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
+        return Sections(
+            n_bins=asked.n_bins,
+            scale=scale,
+            bins=_start(*found.before.counts.total[:2]),
+            binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
+            distribution=found.both(
+                lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)
+            ),
+            loess=found.both(
+                lambda seen: metrics.loess_curve.of(
+                    seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state
+                )
+            ),
+            corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
+            decision=found.both(
+                lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)
+            ),
+            gain=found.both(lambda seen: curves.gain(seen, level)),
+            thresholds=metrics.threshold_table.of(
+                curves.pairs(shown), **vars(asked.decisions), level=level
+            ),
+            regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)),
+            answer=_answer(whole, asked),
+            confidence=None,
+            signals=[],
+            latent=latent(used, whole.before, level),
+            promises=rate_promises(found.before.rows),
+        )
 
 
-def _chance(seen: Seen, asked: Asked) -> Any:
-    """What honest risks would show, of the binned error and of the ICI."""
-    ici = metrics.integrated_calibration_index
-    null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
-    return replace(
-        CLASSIFICATION.chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high)
-    )
-
-
-EVENT = replace(
-    CLASSIFICATION,
-    measures=measures,
-    seen=_seen,
-    quality=quality,
-    chance=_chance,
-    cautions=cautions,
-    vetoes=vetoes,
-    verdict=verdict,
-    gaps=gaps,
-    sections=_sections,
-    target="event",
-)
+EVENT = Event()

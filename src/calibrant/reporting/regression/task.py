@@ -1,5 +1,6 @@
 """What a report on forecasts of a number has of its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,23 +10,33 @@ from numpy.typing import ArrayLike
 from calibrant import metrics
 from calibrant._kernels.bins import enough_bins, grouped_sums
 from calibrant._kernels.intervals import wilson
+from calibrant.compare.before_after import Compared
 from calibrant.compare.scores import Measure, as_it_is
+from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import REGRESSION as DOMAIN
 from calibrant.contracts.regression_metric import RootMeanMetric
 from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
-from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import n_clusters
+from calibrant.forecasts.read import read_forecast
+from calibrant.reporting.advice import Evidence
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.question import no_question
-from calibrant.reporting.regions import REGIONS, Place, by_region, together, worth_of
+from calibrant.reporting.regions import (
+    REGIONS,
+    Place,
+    Worth,
+    alone,
+    by_region,
+    together,
+    worth_of,
+)
 from calibrant.reporting.regression.curves import Curves, chance_errors, curves
 from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
 from calibrant.reporting.regression.states import CLAIMED, ForecastSeen
 from calibrant.reporting.regression.verdict import overall, verdict
-from calibrant.reporting.task import Task
+from calibrant.reporting.report_table import Asked, ReportTable
+from calibrant.reporting.summary import Verdict
 
 __all__ = ["METRICS", "REGRESSION"]
 
@@ -53,60 +64,6 @@ METRICS: dict[Any, Any] = {
 SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
 #: Of the metrics that sort the rows in each resample.
 SORTS_RESAMPLES = 400
-
-
-def read_rows(
-    y: ArrayLike,
-    forecast: Any,
-    std: ArrayLike | None,
-    calibrator: Any,
-    *,
-    sample_weight: ArrayLike | None = None,
-    outputs: Any = None,
-    groups: Any = None,
-) -> tuple[Any, ...]:
-    """The record, and the names of its outputs."""
-    record = read_forecast(forecast, std, y, sample_weight=sample_weight, groups=groups)
-    if record.y is None:
-        raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
-    count = record.forecast.shape[1] if record.several else 1
-    given = outputs if outputs is not None else record.names if record.several else None
-    names = (
-        [f"output {j + 1}" for j in range(count)]
-        if given is None
-        else [str(name) for name in given]
-    )
-    if len(names) != count or len(set(names)) != count:
-        raise InputError(
-            f"outputs must be {count} different names, one for each output; got {names}."
-        )
-    return record if given is None else replace(record, names=names), names
-
-
-def read_test(test: Any, record: Any) -> ForecastRecord:
-    """The record of the rows to measure on."""
-    if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
-        raise InputError(
-            "test must be (y_test, forecast_test), with weight_test and groups_test behind them"
-            " where there are any."
-        )
-    y, forecast, weight, groups = (*test, None, None)[:4]
-    read = read_forecast(forecast, None, y, sample_weight=weight, groups=groups)
-    require_order(read.names, "test", record.names, "the forecast")
-    if read.forecast.shape[1:] != record.forecast.shape[1:]:
-        raise InputError(
-            f"test must have the outputs of the forecast, {record.forecast.shape[1:]}; got"
-            f" {read.forecast.shape[1:]}."
-        )
-    return read
-
-
-def measures(record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
-    """All metrics, each with as many resamples as the rows allow."""
-    return [
-        Measure(m, _affordable(m, len(record), n_resamples), VIEWS.get(key, as_it_is), name)
-        for key, (name, m) in METRICS.items()
-    ]
 
 
 def _affordable(metric, n, n_resamples):
@@ -140,17 +97,6 @@ VIEWS: dict[Any, Any] = {
 }
 
 
-def _data(record, names):
-    return {
-        "n": float(record.weights.sum()),
-        "rows": len(record),
-        "clusters": n_clusters(record),
-        "weighted": record.weight is not None,
-        "outputs": names,
-        "form": type(record.forecast).__name__,
-    }
-
-
 @dataclass(frozen=True)
 class Sections:
     """What only a report on forecasts shows: the curves before and after, and the worst regions
@@ -179,96 +125,189 @@ class IntervalGap:
     high: float
 
 
-def _sections(found, asked, used):
-    options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
-    regions = (_regions(found, name, asked.level) for name in ("std", "mean"))
-    return Sections(found.both(lambda seen: curves(seen, **options)), *regions)
-
-
-def _regions(found, name, level):
-    """By what was predicted before, of what is shown."""
-    counts = found.before.counts
-    cut, rows = getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0])), found.shown.rows
-    index = cut.index(getattr(found.before.rows, name))
-    return by_region(
-        cut,
-        _gaps(_sums(rows, index, len(cut)), level, worth_of(rows, _held(rows)[1], index, len(cut))),
-    )
-
-
 def _held(record):
-    """The coverage claimed, and whether the intervals hold the outcome."""
+    """(n,) whether the intervals hold the outcome."""
     low, high = record.forecast.interval(CLAIMED)
-    return np.full(len(record), CLAIMED), ((low <= record.y) & (record.y <= high)).astype(
-        np.float64
-    )
+    return ((low <= record.y) & (record.y <= high)).astype(np.float64)
 
 
-def _sums(record, index, count):
-    """(count, 5) sums of weight, outcomes held by their intervals, error, its square, and
-    predicted variance.
-    """
-    return grouped_sums(
-        index,
-        count,
-        [_held(record)[1], record.error, np.square(record.error), np.square(record.std)],
-        record.weight,
-    )
+class ErrorBars(ReportTable):
+    """The report on forecasts of a number, output by output."""
 
+    domain = DOMAIN
+    n_bins = 10
+    resamples_all = False
 
-def _gaps(sums, level, worth):
-    n, held, error, square, variance = sums.T
-    level = together(level, n)
-    lower, upper = wilson(held * worth(level), n * worth(level), level)
-    numbers = np.column_stack(
-        [
-            n,
-            np.sqrt(square / n),
-            np.sqrt(variance / n),
-            np.sqrt(square / variance),
-            error / n,
-            held / n,
-            CLAIMED - held / n,
-            CLAIMED - upper,
-            CLAIMED - lower,
+    def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The coverage claimed, and whether the intervals hold the outcome."""
+        return np.full(len(record), CLAIMED), _held(record)
+
+    def scores(self, record: Any) -> Sequence[Metric]:
+        """All metrics."""
+        return [metric for _, metric in METRICS.values()]
+
+    def read(
+        self,
+        y: ArrayLike,
+        P: Any,
+        std: ArrayLike | None,
+        calibrator: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: Any = None,
+        outputs: Any = None,
+    ) -> tuple[Any, Sequence[Any]]:
+        """The record, and the names of its outputs."""
+        record = read_forecast(P, std, y, sample_weight=sample_weight, groups=groups)
+        if record.y is None:
+            raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
+        count = record.forecast.shape[1] if record.several else 1
+        given = outputs if outputs is not None else record.names if record.several else None
+        names = (
+            [f"output {j + 1}" for j in range(count)]
+            if given is None
+            else [str(name) for name in given]
+        )
+        if len(names) != count or len(set(names)) != count:
+            raise InputError(
+                f"outputs must be {count} different names, one for each output; got {names}."
+            )
+        return record if given is None else replace(record, names=names), names
+
+    def read_test(self, test: Any, record: Any) -> Any:
+        """The record of the rows to measure on."""
+        if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
+            raise InputError(
+                "test must be (y_test, forecast_test), with weight_test and groups_test behind them"
+                " where there are any."
+            )
+        y, forecast, weight, groups = (*test, None, None)[:4]
+        read = read_forecast(forecast, None, y, sample_weight=weight, groups=groups)
+        require_order(read.names, "test", record.names, "the forecast")
+        if read.forecast.shape[1:] != record.forecast.shape[1:]:
+            raise InputError(
+                f"test must have the outputs of the forecast, {record.forecast.shape[1:]}; got"
+                f" {read.forecast.shape[1:]}."
+            )
+        return read
+
+    def question(self, target: Any, record: Any, calibrators: Any) -> None:
+        """None, once nothing is asked for."""
+        super().question(target, record, calibrators)
+
+    def data(self, record: Any, names: Sequence[Any]) -> dict[str, Any]:
+        """With the outputs."""
+        form = type(record.forecast).__name__
+        return {**super().data(record, names), "outputs": names, "form": form}
+
+    def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
+        """All metrics, each with as many resamples as the rows allow."""
+        return [
+            Measure(m, _affordable(m, len(record), n_resamples), VIEWS.get(key, as_it_is), name)
+            for key, (name, m) in METRICS.items()
         ]
-    )
-    return [IntervalGap(*row) for row in numbers.tolist()]
+
+    def seen(self, record: Any, asked: Asked) -> Any:
+        """In the bins of the curve, and in those of the ENCE."""
+        return ForecastSeen.of(
+            [record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins})
+        )
+
+    def quality(self, seen: Any, calibration: Any) -> Any:
+        """What the rows are like."""
+        return quality(seen, calibration)
+
+    def cautions(self, seen: Any, found: Any) -> list[str]:
+        """Of errors and error bars."""
+        return cautions(found)
+
+    def vetoes(self, seen: Any, found: Any) -> list[str]:
+        """Of errors."""
+        return vetoes(found)
+
+    def chance(self, seen: Any, asked: Asked) -> Any:
+        """Of the ENCE and the interval calibration error."""
+        return chance_errors(seen, random_state=asked.random_state)
+
+    def against(
+        self, seen: Any, groups: Any, margin: float | None, after: bool, random_state: int
+    ) -> Miscalibration:
+        """What speaks against the forecasts."""
+        return miscalibration_of_forecasts(seen.rows, margin, random_state=random_state)
+
+    def verdict(
+        self,
+        scores: Any,
+        chance: Any,
+        quality: Any,
+        method: str,
+        evaluation: str,
+        evidence: Evidence,
+    ) -> Verdict:
+        """Of one output."""
+        return verdict(scores, chance, quality, method, evaluation, evidence)
+
+    def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
+        """Of all outputs."""
+        return overall(verdicts)
+
+    def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
+        """(count, 5) sums of weight, outcomes held by their intervals, error, its square, and
+        predicted variance.
+        """
+        return grouped_sums(
+            index,
+            count,
+            [_held(record), record.error, np.square(record.error), np.square(record.std)],
+            record.weight,
+        )
+
+    def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[IntervalGap]:
+        """Of error, std claimed and coverage."""
+        n, held, error, square, variance = sums.T
+        level = together(level, n)
+        lower, upper = wilson(held * worth(level), n * worth(level), level)
+        numbers = np.column_stack(
+            [
+                n,
+                np.sqrt(square / n),
+                np.sqrt(variance / n),
+                np.sqrt(square / variance),
+                error / n,
+                held / n,
+                CLAIMED - held / n,
+                CLAIMED - upper,
+                CLAIMED - lower,
+            ]
+        )
+        return [IntervalGap(*row) for row in numbers.tolist()]
+
+    def audited(self, record: Any) -> tuple[Any, str]:
+        """The forecasts."""
+        return record, "forecast"
+
+    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+        """Curves, and the worst regions."""
+        options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
+        regions = (self._regions(found, name, asked.level) for name in ("std", "mean"))
+        return Sections(found.both(lambda seen: curves(seen, **options)), *regions)
+
+    def _regions(self, found: Compared, name: str, level: float) -> list[Place]:
+        """By what was predicted before, of what is shown."""
+        counts = found.before.counts
+        cut, rows = (
+            getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0])),
+            found.shown.rows,
+        )
+        index = cut.index(getattr(found.before.rows, name))
+        return by_region(
+            cut,
+            self.gaps(
+                self.sums(rows, index, len(cut)),
+                level,
+                worth_of(rows, _held(rows), index, len(cut)),
+            ),
+        )
 
 
-def _seen(record, asked):
-    """In the bins of the curve, and in those of the ENCE."""
-    return ForecastSeen.of(
-        [record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins})
-    )
-
-
-def _against(
-    seen: ForecastSeen, groups: Any, margin: float | None, after: bool, random_state: int
-) -> Miscalibration:
-    return miscalibration_of_forecasts(seen.rows, margin, random_state=random_state)
-
-
-REGRESSION = Task(
-    domain=DOMAIN,
-    question=no_question,
-    audited="forecast",
-    n_bins=10,
-    resamples_all=False,
-    read=read_rows,
-    read_test=read_test,
-    data=_data,
-    measures=measures,
-    seen=_seen,
-    quality=quality,
-    cautions=lambda _, found: cautions(found),
-    chance=lambda seen, asked: chance_errors(seen, random_state=asked.random_state),
-    vetoes=lambda _, found: vetoes(found),
-    against=_against,
-    verdict=verdict,
-    overall=overall,
-    sums=_sums,
-    gaps=_gaps,
-    said=_held,
-    sections=_sections,
-)
+REGRESSION = ErrorBars()

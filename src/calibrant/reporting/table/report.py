@@ -18,6 +18,7 @@ from calibrant.labels import class_array
 from calibrant.predictions import Predictions
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
+from calibrant.reporting.report_table import Asked, Decisions
 from calibrant.reporting.summarise import part_of, summary_of
 from calibrant.reporting.summary import Method, Summary
 from calibrant.reporting.table.cells import (
@@ -29,7 +30,6 @@ from calibrant.reporting.table.cells import (
     rate_of,
 )
 from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
-from calibrant.reporting.task import Asked, Decisions
 from calibrant.scalings.constant import Identity
 from calibrant.wrap.one_vs_rest import OneVsRest
 
