@@ -35,14 +35,14 @@ MAPS = {
     "Beta, am": cb.Beta(parameters="am"),
     "Beta, ab": cb.Beta(parameters="ab"),
     "Isotonic": cb.Isotonic(),
-    "CenteredIsotonic": cb.CenteredIsotonic(),
+    "CenteredIsotonic": cb.maps.CenteredIsotonic(),
     "VennAbers": cb.VennAbers(),
     "VennAbers, 5 parts": cb.VennAbers(n_splits=5),
-    "Spline": cb.Spline(),
-    "NearIsotonic": cb.NearIsotonic(),
-    "BayesianBinning": cb.BayesianBinning(),
-    "ScalingBinning": cb.ScalingBinning(),
-    "HistogramBinning, mass": cb.HistogramBinning(strategy="mass"),
+    "Spline": cb.maps.Spline(),
+    "NearIsotonic": cb.maps.NearIsotonic(),
+    "BayesianBinning": cb.maps.BayesianBinning(),
+    "ScalingBinning": cb.maps.ScalingBinning(),
+    "HistogramBinning, mass": cb.maps.HistogramBinning(strategy="mass"),
 }
 #: The same method of a peer.
 PEERS = {

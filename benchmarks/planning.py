@@ -87,7 +87,7 @@ def optimism(repeats: int) -> None:
         fresh, happened = _rows(rng, FRESH)
         for world in range(repeats):
             X, y = _rows(rng, ROWS)
-            found = cb.validate(
+            found = cb.plan.validate(
                 model, X, y, n_resamples=40, n_outer=30, n_inner=3, random_state=world
             ).metrics
             truth = measure(
@@ -132,7 +132,7 @@ def closed(repeats: int) -> None:
             for _ in range(5 * repeats):
                 odds = rng.normal(-1.0, 1.3, rows)
                 hit = (rng.random(rows) < special.expit(truth(odds))).astype(int)
-                counts[cb.ClosedTest().fit(special.expit(odds), hit).chosen_] += 1
+                counts[cb.maps.ClosedTest().fit(special.expit(odds), hit).chosen_] += 1
             print(
                 f"{rows:5} rows, {name:16}"
                 f" {', '.join(f'{what} {n / (5 * repeats):.1%}' for what, n in counts.items())}"

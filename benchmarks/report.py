@@ -77,7 +77,12 @@ def error_bars(automatic):
     calibrator = (
         None
         if automatic
-        else [cb.StdScaling, cb.IntervalCalibration, cb.IsotonicVariance, cb.ConformalIntervals]
+        else [
+            cb.StdScaling,
+            cb.regression.IntervalCalibration,
+            cb.regression.IsotonicVariance,
+            cb.ConformalIntervals,
+        ]
     )
     return cb.report(
         data["y"][rest],

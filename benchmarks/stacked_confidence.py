@@ -29,17 +29,17 @@ from calibrant.metrics import log_loss
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 SIGNALS = {
-    "top probability": cb.TopProbability,
-    "margin": cb.Margin,
-    "margin of logits": lambda: cb.Margin(scale="logit"),
-    "entropy": cb.Entropy,
-    "label stability": cb.LabelStability,
+    "top probability": cb.signals.TopProbability,
+    "margin": cb.signals.Margin,
+    "margin of logits": lambda: cb.signals.Margin(scale="logit"),
+    "entropy": cb.signals.Entropy,
+    "label stability": cb.signals.LabelStability,
 }
 MAPS = {
     "isotonic": cb.Isotonic,
     "logistic": lambda: cb.Platt(scale="probability"),
     "logistic of logit": cb.Platt,
-    "spline": cb.Spline,
+    "spline": cb.maps.Spline,
 }
 STACK = "stacked"
 
@@ -81,9 +81,11 @@ def measure(fit, test):
     """{method: (log loss, AURC)} of the stack and of every signal with every map that takes it."""
     (P, y, given), (P_test, y_test, features) = fit, test
     right = (P_test.argmax(axis=1) == y_test).astype(np.float64)
-    stack = cb.StackedConfidence().fit(P, y, **given)
+    stack = cb.confidence.StackedConfidence().fit(P, y, **given)
     found = {STACK: scores(stack.predict_confidence(P_test, **features), right)}
-    for name, make in (SIGNALS | ({"separation": cb.FastSeparation} if given else {})).items():
+    for name, make in (
+        SIGNALS | ({"separation": cb.signals.FastSeparation} if given else {})
+    ).items():
         own, own_test = (given, features) if name == "separation" else ({}, {})
         for map_name, make_map in MAPS.items():
             if make().tags.domain == "real" and make_map().tags.domain == "unit":

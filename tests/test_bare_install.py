@@ -90,23 +90,21 @@ def test_the_main_job_needs_no_optional_library(tmp_path):
 
 def test_every_calibrator_fits_without_optional_libraries():
     out = _run("""
-        import inspect
         import numpy as np
         import calibrant as cb
+        from calibrant._support.registry import offered
 
         rng = np.random.default_rng(0)
         P = rng.dirichlet(np.ones(2), size=200)
         y = (rng.random(200) < P[:, 1]).astype(int)
         warnings.simplefilter("ignore")
         fitted = 0
-        for name in cb.__all__:
-            cls = getattr(cb, name)
-            if inspect.isclass(cls) and issubclass(cls, cb.Calibrator) and cls is not cb.Calibrator:
-                for example in cls._examples():
-                    if example.inputs == "probability" and not (example.tags.uses_features or example.tags.needs_reference):
-                        given = {"groups": y} if example.tags.uses_groups else {}
-                        example.fit(P, y, **given).predict_proba(P, **given)
-                        fitted += 1
+        for cls in offered(cb.contracts.Calibrator):
+            for example in cls._examples():
+                if example.inputs == "probability" and not (example.tags.uses_features or example.tags.needs_reference):
+                    given = {"groups": y} if example.tags.uses_groups else {}
+                    example.fit(P, y, **given).predict_proba(P, **given)
+                    fitted += 1
         assert fitted >= 3
         print("done")
         """)
@@ -179,13 +177,14 @@ def test_a_browsers_python_without_threads_processes_and_locks_does_the_main_job
             sys.modules[name] = None
         import calibrant as cb
         from calibrant import export, metrics
+        from calibrant.threads import get_threads, set_threads
 
-        cb.set_threads(4)
-        assert cb.get_threads() == 1
+        set_threads(4)
+        assert get_threads() == 1
         rng = np.random.default_rng(0)
         logits = 3.0 * rng.normal(size=(3_000, 4))
         y = (logits / 2.0 + rng.gumbel(size=logits.shape)).argmax(axis=1)
-        for kind in (cb.AutoCalibrator, cb.StructuredMatrixScaling, cb.OneVsRest, cb.ConfidenceCalibrator):
+        for kind in (cb.AutoCalibrator, cb.scalings.StructuredMatrixScaling, cb.OneVsRest, cb.ConfidenceCalibrator):
             cal = kind(inputs="logit")
             Q = cal.fit(logits, y).predict_proba(logits)
             assert metrics.log_loss(y, Q) < metrics.log_loss(y, logits, inputs="logit")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import calibrant as cb
-from calibrant import metrics
 from calibrant.contracts.metric import Metric
 
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
@@ -19,6 +18,20 @@ FACES = (
     "calibrant",
     "calibrant.frames",
     *sorted(f"calibrant.{p.parent.name}" for p in Path(cb.__file__).parent.glob("*/__init__.pyi")),
+)
+#: Faces whose every name has all sections: methods, metrics, displays and rules.
+METHODS = (
+    "confidence",
+    "decisions",
+    "displays",
+    "forecasts",
+    "maps",
+    "metrics",
+    "monitoring",
+    "regression",
+    "scalings",
+    "signals",
+    "wrap",
 )
 #: Public names beside which nothing stands that a newcomer should know, each with the reason.
 ALONE: dict[str, str] = {}
@@ -40,11 +53,15 @@ ORDER = (
 
 
 def _exported():
-    for face, module in ((cb, "calibrant"), (metrics, "calibrant.metrics")):
-        for name in face.__all__:
-            value = getattr(face, name)
+    """What the faces of methods and metrics offer, each thing once."""
+    found = {}
+    for face in ("calibrant", *(f"calibrant.{name}" for name in METHODS)):
+        module = importlib.import_module(face)
+        for name in module.__all__:
+            value = getattr(module, name)
             if not inspect.ismodule(value):
-                yield pytest.param(name, value, id=f"{module}.{name}")
+                found.setdefault(id(value), pytest.param(name, value, id=f"{face}.{name}"))
+    return list(found.values())
 
 
 def _offered():
@@ -60,10 +77,10 @@ def _offered():
 
 
 def _public(name, face):
-    """What a See Also in ``face`` names: ``face.name``, else ``calibrant.name`` (a name may have
-    dots); None where nothing public is.
+    """What a See Also in ``face`` names: ``face.name``, else the same of another face (a name may
+    have dots); None where nothing public is.
     """
-    for start in (face, "calibrant"):
+    for start in (face, *FACES):
         *modules, last = f"{start}.{name}".split(".")
         path = ".".join(modules)
         if path in FACES and last in importlib.import_module(path).__all__:
@@ -117,7 +134,7 @@ def test_it_names_its_parameters(name, value):
 @pytest.mark.parametrize(("name", "value"), list(_exported()))
 def test_methods_say_when_to_use_them(name, value):
     value = _subject(value)
-    kinds = (cb.Calibrator, cb.Map, cb.Signal, Metric)
+    kinds = (cb.contracts.Calibrator, cb.contracts.Map, cb.contracts.Signal, Metric)
     if name in TEMPLATES or not inspect.isclass(value) or not issubclass(value, kinds):
         return
     assert "Notes" in _sections(value.__doc__), f"{name}: Notes say when to use it and when not"
@@ -130,7 +147,10 @@ def test_its_example_is_collected_as_a_doctest(name, value):
     """
     value = _subject(value)
     if name in TEMPLATES or (
-        inspect.isclass(value) and not issubclass(value, (cb.Calibrator, cb.Map, cb.Signal, Metric))
+        inspect.isclass(value)
+        and not issubclass(
+            value, (cb.contracts.Calibrator, cb.contracts.Map, cb.contracts.Signal, Metric)
+        )
     ):
         return
     module = importlib.import_module(value.__module__)

@@ -135,7 +135,7 @@ OLD_PACKAGES = (
     "_kernels",
     "_support",
     "cli",
-    "compare",
+    "comparison",
     "confidence",
     "datasets",
     "displays",

@@ -8,6 +8,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
+from calibrant.labels import SoftLabels
 from calibrant.predictions import read
 from calibrant.testing.runs import all_calibrators, all_maps, all_metrics
 
@@ -51,12 +52,12 @@ def stacked(P, labels):
 
 def test_scores_by_hand():
     P, shares = [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]]
-    y = cb.SoftLabels(shares)
+    y = SoftLabels(shares)
     by_hand = -(0.5 * np.log([0.5, 0.3]).sum() + np.log([0.1, 0.8]) @ [0.25, 0.75]) / 2.0
     assert metrics.log_loss(y, P) == pytest.approx(by_hand, rel=1e-12)
     distance = np.square(np.array(P) - y.shares) + y.shares * (1.0 - y.shares)
     assert metrics.brier_score(y, P) == pytest.approx(distance.sum() / 2.0, rel=1e-12)
-    two = cb.SoftLabels([0.25, 1.0])
+    two = SoftLabels([0.25, 1.0])
     assert metrics.event_brier_score(two, [0.5, 0.9]) == pytest.approx(0.13, rel=1e-12)
     assert metrics.calibration_bias(two, [0.5, 0.9]) == pytest.approx(0.7 - 0.625, rel=1e-12)
     assert metrics.observed_expected_ratio(two, [0.5, 0.9]) == pytest.approx(1.25 / 1.4, rel=1e-12)
@@ -68,7 +69,7 @@ def test_values_are_those_of_all_raters_labels(metric):
     for n_classes in (2,) if metric.binary_only else (2, 3):
         P, labels, shares = rated(n_classes=n_classes)
         every, y, _ = stacked(P, labels)
-        soft = cb.SoftLabels(shares)
+        soft = SoftLabels(shares)
         assert metric(soft, P) == pytest.approx(metric(y, every), rel=1e-9)
         weight = np.random.default_rng(1).integers(0, 3, len(P)).astype(float)
         weighted = metric(y, every, sample_weight=np.repeat(weight, 4))
@@ -78,22 +79,22 @@ def test_values_are_those_of_all_raters_labels(metric):
 @pytest.mark.parametrize("metric", MEANS, ids=repr)
 def test_one_rater_has_the_interval_of_labels(metric):
     P, labels, shares = rated(n_raters=1, n_classes=2)
-    soft, hard = (metric.interval(y, P) for y in (cb.SoftLabels(shares), labels[:, 0]))
+    soft, hard = (metric.interval(y, P) for y in (SoftLabels(shares), labels[:, 0]))
     assert (soft.low, soft.high) == pytest.approx((hard.low, hard.high), rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", BINNED, ids=repr)
 def test_one_rater_has_nearly_the_interval_of_labels(metric):
     P, labels, shares = rated(n=1000, n_raters=1, n_classes=2)
-    soft, hard = (metric.interval(y, P) for y in (cb.SoftLabels(shares), labels[:, 0]))
-    assert metric(cb.SoftLabels(shares), P) == pytest.approx(metric(labels[:, 0], P), abs=1e-3)
+    soft, hard = (metric.interval(y, P) for y in (SoftLabels(shares), labels[:, 0]))
+    assert metric(SoftLabels(shares), P) == pytest.approx(metric(labels[:, 0], P), abs=1e-3)
     assert (soft.high - soft.low) == pytest.approx(hard.high - hard.low, rel=0.15)
 
 
 def test_the_observed_expected_ratio_of_one_rater_is_no_longer_that_of_the_base_rate():
     """The variance O/n (1 - O/n) of labels is too large where risks tell the events apart."""
     P, labels, shares = rated(n=1000, n_raters=1, n_classes=2)
-    soft, hard = (RATIO.interval(y, P) for y in (cb.SoftLabels(shares), labels[:, 0]))
+    soft, hard = (RATIO.interval(y, P) for y in (SoftLabels(shares), labels[:, 0]))
     rate, ratio = labels.mean(), soft.value
     told = np.mean(np.square(shares[:, 1] - ratio * P[:, 1])) / (rate * (1.0 - rate))
     widths = [np.log(found.high / found.low) for found in (soft, hard)]
@@ -106,32 +107,32 @@ def test_intervals_follow_the_agreement_of_the_raters_not_their_number():
     alone, all_alike = rng.binomial(10, p) / 10.0, (rng.random(2000) < p) * 1.0
     for metric in (metrics.log_loss, metrics.calibration_bias, RATIO, ECE):
         hard = metric.interval(all_alike.astype(int), p)
-        wide, narrow = (metric.interval(cb.SoftLabels(shares), p) for shares in (all_alike, alone))
+        wide, narrow = (metric.interval(SoftLabels(shares), p) for shares in (all_alike, alone))
         assert (wide.high - wide.low) == pytest.approx(hard.high - hard.low, rel=0.15)
         assert narrow.high - narrow.low < 0.5 * (hard.high - hard.low)
 
 
 def test_clusters_weights_states_groups_and_one_pass():
     P, _, shares = rated()
-    y, two = cb.SoftLabels(shares), np.r_[shares, shares]
+    y, two = SoftLabels(shares), np.r_[shares, shares]
     once = metrics.log_loss.interval(y, P)
     pairs = np.tile(np.arange(300), 2)
-    doubled = metrics.log_loss.interval(cb.SoftLabels(two), np.r_[P, P], cluster=pairs)
+    doubled = metrics.log_loss.interval(SoftLabels(two), np.r_[P, P], cluster=pairs)
     assert doubled.high - doubled.low == pytest.approx(once.high - once.low, rel=0.02)
     parts = slice(99), slice(99, None)
-    first, rest = (metrics.log_loss.state(cb.SoftLabels(shares[one]), P[one]) for one in parts)
+    first, rest = (metrics.log_loss.state(SoftLabels(shares[one]), P[one]) for one in parts)
     assert (first + rest).finalise() == pytest.approx(once.value, rel=1e-12)
     both = metrics.compute([metrics.log_loss, metrics.expected_calibration_error], y, P)
     alone = metrics.expected_calibration_error(y, P)
     assert both == {"log_loss": pytest.approx(once.value), "ece": alone}
     grouped = metrics.per_group(metrics.brier_score, y, P, np.arange(300) % 2)
-    each = [metrics.brier_score(cb.SoftLabels(shares[k::2]), P[k::2]) for k in (0, 1)]
+    each = [metrics.brier_score(SoftLabels(shares[k::2]), P[k::2]) for k in (0, 1)]
     assert grouped.value.tolist() == pytest.approx(each)
 
 
 def test_comparisons_know_more_than_of_one_rater_and_no_more_than_of_clustered_labels():
     P, labels, shares = rated(n=400)
-    soft = metrics.compare(cb.SoftLabels(shares), {"a": P, "b": np.full_like(P, 1.0 / 3.0)}).rows[0]
+    soft = metrics.compare(SoftLabels(shares), {"a": P, "b": np.full_like(P, 1.0 / 3.0)}).rows[0]
     one = metrics.compare(labels[:, 0], {"a": P, "b": np.full_like(P, 1.0 / 3.0)}).rows[0]
     every, y, row = stacked(P, labels)
     models = {"a": every, "b": np.full_like(every, 1.0 / 3.0)}
@@ -145,32 +146,32 @@ def test_reliability_curve_has_the_shares_and_their_variance():
     rng = np.random.default_rng(0)
     p = rng.beta(2, 3, 2000)
     shares, hit = rng.binomial(10, p) / 10.0, (rng.random(2000) < p).astype(int)
-    truths = cb.SoftLabels(shares), hit, cb.SoftLabels(hit * 1.0)
+    truths = SoftLabels(shares), hit, SoftLabels(hit * 1.0)
     curves = (metrics.reliability_curve(y, p, target="event", n_bins=5) for y in truths)
     soft, hard, one = curves
     assert soft.accuracy[1] == pytest.approx(shares[(p >= 0.2) & (p < 0.4)].mean(), rel=1e-12)
     assert ((soft.high - soft.low) < 0.6 * (hard.high - hard.low)).all()
     assert one.high - one.low == pytest.approx(hard.high - hard.low, rel=0.1)
     with pytest.raises(InputError, match="soft labels"):
-        metrics.reliability_curve(cb.SoftLabels(shares), p, band="consistency")
+        metrics.reliability_curve(SoftLabels(shares), p, band="consistency")
 
 
 def test_the_curve_can_be_drawn():
     pytest.importorskip("matplotlib")
     P, _, shares = rated(n_classes=2)
     for scale in ("linear", "logit"):
-        made = cb.ReliabilityDisplay.from_predictions(cb.SoftLabels(shares), P, scale=scale)
+        made = cb.displays.ReliabilityDisplay.from_predictions(SoftLabels(shares), P, scale=scale)
         assert made.curve.accuracy @ made.curve.n == pytest.approx(shares[:, 1].sum())
         made.figure_.clf()
     with pytest.raises(InputError, match="got soft labels"):
-        cb.ReliabilityDisplay.from_predictions(cb.SoftLabels(shares), P, smooth="loess")
+        cb.displays.ReliabilityDisplay.from_predictions(SoftLabels(shares), P, smooth="loess")
 
 
 @pytest.mark.parametrize("metric", [*MEANS, RATIO], ids=repr)
 def test_weights_of_sampling_widen_the_interval(metric):
     P, _, shares = rated(n=1000, n_classes=2)
     weight = np.random.default_rng(0).lognormal(0.0, 1.0, 1000)
-    y, given = cb.SoftLabels(shares), {"sample_weight": weight, "weight_kind": "sampling"}
+    y, given = SoftLabels(shares), {"sample_weight": weight, "weight_kind": "sampling"}
     plain, found = metric.interval(y, P), metric.interval(y, P, **given)
     ones = metric.interval(y, P, sample_weight=np.full(1000, 0.5), weight_kind="sampling")
     # The design effect of such weights is e.
@@ -180,7 +181,7 @@ def test_weights_of_sampling_widen_the_interval(metric):
 
 def test_bins_without_variance_keep_a_width():
     for share in (0.0, 0.3, 1.0):
-        y, p = cb.SoftLabels([share] * 5), np.linspace(0.3, 0.5, 5)
+        y, p = SoftLabels([share] * 5), np.linspace(0.3, 0.5, 5)
         curve = metrics.reliability_curve(y, p, target="event")
         assert (curve.high - curve.low > 0.1).all()
         for metric in (RATIO, metrics.calibration_bias, ECE):
@@ -194,7 +195,7 @@ def test_bins_without_variance_keep_a_width():
 def test_fits_are_those_of_all_raters_labels(calibrator, n_classes):
     P, labels, shares = rated(n=600, n_classes=n_classes)
     every, y, _ = stacked(P, labels)
-    soft = clone(calibrator).fit(P, cb.SoftLabels(shares))
+    soft = clone(calibrator).fit(P, SoftLabels(shares))
     hard = clone(calibrator).fit(every, y, sample_weight=np.full(len(y), 0.25))
     assert np.abs(soft.predict_proba(P) - hard.predict_proba(P)).max() < 1e-6
 
@@ -204,7 +205,7 @@ def test_maps_are_those_of_all_raters_labels(map):
     P, labels, shares = rated(n=600, n_classes=2)
     every, y, _ = stacked(P[:, 1], labels)
     weight = np.random.default_rng(1).integers(0, 3, 600).astype(float)
-    soft = clone(map).fit(P[:, 1], cb.SoftLabels(shares[:, 1]), sample_weight=weight)
+    soft = clone(map).fit(P[:, 1], SoftLabels(shares[:, 1]), sample_weight=weight)
     hard = clone(map).fit(every, y, sample_weight=np.repeat(weight, 4) / 4.0)
     assert soft.n_fit_ == pytest.approx(weight.sum())
     assert np.abs(soft.predict(P[:, 1]) - hard.predict(P[:, 1])).max() < 1e-6
@@ -214,7 +215,7 @@ def test_every_part_takes_them_or_refuses_them():
     P, _, shares = rated(n=200, n_classes=2)
     for part in [*all_calibrators(), *all_maps()]:
         column = slice(None) if isinstance(part, Calibrator) else 1
-        given = P[:, column], cb.SoftLabels(shares[:, column])
+        given = P[:, column], SoftLabels(shares[:, column])
         if part.tags.soft_labels:
             assert part.fit(*given).status_
         else:
@@ -224,7 +225,7 @@ def test_every_part_takes_them_or_refuses_them():
 
 def test_every_metric_takes_them_or_refuses_them():
     P, labels, _ = rated(n=200, n_raters=1, n_classes=2)
-    y = cb.SoftLabels((labels == np.arange(2)) * 1.0)
+    y = SoftLabels((labels == np.arange(2)) * 1.0)
     for metric in all_metrics():
         if metric.soft_labels:
             assert metric(y, P) == pytest.approx(metric(labels[:, 0], P), abs=0.01)
@@ -235,12 +236,12 @@ def test_every_metric_takes_them_or_refuses_them():
 
 def test_what_is_chosen_by_folds_keeps_a_row_together():
     P, labels, shares = rated(n=600)
-    single, row = read(P, cb.SoftLabels(shares), soft=True).one_label_each()
+    single, row = read(P, SoftLabels(shares), soft=True).one_label_each()
     assert single.cluster.tolist() == row.tolist()
     assert np.bincount(row, single.weights) == pytest.approx(np.ones(600))
     every, y, rows = stacked(P, labels)
     weight = np.full(len(y), 0.25)
-    soft = cb.AutoCalibrator().fit(P, cb.SoftLabels(shares))
+    soft = cb.AutoCalibrator().fit(P, SoftLabels(shares))
     hard = cb.AutoCalibrator().fit(every, y, sample_weight=weight, cluster=rows)
     assert soft.n_fit_ == pytest.approx(600.0)
     assert soft.score_ == pytest.approx(hard.score_, abs=0.002)
@@ -257,7 +258,7 @@ def test_the_temperature_of_few_raters_is_that_of_many_labels():
     many = cb.TemperatureScaling().fit(bold, (rng.random(40_000) < p).astype(int)).temperature_
     few = slice(2000)
     for m in (1, 3, 10):
-        y = cb.SoftLabels(rng.binomial(m, p[few]) / m)
+        y = SoftLabels(rng.binomial(m, p[few]) / m)
         # Four standard errors of the slope, about .07 for one rater.
         found = cb.TemperatureScaling().fit(bold[few], y).temperature_
         assert found == pytest.approx(many, abs=0.5 / np.sqrt(m))
@@ -269,7 +270,7 @@ def test_debiased_errors_take_off_the_noise_of_the_raters_and_no_more(n_raters):
     metric = metrics.debiased_calibration_error.with_options(target="event")
     for _ in range(50):
         p = rng.beta(2, 3, 500)
-        y = cb.SoftLabels(rng.binomial(n_raters, p) / n_raters)
+        y = SoftLabels(rng.binomial(n_raters, p) / n_raters)
         plain.append(ECE(y, p, norm=2))
         debiased.append(metric(y, p))
         off.append(metric(y, np.clip(p + 0.05, 0.0, 1.0)))
@@ -303,7 +304,7 @@ def test_what_needs_outcomes_refuses_in_one_sentence(name):
     p = np.random.default_rng(0).random(40)
     said = r"takes one label a row; got soft labels .*; pass the label of one rater a row"
     with pytest.raises(InputError, match=said) as caught:
-        REFUSED[name](cb.SoftLabels(p), p)
+        REFUSED[name](SoftLabels(p), p)
     assert str(caught.value).count(". ") == 0
 
 
@@ -318,11 +319,11 @@ def test_shares_that_are_none_are_refused():
         (["a"], "shares must hold numbers"),
     ]:
         with pytest.raises(InputError, match=said):
-            cb.SoftLabels(shares)
+            SoftLabels(shares)
     with pytest.raises(InputError, match=r"must be \(3, 2\), as the predictions are; got \(2, 2\)"):
-        metrics.log_loss(cb.SoftLabels([0.5, 0.5]), [0.1, 0.2, 0.3])
+        metrics.log_loss(SoftLabels([0.5, 0.5]), [0.1, 0.2, 0.3])
     with pytest.raises(InputError, match=r"got \(2, 2\)"):
-        cb.Platt().fit([0.1, 0.2, 0.3], cb.SoftLabels([0.5, 0.5]))
+        cb.Platt().fit([0.1, 0.2, 0.3], SoftLabels([0.5, 0.5]))
 
 
 def test_plain_fractions_are_refused_with_the_remedy():
@@ -337,8 +338,8 @@ def test_named_columns_are_matched():
     P = pd.DataFrame([[0.9, 0.1], [0.4, 0.6]], columns=["cat", "dog"])
     shares = pd.DataFrame([[0.0, 1.0], [0.5, 0.5]], columns=["dog", "cat"])
     by_hand = -(np.log(0.9) + 0.5 * np.log(0.4) + 0.5 * np.log(0.6)) / 2.0
-    assert metrics.log_loss(cb.SoftLabels(shares), P) == pytest.approx(by_hand, rel=1e-12)
-    cal = cb.TemperatureScaling(classes=["cat", "dog"]).fit(P.to_numpy(), cb.SoftLabels(shares))
+    assert metrics.log_loss(SoftLabels(shares), P) == pytest.approx(by_hand, rel=1e-12)
+    cal = cb.TemperatureScaling(classes=["cat", "dog"]).fit(P.to_numpy(), SoftLabels(shares))
     assert cal.classes_.tolist() == ["cat", "dog"]
     with pytest.raises(InputError, match="must be named by the classes"):
-        metrics.log_loss(cb.SoftLabels(shares.rename(columns={"dog": "bird"})), P)
+        metrics.log_loss(SoftLabels(shares.rename(columns={"dog": "bird"})), P)

@@ -21,6 +21,7 @@ ORDER = (
     "_exports",
     "_version",
     "errors",
+    "threads",
     "_kernels",
     "arrays",
     "labels",
@@ -49,7 +50,7 @@ ORDER = (
     "frames",
     "monitoring",
     "audits",
-    "compare",
+    "comparison",
     "displays",
     "reporting",
     "export",
@@ -191,7 +192,7 @@ def _own(folder: str, item: _Import) -> str | None:
         )
     if folder == target:
         return None
-    if folder == "_kernels":
+    if folder == "_kernels" and target != "threads":
         return (
             f"_kernels imports {item.module}; kernels are arithmetic on clean arrays and see NumPy"
             " and SciPy only."

@@ -29,6 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.frames import apply
 from calibrant.testing import all_calibrators, all_metrics, all_regression_calibrators
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -379,7 +380,7 @@ def tables() -> None:
         tried(
             "tables/apply",
             lambda: (
-                pd.read_parquet(cb.frames.apply(fitted, both, path, probabilities=["p_0", "p_1"]))
+                pd.read_parquet(apply(fitted, both, path, probabilities=["p_0", "p_1"]))
                 .select_dtypes("number")
                 .to_numpy()
             ),

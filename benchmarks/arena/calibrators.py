@@ -74,16 +74,15 @@ def discovered():
     that takes scores in [0, 1].
     """
     import calibrant as cb
+    from calibrant._support.registry import offered
 
     methods = []
-    for name in cb.__all__:
-        cls = getattr(cb, name)
-        if not inspect.isclass(cls) or inspect.isabstract(cls):
-            continue
-        if issubclass(cls, cb.Map):
+    for cls in (*offered(cb.contracts.Calibrator), *offered(cb.contracts.Map)):
+        name = cls.__name__
+        if issubclass(cls, cb.contracts.Map):
             name, make, made_of = f"OneVsRest({name})", _one_vs_rest(cls), (cb.OneVsRest, cls)
         elif (
-            issubclass(cls, cb.Calibrator)
+            issubclass(cls, cb.contracts.Calibrator)
             and not cls().tags.uses_features
             and cls().tags.output != "distribution"
         ):

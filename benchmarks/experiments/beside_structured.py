@@ -19,8 +19,8 @@ SIZES = (250, 1_000)
 MOST_CLASSES, MOST_TEST = 100, 5_000
 REFERENCES = {
     "temperature scaling": cb.TemperatureScaling,
-    "structured matrix scaling": cb.StructuredMatrixScaling,
-    "ensemble matrix scaling": cb.EnsembleMatrixScaling,
+    "structured matrix scaling": cb.scalings.StructuredMatrixScaling,
+    "ensemble matrix scaling": cb.scalings.EnsembleMatrixScaling,
     "automatic choice": cb.AutoCalibrator,
 }
 #: A run is won or lost where the difference is this many paired standard errors.

@@ -104,7 +104,7 @@ def table(network):
     return json.dumps(layers) + "\n"
 
 
-METHODS = {"network's average of scalings": cb.PretrainedAverage}
+METHODS = {"network's average of scalings": cb.scalings.PretrainedAverage}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -89,7 +89,9 @@ def _hats(x, knots):
 
 METHODS = {
     "temperature by margin": MarginTemperature,
-    "temperature by margin after SMS": lambda: MarginTemperature(cb.StructuredMatrixScaling),
+    "temperature by margin after SMS": lambda: MarginTemperature(
+        cb.scalings.StructuredMatrixScaling
+    ),
 }
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ class SimplexProximity:
         fold, Q = np.random.default_rng(0).permutation(len(y)) % FOLDS, np.empty(P.shape)
         for k in range(FOLDS):
             Q[fold == k] = (
-                cb.StructuredMatrixScaling()
+                cb.scalings.StructuredMatrixScaling()
                 .fit(P[fold != k], y[fold != k])
                 .predict_proba(P[fold == k])
             )
-        self.first_ = cb.StructuredMatrixScaling().fit(P, y)
+        self.first_ = cb.scalings.StructuredMatrixScaling().fit(P, y)
         self.roots_, self.errors_ = np.sqrt(Q), np.eye(P.shape[1])[y] - Q
         far, best = _squared_distances(self.roots_, self.roots_), np.inf
         middle = np.median(far[~np.eye(len(y), dtype=bool)])

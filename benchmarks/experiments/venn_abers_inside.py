@@ -44,8 +44,8 @@ class TopThroughVennAbers:
 
 
 METHODS = {
-    "Venn-Abers inside IOP": lambda: TopThroughVennAbers(cb.IntraOrderPreserving),
-    "Venn-Abers after SMS": lambda: TopThroughVennAbers(cb.StructuredMatrixScaling),
+    "Venn-Abers inside IOP": lambda: TopThroughVennAbers(cb.scalings.IntraOrderPreserving),
+    "Venn-Abers after SMS": lambda: TopThroughVennAbers(cb.scalings.StructuredMatrixScaling),
 }
 
 if __name__ == "__main__":

@@ -121,4 +121,6 @@ def _refused(n: int, method: Any, seed: int) -> bool:
 def _none(n_starts: int, seed: int) -> bool:
     rng = np.random.default_rng(seed)
     losses = rng.random((150, 6)) < np.array([0.2, 0.1, 0.005, 0.005, 0.2, 0.4])
-    return not len(cb.certified_settings(losses.astype(float), 0.05, n_starts=n_starts).settings)
+    return not len(
+        cb.decisions.certified_settings(losses.astype(float), 0.05, n_starts=n_starts).settings
+    )

@@ -78,19 +78,19 @@ CASES = {
 
 def ours(mean, cov, y, rows):
     """(method, means and covariances of the new rows, CPU seconds)."""
-    said = cb.JointNormalForecast(mean, cov)
+    said = cb.forecasts.JointNormalForecast(mean, cov)
     old, new = said.take(slice(rows)), said.take(slice(rows, None))
     yield "as said", (new.mean, new.cov), 0.0
     for factors in ("one", "directions", "full"):
         start = time.process_time()
-        found = cb.CovarianceScaling(factors).fit(old, y[:rows]).predict(new)
+        found = cb.regression.CovarianceScaling(factors).fit(old, y[:rows]).predict(new)
         yield f"CovarianceScaling {factors}", (found.mean, found.cov), time.process_time() - start
 
 
 def judged(forecast, y):
     """(NLL an output, energy score, coverage of 90 % ellipses); nan where a covariance is none."""
     try:
-        joint = cb.JointNormalForecast(*forecast)
+        joint = cb.forecasts.JointNormalForecast(*forecast)
     except cb.errors.InputError:
         return np.full(3, np.nan)
     return np.array(

@@ -13,21 +13,23 @@ from calibrant.errors import SparseDataWarning
 
 #: Name: (which forecast, the method).
 METHODS: dict[str, tuple[str, Any]] = {
-    "forest as it is": ("std", cb.ForecastIdentity()),
-    "IntervalCalibration": ("std", cb.IntervalCalibration()),
+    "forest as it is": ("std", cb.regression.ForecastIdentity()),
+    "IntervalCalibration": ("std", cb.regression.IntervalCalibration()),
     "absolute": ("std", cb.ConformalIntervals(score="absolute")),
     "scaled": ("std", cb.ConformalIntervals()),
     "scaled, ends of their own": ("std", cb.ConformalIntervals(symmetric=False)),
     "scaled, after isotonic variance": (
         "std",
-        cb.ConformalIntervals(calibrator=cb.IsotonicVariance()),
+        cb.ConformalIntervals(calibrator=cb.regression.IsotonicVariance()),
     ),
     "distributional, after quantile recalibration": (
         "std",
-        cb.ConformalIntervals(score="distributional", calibrator=cb.QuantileRecalibration()),
+        cb.ConformalIntervals(
+            score="distributional", calibrator=cb.regression.QuantileRecalibration()
+        ),
     ),
-    "Mondrian by std": ("std", cb.MondrianIntervals()),
-    "quantiles as they are": ("quantiles", cb.ForecastIdentity()),
+    "Mondrian by std": ("std", cb.regression.MondrianIntervals()),
+    "quantiles as they are": ("quantiles", cb.regression.ForecastIdentity()),
     "quantile (CQR)": ("quantiles", cb.ConformalIntervals(score="quantile", levels=LEVELS)),
     "quantile (CQR), ends of their own": (
         "quantiles",

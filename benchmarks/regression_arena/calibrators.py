@@ -2,8 +2,6 @@
 the arena.
 """
 
-import inspect
-
 import numpy as np
 from benchmarks.arena.calibrators import Method, code_of
 from benchmarks.regression_arena import answers
@@ -53,16 +51,11 @@ def discovered():
     among them.
     """
     import calibrant as cb
+    from calibrant._support.registry import offered
 
     methods = []
-    for name in cb.__all__:
-        cls = getattr(cb, name)
-        if (
-            not inspect.isclass(cls)
-            or inspect.isabstract(cls)
-            or not issubclass(cls, cb.RegressionCalibrator)
-        ):
-            continue
+    for cls in offered(cb.contracts.RegressionCalibrator):
+        name = cls.__name__
         for options in ({}, *VARIANTS.get(name, ())):
             label = f"{name}({next(iter(options.values()))})" if options else name
             methods.append(Method(label, _maker(cls, options), code=code_of(cls)))

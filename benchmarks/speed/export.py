@@ -24,58 +24,58 @@ import numpy as np
 
 import calibrant as cb
 from calibrant import export
-from calibrant.compare.given import shown_name
+from calibrant.comparison.given import shown_name
 from calibrant.contracts.compiled import Compiled
 from calibrant.export.subject import QUANTILES
 
 CLASSES, ROWS = 4, 2_000
 METHODS = [
     cb.TemperatureScaling(),
-    cb.EnsembleTemperature(),
-    cb.CategoryTemperature(),
-    cb.AwardTemperature(),
+    cb.scalings.EnsembleTemperature(),
+    cb.scalings.CategoryTemperature(),
+    cb.scalings.AwardTemperature(),
     cb.VectorScaling(),
-    cb.MatrixScaling(),
-    cb.StructuredVectorScaling(),
-    cb.StructuredMatrixScaling(),
-    cb.DirichletCalibration(),
-    cb.EnsembleMatrixScaling(),
-    cb.IntraOrderPreserving(),
-    cb.IsotonicOneVsRest(),
-    cb.IsotonicPreserving(),
+    cb.scalings.MatrixScaling(),
+    cb.scalings.StructuredVectorScaling(),
+    cb.scalings.StructuredMatrixScaling(),
+    cb.scalings.DirichletCalibration(),
+    cb.scalings.EnsembleMatrixScaling(),
+    cb.scalings.IntraOrderPreserving(),
+    cb.scalings.IsotonicOneVsRest(),
+    cb.scalings.IsotonicPreserving(),
     cb.GaussianProcessCalibration(monotone=True),
     *(
         cb.OneVsRest(m)
         for m in (
             cb.Isotonic(),
-            cb.CenteredIsotonic(),
+            cb.maps.CenteredIsotonic(),
             cb.Beta(),
             cb.Platt(),
-            cb.Spline(),
+            cb.maps.Spline(),
             cb.VennAbers(),
         )
     ),
-    cb.OneVsRest(cb.HistogramBinning()),
-    cb.OneVsRest(cb.QuadraticScaling()),
+    cb.OneVsRest(cb.maps.HistogramBinning()),
+    cb.OneVsRest(cb.maps.QuadraticScaling()),
     cb.ConfidenceCalibrator(),
     cb.AutoCalibrator(),
 ]
 ERROR_BARS = [
     cb.StdScaling(),
-    cb.IsotonicVariance(),
-    cb.VarianceBinning(),
-    cb.GaussianProcessScale(),
-    cb.QuantileRecalibration(),
-    cb.IntervalCalibration(),
+    cb.regression.IsotonicVariance(),
+    cb.regression.VarianceBinning(),
+    cb.regression.GaussianProcessScale(),
+    cb.regression.QuantileRecalibration(),
+    cb.regression.IntervalCalibration(),
     cb.ConformalIntervals(),
-    cb.MondrianIntervals(),
-    cb.DistributionRecalibration(),
+    cb.regression.MondrianIntervals(),
+    cb.regression.DistributionRecalibration(),
     cb.AutoRegressionCalibrator(),
 ]
 OF_LOGITS = [
     cb.TemperatureScaling(inputs="logit"),
     cb.VectorScaling(inputs="logit"),
-    cb.MatrixScaling(inputs="logit"),
+    cb.scalings.MatrixScaling(inputs="logit"),
 ]
 #: What a row of each kind is; of forecasts the same of means and errors.
 KINDS = {
@@ -110,7 +110,7 @@ class Case:
 
     def predicted(self, rows: np.ndarray) -> np.ndarray:
         """What it says here of the rows."""
-        if isinstance(self.fitted, cb.RegressionCalibrator):
+        if isinstance(self.fitted, cb.contracts.RegressionCalibrator):
             made = self.fitted.predict(*rows.T)
             return np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
         return self.fitted.predict_proba(rows[:, :CLASSES], groups=self.groups)

@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 import calibrant as cb
+from calibrant.threads import set_threads
 
 ROWS, REPEATS, MOST = 1_000, 3, 1.0
 
@@ -23,7 +24,7 @@ def rows(n_classes):
 
 
 def main():
-    cb.set_threads(1)
+    set_threads(1)
     slow = False
     for n_classes in (10, 100, 1000):
         logits, y = rows(n_classes)

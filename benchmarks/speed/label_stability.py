@@ -60,7 +60,7 @@ def measure(n, n_classes):
         "Hoki, Gaussian noise": lambda: cb.HokiCalibrator(inputs="logit").fit(logits, y),
         "Hoki, uniform noise": (
             lambda: cb.HokiCalibrator(
-                signal=cb.LabelStability(noise="uniform"), inputs="logit"
+                signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"
             ).fit(logits, y)
         ),
         "temperature, calibrant": lambda: cb.TemperatureScaling(inputs="logit").fit(logits, y),

@@ -25,6 +25,7 @@ import calibrant as cb
 from calibrant._kernels.separation import min_max
 from calibrant.neighbors.brute import BruteIndex, split
 from calibrant.neighbors.exact import ExactIndex
+from calibrant.threads import set_threads
 
 TRAIN, CLASSES = 42_000, 10
 SINGLES, PAIRS, BRUTE_PAIRS, ZONES = 100, 200, 2, 30
@@ -102,7 +103,7 @@ def off_all_pairs(X, y, queries, group):
     """
     wide, P, errors = X.astype(np.float64), np.eye(CLASSES), []
     ways = {
-        how: cb.PairwiseSeparation(how).fit(P, X=queries[:CLASSES], reference=(X, y))
+        how: cb.signals.PairwiseSeparation(how).fit(P, X=queries[:CLASSES], reference=(X, y))
         for how in ("min-max", "max-min")
     }
     for i in range(BRUTE_PAIRS):
@@ -189,9 +190,9 @@ def pairwise(X, y, queries, group):
     )
     P, wrong = np.eye(CLASSES)[group], np.eye(CLASSES)[(group + 1) % CLASSES]
     for name, signal in (
-        ("min-max", cb.PairwiseSeparation()),
-        ("max-min", cb.PairwiseSeparation("max-min")),
-        ("zone", cb.MaximalZone()),
+        ("min-max", cb.signals.PairwiseSeparation()),
+        ("max-min", cb.signals.PairwiseSeparation("max-min")),
+        ("zone", cb.signals.MaximalZone()),
     ):
         signal.fit(P[:1], group[:1], X=queries[:1], reference=(X, y))
         times = [
@@ -257,7 +258,7 @@ def main():
     parser.add_argument("--indexes", action="store_true", help="faiss too")
     parser.add_argument("--metrics", action="store_true", help="L1 and L-infinity too")
     options = parser.parse_args()
-    cb.set_threads(1)
+    set_threads(1)
     X, y, _, _ = load("mnist")
     order = np.random.default_rng(0).permutation(len(y))
     train, test = order[:TRAIN], order[TRAIN : TRAIN + max(options.queries, PAIRS)]

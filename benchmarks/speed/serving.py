@@ -26,12 +26,12 @@ def table(n_classes):
     P, y = outputs(n_classes)
     parts = [
         cb.TemperatureScaling(),
-        cb.StructuredVectorScaling(),
-        cb.StructuredMatrixScaling(),
+        cb.scalings.StructuredVectorScaling(),
+        cb.scalings.StructuredMatrixScaling(),
         cb.OneVsRest(cb.Isotonic()),
         cb.OneVsRest(cb.Beta()),
-        cb.IsotonicOneVsRest(),
-        cb.EnsembleMatrixScaling(),
+        cb.scalings.IsotonicOneVsRest(),
+        cb.scalings.EnsembleMatrixScaling(),
         cb.AutoCalibrator(),
     ]
     head = f"{n_classes} classes{'':24} one row: compiled / predict_proba, us   target"

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 import calibrant as cb
+from calibrant.threads import set_threads
 
 REPEATS = 5
 ROWS = 5_000
-OURS = {"svs": cb.StructuredVectorScaling, "sms": cb.StructuredMatrixScaling}
+OURS = {"svs": cb.scalings.StructuredVectorScaling, "sms": cb.scalings.StructuredMatrixScaling}
 
 
 def rows():
@@ -74,7 +75,7 @@ def timed(make, P, y):
 
 def main():
     """Print CPU times and log losses; exit 1 when a method of ours takes longer than the peer's."""
-    cb.set_threads(1)  # one thread each: CPU seconds then compare like with like
+    set_threads(1)  # one thread each: CPU seconds then compare like with like
     P, y, test_P, test_y = rows()
     make_peer = peer_maker()
     slower = False

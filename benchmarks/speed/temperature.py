@@ -13,6 +13,7 @@ from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
 import calibrant as cb
 from calibrant.metrics import log_loss
+from calibrant.threads import get_threads
 
 REPEATS = 3
 ALLOWED_SHARE = 0.2
@@ -87,7 +88,7 @@ def main():
     )
     part = slice(0, 5_000)
     print(
-        f"{logits.shape[0]:,} x {n_classes:,} float32 logits, best of {REPEATS}, {cb.get_threads()}"
+        f"{logits.shape[0]:,} x {n_classes:,} float32 logits, best of {REPEATS}, {get_threads()}"
         " thread(s)"
     )
     print(f"{'':14s}{'CPU s':>8s}{'wall s':>8s}{'log loss':>10s}")

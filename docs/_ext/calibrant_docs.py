@@ -51,25 +51,39 @@ GROUPS = {
 }
 
 
+#: What offers names, in the order a reader meets them: a name is described at its first.
+FACES = (
+    "calibrant",
+    "calibrant.metrics",
+    *(
+        f"calibrant.{package}"
+        for package in (
+            *("scalings", "maps", "confidence", "signals", "wrap", "regression", "forecasts"),
+            *("decisions", "frames", "monitoring", "plan", "displays", "export", "adapters"),
+            *("contracts", "testing", "datasets", "errors", "labels", "threads"),
+        )
+    ),
+    "calibrant.reporting.report",
+)
+#: Modules of which only these names are public.
+ALONE = {
+    "calibrant.labels": ("SoftLabels",),
+    "calibrant.threads.threads": ("get_threads", "set_threads", "threads"),
+    "calibrant.reporting.report": ("Report",),
+}
+
+
 def exported():
-    """(public path, name, value) of everything exported, modules and tables of constants left
-    out.
+    """(public path, name, value) of everything exported, each once; modules and tables of
+    constants are left out.
     """
-    for face, path in (
-        (cb, "calibrant"),
-        (cb.metrics, "calibrant.metrics"),
-        (cb.frames, "calibrant.frames"),
-        (cb.contracts, "calibrant.contracts"),
-        (cb.export, "calibrant.export"),
-        (cb.adapters, "calibrant.adapters"),
-        (cb.datasets, "calibrant.datasets"),
-        (cb.plan, "calibrant.plan"),
-        (cb.testing, "calibrant.testing"),
-        (cb.errors, "calibrant.errors"),
-    ):
-        for name in face.__all__:
+    seen = set()
+    for path in FACES:
+        face = importlib.import_module(path)
+        for name in ALONE.get(path, getattr(face, "__all__", ())):
             value = getattr(face, name)
-            if callable(value) and not (face in (cb.frames, cb.contracts) and name in cb.__all__):
+            if callable(value) and id(value) not in seen:
+                seen.add(id(value))
                 yield path, name, value
     yield from options(neighbors)
 
@@ -244,7 +258,12 @@ def lead_to_page(app, env, node, contnode):
 
 def has_card(value):
     """Whether it is a method: a calibrator, map or signal, or a rule that carries a guarantee."""
-    kinds = (cb.Calibrator, cb.RegressionCalibrator, cb.Map, cb.Signal)
+    kinds = (
+        cb.contracts.Calibrator,
+        cb.contracts.RegressionCalibrator,
+        cb.contracts.Map,
+        cb.contracts.Signal,
+    )
     return (
         inspect.isclass(value)
         and not inspect.isabstract(value)
@@ -281,14 +300,14 @@ def _facts(value):
             "Proper": _yes(value.proper),
             "Adds up": _yes(value._examples()[0].mergeable),
         }
-    if isinstance(value, type) and issubclass(value, cb.Map):
+    if isinstance(value, type) and issubclass(value, cb.contracts.Map):
         tags = tags_of(value)
         return {
             "Scores": "in [0, 1]" if tags.domain == "unit" else "any",
             "Monotone": _yes(tags.monotone),
             "Random": _yes(tags.random),
         }
-    if isinstance(value, type) and issubclass(value, cb.Signal):
+    if isinstance(value, type) and issubclass(value, cb.contracts.Signal):
         tags = tags_of(value)
         return {
             "Scores": "in [0, 1]" if tags.domain == "unit" else "any",

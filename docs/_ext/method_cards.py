@@ -133,7 +133,7 @@ class Cards(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
     def _belongs(self, value):
-        forecasts = has_card(value) and issubclass(value, cb.RegressionCalibrator)
+        forecasts = has_card(value) and issubclass(value, cb.contracts.RegressionCalibrator)
         return (
             has_card(value)
             and folder(value) in self.arguments[0].split()

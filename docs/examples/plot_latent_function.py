@@ -28,7 +28,7 @@ fit, test = np.arange(len(y_rest)) % 2 == 0, np.arange(len(y_rest)) % 2 == 1
 logits = np.log(P)
 
 cal = cb.GaussianProcessCalibration(inputs="logit", monotone=True).fit(logits[fit], y_rest[fit])
-cb.LatentFunctionDisplay.from_calibrator(cal, logits[fit], name="Naive Bayes on digits")
+cb.displays.LatentFunctionDisplay.from_calibrator(cal, logits[fit], name="Naive Bayes on digits")
 plt.show()
 
 # %% The function is flatter than the model's: differences between log probabilities count for less,

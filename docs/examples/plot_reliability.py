@@ -39,10 +39,10 @@ print(f"temperature {cal.temperature_:.3f}")
 # predictions stand behind each point.
 
 left, right = plt.figure(figsize=(9, 5)).subplots(1, 2)
-cb.ReliabilityDisplay.from_predictions(
+cb.displays.ReliabilityDisplay.from_predictions(
     y_test, P_test, n_bins=10, ax=left, name="As the forest says it"
 )
-cb.ReliabilityDisplay.from_predictions(y_test, Q, n_bins=10, ax=right, name="Calibrated")
+cb.displays.ReliabilityDisplay.from_predictions(y_test, Q, n_bins=10, ax=right, name="Calibrated")
 plt.show()
 
 # %%

@@ -9,8 +9,8 @@ import calibrant as cb
 from calibrant.contracts import MapTags, MeanMetric, SignalTags, Tags
 
 
-@cb.register
-class TowardsRates(cb.Calibrator):
+@cb.contracts.register
+class TowardsRates(cb.contracts.Calibrator):
     """Probabilities mixed with the class rates, (1 - a) P + a r, by the a in [0, 0.99] of least
     log loss.
     """
@@ -37,8 +37,8 @@ class TowardsRates(cb.Calibrator):
         return (1.0 - self.share_) * record.probabilities + self.share_ * self.rates_
 
 
-@cb.register
-class Rate(cb.Map):
+@cb.contracts.register
+class Rate(cb.contracts.Map):
     """The share of right answers, whatever the score."""
 
     tags: ClassVar[MapTags] = MapTags(monotone=True, label="rate")
@@ -50,8 +50,8 @@ class Rate(cb.Map):
         return np.full(len(score), self.rate_)
 
 
-@cb.register
-class Lead(cb.Signal):
+@cb.contracts.register
+class Lead(cb.contracts.Signal):
     """How far the first class is ahead of the second, 1 - P(second) / P(first)."""
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")

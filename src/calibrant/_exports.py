@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["attach", "exports"]
+__all__ = ["attach", "classes", "exports", "public_path"]
 
 PACKAGE = Path(__file__).resolve().parent
 #: One line of a stub: everything of another package, or one name (in parentheses where the line
@@ -37,6 +37,36 @@ def exports(package: str) -> dict[str, str]:
         else:
             found[name] = f"{module}.{name}" if module == package else module
     return found
+
+
+@cache
+def classes() -> dict[str, str]:
+    """Class name to the module that defines it, of all that any package of calibrant offers.
+
+    Examples
+    --------
+    >>> classes()["Isotonic"], classes()["LabelStability"]
+    ('calibrant.maps.isotonic', 'calibrant.signals.label_stability')
+    """
+    found = {name: module for face in _faces() for name, module in exports(face).items()}
+    return {name: found[name] for name in sorted(found) if name[0].isupper()}
+
+
+def public_path(name: str) -> str | None:
+    """Where a name is offered first, the top before the packages; None where it is not.
+
+    Examples
+    --------
+    >>> public_path("Isotonic"), public_path("Spline"), public_path("np")
+    ('calibrant.Isotonic', 'calibrant.maps.Spline', None)
+    """
+    return next((f"{face}.{name}" for face in _faces() if name in exports(face)), None)
+
+
+@cache
+def _faces() -> list[str]:
+    folders = sorted(stub.parent for stub in PACKAGE.rglob("__init__.pyi"))
+    return [".".join(("calibrant", *folder.relative_to(PACKAGE).parts)) for folder in folders]
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -42,7 +42,13 @@ def test_few_rows_stay_as_they_are():
 
 @pytest.mark.parametrize(
     "map",
-    [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.QuadraticScaling(), cb.Spline()],
+    [
+        cb.Platt(),
+        cb.Platt(scale="probability"),
+        cb.Beta(),
+        cb.maps.QuadraticScaling(),
+        cb.maps.Spline(),
+    ],
     ids=str,
 )
 def test_maps_cannot_tell_the_difference(map):

@@ -11,7 +11,7 @@ from calibrant._kernels.temperature import (
     tilted_root,
     tilts,
 )
-from calibrant._kernels.threads import threads
+from calibrant.threads import threads
 
 
 def _logits(n, n_classes, beta, seed=0):

@@ -46,7 +46,7 @@ def _foreign(name="Halfway", module="elsewhere.parts"):
 
     return type(
         name,
-        (cb.Calibrator,),
+        (cb.contracts.Calibrator,),
         {"_fit": fit, "_predict_proba": predict, "__module__": module, "__qualname__": name},
     )
 
@@ -55,12 +55,12 @@ def test_a_registered_part_of_others_is_saved_and_loaded_alone_and_inside_ours(t
     cls = register(_foreign())
     assert key_of(cls) == "elsewhere:Halfway"
     assert class_named("elsewhere:Halfway") is cls
-    assert cls in registered(cb.Calibrator)
+    assert cls in registered(cb.contracts.Calibrator)
     P, y = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], [0, 1, 1, 0]
     fitted = cls().fit(P, y)
     again = cb.load(fitted.save(tmp_path / "a.calibrant"))
     assert again.predict_proba(P).tolist() == fitted.predict_proba(P).tolist()
-    inside = cb.PerClass(cls()).fit(P * 20, y * 20)
+    inside = cb.wrap.PerClass(cls()).fit(P * 20, y * 20)
     again = cb.load(inside.save(tmp_path / "b.calibrant"))
     assert again.predict_proba(P).tolist() == inside.predict_proba(P).tolist()
 

@@ -21,7 +21,7 @@ Y = np.arange(60) % 3
 
 @pytest.fixture
 def fitted():
-    return cb.ConfidenceCalibrator(map=cb.HistogramBinning(n_bins=5)).fit(P, Y)
+    return cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=5)).fit(P, Y)
 
 
 @pytest.fixture
@@ -296,15 +296,15 @@ def test_arrays_come_back_with_their_bits(array, tmp_path):
 
 
 def test_an_unfitted_object_may_be_saved(tmp_path):
-    copy = cb.load(cb.HistogramBinning(n_bins=7).save(tmp_path / "model.calibrant"))
-    assert copy.get_params() == cb.HistogramBinning(n_bins=7).get_params()
+    copy = cb.load(cb.maps.HistogramBinning(n_bins=7).save(tmp_path / "model.calibrant"))
+    assert copy.get_params() == cb.maps.HistogramBinning(n_bins=7).get_params()
 
 
 def golden_objects():
     """One object for each kind of node that the format has."""
     names = np.array(["b", "a", "c"])
     return {
-        "confidence": cb.ConfidenceCalibrator(map=cb.HistogramBinning(n_bins=5)).fit(P, Y),
+        "confidence": cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=5)).fit(P, Y),
         "temperature": (
             cb.TemperatureScaling(classes=[("x", 1), "y", 3]).fit(
                 P, [[("x", 1), "y", 3][k] for k in Y]

@@ -45,10 +45,10 @@ def test_fits_that_share_a_memory_share_them(n_classes, dtype, tolerance):
 @pytest.mark.parametrize(
     "cls",
     [
-        cb.StructuredVectorScaling,
-        cb.StructuredMatrixScaling,
-        cb.EnsembleMatrixScaling,
-        cb.IntraOrderPreserving,
+        cb.scalings.StructuredVectorScaling,
+        cb.scalings.StructuredMatrixScaling,
+        cb.scalings.EnsembleMatrixScaling,
+        cb.scalings.IntraOrderPreserving,
     ],
 )
 def test_a_fit_on_them_in_float32_ends_where_one_in_float64_does(cls):

@@ -23,6 +23,7 @@ from benchmarks.arena.report import report, sections
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant._support.registry import offered
 
 THREE = ["Identity", "TemperatureScaling", "OneVsRest(Platt)"]
 
@@ -113,14 +114,8 @@ def test_every_exported_calibrator_and_map_is_found():
         "OneVsRest(Beta)",
     } <= found
     assert not found & set(LEFT_OUT)
-    maps = {
-        name
-        for name in cb.__all__
-        if isinstance(getattr(cb, name), type)
-        and issubclass(getattr(cb, name), cb.Map)
-        and name != "Map"
-    }
-    assert {f"OneVsRest({name})" for name in maps} - found <= set(LEFT_OUT)
+    maps = offered(cb.contracts.Map)
+    assert {f"OneVsRest({cls.__name__})" for cls in maps} - found <= set(LEFT_OUT)
 
 
 def test_the_fingerprint_of_a_method_follows_its_imports_and_no_others():

@@ -20,6 +20,7 @@ from benchmarks.regression_arena.report import report
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant._support.registry import offered
 
 FEW = [calibrators.NOTHING, "StdScaling", "QuantileRecalibration", "ConformalIntervals"]
 
@@ -84,9 +85,11 @@ def test_ours_answer_as_the_metrics_see_them(normals):
         predictions.Said(mean[rows], std[rows], y[rows])
         for rows in (slice(0, 200), slice(200, 300))
     )
-    answer = calibrators.Ours(cb.QuantileRecalibration()).fit(fit).answer(test)
+    answer = calibrators.Ours(cb.regression.QuantileRecalibration()).fit(fit).answer(test)
     forecast = (
-        cb.QuantileRecalibration().fit(fit.mean, fit.y, std=fit.std).predict(test.mean, test.std)
+        cb.regression.QuantileRecalibration()
+        .fit(fit.mean, fit.y, std=fit.std)
+        .predict(test.mean, test.std)
     )
     assert -answer.log_density.mean() == pytest.approx(
         metrics.negative_log_likelihood(test.y, forecast)
@@ -120,12 +123,7 @@ def test_a_method_that_fails_is_scored_as_the_models_normal_and_says_so(normals)
 
 def test_every_exported_calibrator_of_forecasts_is_found():
     found = {method.name for method in calibrators.discovered()}
-    exported = [getattr(cb, name) for name in cb.__all__]
-    ours = {
-        c.__name__
-        for c in exported
-        if isinstance(c, type) and issubclass(c, cb.RegressionCalibrator)
-    } - {"RegressionCalibrator"}
+    ours = {cls.__name__ for cls in offered(cb.contracts.RegressionCalibrator)}
     assert (
         ours
         | {

@@ -113,7 +113,7 @@ def test_a_rule_made_in_python_adds_its_decision(run, tmp_path):
     rng = np.random.default_rng(2)
     p = rng.random(2000)
     y = (rng.random(2000) < p).astype(int)
-    cb.NeymanPearsonClassifier(0.1, 0.1).fit(p, y).save(tmp_path / "np.calibrant")
+    cb.decisions.NeymanPearsonClassifier(0.1, 0.1).fit(p, y).save(tmp_path / "np.calibrant")
     (tmp_path / "new.csv").write_text("p\n0.01\n0.5\n0.99\n", encoding="utf-8")
     run("apply", "np.calibrant", "new.csv", "--probabilities", "p", "-o", "out.csv")
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").split() == [

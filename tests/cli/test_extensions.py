@@ -13,24 +13,24 @@ import pytest
 MODULE = """
 import calibrant as cb
 
-@cb.register
-class Halfway(cb.Calibrator):
+@cb.contracts.register
+class Halfway(cb.contracts.Calibrator):
     def _fit(self, record):
         self.rate_ = record.one_hot.mean(axis=0)
 
     def _predict_proba(self, record):
         return 0.5 * record.probabilities + 0.5 * self.rate_
 
-@cb.register
-class Flat(cb.Map):
+@cb.contracts.register
+class Flat(cb.contracts.Map):
     def _fit(self, score, correct, weight):
         self.rate_ = float(weight @ correct / weight.sum())
 
     def _predict(self, score):
         return 0.0 * score + self.rate_
 
-@cb.register
-class Wider(cb.RegressionCalibrator):
+@cb.contracts.register
+class Wider(cb.contracts.RegressionCalibrator):
     def _fit_output(self, record):
         return {}
 

@@ -173,7 +173,7 @@ def test_forecasts_by_group_read_their_columns_too(tmp_path):
     frame["y"] = rng.normal(size=400) * np.where(frame.store == "b", 3.0, 1.0)
     path, model, out = tmp_path / "f.csv", tmp_path / "m.calibrant", tmp_path / "o.csv"
     frame.to_csv(path, index=False)
-    cal = cb.MondrianIntervals(by="groups").fit(
+    cal = cb.regression.MondrianIntervals(by="groups").fit(
         frame["mean"], frame.y, std=frame["std"], groups=frame[["store"]]
     )
     cal.save(model)

@@ -14,6 +14,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.cli import tables
+from calibrant.reporting.report import Report
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("polars")
@@ -164,7 +165,7 @@ def test_report_says_the_same_of_a_calibration(run, large, tmp_path, frame, meth
                 other["change"]["high"] - other["change"]["low"]
             )
     assert any("read in parts" in caution for caution in ours["cautions"])
-    assert "read in parts" in cb.Report(ours).to_html()
+    assert "read in parts" in Report(ours).to_html()
 
 
 def test_the_report_does_not_depend_on_the_engine_or_on_threads(run, large, tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ def data():
 def test_counts_and_interval_by_hand(data):
     y, P = data
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    report = cb.class_report(y, P, sample_weight=weight, level=0.9)
+    report = cb.confidence.class_report(y, P, sample_weight=weight, level=0.9)
     predicted = P.argmax(axis=1)
     for k in range(3):
         own = predicted == k
@@ -40,28 +40,30 @@ def test_it_says_how_each_class_is_treated(data):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cal = cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P[few], y[few])
-    report = cb.class_report(y[few], P[few], calibrator=cal)
+        cal = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True).fit(
+            P[few], y[few]
+        )
+    report = cb.confidence.class_report(y[few], P[few], calibrator=cal)
     assert report.method.tolist() == ["b_mon2", "b_mon2", "class rate"]
     assert report.bandwidth[:2] == pytest.approx([cal.maps_[k].bandwidth_ for k in (0, 1)])
     assert np.isnan(report.bandwidth[2])
-    shared = cb.class_report(
-        y, P, calibrator=cb.ConfidenceCalibrator(map=cb.KernelDensity()).fit(P, y)
+    shared = cb.confidence.class_report(
+        y, P, calibrator=cb.ConfidenceCalibrator(map=cb.maps.KernelDensity()).fit(P, y)
     )
     assert set(shared.method) == {"b_mon2"}
-    assert set(cb.class_report(y, P, calibrator=cb.AwardTemperature().fit(P, y)).method) == {
-        "temperature with awards"
-    }
+    assert set(
+        cb.confidence.class_report(y, P, calibrator=cb.scalings.AwardTemperature().fit(P, y)).method
+    ) == {"temperature with awards"}
 
 
 def test_it_is_a_table(data):
-    frame = cb.class_report(*data).frame()
+    frame = cb.confidence.class_report(*data).frame()
     assert list(frame["name"]) == [0, 1, 2]
-    assert len(cb.class_report(*data).to_dict()["rate"]) == 3
+    assert len(cb.confidence.class_report(*data).to_dict()["rate"]) == 3
 
 
 def test_a_calibrator_of_other_classes_is_refused(data):
     y, P = data
     cal = cb.TemperatureScaling().fit([[0.6, 0.4], [0.3, 0.7]], [0, 1])
     with pytest.raises(InputError, match="calibrator"):
-        cb.class_report(y, P, calibrator=cal)
+        cb.confidence.class_report(y, P, calibrator=cal)

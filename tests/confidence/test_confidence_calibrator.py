@@ -55,16 +55,16 @@ def test_the_rest_of_a_certain_row_is_shared_equally():
 def test_confidence_is_of_the_models_own_label_even_when_another_becomes_likelier():
     P = np.array([[0.6, 0.4]] * 50 + [[0.9, 0.1]] * 50)
     y = np.array([1] * 40 + [0] * 60)
-    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(prior_weight=0), per_class=False).fit(
-        P, y
-    )
+    cal = cb.ConfidenceCalibrator(
+        map=cb.maps.HistogramBinning(prior_weight=0), per_class=False
+    ).fit(P, y)
     np.testing.assert_allclose(cal.predict_confidence([[0.6, 0.4]]), 0.2)
     assert cal.predict([[0.6, 0.4]]).tolist() == [1]
 
 
 def test_parts_are_cloned_and_their_status_is_kept():
     P, y = drawn()
-    signal, map_ = cb.TopProbability(), cb.HistogramBinning()
+    signal, map_ = cb.signals.TopProbability(), cb.maps.HistogramBinning()
     cal = cb.ConfidenceCalibrator(signal=signal, map=map_).fit(P, y)
     assert not hasattr(map_, "value_")
     assert cal.map_ is not map_
@@ -81,4 +81,4 @@ def test_a_real_signal_needs_a_map_of_real_scores():
         InputError,
         match=r"HistogramBinning takes scores in \[0, 1\] and Margin gives any real score",
     ):
-        cb.ConfidenceCalibrator(signal=Margin(), map=cb.HistogramBinning()).fit(P, y)
+        cb.ConfidenceCalibrator(signal=Margin(), map=cb.maps.HistogramBinning()).fit(P, y)

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant import ConfidenceCalibrator, HistogramBinning, Isotonic, Platt
+from calibrant import ConfidenceCalibrator, Isotonic, Platt
 from calibrant.errors import SparseDataWarning
+from calibrant.maps import HistogramBinning
 
 
 @pytest.fixture

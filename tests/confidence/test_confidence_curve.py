@@ -19,8 +19,8 @@ def data():
 
 def test_the_curve_is_the_calibrators_own(data):
     y, P = data
-    cal = cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P, y)
-    curve = cb.confidence_curve(y, P, cal, 1)
+    cal = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True).fit(P, y)
+    curve = cb.confidence.confidence_curve(y, P, cal, 1)
     own = P.argmax(axis=1) == 1
     assert not curve.cloud
     assert np.interp(
@@ -34,7 +34,7 @@ def test_the_curve_is_the_calibrators_own(data):
 def test_the_bars_are_the_shares_of_right_rows(data):
     y, P = data
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    curve = cb.confidence_curve(
+    curve = cb.confidence.confidence_curve(
         y, P, cb.ConfidenceCalibrator().fit(P, y), sample_weight=weight, n_bins=5
     )
     top, right = P.max(axis=1), P.argmax(axis=1) == y
@@ -48,8 +48,10 @@ def test_the_bars_are_the_shares_of_right_rows(data):
 
 def test_densities_hold_the_share_of_right_and_wrong(data):
     y, P = data
-    curve = cb.confidence_curve(
-        y, P, cb.ConfidenceCalibrator(signal=cb.LogOdds(), map=cb.KernelDensity()).fit(P, y)
+    curve = cb.confidence.confidence_curve(
+        y,
+        P,
+        cb.ConfidenceCalibrator(signal=cb.signals.LogOdds(), map=cb.maps.KernelDensity()).fit(P, y),
     )
     right, wrong = (
         np.trapezoid(d, curve.points.score)
@@ -61,8 +63,8 @@ def test_densities_hold_the_share_of_right_and_wrong(data):
 
 def test_a_scaling_is_a_cloud(data):
     y, P = data
-    cal = cb.AwardTemperature().fit(P, y)
-    curve = cb.confidence_curve(y, P, cal, 0)
+    cal = cb.scalings.AwardTemperature().fit(P, y)
+    curve = cb.confidence.confidence_curve(y, P, cal, 0)
     own = P.argmax(axis=1) == 0
     assert curve.cloud
     order = np.argsort(P[own].max(axis=1), kind="stable")
@@ -73,6 +75,6 @@ def test_a_scaling_is_a_cloud(data):
 def test_a_class_never_predicted_has_no_curve_and_a_foreign_one_is_refused():
     P = np.array([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1]])
     cal = cb.TemperatureScaling().fit(P, [0, 1, 1])
-    assert cb.confidence_curve([0, 1, 1], P, cal, 2) is None
+    assert cb.confidence.confidence_curve([0, 1, 1], P, cal, 2) is None
     with pytest.raises(InputError, match="target"):
-        cb.confidence_curve([0, 1, 1], P, cal, "cat")
+        cb.confidence.confidence_curve([0, 1, 1], P, cal, "cat")

@@ -76,7 +76,7 @@ def test_points_are_added_by_the_labels_of_the_fit(problem, mode):
     with pytest.raises(InputError, match="only the classes"):
         some.add(X_train[:1], ["three"])
     with pytest.raises(InputError, match="Margin keeps none"):
-        cb.GeometricCalibrator(signal=cb.Margin()).fit(P, y).add(X_train[:1], [0])
+        cb.GeometricCalibrator(signal=cb.signals.Margin()).fit(P, y).add(X_train[:1], [0])
 
 
 def test_the_training_rows_themselves_are_warned_of(problem):
@@ -89,9 +89,9 @@ def test_the_training_rows_themselves_are_warned_of(problem):
     "wrong",
     [
         {"signal": "fast"},
-        {"signal": cb.FastSeparation(features=3)},
-        {"signal": cb.FastSeparation(points=3)},
-        {"signal": cb.FastSeparation(index=ExactIndex)},
+        {"signal": cb.signals.FastSeparation(features=3)},
+        {"signal": cb.signals.FastSeparation(points=3)},
+        {"signal": cb.signals.FastSeparation(index=ExactIndex)},
     ],
 )
 def test_parts_of_the_wrong_kind_are_named(problem, wrong):
@@ -148,7 +148,7 @@ def test_combined_never_reverses_a_signal(problem):
 
 def test_paper_is_isotonic_on_fast_separation(problem):
     (X_train, y_train, _), (X, y, P), (X_test, _, P_test) = problem
-    plain = cb.ConfidenceCalibrator(signal=cb.FastSeparation()).fit(
+    plain = cb.ConfidenceCalibrator(signal=cb.signals.FastSeparation()).fit(
         P, y, X=X, reference=(X_train, y_train)
     )
     cal = _fitted(problem, "paper")

@@ -50,8 +50,10 @@ def transcribed(gamma, correct, gamma_new, n_bins=15, max_iter=20):
 
 def test_agrees_with_the_algorithms_as_printed():
     (logits, y), (new, _) = simulated(800), simulated(300, seed=1)
-    cal = cb.HokiCalibrator(inputs="logit", signal=cb.LabelStability(scale=2.0)).fit(logits, y)
-    signal = cb.LabelStability(inputs="logit", scale=2.0)
+    cal = cb.HokiCalibrator(inputs="logit", signal=cb.signals.LabelStability(scale=2.0)).fit(
+        logits, y
+    )
+    signal = cb.signals.LabelStability(inputs="logit", scale=2.0)
     p, p_new = transcribed(
         signal.score(logits), (logits.argmax(axis=1) == y) * 1.0, signal.score(new)
     )
@@ -129,7 +131,7 @@ def test_a_bin_empty_at_fitting_leaves_the_confidence():
 
 def test_all_labels_kept_gives_the_accuracy_of_the_bin():
     logits = np.array([[100.0, 0.0], [0.0, 100.0], [100.0, 0.0], [0.0, 100.0]])
-    cal = cb.HokiCalibrator(inputs="logit", signal=cb.LabelStability(scale=0.1)).fit(
+    cal = cb.HokiCalibrator(inputs="logit", signal=cb.signals.LabelStability(scale=0.1)).fit(
         logits, [0, 1, 0, 0]
     )
     np.testing.assert_allclose(cal.predict_confidence(logits), 0.75)
@@ -173,12 +175,12 @@ def test_repairs_planted_overconfidence_on_new_rows():
     assert after.std() > 0.1
 
 
-@pytest.mark.parametrize("some_map", [cb.Isotonic(), cb.HistogramBinning()])
+@pytest.mark.parametrize("some_map", [cb.Isotonic(), cb.maps.HistogramBinning()])
 def test_the_same_signal_goes_with_any_map(some_map):
     logits, y = simulated(2000)
-    cal = cb.ConfidenceCalibrator(signal=cb.LabelStability(), map=some_map, inputs="logit").fit(
-        logits, y
-    )
+    cal = cb.ConfidenceCalibrator(
+        signal=cb.signals.LabelStability(), map=some_map, inputs="logit"
+    ).fit(logits, y)
     correct = (logits.argmax(axis=1) == y) * 1
     assert metrics.positive_class_calibration_error(correct, cal.predict_confidence(logits)) < 0.03
 

@@ -27,7 +27,7 @@ def blobs():
 
 def test_bins_are_shares_of_equal_weight(blobs):
     _, (_, y, P) = blobs
-    found = cb.signal_accuracy(y, P, cb.TopProbability(), n_bins=4)
+    found = cb.confidence.signal_accuracy(y, P, cb.signals.TopProbability(), n_bins=4)
     top, right = P.max(axis=1), (P.argmax(axis=1) == y).astype(float)
     order = np.argsort(top).reshape(4, 200)
     np.testing.assert_allclose(found.bins.accuracy, right[order].mean(axis=1))
@@ -40,8 +40,8 @@ def test_bins_are_shares_of_equal_weight(blobs):
 
 def test_fits_are_the_two_maps_on_all_rows(blobs):
     reference, (X, y, P) = blobs
-    signal = cb.FastSeparation().fit(P, y, X=X, reference=reference)
-    found = cb.signal_accuracy(y, P, signal, X=X)
+    signal = cb.signals.FastSeparation().fit(P, y, X=X, reference=reference)
+    found = cb.confidence.signal_accuracy(y, P, signal, X=X)
     right = (P.argmax(axis=1) == y).astype(float)
     score = signal.score(P, X=X)
     np.testing.assert_array_equal(
@@ -60,10 +60,10 @@ def test_fits_are_the_two_maps_on_all_rows(blobs):
 
 def test_an_unfitted_signal_is_fitted_on_the_side(blobs):
     reference, (X, y, P) = blobs
-    signal = cb.FastSeparation()
-    fresh = cb.signal_accuracy(y, P, signal, X=X, reference=reference)
+    signal = cb.signals.FastSeparation()
+    fresh = cb.confidence.signal_accuracy(y, P, signal, X=X, reference=reference)
     assert not hasattr(signal, "index_")
-    fitted = cb.signal_accuracy(y, P, signal.fit(P, y, X=X, reference=reference), X=X)
+    fitted = cb.confidence.signal_accuracy(y, P, signal.fit(P, y, X=X, reference=reference), X=X)
     np.testing.assert_array_equal(fresh.bins.accuracy, fitted.bins.accuracy)
 
 
@@ -71,8 +71,8 @@ def test_weights_are_repetition(blobs):
     _, (_, y, P) = blobs
     weight = np.arange(len(y)) % 3
     rows = np.repeat(np.arange(len(y)), weight)
-    weighted = cb.signal_accuracy(y, P, cb.Margin(), sample_weight=weight)
-    repeated = cb.signal_accuracy(y[rows], P[rows], cb.Margin())
+    weighted = cb.confidence.signal_accuracy(y, P, cb.signals.Margin(), sample_weight=weight)
+    repeated = cb.confidence.signal_accuracy(y[rows], P[rows], cb.signals.Margin())
     for name in ("n", "accuracy", "low", "high"):
         np.testing.assert_allclose(
             getattr(weighted.bins, name), getattr(repeated.bins, name), atol=1e-9
@@ -86,7 +86,9 @@ def test_wrong_arguments_are_refused_by_name(blobs):
         ({"n_bins": 0}, "n_bins"),
         ({"level": 2.0}, "level"),
         ({"y_true": None}, "y_true"),
-        ({"signal": cb.FastSeparation(), "X": X}, "reference"),
+        ({"signal": cb.signals.FastSeparation(), "X": X}, "reference"),
     ]:
         with pytest.raises(InputError, match=word):
-            cb.signal_accuracy(**{"y_true": y, "P": P, "signal": cb.Margin(), **change})
+            cb.confidence.signal_accuracy(
+                **{"y_true": y, "P": P, "signal": cb.signals.Margin(), **change}
+            )

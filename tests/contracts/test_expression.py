@@ -84,7 +84,7 @@ def test_constants_and_numbers_stand_on_either_side():
     ]
 
 
-class SaysItWrongly(cb.Calibrator):
+class SaysItWrongly(cb.contracts.Calibrator):
     """Mixes in the class rates, and says it mixes in less."""
 
     def _fit(self, record):
@@ -101,7 +101,7 @@ class SaysItWrongly(cb.Calibrator):
 
 
 def test_the_suite_catches_a_wrong_expression():
-    cb.register(SaysItWrongly)
+    cb.contracts.register(SaysItWrongly)
     with pytest.raises(AssertionError, match="'expression'"):
         check_calibrator(SaysItWrongly())
 

@@ -14,9 +14,9 @@ def test_a_row_alone_is_a_row_among_others():
     P = rng.dirichlet(np.ones(4), 200)
     y = rng.integers(0, 4, 200)
     for cal in (
-        cb.EnsembleMatrixScaling(),
-        cb.OneVsRest(cb.Spline()),
-        cb.IsotonicOneVsRest(),
+        cb.scalings.EnsembleMatrixScaling(),
+        cb.OneVsRest(cb.maps.Spline()),
+        cb.scalings.IsotonicOneVsRest(),
         cb.AutoCalibrator(),
     ):
         run = cal.fit(P, y).compile()

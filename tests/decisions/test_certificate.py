@@ -1,6 +1,6 @@
 import json
 
-from calibrant import Certificate
+from calibrant.decisions import Certificate
 
 
 def test_it_is_one_sentence_and_plain_values():

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import ConditionalSets, ConformalSets
+from calibrant import ConformalSets
 from calibrant._kernels.softmax import softmax
+from calibrant.decisions import ConditionalSets
 from calibrant.errors import InputError
 from calibrant.testing import check_guarantee
 

@@ -33,7 +33,7 @@ def test_the_expected_loss_is_at_most_the_risk_and_hardly_less(controls):
         [],
     )
     for _ in range(200):
-        rule = cb.ConformalRiskControl(0.1, controls).fit(*make(100, rng))
+        rule = cb.decisions.ConformalRiskControl(0.1, controls).fit(*make(100, rng))
         found.append(loss_of(rule, *make(500, rng)))
     check_guarantee(rule.guarantee_, found)
     if controls != "top_k":
@@ -43,7 +43,7 @@ def test_the_expected_loss_is_at_most_the_risk_and_hardly_less(controls):
 def test_the_error_among_the_accepted_is_another_number():
     rng = np.random.default_rng(1)
     P, y = one_of(20_000, rng)
-    rule = cb.ConformalRiskControl(0.1, "accepted_and_wrong").fit(P, y)
+    rule = cb.decisions.ConformalRiskControl(0.1, "accepted_and_wrong").fit(P, y)
     accepted = rule.accept(P)
     wrong = P.argmax(axis=1) != y
     assert np.mean(accepted & wrong) <= 0.1
@@ -52,11 +52,15 @@ def test_the_error_among_the_accepted_is_another_number():
 
 def test_everything_is_accepted_where_nothing_is_wrong():
     P, y = np.eye(3)[np.arange(90) % 3] * 0.7 + 0.1, np.arange(90) % 3
-    rule = cb.ConformalRiskControl(0.1, "accepted_and_wrong").fit(P, y)
+    rule = cb.decisions.ConformalRiskControl(0.1, "accepted_and_wrong").fit(P, y)
     assert rule.parameter_ == -np.inf
     assert rule.accept(P).all()
     assert (
-        cb.ConformalRiskControl(0.1, "top_k").fit(P, y).predict_set(P).sum(axis=1).tolist()
+        cb.decisions.ConformalRiskControl(0.1, "top_k")
+        .fit(P, y)
+        .predict_set(P)
+        .sum(axis=1)
+        .tolist()
         == [1] * 90
     )
 
@@ -66,8 +70,8 @@ def test_losses_of_ones_own_give_the_same():
     P, y = one_of(300, rng)
     rank = (P[np.arange(300), y][:, None] <= P).sum(axis=1)
     k = np.arange(1.0, 5.0)
-    mine = cb.ConformalRiskControl(0.15).fit_losses(k, rank[:, None] > k)
-    assert mine.parameter_ == cb.ConformalRiskControl(0.15, "top_k").fit(P, y).parameter_
+    mine = cb.decisions.ConformalRiskControl(0.15).fit_losses(k, rank[:, None] > k)
+    assert mine.parameter_ == cb.decisions.ConformalRiskControl(0.15, "top_k").fit(P, y).parameter_
     assert mine.guarantee_.quantity == "mean loss"
 
 
@@ -82,38 +86,46 @@ def test_the_first_parameter_of_small_enough_losses():
         weight = rng.integers(0, 3, n)
         for w in (np.ones(n, dtype=int), weight):
             bound = (w @ lost + 1.0) / (w.sum() + 1.0)
-            rule = cb.ConformalRiskControl(risk).fit_losses(at, lost, sample_weight=w)
+            rule = cb.decisions.ConformalRiskControl(risk).fit_losses(at, lost, sample_weight=w)
             first = int(np.argmax(bound <= risk))
             assert rule.parameter_ == at[first]
             assert rule.mean_loss_ == pytest.approx(w @ lost[:, first] / w.sum())
     # The first parameter where it is good enough; a rise by rounding is none.
     assert (
-        cb.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_ == -3.0
+        cb.decisions.ConformalRiskControl(0.1).fit_losses([-3.0, 2.0], [[0.0, 0.0]] * 20).parameter_
+        == -3.0
     )
     assert (
-        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20).parameter_
+        cb.decisions.ConformalRiskControl(0.2)
+        .fit_losses([1.0, 2.0], [[0.01, 0.01 + 9e-13]] * 20)
+        .parameter_
         == 1.0
     )
     with pytest.raises(InputError, match="row 2 does"):
-        cb.ConformalRiskControl(0.2).fit_losses(
+        cb.decisions.ConformalRiskControl(0.2).fit_losses(
             [1.0, 2.0, 3.0], [[0.1, 0.1, 0.1]] * 2 + [[0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]]
         )
     with pytest.raises(InputError, match="which ascend"):
-        cb.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
+        cb.decisions.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
     with pytest.raises(InputError, match="each of the 3 parameters"):
-        cb.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.0]] * 20)
+        cb.decisions.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.0]] * 20)
 
 
 def test_how_many_rows_a_risk_takes():
     for risk, n in ((0.1, 9), (0.5, 1), (0.3, 3), (0.01, 99)):
         assert (
-            cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * n).parameter_ == 1.0
+            cb.decisions.ConformalRiskControl(risk)
+            .fit_losses([0.0, 1.0], [[1.0, 0.0]] * n)
+            .parameter_
+            == 1.0
         )
         if n > 1:
             with pytest.raises(InputError, match=f"takes {n} rows; got {n - 1}"):
-                cb.ConformalRiskControl(risk).fit_losses([0.0, 1.0], [[1.0, 0.0]] * (n - 1))
+                cb.decisions.ConformalRiskControl(risk).fit_losses(
+                    [0.0, 1.0], [[1.0, 0.0]] * (n - 1)
+                )
     with pytest.raises(InputError, match="takes 19 clusters; got 10"):
-        cb.ConformalRiskControl(0.05).fit_losses(
+        cb.decisions.ConformalRiskControl(0.05).fit_losses(
             [0.0, 1.0], [[1.0, 0.0]] * 20, cluster=np.arange(20) // 2
         )
 
@@ -123,11 +135,13 @@ def test_sets_and_answers_of_the_parameter_found():
     shown, at .3 one is.
     """
     P, y = np.array([[0.6, 0.3, 0.1]] * 10), np.array([0] * 8 + [1] * 2)
-    assert [cb.ConformalRiskControl(risk, "top_k").fit(P, y).parameter_ for risk in (0.2, 0.3)] == [
+    assert [
+        cb.decisions.ConformalRiskControl(risk, "top_k").fit(P, y).parameter_ for risk in (0.2, 0.3)
+    ] == [
         2.0,
         1.0,
     ]
-    assert cb.ConformalRiskControl(0.2, "top_k").fit(P, y).predict_set(
+    assert cb.decisions.ConformalRiskControl(0.2, "top_k").fit(P, y).predict_set(
         [[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]]
     ).tolist() == [
         [False, True, True],
@@ -135,19 +149,19 @@ def test_sets_and_answers_of_the_parameter_found():
     ]
     # Answers of a confidence above that of the last mistake that must not be accepted.
     sure = np.array([0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99])
-    rule = cb.ConformalRiskControl(0.2, "accepted_and_wrong").fit(
+    rule = cb.decisions.ConformalRiskControl(0.2, "accepted_and_wrong").fit(
         np.column_stack([sure, 1.0 - sure]), [1, 0, 1, 0, 0, 0, 1, 0, 0, 0]
     )
     assert rule.parameter_ == pytest.approx(0.65)
     assert rule.accept(np.array([[0.649, 0.351], [0.651, 0.349]])).tolist() == [False, True]
     # Of a row with two true labels each counts half; a row without any cannot lose.
-    found = cb.ConformalRiskControl(0.2).fit(
+    found = cb.decisions.ConformalRiskControl(0.2).fit(
         [[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5
     )
     assert (found.parameter_, found.mean_loss_) == (-0.3, 0.0)
     assert found.predict_set([[0.3, 0.29]]).tolist() == [[True, False]]
     assert (
-        cb.ConformalRiskControl(0.4)
+        cb.decisions.ConformalRiskControl(0.4)
         .fit([[0.9, 0.3]] * 9 + [[0.5, 0.5]] * 5, [[1, 1]] * 9 + [[0, 0]] * 5)
         .parameter_
         == -0.9
@@ -159,14 +173,14 @@ def test_weights_and_clusters():
     p, y = several(200, rng)
     weight = rng.integers(0, 3, 200)
     rows = np.repeat(np.arange(200), weight)
-    a = cb.ConformalRiskControl().fit(p, y, sample_weight=weight)
-    b = cb.ConformalRiskControl().fit(p[rows], y[rows])
+    a = cb.decisions.ConformalRiskControl().fit(p, y, sample_weight=weight)
+    b = cb.decisions.ConformalRiskControl().fit(p[rows], y[rows])
     assert (a.parameter_, a.n_) == (b.parameter_, b.n_)
-    each = cb.ConformalRiskControl().fit(
+    each = cb.decisions.ConformalRiskControl().fit(
         np.repeat(p, 4, axis=0), np.repeat(y, 4, axis=0), cluster=np.repeat(np.arange(200), 4)
     )
     assert (each.parameter_, each.n_, each.unit_) == (
-        cb.ConformalRiskControl().fit(p, y).parameter_,
+        cb.decisions.ConformalRiskControl().fit(p, y).parameter_,
         200.0,
         "clusters",
     )
@@ -175,7 +189,9 @@ def test_weights_and_clusters():
 def test_it_is_saved(tmp_path):
     P, y = one_of(300, np.random.default_rng(4))
     for controls in ("top_k", "accepted_and_wrong"):
-        rule = cb.ConformalRiskControl(0.1, controls, signal=cb.Margin()).fit(P, y)
+        rule = cb.decisions.ConformalRiskControl(0.1, controls, signal=cb.signals.Margin()).fit(
+            P, y
+        )
         again = cb.load(rule.save(tmp_path / f"{controls}.calibrant"))
         assert loss_of(again, P, y) == loss_of(rule, P, y)
         assert again.guarantee_ == rule.guarantee_
@@ -185,40 +201,40 @@ def test_it_is_saved(tmp_path):
     ("make", "words"),
     [
         (
-            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 5, [[0, 1]] * 5),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 5, [[0, 1]] * 5),
             "takes 9 rows; got 5",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [0, 1] * 10),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [0, 1] * 10),
             r"y must be \(n, K\)",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [[0, 2]] * 20),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [[0, 2]] * 20),
             "in \\[0, 1\\]",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit([[0.5, 1.5]] * 20, [[0, 1]] * 20),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 1.5]] * 20, [[0, 1]] * 20),
             "in \\[0, 1\\]",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1, "fdr").fit([[0.5, 0.5]], [[0, 1]]),
+            lambda: cb.decisions.ConformalRiskControl(0.1, "fdr").fit([[0.5, 0.5]], [[0, 1]]),
             "controls must be",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[0.0, 1.0]] * 20),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([1, 2], [[0.0, 1.0]] * 20),
             "must not rise",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20),
             "no parameter loses",
         ),
         (
-            lambda: cb.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20),
+            lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20),
             "which ascend",
         ),
         (
             lambda: (
-                cb.ConformalRiskControl(0.5)
+                cb.decisions.ConformalRiskControl(0.5)
                 .fit_losses([0.2, 0.3], [[1.0, 0.0]] * 20)
                 .predict_set([[0.1, 0.9]])
             ),
@@ -226,7 +242,7 @@ def test_it_is_saved(tmp_path):
         ),
         (
             lambda: (
-                cb.ConformalRiskControl(0.1, "top_k")
+                cb.decisions.ConformalRiskControl(0.1, "top_k")
                 .fit([[0.5, 0.5]] * 20, [0, 1] * 10)
                 .accept([[0.5, 0.5]])
             ),

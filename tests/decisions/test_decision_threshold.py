@@ -31,8 +31,8 @@ def data(n, seed=0, slope=2.0):
 
 def test_the_closed_form():
     y, p = data(200)
-    assert cb.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()).risk == 0.2
-    found = cb.decision_threshold(
+    assert cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()).risk == 0.2
+    found = cb.decisions.decision_threshold(
         y,
         p,
         cost_false_positive=3,
@@ -51,7 +51,7 @@ def test_the_closed_form():
 )
 def test_the_raw_score_is_where_the_calibrated_risk_reaches_it(calibrator):
     y, p = data(2000)
-    found = cb.decision_threshold(y, p, **COSTS, calibrator=calibrator)
+    found = cb.decisions.decision_threshold(y, p, **COSTS, calibrator=calibrator)
     assert found.score == pytest.approx(expit(2.0 * logit(0.2)), abs=0.03)
     assert found.low < found.score <= found.high
     said = found.calibrator.predict_proba(p)[:, 1]
@@ -61,14 +61,16 @@ def test_the_raw_score_is_where_the_calibrated_risk_reaches_it(calibrator):
 def test_logits_keep_their_scale():
     y, p = data(1000)
     a, b = (
-        cb.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()),
-        cb.decision_threshold(y, logit(p), inputs="logit", **COSTS, calibrator=cb.Platt()),
+        cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.Platt()),
+        cb.decisions.decision_threshold(
+            y, logit(p), inputs="logit", **COSTS, calibrator=cb.Platt()
+        ),
     )
     assert b.score == pytest.approx(logit(a.score), abs=0.02)
     assert (b.low, b.high) == pytest.approx((logit(a.low), logit(a.high)))
     # Of two columns of logits only the difference counts.
     own = np.random.default_rng(0).normal(size=len(p))
-    c = cb.decision_threshold(
+    c = cb.decisions.decision_threshold(
         y, np.column_stack([own, own + logit(p)]), inputs="logit", **COSTS, calibrator=cb.Platt()
     )
     assert (c.score, c.low, c.high) == pytest.approx((b.score, b.low, b.high))
@@ -76,7 +78,7 @@ def test_logits_keep_their_scale():
 
 def test_costs_and_counts_are_those_of_the_confusion_matrix():
     y, p = data(500, slope=1.0)
-    found = cb.decision_threshold(y, p, **COSTS, calibrator=cb.Identity())
+    found = cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.Identity())
     (_, fp), (fn, tp) = confusion_matrix(y, p >= 0.2)
     assert (found.flagged, found.true_positives, found.score) == (
         tp + fp,
@@ -93,8 +95,10 @@ def test_a_weight_is_a_repetition_and_a_weight_of_zero_no_row():
     y, p = data(300, slope=1.0)
     weight = np.arange(300) % 3.0
     rows = np.repeat(np.arange(300), weight.astype(int))
-    a = cb.decision_threshold(y, p, **COSTS, calibrator=cb.Identity(), sample_weight=weight)
-    b = cb.decision_threshold(y[rows], p[rows], **COSTS, calibrator=cb.Identity())
+    a = cb.decisions.decision_threshold(
+        y, p, **COSTS, calibrator=cb.Identity(), sample_weight=weight
+    )
+    b = cb.decisions.decision_threshold(y[rows], p[rows], **COSTS, calibrator=cb.Identity())
     assert (a.score, a.low, a.high, a.n, a.flagged) == (b.score, b.low, b.high, b.n, b.flagged)
     assert a.expected_cost == pytest.approx(b.expected_cost)
 
@@ -103,7 +107,7 @@ def test_a_weight_is_a_repetition_and_a_weight_of_zero_no_row():
 def test_a_fitted_calibrator_is_used_as_it_is():
     y, p = data(600)
     fitted = cb.OneVsRest(cb.Platt()).fit(p[:300], y[:300])
-    found = cb.decision_threshold(y[300:], p[300:], **COSTS, calibrator=fitted)
+    found = cb.decisions.decision_threshold(y[300:], p[300:], **COSTS, calibrator=fitted)
     assert (found.evaluation, found.calibrator) == ("as given", fitted)
 
 
@@ -111,7 +115,7 @@ def test_one_class_of_several_and_names():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 400)
     y = np.array([rng.choice(["a", "b", "c"], p=row) for row in P])
-    found = cb.decision_threshold(
+    found = cb.decisions.decision_threshold(
         y, P, classes=["a", "b", "c"], target="b", **COSTS, calibrator=cb.Platt()
     )
     assert found.low < 0.2 <= found.high
@@ -122,12 +126,12 @@ def test_one_class_of_several_and_names():
 def test_a_calibrator_that_does_not_fit_is_told_of():
     y, p = data(1000, slope=4.0)
     with pytest.warns(CalibrationWarning, match="outside the interval"):
-        cb.decision_threshold(y, p, **COSTS, calibrator=cb.Identity())
+        cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.Identity())
 
 
 def test_no_score_and_every_score():
     y, p = [0, 0, 1, 0] * 20, [0.01, 0.02, 0.03, 0.04] * 20
-    nobody = cb.decision_threshold(
+    nobody = cb.decisions.decision_threshold(
         y,
         np.log(p),
         inputs="logit",
@@ -136,7 +140,7 @@ def test_no_score_and_every_score():
         calibrator=cb.Identity(),
     )
     assert (nobody.score, nobody.flagged) == (np.inf, 0.0)
-    everybody = cb.decision_threshold(
+    everybody = cb.decisions.decision_threshold(
         y,
         np.log(p),
         inputs="logit",
@@ -150,7 +154,7 @@ def test_no_score_and_every_score():
 @pytest.mark.parametrize("costs", [(0.0, 4.0), (1.0, -1.0), (np.nan, 1.0), (np.inf, 1.0)], ids=str)
 def test_costs_that_leave_nothing_to_decide_are_refused(costs):
     with pytest.raises(InputError, match="the costs must"):
-        cb.decision_threshold(
+        cb.decisions.decision_threshold(
             [0, 1] * 5, [0.2, 0.6] * 5, cost_false_positive=costs[0], cost_false_negative=costs[1]
         )
 
@@ -159,7 +163,7 @@ def test_costs_that_leave_nothing_to_decide_are_refused(costs):
 def test_scikit_learn_decides_by_it():
     X, y = make_classification(1500, n_informative=4, weights=[0.8], random_state=0)
     model = cb.CalibratedClassifier(GaussianNB(), cb.Platt()).fit(X[:700], y[:700])
-    found = cb.decision_threshold(
+    found = cb.decisions.decision_threshold(
         y[700:1100], model.predict_proba(X[700:1100]), **COSTS, calibrator=cb.Identity()
     )
     fixed = FixedThresholdClassifier(
@@ -185,7 +189,9 @@ def test_scikit_learn_decides_by_it():
 def held(n, repeats, seed):
     aim = expit(2.0 * logit(0.2))
     found = [
-        cb.decision_threshold(*data(n, seed + r), **COSTS, calibrator=cb.Platt(), n_splits=2)
+        cb.decisions.decision_threshold(
+            *data(n, seed + r), **COSTS, calibrator=cb.Platt(), n_splits=2
+        )
         for r in range(repeats)
     ]
     return np.mean([one.low < aim <= one.high for one in found]), np.mean(

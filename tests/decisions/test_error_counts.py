@@ -14,20 +14,22 @@ def made(n, seed=0):
 
 def test_parts_add_up_to_the_whole():
     score, wrong = made(5000)
-    whole = cb.ErrorCounts().add(score, wrong)
-    parts = sum(cb.ErrorCounts().add(score[i::3], wrong[i::3]) for i in range(3))
+    whole = cb.decisions.ErrorCounts().add(score, wrong)
+    parts = sum(cb.decisions.ErrorCounts().add(score[i::3], wrong[i::3]) for i in range(3))
     assert (whole.counts == parts.counts).all()
     assert whole.n == 5000.0
     weight = np.arange(5000) % 3
-    twice = cb.ErrorCounts().add(score, wrong, sample_weight=weight)
+    twice = cb.decisions.ErrorCounts().add(score, wrong, sample_weight=weight)
     rows = np.repeat(np.arange(5000), weight)
-    assert (twice.counts == cb.ErrorCounts().add(score[rows], wrong[rows]).counts).all()
+    assert (twice.counts == cb.decisions.ErrorCounts().add(score[rows], wrong[rows]).counts).all()
 
 
 def test_the_threshold_is_that_of_the_rows_but_for_a_cell():
     score, wrong = made(100_000)
     exact = cb.SelectiveClassifier(0.1, 0.9).fit_scores(score, wrong)
-    counted = cb.SelectiveClassifier(0.1, 0.9).fit_counts(cb.ErrorCounts().add(score, wrong))
+    counted = cb.SelectiveClassifier(0.1, 0.9).fit_counts(
+        cb.decisions.ErrorCounts().add(score, wrong)
+    )
     assert counted.threshold_ == pytest.approx(exact.threshold_, abs=1e-3)
     assert abs(counted.certificate_.share - exact.certificate_.share) < 5e-3
     # What it says of the rows is what its threshold does to them.
@@ -38,15 +40,15 @@ def test_the_threshold_is_that_of_the_rows_but_for_a_cell():
 def test_no_cell_holds_more_than_a_ten_thousandth_of_a_smooth_law():
     for law in (lambda p: p**4, lambda p: p, lambda p: p**40):
         assert np.diff(law(EDGES)).max() < 1e-4
-    ends = cb.ErrorCounts().add([0.0, 1.0, 1e-12, 1.0 - 1e-12], [0, 0, 0, 0])
+    ends = cb.decisions.ErrorCounts().add([0.0, 1.0, 1e-12, 1.0 - 1e-12], [0, 0, 0, 0])
     assert ends.n == 4.0
 
 
 def test_it_is_saved_and_empty_counts_are_refused(tmp_path):
-    counts = cb.ErrorCounts().add([0.9, 0.2], [0, 1])
+    counts = cb.decisions.ErrorCounts().add([0.9, 0.2], [0, 1])
     again = cb.load(counts.save(tmp_path / "counts.calibrant"))
     assert (again.counts == counts.counts).all()
     with pytest.raises(InputError, match="hold no rows"):
-        cb.ErrorCounts().rows()
+        cb.decisions.ErrorCounts().rows()
     with pytest.raises(InputError, match="in \\[0, 1\\]"):
-        cb.ErrorCounts().add([2.0], [0])
+        cb.decisions.ErrorCounts().add([2.0], [0])

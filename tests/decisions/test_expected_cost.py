@@ -15,7 +15,7 @@ def made(n=2000, seed=0):
 
 def test_it_is_the_least_expected_cost():
     P, _ = made(50)
-    rule = cb.ExpectedCost(COSTS)
+    rule = cb.decisions.ExpectedCost(COSTS)
     assert rule.expected(P) == pytest.approx(P @ np.array(COSTS).T)
     assert (rule.decide(P) == (P @ np.array(COSTS).T).argmin(axis=1)).all()
     assert rule.decide([[1.0, 0.0, 0.0]]).tolist() == [0]
@@ -23,7 +23,7 @@ def test_it_is_the_least_expected_cost():
 
 def test_two_classes_give_the_threshold_of_the_costs():
     p = np.linspace(0.0, 1.0, 1001)
-    found = cb.ExpectedCost([[1.0, 10.0], [3.0, 2.0]]).decide(p)
+    found = cb.decisions.ExpectedCost([[1.0, 10.0], [3.0, 2.0]]).decide(p)
     # Acting costs 3 - 1 = 2 where there was no event, and saves 10 - 2 = 8: from a risk of 2 / (2 +
     # 8); a tie waits.
     assert (found == (p > 0.2 + 1e-12)).all()
@@ -31,31 +31,31 @@ def test_two_classes_give_the_threshold_of_the_costs():
 
 def test_chows_rule():
     P, _ = made(300)
-    found = cb.ExpectedCost(abstain=0.25).decide(P)
+    found = cb.decisions.ExpectedCost(abstain=0.25).decide(P)
     assert (found == np.where(P.max(axis=1) < 0.75, -1, P.argmax(axis=1))).all()
 
 
 def test_capacity_takes_those_that_gain_most():
     P, _ = made(500)
-    rule = cb.ExpectedCost([[0.0, 10.0, 10.0], [1.0, 0.0, 0.0]])
+    rule = cb.decisions.ExpectedCost([[0.0, 10.0, 10.0], [1.0, 0.0, 0.0]])
     free, saved = rule.decide(P), rule.expected(P) @ [1.0, -1.0]
     found = rule.decide(P, capacity=40)
     assert (free == 1).sum() > 40 == (found == 1).sum()
     assert set(np.flatnonzero(found == 1)) == set(np.argsort(-saved)[:40])
     assert (rule.decide(P, capacity=1000) == free).all()
     assert not rule.decide(P, capacity=0).any()
-    person = cb.ExpectedCost(abstain=0.1)
+    person = cb.decisions.ExpectedCost(abstain=0.1)
     some = person.decide(P, capacity=30)
     assert (some == -1).sum() == 30
     assert set(np.flatnonzero(some == -1)) == set(np.argsort(P.max(axis=1))[:30])
     assert (some[some >= 0] == P.argmax(axis=1)[some >= 0]).all()
-    only = cb.ExpectedCost(abstain=0.1).decide(P, capacity=5, limited=2)
+    only = cb.decisions.ExpectedCost(abstain=0.1).decide(P, capacity=5, limited=2)
     assert (only == 2).sum() == 5
 
 
 def test_ties_for_the_last_places_go_by_key_whatever_the_order():
     p, key = np.full(100, 0.9), [f"row {i}" for i in range(100)]
-    rule = cb.ExpectedCost([[0.0, 1.0], [1.0, 0.0]])
+    rule = cb.decisions.ExpectedCost([[0.0, 1.0], [1.0, 0.0]])
     found = rule.decide(p, capacity=10, key=key) == 1
     assert found.sum() == 10
     order = np.random.default_rng(0).permutation(100)
@@ -68,7 +68,7 @@ def test_ties_for_the_last_places_go_by_key_whatever_the_order():
 
 def test_costs_of_calibrated_and_of_false_probabilities():
     P, y = made(20_000)
-    rule = cb.ExpectedCost(COSTS, abstain=2.0)
+    rule = cb.decisions.ExpectedCost(COSTS, abstain=2.0)
     honest = rule.costs_of(y, P)
     assert honest.said == pytest.approx(honest.cost, abs=0.05)
     assert 0.0 <= honest.regret < 0.02
@@ -88,24 +88,35 @@ def test_costs_of_calibrated_and_of_false_probabilities():
 
 def test_it_is_saved(tmp_path):
     P, _ = made(20)
-    rule = cb.ExpectedCost(COSTS, abstain=2.0)
+    rule = cb.decisions.ExpectedCost(COSTS, abstain=2.0)
     assert (cb.load(rule.save(tmp_path / "rule.calibrant")).decide(P) == rule.decide(P)).all()
-    assert repr(cb.ExpectedCost(abstain=0.1)) == "ExpectedCost(abstain=0.1)"
+    assert repr(cb.decisions.ExpectedCost(abstain=0.1)) == "ExpectedCost(abstain=0.1)"
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: cb.ExpectedCost([[0.0, -1.0], [1.0, 0.0]]), "at least 0; got -1.0"),
-        (lambda: cb.ExpectedCost([[0.0, np.nan], [1.0, 0.0]]), "finite"),
-        (lambda: cb.ExpectedCost([0.0, 1.0]), "must be \\(actions, classes\\)"),
-        (lambda: cb.ExpectedCost(abstain=-0.5), "at least 0"),
-        (lambda: cb.ExpectedCost(COSTS).decide([0.5]), "a column for each of the 2 classes; got 3"),
-        (lambda: cb.ExpectedCost().decide([0.5], capacity=-1), "capacity must be"),
-        (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited="abstain"), "needs abstain="),
-        (lambda: cb.ExpectedCost().decide([0.5], capacity=1, limited=2), "limited must be"),
+        (lambda: cb.decisions.ExpectedCost([[0.0, -1.0], [1.0, 0.0]]), "at least 0; got -1.0"),
+        (lambda: cb.decisions.ExpectedCost([[0.0, np.nan], [1.0, 0.0]]), "finite"),
+        (lambda: cb.decisions.ExpectedCost([0.0, 1.0]), "must be \\(actions, classes\\)"),
+        (lambda: cb.decisions.ExpectedCost(abstain=-0.5), "at least 0"),
         (
-            lambda: cb.ExpectedCost().decide([0.5, 0.9], capacity=0, limited=1, key=["a"]),
+            lambda: cb.decisions.ExpectedCost(COSTS).decide([0.5]),
+            "a column for each of the 2 classes; got 3",
+        ),
+        (lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=-1), "capacity must be"),
+        (
+            lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=1, limited="abstain"),
+            "needs abstain=",
+        ),
+        (
+            lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=1, limited=2),
+            "limited must be",
+        ),
+        (
+            lambda: cb.decisions.ExpectedCost().decide(
+                [0.5, 0.9], capacity=0, limited=1, key=["a"]
+            ),
             "one name for each of the 2 rows",
         ),
     ],

@@ -19,11 +19,11 @@ def test_every_rule_with_a_promise_refuses_weights_of_a_design():
     losses = (rng.random((60, 3)) < 0.1).astype(float)
     asked = [
         lambda w: cb.ConformalSets().fit(P, y, sample_weight=w),
-        lambda w: cb.ConditionalSets().fit(P, y, features=p[:, None], sample_weight=w),
+        lambda w: cb.decisions.ConditionalSets().fit(P, y, features=p[:, None], sample_weight=w),
         lambda w: cb.SelectiveClassifier(0.5).fit(P, y, sample_weight=w),
-        lambda w: cb.ConformalRiskControl(0.5).fit(P, np.eye(2)[y], sample_weight=w),
-        lambda w: cb.NeymanPearsonClassifier(0.5).fit(P, y, sample_weight=w),
-        lambda w: cb.certified_settings(losses, 0.5, sample_weight=w),
+        lambda w: cb.decisions.ConformalRiskControl(0.5).fit(P, np.eye(2)[y], sample_weight=w),
+        lambda w: cb.decisions.NeymanPearsonClassifier(0.5).fit(P, y, sample_weight=w),
+        lambda w: cb.decisions.certified_settings(losses, 0.5, sample_weight=w),
     ]
     for one in asked:
         one(np.full(60, 2.0))

@@ -5,7 +5,9 @@ import calibrant as cb
 
 def test_bars_are_the_counts():
     y, P = [0, 1, 1, 0], [[0.95, 0.05], [0.4, 0.6], [0.97, 0.03], [1.0, 0.0]]
-    display = cb.ConfidenceHistogramDisplay.from_predictions(y, P, n_bins=10, target="answer")
+    display = cb.displays.ConfidenceHistogramDisplay.from_predictions(
+        y, P, n_bins=10, target="answer"
+    )
     assert [bar.get_height() for bar in display.right_][-1] == 2
     assert [bar.get_height() for bar in display.wrong_][-1] == 1
     assert display.histogram.right.sum() == 3
@@ -13,7 +15,7 @@ def test_bars_are_the_counts():
 
 
 def test_counts_all_rows_with_confidences_of_0_and_1():
-    display = cb.ConfidenceHistogramDisplay(
+    display = cb.displays.ConfidenceHistogramDisplay(
         cb.metrics.confidence_histogram([1, 0], [1.0, 0.0], target=1)
     )
     np.testing.assert_array_equal(
@@ -24,7 +26,7 @@ def test_counts_all_rows_with_confidences_of_0_and_1():
 def test_its_words_follow_the_target():
     y, p = [0, 1, 1], [0.2, 0.6, 0.9]
     event, answer = (
-        cb.ConfidenceHistogramDisplay.from_predictions(y, p, target=target).ax_
+        cb.displays.ConfidenceHistogramDisplay.from_predictions(y, p, target=target).ax_
         for target in (None, "answer")
     )
     assert [text.get_text() for text in event.get_legend().get_texts()] == ["event", "no event"]

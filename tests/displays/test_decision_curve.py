@@ -13,7 +13,7 @@ def drawn(rate, n=2000):
 
 
 def test_draws_its_numbers_beside_all_and_none():
-    display = cb.DecisionCurveDisplay.from_predictions(*drawn(0.3), name="$a")
+    display = cb.displays.DecisionCurveDisplay.from_predictions(*drawn(0.3), name="$a")
     x, y = display.line_.get_data()
     assert (x.tolist(), y.tolist()) == (
         display.curve.threshold.tolist(),
@@ -30,7 +30,7 @@ def test_draws_its_numbers_beside_all_and_none():
 
 def test_thresholds_of_a_rare_event_are_on_a_logarithm_and_the_axis_ends_where_nothing_is_left():
     rare, usual = (
-        cb.DecisionCurveDisplay.from_predictions(*drawn(rate)).ax_ for rate in (0.01, 0.3)
+        cb.displays.DecisionCurveDisplay.from_predictions(*drawn(rate)).ax_ for rate in (0.01, 0.3)
     )
     assert (rare.get_xscale(), usual.get_xscale()) == ("log", "linear")
     assert rare.get_xlim()[1] < 0.5
@@ -40,8 +40,8 @@ def test_thresholds_of_a_rare_event_are_on_a_logarithm_and_the_axis_ends_where_n
 def test_a_second_model_joins_the_first():
     y, p = drawn(0.3)
     _, ax = pyplot.subplots()
-    cb.DecisionCurveDisplay.from_predictions(y, p, ax=ax)
-    cb.DecisionCurveDisplay(cb.metrics.decision_curve(y, 0.5 * p)).plot(
+    cb.displays.DecisionCurveDisplay.from_predictions(y, p, ax=ax)
+    cb.displays.DecisionCurveDisplay(cb.metrics.decision_curve(y, 0.5 * p)).plot(
         ax, colour="other", label="half", references=False
     )
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
@@ -53,4 +53,6 @@ def test_a_second_model_joins_the_first():
 
 
 def test_no_events_can_be_drawn():
-    cb.DecisionCurveDisplay.from_predictions([0, 0, 0], [0.1, 0.2, 0.3]).figure_.canvas.draw()
+    cb.displays.DecisionCurveDisplay.from_predictions(
+        [0, 0, 0], [0.1, 0.2, 0.3]
+    ).figure_.canvas.draw()

@@ -17,7 +17,7 @@ def test_draws_its_numbers_and_the_alarm():
     from matplotlib.figure import Figure
 
     monitor = _monitor(0.25)
-    display = cb.DriftDisplay.from_monitor(monitor, name="$a", ax=Figure().add_subplot())
+    display = cb.displays.DriftDisplay.from_monitor(monitor, name="$a", ax=Figure().add_subplot())
     assert display.line_.get_ydata().tolist() == display.curve.error.tolist()
     np.testing.assert_allclose(
         display.evidence_.get_ydata(), np.array(monitor.path_) / np.log(10.0)
@@ -31,7 +31,9 @@ def test_draws_its_numbers_and_the_alarm():
 def test_no_alarm_no_line():
     from matplotlib.figure import Figure
 
-    assert cb.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_subplot()).alarm_ == []
+    assert (
+        cb.displays.DriftDisplay.from_monitor(_monitor(0.0), ax=Figure().add_subplot()).alarm_ == []
+    )
 
 
 def test_nothing_is_cut_off():
@@ -39,7 +41,7 @@ def test_nothing_is_cut_off():
     monitor = cb.CalibrationMonitor()
     for t in range(30):
         monitor.update([0.9, 0.8, 0.6], [1, 1, 0], time=f"2026-03-{t + 1:02d}")
-    display = cb.DriftDisplay.from_monitor(monitor)
+    display = cb.displays.DriftDisplay.from_monitor(monitor)
     display.figure_.canvas.draw()
     labels = [label for label in display.evidence_ax_.get_xticklabels() if label.get_text()]
     assert len(labels) == 4
@@ -50,7 +52,7 @@ def test_nothing_is_cut_off():
 def test_axes_outside_a_grid_have_the_evidence_below_them():
     from matplotlib.figure import Figure
 
-    display = cb.DriftDisplay.from_monitor(
+    display = cb.displays.DriftDisplay.from_monitor(
         _monitor(0.0), ax=Figure().add_axes((0.1, 0.5, 0.8, 0.4))
     )
     assert display.evidence_ax_ in display.ax_.child_axes

@@ -93,8 +93,11 @@ def test_the_default_question_is_the_event_of_two_classes_and_the_answer_of_more
 def test_a_confidence_curve_of_a_class_never_predicted_is_none():
     P3 = np.column_stack([P, 1.0 - P, np.zeros(80)])
     calibrator = cb.ConfidenceCalibrator().fit(P3, 1 - Y)
-    assert cb.ConfidenceCurveDisplay.from_record(read_labelled(1 - Y, P3), calibrator, 2) is None
-    display = cb.ConfidenceCurveDisplay.from_record(
+    assert (
+        cb.displays.ConfidenceCurveDisplay.from_record(read_labelled(1 - Y, P3), calibrator, 2)
+        is None
+    )
+    display = cb.displays.ConfidenceCurveDisplay.from_record(
         read_labelled(1 - Y, P3), calibrator, 0, name="zero"
     )
     assert display.name == "zero"
@@ -102,10 +105,10 @@ def test_a_confidence_curve_of_a_class_never_predicted_is_none():
 
 def test_it_draws_on_the_axes_given_with_its_name():
     _, ax = pyplot.subplots()
-    display = cb.GainDisplay.from_record(read_labelled(Y, P), ax=ax, name="gains")
+    display = cb.displays.GainDisplay.from_record(read_labelled(Y, P), ax=ax, name="gains")
     assert display.ax_ is ax
     figure = pyplot.figure()
     assert (
-        cb.JointDistributionDisplay.from_record(read_labelled(Y, P), figure=figure).figure_
+        cb.displays.JointDistributionDisplay.from_record(read_labelled(Y, P), figure=figure).figure_
         is figure
     )

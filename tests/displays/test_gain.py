@@ -5,7 +5,9 @@ def test_draws_its_numbers_from_the_origin():
     from matplotlib.figure import Figure
 
     ax = Figure().add_subplot()
-    display = cb.GainDisplay.from_predictions([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], name="$a", ax=ax)
+    display = cb.displays.GainDisplay.from_predictions(
+        [1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], name="$a", ax=ax
+    )
     x, y = display.line_.get_data()
     assert x.tolist() == [0.0, *display.curve.flagged.tolist()]
     assert y.tolist() == [0.0, *display.curve.found.tolist()]

@@ -62,20 +62,20 @@ def test_weights_are_rows_and_clusters_widen():
 
 
 def test_it_draws_the_curve():
-    out = cb.IntervalWidthDisplay.from_predictions(*_data(), name="a $ b")
+    out = cb.displays.IntervalWidthDisplay.from_predictions(*_data(), name="a $ b")
     np.testing.assert_array_equal(
         out.line_.get_xydata(), np.column_stack([out.curve.value, out.curve.width])
     )
     np.testing.assert_array_equal(out.coverage_.get_ydata(), out.curve.coverage)
     assert out.ax_.get_title() == "a $ b"
-    assert cb.IntervalWidthDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
+    assert cb.displays.IntervalWidthDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
 
 
 def test_intervals_without_end_have_no_finite_width():
     y, mean, std = _data(100)
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(cb.errors.SparseDataWarning):
-        out = cb.IntervalWidthDisplay.from_predictions(y, forecast)
+        out = cb.displays.IntervalWidthDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.width).all()
     assert (out.curve.coverage == 1.0).all()
     assert np.isfinite(out.ax_.get_ylim()).all()

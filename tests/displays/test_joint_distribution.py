@@ -8,7 +8,7 @@ def test_draws_the_three_tables():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
     names = ["a", "$b$", "c"]
-    display = cb.JointDistributionDisplay.from_predictions(
+    display = cb.displays.JointDistributionDisplay.from_predictions(
         np.array(names)[y], P, classes=names, name="all"
     )
     joint = joint_distribution(y, P)
@@ -22,6 +22,6 @@ def test_draws_the_three_tables():
 
 def test_many_classes_are_drawn_without_numbers():
     P = np.random.default_rng(0).dirichlet(np.ones(20), 100)
-    display = cb.JointDistributionDisplay.from_predictions(P.argmax(axis=1), P)
+    display = cb.displays.JointDistributionDisplay.from_predictions(P.argmax(axis=1), P)
     assert not display.axes_[0].texts
     display.figure_.canvas.draw()

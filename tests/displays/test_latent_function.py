@@ -13,7 +13,9 @@ def fitted():
 
 def test_draws_the_latent_function_over_the_prior_mean(fitted):
     cal, p = fitted
-    display = cb.LatentFunctionDisplay.from_calibrator(cal, p, n_points=50, name="cost in $")
+    display = cb.displays.LatentFunctionDisplay.from_calibrator(
+        cal, p, n_points=50, name="cost in $"
+    )
     latent = cal.latent(display.latent.score)
     assert len(latent.score) == 50
     np.testing.assert_array_equal(display.line_.get_ydata(), latent.mean)
@@ -29,7 +31,7 @@ def test_draws_the_latent_function_over_the_prior_mean(fitted):
 
 
 def test_scores_are_optional(fitted):
-    display = cb.LatentFunctionDisplay(fitted[0].latent([0.2, 0.8])).plot()
+    display = cb.displays.LatentFunctionDisplay(fitted[0].latent([0.2, 0.8])).plot()
     assert display.ticks_ is None
 
 
@@ -37,4 +39,4 @@ def test_binary_logits_show_the_other_class_at_zero(fitted):
     _, p = fitted
     logits = np.log(p / (1 - p))
     cal = cb.GaussianProcessCalibration(n_inducing=2, inputs="logit").fit(logits, p > 0.4)
-    assert 0.0 in cb.LatentFunctionDisplay.from_calibrator(cal, logits).scores
+    assert 0.0 in cb.displays.LatentFunctionDisplay.from_calibrator(cal, logits).scores

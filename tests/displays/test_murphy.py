@@ -6,7 +6,7 @@ def test_draws_its_numbers_and_its_parts_where_it_has_them():
 
     ax, other = Figure().subplots(1, 2)
     data = [1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2]
-    display = cb.MurphyDisplay.from_predictions(*data, name="$a", ax=ax)
+    display = cb.displays.MurphyDisplay.from_predictions(*data, name="$a", ax=ax)
     x, y = display.line_.get_data()
     assert (x.tolist(), y.tolist()) == (
         display.curve.threshold.tolist(),
@@ -14,5 +14,5 @@ def test_draws_its_numbers_and_its_parts_where_it_has_them():
     )
     assert ax.get_title() == "$a"
     assert len(ax.get_lines()) == 1
-    cb.MurphyDisplay.from_predictions(*data, decompose=True, ax=other)
+    cb.displays.MurphyDisplay.from_predictions(*data, decompose=True, ax=other)
     assert len(other.get_lines()) == 4

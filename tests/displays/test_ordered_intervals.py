@@ -45,7 +45,9 @@ def test_a_weight_of_two_is_two_rows_and_weights_of_sum_one_show_all():
 
 def test_it_draws_the_missed_apart():
     y, mean, std = _data()
-    out = cb.OrderedIntervalsDisplay.from_predictions(y, mean, std, by="mean", name="a $ b")
+    out = cb.displays.OrderedIntervalsDisplay.from_predictions(
+        y, mean, std, by="mean", name="a $ b"
+    )
     missed = ~out.curve.held
     assert 0 < missed.sum() < 50
     np.testing.assert_array_equal(out.missed_.get_offsets()[:, 1], out.curve.y[missed])
@@ -55,14 +57,14 @@ def test_it_draws_the_missed_apart():
         np.column_stack([out.curve.low, out.curve.high]),
     )
     assert out.ax_.get_title() == "a $ b"
-    assert cb.OrderedIntervalsDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
+    assert cb.displays.OrderedIntervalsDisplay(out.curve).plot(out.ax_).ax_ is out.ax_
 
 
 def test_intervals_without_end_run_off_the_axis():
     y, mean, std = _data(100)
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(SparseDataWarning):
-        out = cb.OrderedIntervalsDisplay.from_predictions(y, forecast)
+        out = cb.displays.OrderedIntervalsDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.high).all()
     assert out.curve.held.all()
     assert np.isfinite(out.ax_.get_ylim()).all()

@@ -16,7 +16,12 @@ def _data():
 
 @pytest.mark.parametrize(
     "display",
-    [cb.RmseRmvDisplay, cb.RealStdDisplay, cb.IntervalCalibrationDisplay, cb.PitHistogramDisplay],
+    [
+        cb.displays.RmseRmvDisplay,
+        cb.displays.RealStdDisplay,
+        cb.displays.IntervalCalibrationDisplay,
+        cb.displays.PitHistogramDisplay,
+    ],
 )
 def test_it_draws_and_returns_itself(display):
     out = display.from_predictions(*_data(), name="a $ b")
@@ -30,7 +35,7 @@ def test_it_draws_and_returns_itself(display):
 def test_the_points_are_the_curve():
     y, mean, std = _data()
     curve = metrics.rmse_rmv_curve(y, mean, std)
-    out = cb.RmseRmvDisplay(curve).plot()
+    out = cb.displays.RmseRmvDisplay(curve).plot()
     np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([curve.rmv, curve.rmse]))
     # All bins are 1.5 times over: above the band of calibrated error bars.
     assert (curve.rmse > curve.high).all()
@@ -54,7 +59,7 @@ def test_real_std_by_hand():
     )
     # The errors are 1.5 times what is claimed.
     assert ((curve.low < 1.5 * curve.std) & (1.5 * curve.std < curve.high)).mean() >= 0.75
-    out = cb.RealStdDisplay(curve).plot()
+    out = cb.displays.RealStdDisplay(curve).plot()
     np.testing.assert_array_equal(out.line_.get_xydata(), np.column_stack([curve.std, curve.real]))
 
 
@@ -62,25 +67,28 @@ def test_real_std_shows_rows_or_the_std_known():
     y, mean, std = _data()
     weight = np.arange(800) % 2
     odd = weight == 1
-    out = cb.RealStdDisplay.from_predictions(
+    out = cb.displays.RealStdDisplay.from_predictions(
         y, mean, std, sample_weight=weight, true_std=1.5 * std, n_points=500
     )
     assert len(out.points[0]) == 400
     np.testing.assert_allclose(out.points[1], 1.5 * out.points[0])
-    again = cb.RealStdDisplay.from_predictions(
+    again = cb.displays.RealStdDisplay.from_predictions(
         y, mean, std, sample_weight=weight, n_points=500, ax=out.ax_
     )
     assert sorted(again.points[1]) == sorted(np.abs(y[odd]))
-    assert cb.RealStdDisplay.from_predictions(y, mean, std, n_points=0, ax=out.ax_).points is None
+    assert (
+        cb.displays.RealStdDisplay.from_predictions(y, mean, std, n_points=0, ax=out.ax_).points
+        is None
+    )
     with pytest.raises(InputError, match="true_std must have one entry"):
-        cb.RealStdDisplay.from_predictions(y, mean, std, true_std=std[:5])
+        cb.displays.RealStdDisplay.from_predictions(y, mean, std, true_std=std[:5])
 
 
 def test_real_std_of_intervals_without_end():
     y, mean, std = _data()
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
     with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 5"):
-        out = cb.RealStdDisplay.from_predictions(y, forecast)
+        out = cb.displays.RealStdDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.reach_claimed).all()
     assert np.isfinite(out.ax_.get_ylim()).all()
     out.figure_.canvas.draw()
@@ -110,6 +118,6 @@ def test_a_simultaneous_band_counts_weights_as_rows_and_is_drawn():
         np.tile(y, 2), np.tile(mean, 2), np.tile(std, 2), simultaneous=True
     )
     np.testing.assert_allclose(twice.high, repeated.high)
-    out = cb.IntervalCalibrationDisplay.from_predictions(y, mean, std, simultaneous=True)
+    out = cb.displays.IntervalCalibrationDisplay.from_predictions(y, mean, std, simultaneous=True)
     # Errors are 1.5 times what is claimed: surely so, at all levels together.
     assert (out.curve.high < out.curve.level).any()

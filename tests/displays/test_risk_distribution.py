@@ -10,7 +10,9 @@ import calibrant as cb
 def test_bars_are_shares_of_each_outcome_on_the_scale_that_suits(shape, scale):
     rng = np.random.default_rng(0)
     p = rng.beta(*shape, 2000)
-    display = cb.RiskDistributionDisplay.from_predictions((rng.random(2000) < p).astype(int), p)
+    display = cb.displays.RiskDistributionDisplay.from_predictions(
+        (rng.random(2000) < p).astype(int), p
+    )
     assert display.ax_.get_xscale() == scale
     up, down = ([bar.get_height() for bar in bars] for bars in (display.events_, display.others_))
     assert sum(up) == pytest.approx(1.0)
@@ -26,13 +28,13 @@ def test_bars_are_shares_of_each_outcome_on_the_scale_that_suits(shape, scale):
 @pytest.mark.parametrize("scale", ["linear", "log", "logit"])
 @pytest.mark.parametrize("n_bins", [1, 2, 3])
 def test_few_bins_and_one_outcome_can_be_drawn(scale, n_bins):
-    cb.RiskDistributionDisplay.from_predictions(
+    cb.displays.RiskDistributionDisplay.from_predictions(
         [0, 0], [0.0, 1.0], scale=scale, n_bins=n_bins
     ).figure_.canvas.draw()
 
 
 def test_the_legend_counts_the_rows():
-    display = cb.RiskDistributionDisplay.from_predictions(
+    display = cb.displays.RiskDistributionDisplay.from_predictions(
         [0, 1, 1], [0.1, 0.4, 0.8], sample_weight=[1000, 1, 2], name="$a"
     )
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]

@@ -9,7 +9,7 @@ Y, SETS = (
 
 
 def test_points_are_the_coverage_of_each_class_with_its_interval():
-    display = cb.SetCoverageDisplay.from_sets(Y, SETS, said=0.9, name="$a")
+    display = cb.displays.SetCoverageDisplay.from_sets(Y, SETS, said=0.9, name="$a")
     points, _, (bars,) = display.points_
     assert points.get_xdata().tolist() == [1.0, 0.5, 1.0]
     expected = cb.metrics.set_coverage_by(Y, SETS)
@@ -28,15 +28,17 @@ def test_points_are_the_coverage_of_each_class_with_its_interval():
 
 
 def test_by_size_and_by_groups():
-    size = cb.SetCoverageDisplay.from_sets(Y, SETS, by="size")
+    size = cb.displays.SetCoverageDisplay.from_sets(Y, SETS, by="size")
     assert size.ax_.get_ylabel() == "Classes in the set (rows; mean size)"
     assert size.curve.group.tolist() == [1, 2, 3]
-    group = cb.SetCoverageDisplay.from_sets(Y, SETS, by="groups", groups=["$b", "c", "c", "c", "c"])
+    group = cb.displays.SetCoverageDisplay.from_sets(
+        Y, SETS, by="groups", groups=["$b", "c", "c", "c", "c"]
+    )
     group.figure_.canvas.draw()
     assert group.curve.n.tolist() == [1, 4]
 
 
 def test_of_many_classes_some_names_are_written():
-    display = cb.SetCoverageDisplay.from_sets(np.arange(100), np.eye(100, dtype=bool))
+    display = cb.displays.SetCoverageDisplay.from_sets(np.arange(100), np.eye(100, dtype=bool))
     assert len(display.ax_.get_yticks()) <= 25
     assert len(display.points_[0].get_xdata()) == 100

@@ -10,8 +10,8 @@ def test_draws_the_record_it_stores():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(3), 300)
     y = (rng.random(300)[:, None] > P.cumsum(axis=1)).sum(axis=1)
-    display = cb.SignalAccuracyDisplay.from_predictions(
-        y, P, cb.LabelStability(), n_bins=6, name="cost in $"
+    display = cb.displays.SignalAccuracyDisplay.from_predictions(
+        y, P, cb.signals.LabelStability(), n_bins=6, name="cost in $"
     )
     bins, fits = display.accuracy.bins, display.accuracy.fits
     np.testing.assert_array_equal(
@@ -27,6 +27,6 @@ def test_draws_the_record_it_stores():
     assert "Label stability" in display.ax_.get_xlabel()
     display.figure_.canvas.draw()
     _, ax = pyplot.subplots()
-    again = cb.SignalAccuracyDisplay(display.accuracy)
+    again = cb.displays.SignalAccuracyDisplay(display.accuracy)
     assert again.plot(ax) is again
     assert again.ax_ is ax

@@ -8,7 +8,7 @@ from calibrant.displays.svg import as_svg
 
 @pytest.fixture
 def display():
-    return cb.ReliabilityDisplay(
+    return cb.displays.ReliabilityDisplay(
         cb.metrics.reliability_curve([1, 1, 0, 1], [0.9, 0.8, 0.3, 0.2], n_bins=4),
         name="a <b> & $c",
     )

@@ -15,7 +15,13 @@ MASK = {"float32": np.finfo(np.float32).min, "float64": np.finfo(np.float64).min
 
 
 @pytest.mark.parametrize(
-    "cls", [cb.TemperatureScaling, cb.VectorScaling, cb.MatrixScaling, cb.StructuredMatrixScaling]
+    "cls",
+    [
+        cb.TemperatureScaling,
+        cb.VectorScaling,
+        cb.scalings.MatrixScaling,
+        cb.scalings.StructuredMatrixScaling,
+    ],
 )
 def test_f07_sharpening_float32_logits_at_their_end(cls):
     timid = 0.2 * DATA.logits
@@ -31,7 +37,7 @@ def test_f07_a_masked_class_is_never_predicted(dtype):
     logits = DATA.logits.astype(dtype)
     logits[DATA.y != 2, 2] = MASK[dtype]
     for calibrator in (
-        cb.MatrixScaling(smooth=False, inputs="logit"),
+        cb.scalings.MatrixScaling(smooth=False, inputs="logit"),
         cb.TemperatureScaling(inputs="logit"),
     ):
         Q = calibrator.fit(logits, DATA.y).predict_proba(logits)

@@ -21,7 +21,9 @@ def _matrix(values):
 
 @pytest.mark.parametrize("wrap", [np.ma.array, _matrix], ids=["nothing masked", "matrix"])
 @pytest.mark.parametrize(
-    "calibrator", [cb.HokiCalibrator(), cb.IntraOrderPreserving(), cb.VectorScaling()], ids=repr
+    "calibrator",
+    [cb.HokiCalibrator(), cb.scalings.IntraOrderPreserving(), cb.VectorScaling()],
+    ids=repr,
 )
 def test_f08_calibrators_read_the_numbers(calibrator, wrap):
     data = problems()[1]
@@ -48,8 +50,8 @@ def test_f08_weights_labels_features_and_forecasts_with_nothing_masked():
     assert metrics.log_loss(mask(data.y), data.P, sample_weight=mask(weight)) == metrics.log_loss(
         data.y, data.P, sample_weight=weight
     )
-    plain = cb.FastSeparation().fit(data.P, data.y, X=data.X, reference=data.reference)
-    masked = cb.FastSeparation().fit(
+    plain = cb.signals.FastSeparation().fit(data.P, data.y, X=data.X, reference=data.reference)
+    masked = cb.signals.FastSeparation().fit(
         data.P, data.y, X=mask(data.X), reference=tuple(map(mask, data.reference))
     )
     assert np.array_equal(plain.score(data.P, X=data.X), masked.score(data.P, X=_matrix(data.X)))
@@ -69,7 +71,7 @@ def test_f08_a_masked_entry_is_one_clear_error():
     with pytest.raises(InputError, match=f"y {rule}"):
         cb.Identity().fit(data.P, y)
     with pytest.raises(InputError, match=f"X {rule}"):
-        cb.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
+        cb.signals.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
     with pytest.raises(InputError, match=f"std {rule}"):
         metrics.negative_log_likelihood(
             data.X[:, 0], data.X[:, 0], np.ma.masked_less(np.arange(len(data.X)) + 0.5, 1.0)

@@ -19,12 +19,12 @@ REFERENCE = (X[:150], Y[:150])
     "calibrator",
     [
         cb.HokiCalibrator(inputs="logit"),
-        cb.HokiCalibrator(signal=cb.LabelStability(noise="uniform"), inputs="logit"),
+        cb.HokiCalibrator(signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"),
         cb.ConfidenceCalibrator(inputs="logit"),
-        cb.ConfidenceCalibrator(signal=cb.Margin(scale="logit"), inputs="logit"),
+        cb.ConfidenceCalibrator(signal=cb.signals.Margin(scale="logit"), inputs="logit"),
         cb.GeometricCalibrator(inputs="logit"),
         cb.GeometricCalibrator("paper", inputs="logit"),
-        cb.StackedConfidence(inputs="logit"),
+        cb.confidence.StackedConfidence(inputs="logit"),
     ],
     ids=repr,
 )
@@ -49,7 +49,7 @@ def test_f14_fitted_signals_read_what_the_calibrator_reads(calibrator):
 
 
 def test_f14_the_signal_given_is_left_as_it_is():
-    signal = cb.LabelStability()
+    signal = cb.signals.LabelStability()
     cb.HokiCalibrator(signal=signal, inputs="logit").fit(LOGITS, Y)
     assert (signal.inputs, hasattr(signal, "scale_")) == ("probability", False)
 

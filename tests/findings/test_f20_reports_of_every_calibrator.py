@@ -2,7 +2,6 @@
 three.
 """
 
-import inspect
 import json
 import warnings
 
@@ -11,23 +10,19 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
+from calibrant._support.registry import offered
 
 N = 90
 
 
 def made():
     """Every exported calibrator, the wrappers around each kind of map among them."""
-    exported = (getattr(cb, name) for name in cb.__all__)
-    classes = [
-        c
-        for c in exported
-        if inspect.isclass(c) and issubclass(c, cb.Calibrator) and not inspect.isabstract(c)
-    ]
-    per_class = cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True)
+    classes = offered(cb.contracts.Calibrator)
+    per_class = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True)
     return [
         *(cls() for cls in classes),
         cb.OneVsRest(cb.Isotonic()),
-        cb.PerClass(cb.Platt()),
+        cb.wrap.PerClass(cb.Platt()),
         per_class,
     ]
 
@@ -62,12 +57,14 @@ def test_f20_a_report_takes_every_calibrator(calibrator, n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    "calibrator", [cb.OneVsRest(), cb.PerClass(), cb.ConfidenceCalibrator(per_class=True)], ids=repr
+    "calibrator",
+    [cb.OneVsRest(), cb.wrap.PerClass(), cb.ConfidenceCalibrator(per_class=True)],
+    ids=repr,
 )
 def test_f20_the_class_table_takes_every_wrapper(calibrator, n_classes):
     P, y, _, _ = data(n_classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = clone(calibrator).fit(P, y)
-    assert len(cb.class_report(y, P, calibrator=fitted).method) == n_classes
-    assert cb.confidence_curve(y, P, fitted, 1).n > 0
+    assert len(cb.confidence.class_report(y, P, calibrator=fitted).method) == n_classes
+    assert cb.confidence.confidence_curve(y, P, fitted, 1).n > 0

@@ -23,12 +23,12 @@ CLASSES, FORECASTS, MAP, SIGNAL = (
     cb.TemperatureScaling(),
     cb.StdScaling(),
     cb.Isotonic(),
-    cb.LogOdds(),
+    cb.signals.LogOdds(),
 )
 ODD = ("isotonic", 3, [], metrics.log_loss, GaussianNB())
-NO_CALIBRATOR = (FORECASTS, SIGNAL, cb.LogOdds, cb.StdScaling, *ODD)
+NO_CALIBRATOR = (FORECASTS, SIGNAL, cb.signals.LogOdds, cb.StdScaling, *ODD)
 NO_MAP = (CLASSES, FORECASTS, SIGNAL, cb.Isotonic, *ODD)
-NO_SIGNAL = (CLASSES, FORECASTS, MAP, cb.LogOdds, *ODD)
+NO_SIGNAL = (CLASSES, FORECASTS, MAP, cb.signals.LogOdds, *ODD)
 NO_FORECASTS = (CLASSES, MAP, SIGNAL, *ODD)
 NO_METRIC = (CLASSES, MAP, "log_loss", 3, type(metrics.log_loss), np.mean)
 
@@ -47,8 +47,8 @@ PLACES = {
         NO_CALIBRATOR,
         "calibrator",
     ),
-    "PerClass": (lambda o: cb.PerClass(o).fit(P, Y), NO_CALIBRATOR, "calibrator"),
-    "cross_fitted": (lambda o: cb.cross_fitted(o, P, Y), NO_CALIBRATOR, "calibrator"),
+    "PerClass": (lambda o: cb.wrap.PerClass(o).fit(P, Y), NO_CALIBRATOR, "calibrator"),
+    "cross_fitted": (lambda o: cb.wrap.cross_fitted(o, P, Y), NO_CALIBRATOR, "calibrator"),
     "report": (
         lambda o: cb.report(Y, P, calibrator=o),
         (SIGNAL, "isotonic", 3, metrics.log_loss, GaussianNB()),
@@ -60,12 +60,12 @@ PLACES = {
         "calibrator",
     ),
     "class_report": (
-        lambda o: cb.class_report(Y, P, calibrator=o),
+        lambda o: cb.confidence.class_report(Y, P, calibrator=o),
         (FORECASTS, MAP, SIGNAL, *ODD),
         "calibrator",
     ),
     "confidence_curve": (
-        lambda o: cb.confidence_curve(Y, P, o),
+        lambda o: cb.confidence.confidence_curve(Y, P, o),
         (FORECASTS, MAP, SIGNAL, *ODD),
         "calibrator",
     ),
@@ -103,16 +103,16 @@ PLACES = {
         "signal",
     ),
     "StackedConfidence": (
-        lambda o: cb.StackedConfidence(signals=o).fit(P, Y),
-        (SIGNAL, "margin", 3, [], cb.Margin),
+        lambda o: cb.confidence.StackedConfidence(signals=o).fit(P, Y),
+        (SIGNAL, "margin", 3, [], cb.signals.Margin),
         "signals",
     ),
     "one of StackedConfidence": (
-        lambda o: cb.StackedConfidence(signals=[SIGNAL, o]).fit(P, Y),
+        lambda o: cb.confidence.StackedConfidence(signals=[SIGNAL, o]).fit(P, Y),
         NO_SIGNAL,
         "each of signals",
     ),
-    "signal_accuracy": (lambda o: cb.signal_accuracy(Y, P, o), NO_SIGNAL, "signal"),
+    "signal_accuracy": (lambda o: cb.confidence.signal_accuracy(Y, P, o), NO_SIGNAL, "signal"),
     "scorer": (lambda o: metrics.scorer(o), NO_METRIC, "metric"),
     "per_group": (lambda o: metrics.per_group(o, Y, P, Y), NO_METRIC, "metric"),
     "worst_group": (lambda o: metrics.worst_group(o, Y, P, Y), NO_METRIC, "metric"),
@@ -163,7 +163,7 @@ def test_f21_a_wrong_kind_is_one_clear_sentence(use, word, wrong):
         ),
         (lambda: cb.ConfidenceCalibrator(map=SIGNAL).fit(P, Y), "it belongs in signal="),
         (lambda: cb.ConfidenceCalibrator(map=cb.Isotonic).fit(P, Y), r"call it: Isotonic\(\)"),
-        (lambda: cb.PerClass(SIGNAL).fit(P, Y), r"ConfidenceCalibrator\(signal=LogOdds\(\)\)"),
+        (lambda: cb.wrap.PerClass(SIGNAL).fit(P, Y), r"ConfidenceCalibrator\(signal=LogOdds\(\)\)"),
     ],
 )
 def test_f21_what_was_given_is_sent_where_it_belongs(use, remedy):
@@ -181,4 +181,4 @@ def test_f21_a_map_and_a_class_work_where_a_calibrator_is_wanted():
     )
     np.testing.assert_array_equal(one, other)
     cb.CalibratedClassifier(GaussianNB(), cb.TemperatureScaling).fit(X, Y)
-    cb.PerClass(cb.Isotonic()).fit(P, Y)
+    cb.wrap.PerClass(cb.Isotonic()).fit(P, Y)

@@ -18,13 +18,13 @@ def _signal(name):
 
     return type(
         name,
-        (cb.Signal,),
+        (cb.contracts.Signal,),
         {"_score": _score, "__module__": "elsewhere.signals", "__qualname__": name},
     )
 
 
 def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
-    signal = cb.register(_signal("RunnerUp"))
+    signal = cb.contracts.register(_signal("RunnerUp"))
     fitted = cb.ConfidenceCalibrator(signal=signal()).fit(DATA.P, DATA.y)
     loaded = cb.load(fitted.save(tmp_path / "fitted.calibrant"))
     assert type(loaded.signal_) is signal

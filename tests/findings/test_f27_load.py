@@ -172,7 +172,7 @@ def test_f27_a_version_that_is_no_version(version, tmp_path):
 LACKING = {
     "temperature": (cb.TemperatureScaling(), "temperature_"),
     "classes": (cb.TemperatureScaling(), "classes_"),
-    "matrix": (cb.MatrixScaling(), "coef_"),
+    "matrix": (cb.scalings.MatrixScaling(), "coef_"),
     "map": (cb.ConfidenceCalibrator(), "map_"),
     "maps": (cb.OneVsRest(), "maps_"),
 }

@@ -30,7 +30,8 @@ def test_f28_weights_beyond_arithmetic_are_refused(call, weight):
 
 
 @pytest.mark.parametrize(
-    "calibrator", [cb.StdScaling(), cb.AutoRegressionCalibrator(), cb.QuantileRecalibration()]
+    "calibrator",
+    [cb.StdScaling(), cb.AutoRegressionCalibrator(), cb.regression.QuantileRecalibration()],
 )
 def test_f28_a_std_below_arithmetic_is_refused(calibrator):
     with pytest.raises(InputError, match=r"std must be from 1e-37 to 1e\+37; row 1 is 1.e-320"):

@@ -42,7 +42,7 @@ def test_the_last_row_of_a_chunk_is_like_the_others():
     "calibrator",
     [
         cb.TemperatureScaling(inputs="logit"),
-        cb.MatrixScaling(inputs="logit"),
+        cb.scalings.MatrixScaling(inputs="logit"),
         cb.VectorScaling(inputs="logit"),
     ],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.frames import apply
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -45,7 +46,7 @@ def test_rows_keep_their_group_of_durations(unit, tmp_path):
     for engine in ENGINES:
         output = tmp_path / engine
         output.mkdir()
-        cb.frames.apply(cal, path, output / "out.parquet", probabilities="p", engine=engine)
+        apply(cal, path, output / "out.parquet", probabilities="p", engine=engine)
         found = parquet.read_table(output / "out.parquet")
         np.testing.assert_allclose(found["p"].to_numpy(), expected, err_msg=engine)
         assert pa.types.is_duration(found.schema.field("wait").type), engine

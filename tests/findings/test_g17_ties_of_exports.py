@@ -13,15 +13,15 @@ import calibrant as cb
 from calibrant.export import to_c
 
 MAPS = [
-    cb.ScalingBinning(n_bins=30),
+    cb.maps.ScalingBinning(n_bins=30),
     cb.VennAbers(),
     cb.VennAbers(objective="brier"),
     cb.VennAbers(n_splits=3),
-    cb.CumulativeConfidence(),
-    cb.CumulativeConfidence(cutoff="optimal"),
-    cb.HistogramBinning(strategy="mass", n_bins=50),
+    cb.maps.CumulativeConfidence(),
+    cb.maps.CumulativeConfidence(cutoff="optimal"),
+    cb.maps.HistogramBinning(strategy="mass", n_bins=50),
     cb.Isotonic(),
-    cb.NearIsotonic(),
+    cb.maps.NearIsotonic(),
 ]
 
 

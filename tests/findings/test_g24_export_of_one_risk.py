@@ -179,7 +179,7 @@ def test_a_score_knows_its_column(folder):
         cb.OneVsRest(cb.VennAbers()),
         cb.TemperatureScaling(),
         cb.Identity(),
-        cb.PerClass(cb.TemperatureScaling()),
+        cb.wrap.PerClass(cb.TemperatureScaling()),
     ],
     ids=repr,
 )

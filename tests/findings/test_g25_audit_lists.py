@@ -68,4 +68,4 @@ def test_results_shown_in_python_are_tables_that_say_when_they_are_cut(log):
     found = cb.audit(frame.label, frame.p, frame.site)
     assert "12 of 25 shown" in repr(found)
     evaluation = cb.evaluate(frame, probabilities="p", target="event", by="site")
-    assert "12 of 25 shown" in repr(cb.worst_slices(evaluation))
+    assert "12 of 25 shown" in repr(cb.monitoring.worst_slices(evaluation))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from calibrant import metrics, time_blocks
+from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.folds.time_blocks import past_and_next, time_ranks
+from calibrant.monitoring import time_blocks
 
 
 def test_blocks_follow_time_not_row_order():

@@ -21,7 +21,7 @@ def _kinds(shape):
     normal = cb.NormalForecast(mean, std)
     rest = cb.NormalForecast(mean[:50] + 0.0, 2.0 * std[:50])
     fitted = mean[:50] + std[:50] * rng.normal(size=mean[:50].shape)
-    parts = cb.DistributionRecalibration(shape="student").fit(rest, fitted)
+    parts = cb.regression.DistributionRecalibration(shape="student").fit(rest, fitted)
     return {
         "normal": normal,
         "quantiles": cb.QuantileForecast(LEVELS, normal.quantile(LEVELS)),
@@ -29,7 +29,7 @@ def _kinds(shape):
         "scipy t": as_forecast(stats.t(5, loc=mean, scale=std)),
         "scipy gamma": as_forecast(stats.gamma(np.exp(mean) + 1.0, scale=std)),
         "stretched": as_forecast(stats.t(5, loc=mean, scale=std)).stretched(2.0),
-        "recalibrated": cb.IntervalCalibration().fit(rest, fitted).predict(normal),
+        "recalibrated": cb.regression.IntervalCalibration().fit(rest, fitted).predict(normal),
         "recalibrated by parts": parts.predict(as_forecast(stats.t(5, loc=mean, scale=std))),
         "averaged": averaged(
             [parts.predict(normal), as_forecast(stats.t(5, loc=mean, scale=std))],
@@ -77,7 +77,7 @@ def test_a_distribution_without_mean_is_used_by_its_quantiles_and_refused_otherw
     y = np.linspace(-3.0, 3.0, 60)
     assert np.isfinite(metrics.negative_log_likelihood(y, cauchy))
     assert np.isfinite(
-        cb.QuantileRecalibration().fit(cauchy, y).predict(cauchy).quantile(0.9)
+        cb.regression.QuantileRecalibration().fit(cauchy, y).predict(cauchy).quantile(0.9)
     ).all()
     with pytest.raises(InputError, match="use quantile-based methods"):
         cb.StdScaling().fit(cauchy, y)

@@ -11,7 +11,7 @@ from calibrant.testing.data import joint_rows
 
 def test_the_density_is_scipys():
     mean, cov, y = joint_rows(20, 4)
-    forecast = cb.JointNormalForecast(mean, cov)
+    forecast = cb.forecasts.JointNormalForecast(mean, cov)
     exact = [
         stats.multivariate_normal(m, c).logpdf(one) for m, c, one in zip(mean, cov, y, strict=True)
     ]
@@ -21,25 +21,27 @@ def test_the_density_is_scipys():
 
 def test_draws_have_its_mean_and_covariance():
     mean, cov, _ = joint_rows(1, 3)
-    drawn = cb.JointNormalForecast(mean, cov).sample(200_000, random_state=0)[0]
+    drawn = cb.forecasts.JointNormalForecast(mean, cov).sample(200_000, random_state=0)[0]
     np.testing.assert_allclose(drawn.mean(axis=1), mean[0], atol=0.03)
     np.testing.assert_allclose(np.cov(drawn), cov[0], atol=0.1)
 
 
 def test_scaled_and_taken_rows_keep_their_covariance():
     mean, cov, y = joint_rows(6, 3)
-    forecast = cb.JointNormalForecast(mean, cov)
+    forecast = cb.forecasts.JointNormalForecast(mean, cov)
     np.testing.assert_allclose(forecast.take([4, 1]).cov, cov[[4, 1]], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(forecast.scaled(4.0).cov, 4.0 * cov, rtol=1e-10, atol=1e-12)
     crossed = forecast.scaled([100.0, 1.0, 0.01])
     assert (np.diff(crossed.principal_variance, axis=1) >= 0.0).all()
     np.testing.assert_allclose(
-        crossed.distance(y), cb.JointNormalForecast(mean, crossed.cov).distance(y), rtol=1e-8
+        crossed.distance(y),
+        cb.forecasts.JointNormalForecast(mean, crossed.cov).distance(y),
+        rtol=1e-8,
     )
 
 
 def test_one_covariance_may_be_said_for_all_rows():
-    one = cb.JointNormalForecast(np.zeros((3, 2)), [[2.0, 0.5], [0.5, 1.0]])
+    one = cb.forecasts.JointNormalForecast(np.zeros((3, 2)), [[2.0, 0.5], [0.5, 1.0]])
     assert one.cov.shape == (3, 2, 2)
     assert repr(one) == "<JointNormalForecast: 3 rows of 2 outputs together>"
 
@@ -56,11 +58,11 @@ def test_one_covariance_may_be_said_for_all_rows():
 )
 def test_what_is_no_covariance_is_refused(cov, match):
     with pytest.raises(InputError, match=match):
-        cb.JointNormalForecast(np.zeros((3, 2)), cov)
+        cb.forecasts.JointNormalForecast(np.zeros((3, 2)), cov)
 
 
 def test_one_output_and_other_shapes_are_refused():
     with pytest.raises(InputError, match="NormalForecast for one output"):
-        cb.JointNormalForecast([0.0], [[1.0]])
+        cb.forecasts.JointNormalForecast([0.0], [[1.0]])
     with pytest.raises(InputError, match="y must have the shape"):
-        cb.JointNormalForecast([[0.0, 0.0]], np.eye(2)).distance([0.0, 0.0])
+        cb.forecasts.JointNormalForecast([[0.0, 0.0]], np.eye(2)).distance([0.0, 0.0])

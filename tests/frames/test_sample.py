@@ -67,7 +67,9 @@ def test_penalties_see_a_sample_and_not_the_table(log):
         drawn.probabilities, drawn.labels, drawn.predicted, 2.0 * drawn.weight, drawn.classes
     )
     P = drawn.probabilities[:20]
-    fits = [rows.fit(cb.StructuredMatrixScaling()).predict_proba(P) for rows in (drawn, twice)]
+    fits = [
+        rows.fit(cb.scalings.StructuredMatrixScaling()).predict_proba(P) for rows in (drawn, twice)
+    ]
     np.testing.assert_allclose(*fits, atol=1e-12)
 
 

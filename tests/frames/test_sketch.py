@@ -38,7 +38,7 @@ ASKED = {"score": "score", "predicted": "predicted"}
 
 
 @pytest.mark.parametrize(
-    "map_", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.KernelDensity()], ids=str
+    "map_", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.maps.KernelDensity()], ids=str
 )
 def test_smooth_maps_are_within_1e_3_of_the_exact_fit_at_every_score(map_, data):
     made = sketch(data, **ASKED)

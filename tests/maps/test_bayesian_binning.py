@@ -1,7 +1,7 @@
 import numpy as np
 from scipy.special import gamma
 
-from calibrant import BayesianBinning
+from calibrant.maps import BayesianBinning
 
 
 def test_evidence_and_values_by_the_papers_formula():

@@ -1,7 +1,8 @@
 import numpy as np
 from scipy.special import expit
 
-from calibrant import CenteredIsotonic, Isotonic
+from calibrant import Isotonic
+from calibrant.maps import CenteredIsotonic
 
 
 def test_blocks_become_points_at_their_mean_score():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant import ClassRate
+from calibrant.maps import ClassRate
 
 
 def test_rate_and_interval_are_those_of_the_beta_posterior():

@@ -24,8 +24,8 @@ def _loss(theta, design, hit):
 
 def test_its_p_values_are_those_of_likelihood_ratios_by_a_general_optimiser():
     score, hit = _drawn(np.random.default_rng(0), 400, (0.5, 0.6), 0.15)
-    m = cb.ClosedTest(alpha=1e-12).fit(score, hit)
-    loose = cb.ClosedTest(alpha=0.999).fit(score, hit)
+    m = cb.maps.ClosedTest(alpha=1e-12).fit(score, hit)
+    loose = cb.maps.ClosedTest(alpha=0.999).fit(score, hit)
     odds, k = special.logit(score), np.quantile(special.logit(score), [0.05, 0.35, 0.65, 0.95])
     assert loose.knots_ == pytest.approx(k)
     cube = [np.maximum(odds - one, 0) ** 3 for one in k]
@@ -48,7 +48,7 @@ def test_its_p_values_are_those_of_likelihood_ratios_by_a_general_optimiser():
 
 def test_a_model_that_is_not_changed_keeps_every_bit():
     score, hit = _drawn(np.random.default_rng(5), 400)
-    m = cb.ClosedTest(alpha=1e-6).fit(score, hit)
+    m = cb.maps.ClosedTest(alpha=1e-6).fit(score, hit)
     assert (m.chosen_, list(m.p_values_)) == ("nothing", ["nothing"])
     assert m.predict(score).tolist() == score.tolist()
 
@@ -56,7 +56,7 @@ def test_a_model_that_is_not_changed_keeps_every_bit():
 @pytest.mark.parametrize(("wanted", "line"), LINES.items())
 def test_with_many_rows_it_finds_what_is_wrong(wanted, line):
     score, hit = _drawn(np.random.default_rng(1), 8000, line)
-    m = cb.ClosedTest(alpha=0.001).fit(score, hit)
+    m = cb.maps.ClosedTest(alpha=0.001).fit(score, hit)
     assert m.chosen_ == wanted
     assert m.coefficients_ == pytest.approx(line, abs=0.12)
     assert m.predict(score) == pytest.approx(
@@ -66,12 +66,12 @@ def test_with_many_rows_it_finds_what_is_wrong(wanted, line):
 
 def test_a_bend_asks_for_the_flexible_curve():
     score, hit = _drawn(np.random.default_rng(2), 8000, (0.2, 1.0), -0.25)
-    m = cb.ClosedTest().fit(score, hit)
+    m = cb.maps.ClosedTest().fit(score, hit)
     assert m.chosen_ == "flexible"
     assert len(m.coefficients_) == 4
     odds = special.logit(score)
     assert np.mean(np.abs(m.predict(score) - special.expit(0.2 + odds - 0.25 * odds**2))) < 0.02
-    calibrator = cb.OneVsRest(cb.ClosedTest()).fit(score, hit)
+    calibrator = cb.OneVsRest(cb.maps.ClosedTest()).fit(score, hit)
     assert "nan" not in cb.export.to_json(calibrator).lower()
     assert "inf" not in cb.export.to_c(calibrator).lower().replace("info", "")
 
@@ -82,9 +82,9 @@ def test_who_updates_by_it_leaves_calibrated_models_alone_and_repairs_others():
     more than the test's level."""
     rng, changed, better, curved = np.random.default_rng(3), 0, 0, 0
     for _ in range(300):
-        changed += cb.ClosedTest().fit(*_drawn(rng, 300)).chosen_ != "nothing"
+        changed += cb.maps.ClosedTest().fit(*_drawn(rng, 300)).chosen_ != "nothing"
         score, hit = _drawn(rng, 300, (-0.8, 1.0))
-        m, truth = cb.ClosedTest().fit(score, hit), special.expit(special.logit(score) - 0.8)
+        m, truth = cb.maps.ClosedTest().fit(score, hit), special.expit(special.logit(score) - 0.8)
         better += np.mean((m.predict(score) - truth) ** 2) < np.mean((score - truth) ** 2)
         curved += m.chosen_ not in ("nothing", "intercept")
     assert abs(changed / 300 - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 300)
@@ -98,16 +98,16 @@ def test_one_class_and_separated_rows_give_finite_maps():
         ([0.1] * 30 + [0.9] * 30, [0] * 30 + [1] * 30),
         ([0.5], [1]),
     ):
-        m = cb.ClosedTest().fit(score, hit)
+        m = cb.maps.ClosedTest().fit(score, hit)
         assert np.isfinite(m.predict([0.0, 0.3, 1.0])).all()
-    assert cb.ClosedTest().fit([0.2, 0.4, 0.6, 0.8] * 10, [1] * 40).chosen_ != "nothing"
+    assert cb.maps.ClosedTest().fit([0.2, 0.4, 0.6, 0.8] * 10, [1] * 40).chosen_ != "nothing"
 
 
 def test_constant_scores_can_only_be_shifted():
-    m = cb.ClosedTest().fit([0.5] * 100, [1] * 80 + [0] * 20)
+    m = cb.maps.ClosedTest().fit([0.5] * 100, [1] * 80 + [0] * 20)
     assert m.predict([0.5]) == pytest.approx(0.8, abs=0.01)
 
 
 def test_a_level_outside_0_and_1_is_refused():
     with pytest.raises(InputError, match=r"alpha must be between 0 and 1; got 5; 0\.05 is usual"):
-        cb.ClosedTest(alpha=5).fit([0.2, 0.8], [0, 1])
+        cb.maps.ClosedTest(alpha=5).fit([0.2, 0.8], [0, 1])

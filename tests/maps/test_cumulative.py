@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import CumulativeConfidence
 from calibrant.errors import InputError
+from calibrant.maps import CumulativeConfidence
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import ClassRate, KernelDensity
 from calibrant._kernels.kernel_sums import direct_log_sums
 from calibrant.errors import FitWarning, InputError, SparseDataWarning
+from calibrant.maps import ClassRate, KernelDensity
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression, minimize
 
-from calibrant import NearIsotonic
 from calibrant._kernels.isotonic import near_isotonic_path
+from calibrant.maps import NearIsotonic
 
 
 def objective(p, z, w, penalty):

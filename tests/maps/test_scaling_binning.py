@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant import Platt, ScalingBinning
+from calibrant import Platt
 from calibrant.errors import InputError
+from calibrant.maps import ScalingBinning
 
 
 @pytest.fixture

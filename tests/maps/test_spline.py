@@ -3,9 +3,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit, logit
 
-from calibrant import Isotonic, Platt, Spline
+from calibrant import Isotonic, Platt
 from calibrant._kernels.splines import curved_basis, penalty_root
 from calibrant.errors import InputError
+from calibrant.maps import Spline
 
 
 def test_squared_coefficients_are_the_roughness():

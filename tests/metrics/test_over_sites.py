@@ -43,7 +43,7 @@ def test_it_is_the_metric_of_each_site_pooled():
         each = [metric.interval(y[site == j], risk[site == j]) for j in range(8)]
         assert found.sites.value.tolist() == [one.value for one in each]
         assert found.sites.low.tolist() == [one.low for one in each]
-        assert found.pooled == cb.pool(each, over="sites", scale=scale)
+        assert found.pooled == cb.metrics.pool(each, over="sites", scale=scale)
         assert found.left_out == []
 
 

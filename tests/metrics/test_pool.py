@@ -47,7 +47,7 @@ def test_sites_as_the_published_analysis_of_the_bcg_trials():
     """metafor's rma(test="knha") prints tau^2 0.3132, I^2 92.22 %, -0.7145 [-1.1084, -0.3206],
     and 0.49 [0.33, 0.73] back on the ratio.
     """
-    found = cb.pool(_intervals(*_bcg(), np.exp), over="sites", scale="log")
+    found = cb.metrics.pool(_intervals(*_bcg(), np.exp), over="sites", scale="log")
     assert found.between**2 == pytest.approx(0.3132, abs=5e-5)
     assert found.share == pytest.approx(0.9222, abs=5e-5)
     assert np.log([found.value, found.low, found.high]) == pytest.approx(
@@ -69,13 +69,13 @@ def test_paule_and_mandel_set_q_to_its_mean():
     weight = 1 / (variance + between)
     mean = weight @ estimate / weight.sum()
     assert weight @ (estimate - mean) ** 2 == pytest.approx(12.0, abs=1e-8)
-    found = cb.pool(_intervals(estimate, variance), over="sites", method="paule-mandel")
+    found = cb.metrics.pool(_intervals(estimate, variance), over="sites", method="paule-mandel")
     assert found.between == pytest.approx(np.sqrt(between))
 
 
 @pytest.mark.parametrize("method", ["reml", "paule-mandel"])
 def test_sites_that_agree_have_no_variance_between_them(method):
-    found = cb.pool(
+    found = cb.metrics.pool(
         _intervals(np.array([1.0, 1.01, 0.99, 1.0]), np.full(4, 0.04)), over="sites", method=method
     )
     assert found.between == 0.0
@@ -89,7 +89,7 @@ def test_equal_variances_have_the_textbook_answer():
     """
     estimate = np.array([0.0, 1.0, 3.0, 4.0])
     for method in ("reml", "paule-mandel"):
-        found = cb.pool(_intervals(estimate, np.full(4, 0.25)), over="sites", method=method)
+        found = cb.metrics.pool(_intervals(estimate, np.full(4, 0.25)), over="sites", method=method)
         assert found.between**2 == pytest.approx(np.var(estimate, ddof=1) - 0.25, rel=1e-6)
         assert found.high - found.value == pytest.approx(
             stats.t.ppf(0.975, 3) * np.std(estimate, ddof=1) / 2, rel=1e-6
@@ -100,7 +100,7 @@ def test_rubins_rules_by_hand():
     """Estimates 1, 2, 3 of variance 1/2: T = 1/2 + (4/3) 1; of 100 rows 3.3086 degrees of
     freedom (Barnard and Rubin).
     """
-    found = cb.pool(_intervals(np.array([1.0, 2.0, 3.0]), np.full(3, 0.5)))
+    found = cb.metrics.pool(_intervals(np.array([1.0, 2.0, 3.0]), np.full(3, 0.5)))
     share = (4 / 3) / (11 / 6)
     old, observed = 2 / share**2, 100 / 102 * 99 * (1 - share)
     assert found.share == pytest.approx(share)
@@ -120,7 +120,7 @@ def test_imputations_that_agree_leave_the_interval_nearly_as_it_is():
         "analytic",
         5000.0,
     )
-    found = cb.pool([one] * 5, scale="logit")
+    found = cb.metrics.pool([one] * 5, scale="logit")
     assert found.share == 0.0
     assert (found.value, found.low, found.high) == pytest.approx((0.8, one.low, one.high), abs=2e-4)
 
@@ -131,7 +131,7 @@ def test_a_scale_keeps_an_auroc_below_1_and_levels_are_kept():
         for v in (0.9, 0.95, 0.97)
     ]
     narrow, wide = (
-        cb.pool(sites, over="sites", scale="logit", level=level) for level in (0.8, 0.99)
+        cb.metrics.pool(sites, over="sites", scale="logit", level=level) for level in (0.8, 0.99)
     )
     assert wide.prediction_high < 1.0
     assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
@@ -163,7 +163,7 @@ def test_an_incomplete_covariate_is_not_taken_for_a_known_one():
             filled = x.copy()
             filled[missing] = _given_outcome(y[missing], rng)
             found.append(cb.metrics.event_brier_score.interval(y, special.expit(filled)))
-        pooled = cb.pool(found)
+        pooled = cb.metrics.pool(found)
         inside += pooled.low <= truth <= pooled.high
         widths.append((pooled.high - pooled.low) / (found[0].high - found[0].low))
     assert inside >= 52
@@ -202,4 +202,4 @@ BAD = {
 @pytest.mark.parametrize(("given", "said"), BAD.values(), ids=BAD)
 def test_bad_input_is_refused(given, said):
     with pytest.raises(InputError, match=said):
-        cb.pool(**given)
+        cb.metrics.pool(**given)

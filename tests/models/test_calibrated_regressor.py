@@ -60,7 +60,9 @@ class Uncentred(BayesianRidge):
 @pytest.mark.parametrize(
     "model", [BayesianRidge(), Uncentred(), LinearRegression(), Quantiles(), Pair()]
 )
-@pytest.mark.parametrize("calibrator", [None, cb.IntervalCalibration(), cb.ConformalIntervals()])
+@pytest.mark.parametrize(
+    "calibrator", [None, cb.regression.IntervalCalibration(), cb.ConformalIntervals()]
+)
 def test_intervals_hold_what_they_say(model, calibrator):
     X, y = _data()
     X_new, y_new = _data(4000, seed=1)
@@ -192,7 +194,7 @@ def test_a_calibrator_of_classes_is_refused_before_the_model_is_fitted(wrong):
 @parametrize_with_checks(
     [
         cb.CalibratedRegressor(LinearRegression(), cv=3),
-        cb.CalibratedRegressor(LinearRegression(), cb.IntervalCalibration(), cv=3),
+        cb.CalibratedRegressor(LinearRegression(), cb.regression.IntervalCalibration(), cv=3),
         # The default choice weighs errors, which on the sparse rows are rounding alone, and moves
         # means by less than their tiny std.
         cb.CalibratedRegressor(

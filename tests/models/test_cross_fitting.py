@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold, RepeatedKFold, TimeSeriesSplit
 
-from calibrant import ConfidenceCalibrator, Isotonic, OneVsRest, TemperatureScaling, cross_fitted
+from calibrant import ConfidenceCalibrator, Isotonic, OneVsRest, TemperatureScaling
 from calibrant.errors import InputError
 from calibrant.folds.splits import make_splits
+from calibrant.wrap import cross_fitted
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def evaluation():
 
 @pytest.mark.parametrize("method", ["bh", "holm"])
 def test_the_slices_that_are_off_come_first(evaluation, method):
-    found = cb.worst_slices(evaluation, by="site", method=method)
+    found = cb.monitoring.worst_slices(evaluation, by="site", method=method)
     assert {s for (s,) in found.slices[:4]} == {0, 1, 2, 3}
     assert found.flagged.tolist() == [True] * 4 + [False] * 36
     assert (found.gap[:4] < -0.08).all()
@@ -86,12 +86,12 @@ def test_the_slices_that_are_off_come_first(evaluation, method):
 
 
 def test_every_name_of_the_evaluation_is_the_default(evaluation):
-    found = cb.worst_slices(evaluation)
+    found = cb.monitoring.worst_slices(evaluation)
     assert (found.by, len(found.slices), found.n.sum()) == (["site", "day"], 120, 12_000.0)
     with pytest.raises(InputError, match="by must be some of"):
-        cb.worst_slices(evaluation, by="model")
+        cb.monitoring.worst_slices(evaluation, by="model")
     with pytest.raises(InputError, match="method must be"):
-        cb.worst_slices(evaluation, method="none")
+        cb.monitoring.worst_slices(evaluation, method="none")
 
 
 def forecasts(rng, rows, off):
@@ -118,7 +118,7 @@ def test_slices_of_forecasts():
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"m": 0.0, "s": 1.0, "store": rng.choice(["a", "b", "c"], 3000)})
     frame["y"] = rng.normal(size=3000) * np.where(frame["store"] == "b", 1.5, 1.0)
-    found = cb.worst_slices(cb.evaluate(frame, label="y", mean="m", std="s", by="store"))
+    found = cb.monitoring.worst_slices(cb.evaluate(frame, label="y", mean="m", std="s", by="store"))
     assert found.slices[0] == ("b",)
     assert found.flagged.tolist() == [True, False, False]
     table = found.columns()
@@ -126,7 +126,7 @@ def test_slices_of_forecasts():
     assert table["coverage"][0] == pytest.approx(np.mean(np.abs(frame["y"][rows]) <= 1.959964))
     assert table["level"][0] == pytest.approx(0.95)
     with pytest.raises(InputError, match="takes what calibrant"):
-        cb.worst_slices(frame)
+        cb.monitoring.worst_slices(frame)
 
 
 @pytest.mark.slow

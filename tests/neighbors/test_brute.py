@@ -59,8 +59,12 @@ def test_no_other_metric():
     """A signal for L1 refuses it, and it never gives L2 distances in place of others."""
     P, X = [[0.9, 0.1], [0.2, 0.8]], np.array([[0.0, 0.0], [3.0, 4.0]])
     with pytest.raises(InputError, match="metric"):
-        cb.FastSeparation("l1", index=BruteIndex()).fit(P, [0, 1], X=X, reference=(X, [0, 1]))
-    signal = cb.FastSeparation(index=BruteIndex()).fit(P, [0, 1], X=X, reference=(X, [0, 1]))
+        cb.signals.FastSeparation("l1", index=BruteIndex()).fit(
+            P, [0, 1], X=X, reference=(X, [0, 1])
+        )
+    signal = cb.signals.FastSeparation(index=BruteIndex()).fit(
+        P, [0, 1], X=X, reference=(X, [0, 1])
+    )
     assert signal.score(P, X=X).tolist() == [2.5, 2.5]
     with pytest.raises(TypeError):
         BruteIndex("l1")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-import calibrant as cb
 from calibrant._kernels import separation as bounds
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
 from calibrant.neighbors.stored_points import distances
+from calibrant.threads import threads
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_threads_change_no_bit(cloud):
     queries = np.tile(queries, (10, 1))
     found = []
     for n in (1, 3):
-        with cb.threads(n):
+        with threads(n):
             near = index.nearest(queries, np.arange(400) % 5)
         found.append((near.same, near.same_row, near.other, near.other_row))
     for a, b in zip(*found, strict=True):

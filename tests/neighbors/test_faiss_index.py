@@ -56,11 +56,11 @@ def test_approximate_is_never_below_and_mostly_right(cloud):
 def test_as_a_signals_index_saved_and_added_to(cloud, tmp_path):
     X, y, queries, _ = cloud
     P = np.eye(3)[np.arange(50) % 3]
-    signal = cb.FastSeparation(index=FaissIndex()).fit(
+    signal = cb.signals.FastSeparation(index=FaissIndex()).fit(
         P, np.arange(50) % 3, X=queries, reference=(X[:1500], y[:1500])
     )
     signal.add(X[1500:], y[1500:])
-    plain = cb.FastSeparation().fit(P, np.arange(50) % 3, X=queries, reference=(X, y))
+    plain = cb.signals.FastSeparation().fit(P, np.arange(50) % 3, X=queries, reference=(X, y))
     np.testing.assert_allclose(signal.score(P, X=queries), plain.score(P, X=queries), atol=1e-5)
     assert (
         cb.load(signal.save(tmp_path / "s.calibrant")).score(P, X=queries)

@@ -48,7 +48,7 @@ def test_a_small_index_of_ones_own_in_a_signal():
     )
     P = np.eye(4)[np.arange(9) % 4]
     own, plain = (
-        cb.FastSeparation("l1", scale="standard", index=index).fit(
+        cb.signals.FastSeparation("l1", scale="standard", index=index).fit(
             P, np.arange(9) % 4, X=X, reference=(X_train[:40], y[:40])
         )
         for index in (AllDistances(), None)

@@ -137,7 +137,12 @@ def test_bounds_of_points_on_disk(mapped, column_scale):
 
 
 @pytest.mark.parametrize(
-    "signal", [cb.FastSeparation(), cb.FastSeparation(scale="standard"), cb.PairwiseSeparation()]
+    "signal",
+    [
+        cb.signals.FastSeparation(),
+        cb.signals.FastSeparation(scale="standard"),
+        cb.signals.PairwiseSeparation(),
+    ],
 )
 def test_points_on_disk_saved_loaded_and_added_to(mapped, tmp_path, signal):
     """A saved file is complete; what comes back from it lies in memory, is counted, and can be

@@ -58,7 +58,7 @@ def test_above_a_bound_it_is_the_lognormal():
 
 
 @pytest.mark.parametrize(
-    "calibrator", [None, cb.QuantileRecalibration()], ids=["std scaling", "quantiles"]
+    "calibrator", [None, cb.regression.QuantileRecalibration()], ids=["std scaling", "quantiles"]
 )
 @pytest.mark.parametrize("bounds", SCALES.values(), ids=SCALES)
 def test_intervals_hold_on_new_rows_and_keep_the_support(bounds, calibrator):
@@ -67,7 +67,7 @@ def test_intervals_hold_on_new_rows_and_keep_the_support(bounds, calibrator):
     said = BoundedForecast(cb.NormalForecast(centre, np.full(3000, 0.2)), bounds)
     y = bounds.back(centre + 0.6 * rng.normal(size=3000))
     fit, new = slice(0, 1500), slice(1500, None)
-    cal = cb.BoundedOutcomes(calibrator, lower=bounds.lower, upper=bounds.upper).fit(
+    cal = cb.regression.BoundedOutcomes(calibrator, lower=bounds.lower, upper=bounds.upper).fit(
         said.mean[fit], y[fit], std=said.std[fit]
     )
     forecast = cal.predict(said.mean[new], said.std[new])
@@ -95,7 +95,7 @@ def test_quantiles_samples_and_several_outputs():
             [0.1, 0.5, 0.9], np.quantile(draws, [0.1, 0.5, 0.9], axis=2).transpose(1, 2, 0)
         ),
     ):
-        cal = cb.BoundedOutcomes().fit(forecast, y)
+        cal = cb.regression.BoundedOutcomes().fit(forecast, y)
         assert cal.predict(forecast).interval(0.99)[0].min() > 0.0
         assert (
             cal.predict(forecast).column(1).mean.tolist()
@@ -106,7 +106,7 @@ def test_quantiles_samples_and_several_outputs():
 @pytest.mark.parametrize("bounds", SCALES.values(), ids=SCALES)
 def test_it_is_saved_with_what_it_holds(bounds, tmp_path):
     mean, std = _inside(bounds)
-    cal = cb.BoundedOutcomes(lower=bounds.lower, upper=bounds.upper).fit(
+    cal = cb.regression.BoundedOutcomes(lower=bounds.lower, upper=bounds.upper).fit(
         mean, bounds.back(bounds.forward(mean) + 0.1), std=std
     )
     again = cb.load(cal.save(tmp_path / "cal"))
@@ -117,15 +117,15 @@ def test_it_is_saved_with_what_it_holds(bounds, tmp_path):
 
 def test_what_cannot_be_is_refused_with_its_row():
     with pytest.raises(InputError, match=r"y must be above 0; row 1 is 0\. .1 such rows"):
-        cb.BoundedOutcomes().fit([1.0, 1.0], [1.0, 0.0], std=[1.0, 1.0])
+        cb.regression.BoundedOutcomes().fit([1.0, 1.0], [1.0, 0.0], std=[1.0, 1.0])
     with pytest.raises(InputError, match=r"the mean must be above 0 and below 1; row 0"):
-        cb.BoundedOutcomes(upper=1.0).fit([1.5, 0.5], [0.5, 0.5], std=[0.1, 0.1])
+        cb.regression.BoundedOutcomes(upper=1.0).fit([1.5, 0.5], [0.5, 0.5], std=[0.1, 0.1])
     with pytest.raises(
         InputError, match="std must be one that a distribution from 0 to 1 can have; row 1"
     ):
-        cb.BoundedOutcomes(upper=1.0).fit([0.5, 0.5], [0.5, 0.5], std=[0.1, 0.6])
+        cb.regression.BoundedOutcomes(upper=1.0).fit([0.5, 0.5], [0.5, 0.5], std=[0.1, 0.6])
     for lower, upper in ((None, None), (1.0, 0.0), (np.nan, None), ("0", None)):
         with pytest.raises(InputError, match="lower and upper must be numbers in this order"):
-            cb.BoundedOutcomes(lower=lower, upper=upper).fit([1.0], [1.0], std=[1.0])
+            cb.regression.BoundedOutcomes(lower=lower, upper=upper).fit([1.0], [1.0], std=[1.0])
     with pytest.raises(InputError, match="a calibrator of forecasts"):
-        cb.BoundedOutcomes(cb.TemperatureScaling()).fit([1.0], [1.0], std=[1.0])
+        cb.regression.BoundedOutcomes(cb.TemperatureScaling()).fit([1.0], [1.0], std=[1.0])

@@ -35,7 +35,9 @@ def test_its_spread_alone_is_std_scaling():
     mean, std, y = _draw(200, 0, factor=lambda s: 1.8)
     weight = np.random.default_rng(1).integers(1, 4, 200)
     plain = cb.StdScaling().fit(mean, y, std=std, sample_weight=weight)
-    cal = cb.DistributionRecalibration(bias=None, spread="constant", shape=None, shrinkage=False)
+    cal = cb.regression.DistributionRecalibration(
+        bias=None, spread="constant", shape=None, shrinkage=False
+    )
     cal.fit(mean, y, std=std, sample_weight=weight)
     np.testing.assert_allclose(cal.predict(mean, std).std, plain.predict(mean, std).std, rtol=1e-6)
     np.testing.assert_allclose(cal.predict(mean, std).mean, mean, atol=1e-9)
@@ -44,7 +46,7 @@ def test_its_spread_alone_is_std_scaling():
 def test_its_location_and_spread_alone_are_the_mean_and_the_deviation_of_the_scores():
     rng = np.random.default_rng(0)
     mean, y = rng.normal(size=100), rng.normal(size=100) + 1.0
-    cal = cb.DistributionRecalibration(
+    cal = cb.regression.DistributionRecalibration(
         bias="constant", spread="constant", shape=None, shrinkage=False
     )
     found = cal.fit(mean, mean + y, std=np.ones(100)).predict([0.0], [1.0])
@@ -55,9 +57,9 @@ def test_its_location_and_spread_alone_are_the_mean_and_the_deviation_of_the_sco
 
 def test_its_shape_alone_is_interval_calibration():
     mean, std, y = _draw(300, 0, noise=lambda rng, n: rng.exponential(size=n) - 1.0)
-    plain = cb.IntervalCalibration().fit(mean, y, std=std).predict(mean, std)
+    plain = cb.regression.IntervalCalibration().fit(mean, y, std=std).predict(mean, std)
     cal = (
-        cb.DistributionRecalibration(bias=None, spread=None, shape="empirical")
+        cb.regression.DistributionRecalibration(bias=None, spread=None, shape="empirical")
         .fit(mean, y, std=std)
         .predict(mean, std)
     )
@@ -68,9 +70,9 @@ def test_its_shape_alone_is_interval_calibration():
 
 def test_student_tails_are_those_of_scipy():
     mean, std, y = _draw(4000, 0, noise=lambda rng, n: rng.standard_t(3, n))
-    cal = cb.DistributionRecalibration(bias=None, spread="constant", shape="student").fit(
-        mean, y, std=std
-    )
+    cal = cb.regression.DistributionRecalibration(
+        bias=None, spread="constant", shape="student"
+    ).fit(mean, y, std=std)
     assert cal.degrees_ == 3.0
     factor = float(np.exp(cal.spread_[1][0]))
     assert factor == pytest.approx(1.0, abs=0.05)
@@ -90,16 +92,18 @@ def test_student_tails_are_those_of_scipy():
 @pytest.mark.parametrize("fault", list(FAULTS))
 def test_a_fault_is_repaired_better_than_by_any_single_method(fault, objective):
     fit, (mean, std, y) = _draw(1000, 0, **FAULTS[fault]), _draw(4000, 1, **FAULTS[fault])
-    cal = cb.DistributionRecalibration(objective=objective).fit(fit[0], fit[2], std=fit[1])
+    cal = cb.regression.DistributionRecalibration(objective=objective).fit(
+        fit[0], fit[2], std=fit[1]
+    )
     assert cal.status_ == "converged"
     said = cal.predict(mean, std)
     # Beside the exact one, where that is: the truth of the skewed has a density of 0 below, which
     # no smooth shape has.
     others = (
         cb.StdScaling,
-        cb.GaussianProcessScale,
-        cb.QuantileRecalibration,
-        cb.IntervalCalibration,
+        cb.regression.GaussianProcessScale,
+        cb.regression.QuantileRecalibration,
+        cb.regression.IntervalCalibration,
     )
     for other in others:
         plain = other().fit(fit[0], fit[2], std=fit[1]).predict(mean, std)
@@ -111,7 +115,10 @@ def test_a_fault_is_repaired_better_than_by_any_single_method(fault, objective):
 def test_tails_may_differ():
     mean, std, y = _draw(3000, 0, noise=lambda rng, n: rng.exponential(size=n) - 1.0)
     low, high = (
-        cb.DistributionRecalibration().fit(mean, y, std=std).predict([0.0], [1.0]).interval(0.98)
+        cb.regression.DistributionRecalibration()
+        .fit(mean, y, std=std)
+        .predict([0.0], [1.0])
+        .interval(0.98)
     )
     assert low[0] == pytest.approx(np.log(1.0 / 0.99) - 1.0, abs=0.2)
     assert high[0] == pytest.approx(np.log(100.0) - 1.0, abs=0.5)
@@ -128,7 +135,12 @@ def test_few_rows_without_a_fault_change_little():
         for seed in range(12):
             mean, std, y = _draw(n, seed)
             cost.append(
-                nll(new[2], cb.DistributionRecalibration().fit(mean, y, std=std).predict(*new[:2]))
+                nll(
+                    new[2],
+                    cb.regression.DistributionRecalibration()
+                    .fit(mean, y, std=std)
+                    .predict(*new[:2]),
+                )
                 - before
             )
         assert np.mean(cost) < most
@@ -140,7 +152,7 @@ def test_an_increasing_spread_keeps_the_order_of_the_std():
     steps = np.exp(np.linspace(-1.5, 1.5, 200))
     found = {}
     for spread in ("smooth", "increasing"):
-        cal = cb.DistributionRecalibration(spread=spread, shape=None, bias=None).fit(
+        cal = cb.regression.DistributionRecalibration(spread=spread, shape=None, bias=None).fit(
             mean, y, std=std
         )
         found[spread] = np.diff(cal.predict(np.zeros(200), steps).std)
@@ -158,12 +170,15 @@ def test_errors_that_grow_with_the_mean_are_seen_by_the_mean():
 
     mean, std, y = draw(1000, 0)
     new, new_std, y_new = draw(4000, 1)
-    cal = cb.DistributionRecalibration(spread_by="mean").fit(mean, y, std=std)
+    cal = cb.regression.DistributionRecalibration(spread_by="mean").fit(mean, y, std=std)
     said = cal.predict(new, new_std)
     truth = nll(y_new, new, np.exp(0.5 * new))
     assert nll(y_new, said) < truth + 0.02
     assert (
-        nll(y_new, cb.DistributionRecalibration().fit(mean, y, std=std).predict(new, new_std))
+        nll(
+            y_new,
+            cb.regression.DistributionRecalibration().fit(mean, y, std=std).predict(new, new_std),
+        )
         > truth + 0.06
     )
     assert np.corrcoef(np.log(said.std), new)[0, 1] > 0.95
@@ -181,7 +196,7 @@ def test_noisy_quantiles_are_better_started_from_their_moments():
 
     (forecast, y), (new, y_new) = draw(500), draw(2000)
     said, normal = (
-        cb.DistributionRecalibration(start=start).fit(forecast, y).predict(new)
+        cb.regression.DistributionRecalibration(start=start).fit(forecast, y).predict(new)
         for start in ("forecast", "moments")
     )
     assert nll(y_new, new) - nll(y_new, said) > 0.02
@@ -194,7 +209,7 @@ def test_a_lone_row_is_not_run_through():
     mean, std, y = _draw(60, 3)
     std, y = np.append(std, 40.0), np.append(y, 25.0)
     mean = np.append(mean, 0.0)
-    said = cb.DistributionRecalibration().fit(mean, y, std=std).predict([0.0], [40.0])
+    said = cb.regression.DistributionRecalibration().fit(mean, y, std=std).predict([0.0], [40.0])
     assert said.std[0] > 8.0
 
 
@@ -216,7 +231,7 @@ def test_outcomes_that_pile_up_on_one_number_do_not_ruin_the_rest(spread_by):
         mean, std, y = draw(500, np.random.default_rng(seed))
         new, new_std, y_new = draw(1000, np.random.default_rng(100 + seed))
         said = (
-            cb.DistributionRecalibration(spread_by=spread_by)
+            cb.regression.DistributionRecalibration(spread_by=spread_by)
             .fit(mean, y, std=std)
             .predict(new, new_std)
         )
@@ -225,7 +240,7 @@ def test_outcomes_that_pile_up_on_one_number_do_not_ruin_the_rest(spread_by):
 
 def test_rows_without_any_error_change_nothing_and_say_so():
     with pytest.warns(FitWarning, match="no error"):
-        cal = cb.DistributionRecalibration().fit(
+        cal = cb.regression.DistributionRecalibration().fit(
             [0.0, 1.0, 2.0], [0.0, 1.0, 2.0], std=[1.0, 2.0, 1.0]
         )
     assert cal.status_ == "no error"
@@ -245,7 +260,7 @@ def test_rows_without_any_error_change_nothing_and_say_so():
 def test_outcomes_that_do_not_say_how_far_others_lie_leave_the_spread(outcome, status, options):
     mean, std = np.linspace(-1.0, 2.0, 60), np.tile([0.5, 2.0], 30)
     with pytest.warns(FitWarning, match=status):
-        cal = cb.DistributionRecalibration(**options).fit(mean, outcome(mean), std=std)
+        cal = cb.regression.DistributionRecalibration(**options).fit(mean, outcome(mean), std=std)
     assert cal.status_ == status
     np.testing.assert_allclose(cal.predict(mean, std).std, std, rtol=1e-6)
 
@@ -254,7 +269,7 @@ def test_a_difference_by_rounding_is_no_error():
     mean = np.linspace(0.1, 3.0, 60)
     y = np.where(np.arange(60) % 3 == 0, mean + 1.0, mean * 3.0 / 3.0 * (1.0 + 2.0**-52))
     with pytest.warns(FitWarning, match="no error in most rows"):
-        cb.DistributionRecalibration().fit(mean, y, std=np.ones(60))
+        cb.regression.DistributionRecalibration().fit(mean, y, std=np.ones(60))
 
 
 def test_options_that_cannot_work_are_refused():
@@ -268,8 +283,8 @@ def test_options_that_cannot_work_are_refused():
         {"spread_by": "x"},
     ):
         with pytest.raises(InputError, match=f"{next(iter(option))} must be"):
-            cb.DistributionRecalibration(**option).fit(data[0], data[2], std=data[1])
+            cb.regression.DistributionRecalibration(**option).fit(data[0], data[2], std=data[1])
     with pytest.raises(InputError, match='spread_by must be "std"'):
-        cb.DistributionRecalibration(spread="increasing", spread_by="mean").fit(
+        cb.regression.DistributionRecalibration(spread="increasing", spread_by="mean").fit(
             data[0], data[2], std=data[1]
         )

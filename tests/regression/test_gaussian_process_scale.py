@@ -25,7 +25,7 @@ def test_it_is_std_scaling_where_every_row_asks_for_the_same_factor(inputs):
     mean, std, _ = _draw(lambda s, m: s, 300, 0)
     y = mean + 1.7 * std * np.where(np.arange(300) % 2, 1.0, -1.0)
     plain = cb.StdScaling().fit(mean, y, std=std)
-    cal = cb.GaussianProcessScale(inputs=inputs).fit(mean, y, std=std)
+    cal = cb.regression.GaussianProcessScale(inputs=inputs).fit(mean, y, std=std)
     assert cal.status_ == "constant"
     assert cal.scale_ == plain.scale_ == pytest.approx(1.7)
     np.testing.assert_array_equal(cal.predict(mean, std).std, plain.predict(mean, std).std)
@@ -35,7 +35,7 @@ def test_it_is_std_scaling_where_noise_alone_bends():
     found = []
     for seed in range(15):
         data = _draw(lambda s, m: 1.5 * s, 500, seed)
-        cal = cb.GaussianProcessScale().fit(data[:2], data[2])
+        cal = cb.regression.GaussianProcessScale().fit(data[:2], data[2])
         found.append(
             cal.status_ == "constant"
             and cal.scale_ == cb.StdScaling().fit(data[:2], data[2]).scale_
@@ -64,7 +64,7 @@ def test_it_is_std_scaling_where_noise_alone_bends():
 def test_the_factor_is_found(true_std, inputs, factor):
     data = _draw(true_std, 5000, 1)
     mean, std, y = _draw(true_std, 20_000, 2)
-    cal = cb.GaussianProcessScale(inputs=inputs).fit(data[:2], data[2])
+    cal = cb.regression.GaussianProcessScale(inputs=inputs).fit(data[:2], data[2])
     assert cal.status_ == "converged"
     forecast = cal.predict(mean, std)
     assert nll(y, forecast) - nll(y, mean, true_std(std, mean)) < 0.005
@@ -77,7 +77,7 @@ def test_the_factor_is_found(true_std, inputs, factor):
 
 def test_far_from_the_rows_the_factor_is_the_constant():
     mean, std, y = _draw(lambda s, m: 1.2 * s**1.5, 2000, 3)
-    cal = cb.GaussianProcessScale().fit(mean, y, std=std)
+    cal = cb.regression.GaussianProcessScale().fit(mean, y, std=std)
     np.testing.assert_allclose(
         cal.predict([0.0, 0.0], [1e-9, 1e9]).std, [1e-9 * cal.scale_, 1e9 * cal.scale_]
     )
@@ -143,17 +143,20 @@ def test_half_the_rows_without_error_end_above_zero():
     y = np.where(std < 1.0, 0.0, std * np.random.default_rng(7).normal(size=400))
     with np.errstate(all="raise"):
         out = (
-            cb.GaussianProcessScale().fit(np.zeros(400), y, std=std).predict(np.zeros(400), std).std
+            cb.regression.GaussianProcessScale()
+            .fit(np.zeros(400), y, std=std)
+            .predict(np.zeros(400), std)
+            .std
         )
     assert (out > 1e-6).all()
 
 
 def test_no_error_is_said_and_options_are_checked():
     with pytest.warns(FitWarning, match="no error"):
-        cal = cb.GaussianProcessScale().fit([0.0, 1.0], [0.0, 1.0], std=[1.0, 2.0])
+        cal = cb.regression.GaussianProcessScale().fit([0.0, 1.0], [0.0, 1.0], std=[1.0, 2.0])
     assert (cal.scale_, cal.status_) == (1.0, "no error")
     with pytest.raises(InputError, match="inputs must be"):
-        cb.GaussianProcessScale(inputs="mean").fit([0.0], [1.0], std=[1.0])
+        cb.regression.GaussianProcessScale(inputs="mean").fit([0.0], [1.0], std=[1.0])
 
 
 @pytest.mark.slow
@@ -162,7 +165,7 @@ def test_a_hundred_thousand_rows():
 
     data = _draw(lambda s, m: 1.2 * s**1.5, 100_000, 8)
     start = time.process_time()
-    cal = cb.GaussianProcessScale(inputs="std and mean").fit(data[:2], data[2])
+    cal = cb.regression.GaussianProcessScale(inputs="std and mean").fit(data[:2], data[2])
     assert time.process_time() - start < 10.0
     np.testing.assert_allclose(
         cal.predict([0.0] * 3, [0.5, 1.0, 2.0]).std,

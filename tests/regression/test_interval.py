@@ -24,7 +24,7 @@ def _integral(function, points):
 @pytest.mark.parametrize(("mu", "sigma"), [(0.3, 1.0), (-40.0, 2.5)])
 def test_mean_and_variance_are_the_integrals_of_the_recalibrated_cdf(mu, sigma):
     mean, std, y = _skewed(100)
-    cal = cb.IntervalCalibration().fit(mean, y, std=std)
+    cal = cb.regression.IntervalCalibration().fit(mean, y, std=std)
     forecast = cal.predict([mu], [sigma])
 
     def below(u):
@@ -46,7 +46,7 @@ def test_mean_and_variance_are_the_integrals_of_the_recalibrated_cdf(mu, sigma):
 
 def test_mean_and_std_are_the_same_two_numbers_for_every_row():
     mean, std, y = _skewed()
-    forecast = cb.IntervalCalibration().fit(mean, y, std=std).predict(mean, std)
+    forecast = cb.regression.IntervalCalibration().fit(mean, y, std=std).predict(mean, std)
     shift, factor = (forecast.mean - mean) / std, forecast.std / std
     assert np.ptp(shift) < 1e-9
     assert np.ptp(factor) < 1e-9
@@ -56,7 +56,7 @@ def test_mean_and_std_are_the_same_two_numbers_for_every_row():
 def test_a_skewed_shape_is_learned():
     mean, std, y = _skewed()
     new_mean, new_std, new_y = _skewed(seed=1)
-    forecast = cb.IntervalCalibration().fit(mean, y, std=std).predict(new_mean, new_std)
+    forecast = cb.regression.IntervalCalibration().fit(mean, y, std=std).predict(new_mean, new_std)
     assert stats.kstest(forecast.cdf(new_y), "uniform").statistic < 0.04
     assert (forecast.mean - new_mean).mean() / new_std.mean() == pytest.approx(1.0, abs=0.1)
     assert stats.kstest(stats.norm.cdf((new_y - new_mean) / new_std), "uniform").statistic > 0.2
@@ -64,7 +64,7 @@ def test_a_skewed_shape_is_learned():
 
 def test_quantile_inverts_cdf():
     mean, std, y = _skewed(200)
-    forecast = cb.IntervalCalibration().fit(mean, y, std=std).predict(mean[:5], std[:5])
+    forecast = cb.regression.IntervalCalibration().fit(mean, y, std=std).predict(mean[:5], std[:5])
     for q in (1e-6, 0.01, 0.3, 0.5, 0.99):
         np.testing.assert_allclose(forecast.cdf(forecast.quantile(q)), q, rtol=1e-9)
 
@@ -73,7 +73,7 @@ def test_a_scipy_forecast_without_mean_is_recalibrated():
     rng = np.random.default_rng(0)
     scale = np.abs(rng.normal(size=2000))
     frozen = stats.cauchy(np.zeros(2000), scale)
-    cal = cb.IntervalCalibration().fit(frozen, rng.normal(size=2000))
+    cal = cb.regression.IntervalCalibration().fit(frozen, rng.normal(size=2000))
     low, high = cal.predict(frozen).interval(0.5)
     base = frozen.ppf(0.75)
     assert np.median(np.abs(high / base - 1.0)) < 0.1
@@ -85,7 +85,7 @@ def test_moments_of_a_forecast_that_is_not_normal():
     rng = np.random.default_rng(0)
     values = stats.gamma(3.0).ppf(levels) + np.zeros((400, 1))
     forecast = cb.QuantileForecast(levels, values)
-    cal = cb.IntervalCalibration().fit(forecast, rng.gamma(3.0, size=400) * 2.0)
+    cal = cb.regression.IntervalCalibration().fit(forecast, rng.gamma(3.0, size=400) * 2.0)
     out = cal.predict(forecast.take(slice(0, 3)))
     draws = out.sample(200_000, random_state=0)
     np.testing.assert_allclose(draws.mean(axis=-1), out.mean, rtol=0.01)

@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.compare.before_after import compare
+from calibrant.comparison.before_after import compare
 from calibrant.errors import InputError
 from calibrant.groups import clustered
 from calibrant.predictions import read

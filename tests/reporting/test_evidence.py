@@ -36,7 +36,9 @@ def test_features_and_a_training_set_bring_separation(blobs):
         y, P, calibrator=cb.TemperatureScaling(), X=X, reference=(X_train, y_train), n_resamples=100
     )
     stability, separation = found.to_dict()["signals"]
-    own = cb.signal_accuracy(y, P, cb.FastSeparation(), X=X, reference=(X_train, y_train))
+    own = cb.confidence.signal_accuracy(
+        y, P, cb.signals.FastSeparation(), X=X, reference=(X_train, y_train)
+    )
     assert separation["bins"] == own.bins.to_dict()
     assert stability["name"] == "LabelStability"
     page = found.to_html()
@@ -50,15 +52,15 @@ def test_features_and_a_training_set_bring_separation(blobs):
 
 def test_the_separation_of_a_calibrator_is_its_own(blobs):
     (X_train, y_train, _), (X, y, P) = blobs
-    signals = [cb.TopProbability(), cb.FastSeparation("l1")]
-    cal = cb.StackedConfidence(signals=signals).fit(
+    signals = [cb.signals.TopProbability(), cb.signals.FastSeparation("l1")]
+    cal = cb.confidence.StackedConfidence(signals=signals).fit(
         P[:200], y[:200], X=X[:200], reference=(X_train, y_train)
     )
     summary = cb.report(
         y[200:], P[200:], calibrator=cal, X=X[200:], in_sample=False, n_resamples=100
     ).to_dict()
-    own = cb.signal_accuracy(
-        y[200:], P[200:], cb.FastSeparation("l1"), X=X[200:], reference=(X_train, y_train)
+    own = cb.confidence.signal_accuracy(
+        y[200:], P[200:], cb.signals.FastSeparation("l1"), X=X[200:], reference=(X_train, y_train)
     )
     assert summary["signals"][1]["bins"] == own.bins.to_dict()
 

@@ -45,7 +45,8 @@ def test_of_classes(calibrator):
 
 
 @pytest.mark.parametrize(
-    "calibrator", [cb.Identity(), cb.StdScaling(), [cb.StdScaling, cb.IntervalCalibration]]
+    "calibrator",
+    [cb.Identity(), cb.StdScaling(), [cb.StdScaling, cb.regression.IntervalCalibration]],
 )
 def test_of_numbers(calibrator):
     rng = np.random.default_rng(0)

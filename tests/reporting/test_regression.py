@@ -12,6 +12,7 @@ from calibrant.forecasts.parts import gather
 from calibrant.forecasts.read import read_forecast
 from calibrant.reporting.regions import alone
 from calibrant.reporting.regression.task import METRICS, REGRESSION
+from calibrant.reporting.report import Report
 
 
 def summarise(*given, **options):
@@ -102,7 +103,7 @@ def test_honest_error_bars_are_called_so_nearly_always():
 def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
     y, mean, std = data(2000, 1.0)
     shuffled = np.random.default_rng(1).permutation(std)
-    fitted = cb.IntervalCalibration().fit(mean[:1000], y[:1000], std=shuffled[:1000])
+    fitted = cb.regression.IntervalCalibration().fit(mean[:1000], y[:1000], std=shuffled[:1000])
     found = summarise(y[1000:], mean[1000:], shuffled[1000:], calibrator=fitted, n_resamples=100)
     rows = by_key(found)
     assert rows["interval_calibration_error"]["after"]["value"] < 0.03
@@ -112,7 +113,7 @@ def test_a_std_drawn_at_random_is_found_out_though_its_intervals_hold():
 
 def test_in_sample_numbers_are_found_out_and_drive_nothing():
     y, mean, std = data()
-    for calibrator in (cb.StdScaling(), cb.IntervalCalibration()):
+    for calibrator in (cb.StdScaling(), cb.regression.IntervalCalibration()):
         fitted = calibrator.fit(mean, y, std=std)
         found = summarise(y, mean, std, calibrator=fitted, n_resamples=0)
         assert found["calibrator"]["evaluation"] == "in-sample"
@@ -139,7 +140,7 @@ def test_held_out_rows_with_a_shift():
 def test_several_are_compared_and_what_has_no_density_says_so():
     found = summarise(
         *data(300),
-        calibrator=[cb.StdScaling, cb.ConformalIntervals, cb.VarianceBinning],
+        calibrator=[cb.StdScaling, cb.ConformalIntervals, cb.regression.VarianceBinning],
         n_resamples=0,
     )
     names = [row["name"] for row in found["alternatives"]]
@@ -228,7 +229,7 @@ def test_weights_are_repetition():
 def test_folds_come_back_in_the_order_of_the_rows():
     y, mean, std = data(60)
     rows = [np.arange(0, 60, 3), np.arange(1, 60, 3), np.arange(2, 60, 3)]
-    fitted = cb.IntervalCalibration().fit(mean, y, std=std)
+    fitted = cb.regression.IntervalCalibration().fit(mean, y, std=std)
     whole = fitted.predict(mean, std)
     parts = gather([fitted.predict(mean[r], std[r]) for r in rows], rows)
     for ours, theirs in zip(
@@ -278,7 +279,7 @@ def test_task_is_told_by_what_is_given():
 
 
 def test_markdown_has_the_essentials(summary):
-    text = cb.Report(summary).to_markdown()
+    text = Report(summary).to_markdown()
     assert summary["verdict"]["sentence"] in text
     for words in ("## Metrics", "| ENCE |", "by predicted std", "by group", "cb.StdScaling()"):
         assert words in text

@@ -54,7 +54,7 @@ CASES = {
     ),
     "the model's own label": (
         classes,
-        {"calibrator": cb.ConfidenceCalibrator(map=cb.HistogramBinning()), "times": DAYS},
+        {"calibrator": cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning()), "times": DAYS},
     ),
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),
 }
@@ -67,13 +67,13 @@ FORECASTS = {
     "numbers, several": (
         numbers,
         {
-            "calibrator": [cb.StdScaling, cb.IntervalCalibration],
+            "calibrator": [cb.StdScaling, cb.regression.IntervalCalibration],
             "sample_weight": np.arange(600) % 3 + 1,
         },
     ),
     "two outputs": (
         lambda: numbers(2),
-        {"calibrator": [cb.StdScaling, cb.ForecastIdentity], "times": DAYS},
+        {"calibrator": [cb.StdScaling, cb.regression.ForecastIdentity], "times": DAYS},
     ),
 }
 

@@ -5,9 +5,10 @@ own label even when Q does not.
 import numpy as np
 import pytest
 
-from calibrant import AwardTemperature, CategoryTemperature, TemperatureScaling
+from calibrant import TemperatureScaling
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import FitWarning, InputError
+from calibrant.scalings import AwardTemperature, CategoryTemperature
 
 AWARD, TEMPERATURE = np.array([1.0, 0.0, -2.0]), 1.6
 

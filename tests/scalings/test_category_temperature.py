@@ -5,9 +5,10 @@ classes lean on the common one.
 import numpy as np
 import pytest
 
-from calibrant import CategoryTemperature, TemperatureScaling
+from calibrant import TemperatureScaling
 from calibrant._kernels.softmax import softmax
 from calibrant.errors import FitWarning, InputError
+from calibrant.scalings import CategoryTemperature
 
 TRUE = np.array([0.5, 1.0, 2.5])
 

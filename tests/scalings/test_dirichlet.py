@@ -21,7 +21,9 @@ def _dirichlet(n, seed=0):
 
 def test_recovers_the_parameters_of_dirichlet_predictions():
     P, y = _dirichlet(100_000)
-    cal = cb.DirichletCalibration(off_diagonal=0, intercept=0, diagonal=0, smooth=False).fit(P, y)
+    cal = cb.scalings.DirichletCalibration(
+        off_diagonal=0, intercept=0, diagonal=0, smooth=False
+    ).fit(P, y)
     W = cal.matrix_ / cal.temperature_
     # Only differences between rows are determined, on log p whose rows lie on a curve: compare
     # after centring both ways.
@@ -30,13 +32,16 @@ def test_recovers_the_parameters_of_dirichlet_predictions():
 
 def test_each_penalty_holds_its_own_part():
     P, y = _dirichlet(300)
-    free = cb.DirichletCalibration(off_diagonal=0, intercept=0, diagonal=0).fit(P, y)
-    held = cb.DirichletCalibration(off_diagonal=1e6, intercept=0, diagonal=0).fit(P, y)
+    free = cb.scalings.DirichletCalibration(off_diagonal=0, intercept=0, diagonal=0).fit(P, y)
+    held = cb.scalings.DirichletCalibration(off_diagonal=1e6, intercept=0, diagonal=0).fit(P, y)
     off = ~np.eye(3, dtype=bool)
     assert np.abs(held.matrix_[off]).max() < 1e-4 < np.abs(free.matrix_[off]).max()
-    assert np.abs(cb.DirichletCalibration(intercept=1e6).fit(P, y).shift_).max() < 1e-4
+    assert np.abs(cb.scalings.DirichletCalibration(intercept=1e6).fit(P, y).shift_).max() < 1e-4
     assert (
-        np.abs(cb.DirichletCalibration(diagonal=1e9).fit(P, y).matrix_.diagonal() - 1).max() < 1e-4
+        np.abs(
+            cb.scalings.DirichletCalibration(diagonal=1e9).fit(P, y).matrix_.diagonal() - 1
+        ).max()
+        < 1e-4
     )
 
 
@@ -44,11 +49,11 @@ def test_beats_temperature_on_its_own_ground():
     P, y = _dirichlet(3000)
     losses = [
         metrics.log_loss(y[1500:], cal.fit(P[:1500], y[:1500]).predict_proba(P[1500:]))
-        for cal in (cb.DirichletCalibration(), cb.TemperatureScaling())
+        for cal in (cb.scalings.DirichletCalibration(), cb.TemperatureScaling())
     ]
     assert losses[0] < losses[1] - 0.02
 
 
 def test_a_bad_penalty_is_refused():
     with pytest.raises(cb.errors.InputError, match="intercept must be a finite number"):
-        cb.DirichletCalibration(intercept=float("inf")).fit([[0.5, 0.5]], [0])
+        cb.scalings.DirichletCalibration(intercept=float("inf")).fit([[0.5, 0.5]], [0])

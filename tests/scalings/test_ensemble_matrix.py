@@ -27,8 +27,8 @@ def test_repairs_bends_that_structured_scaling_leaves():
     P, y = _bent(6000)
     fit, test = slice(3000), slice(3000, None)
     assert (
-        _loss(cb.EnsembleMatrixScaling(), P, y, fit, test)
-        < _loss(cb.StructuredMatrixScaling(), P, y, fit, test) - 0.01
+        _loss(cb.scalings.EnsembleMatrixScaling(), P, y, fit, test)
+        < _loss(cb.scalings.StructuredMatrixScaling(), P, y, fit, test) - 0.01
     )
 
 
@@ -36,14 +36,14 @@ def test_does_no_harm_on_few_rows():
     P, y = _bent(3040)
     losses = [
         _loss(cal, P, y, slice(40), slice(40, None))
-        for cal in (cb.EnsembleMatrixScaling(), cb.TemperatureScaling())
+        for cal in (cb.scalings.EnsembleMatrixScaling(), cb.TemperatureScaling())
     ]
     assert losses[0] < losses[1] + 0.01
 
 
 def test_no_penalised_step_away_from_the_first_part_is_better():
     P, y = _bent(200)
-    cal = cb.EnsembleMatrixScaling().fit(P, y)
+    cal = cb.scalings.EnsembleMatrixScaling().fit(P, y)
     z = np.log(200 / 201 * cb.TemperatureScaling().fit(P, y).predict_proba(P) + 1 / (201 * 4))
     features = np.hstack([z, 4 * (np.exp(z) - 0.25)])
 
@@ -70,8 +70,8 @@ def test_no_penalised_step_away_from_the_first_part_is_better():
 
 def test_status_and_refusal():
     P, y = _bent(300, 60)
-    cal = cb.EnsembleMatrixScaling().fit(P, y)
+    cal = cb.scalings.EnsembleMatrixScaling().fit(P, y)
     assert cal.status_ == "converged"
     assert cal.gradient_ <= 1e-7
     with pytest.raises(cb.errors.InputError, match="ridge must be a finite number"):
-        cb.EnsembleMatrixScaling(ridge=-1).fit([[0.5, 0.5]], [0])
+        cb.scalings.EnsembleMatrixScaling(ridge=-1).fit([[0.5, 0.5]], [0])

@@ -18,7 +18,7 @@ def _overconfident(n=4000, seed=0):
 
 def test_finds_the_uniform_part_of_planted_noise():
     logits, labels = _overconfident(20_000)
-    cal = cb.EnsembleTemperature(inputs="logit").fit(logits, labels)
+    cal = cb.scalings.EnsembleTemperature(inputs="logit").fit(logits, labels)
     assert cal.status_ == "converged"
     assert cal.weights_[2] == pytest.approx(0.15, abs=0.06)
     assert cal.weights_.sum() == pytest.approx(1.0, abs=1e-12)
@@ -31,10 +31,10 @@ def test_finds_the_uniform_part_of_planted_noise():
 
 def test_no_other_mixture_is_better():
     logits, labels = _overconfident(500)
-    cal = cb.EnsembleTemperature(inputs="logit", prior_weight=0).fit(logits, labels)
+    cal = cb.scalings.EnsembleTemperature(inputs="logit", prior_weight=0).fit(logits, labels)
     parts = []
     for weights in np.eye(3):
-        cal_one = cb.EnsembleTemperature(inputs="logit").fit(logits, labels)
+        cal_one = cb.scalings.EnsembleTemperature(inputs="logit").fit(logits, labels)
         cal_one.weights_ = weights
         parts.append(cal_one.predict_proba(logits)[np.arange(500), labels])
     best = -np.log(cal.weights_ @ parts).mean()
@@ -45,8 +45,8 @@ def test_no_other_mixture_is_better():
 def test_keeps_the_predicted_label_and_repeats_by_weight():
     logits, labels = _overconfident(300)
     weight = np.random.default_rng(2).integers(0, 3, 300)
-    cal = cb.EnsembleTemperature(inputs="logit").fit(logits, labels, sample_weight=weight)
-    repeated = cb.EnsembleTemperature(inputs="logit").fit(
+    cal = cb.scalings.EnsembleTemperature(inputs="logit").fit(logits, labels, sample_weight=weight)
+    repeated = cb.scalings.EnsembleTemperature(inputs="logit").fit(
         np.repeat(logits, weight, axis=0), np.repeat(labels, weight)
     )
     np.testing.assert_allclose(cal.weights_, repeated.weights_, atol=1e-7)
@@ -55,4 +55,4 @@ def test_keeps_the_predicted_label_and_repeats_by_weight():
 
 def test_a_negative_prior_is_refused():
     with pytest.raises(cb.errors.InputError, match="prior_weight must be a finite number"):
-        cb.EnsembleTemperature(prior_weight=-1).fit([[0.5, 0.5]], [0])
+        cb.scalings.EnsembleTemperature(prior_weight=-1).fit([[0.5, 0.5]], [0])

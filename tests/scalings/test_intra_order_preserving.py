@@ -47,7 +47,7 @@ def test_the_order_of_the_classes_is_kept_in_every_row():
     rng = np.random.default_rng(2)
     P = softmax(rng.normal(size=(400, 6)) * 4)
     y = np.where(rng.random(400) < 0.4, rng.integers(0, 6, 400), P.argmax(axis=1))
-    Q = cb.IntraOrderPreserving().fit(P, y).predict_proba(P)
+    Q = cb.scalings.IntraOrderPreserving().fit(P, y).predict_proba(P)
     order = P.argsort(axis=1)
     assert (np.diff(np.take_along_axis(Q, order, axis=1), axis=1) >= 0).all()
 
@@ -57,7 +57,7 @@ def test_beats_temperature_where_confidence_bends():
     z = log_softmax(rng.normal(size=(6000, 5)) * 3)
     y = (np.maximum(z, -2.0) + rng.gumbel(size=z.shape)).argmax(axis=1)
     P, half = np.exp(z), slice(3000)
-    cal = cb.IntraOrderPreserving().fit(P[half], y[half])
+    cal = cb.scalings.IntraOrderPreserving().fit(P[half], y[half])
     assert cal.status_ == "converged"
     losses = [
         metrics.log_loss(y[3000:], c.predict_proba(P[3000:]))
@@ -69,5 +69,5 @@ def test_beats_temperature_where_confidence_bends():
 def test_many_classes():
     rng = np.random.default_rng(4)
     P = softmax(rng.normal(size=(300, 1000)) * 3)
-    cal = cb.IntraOrderPreserving().fit(P, P.argmax(axis=1))
+    cal = cb.scalings.IntraOrderPreserving().fit(P, P.argmax(axis=1))
     np.testing.assert_array_equal(cal.predict(P), P.argmax(axis=1))

@@ -18,7 +18,7 @@ def _data(n=3000, seed=0):
 def test_each_column_is_isotonic_regression_away_from_the_ends():
     P, y, _ = _data()
     Z = cb.TemperatureScaling().fit(P, y).predict_proba(P)
-    cal = cb.IsotonicOneVsRest().fit(P, y)
+    cal = cb.scalings.IsotonicOneVsRest().fit(P, y)
     for k in range(3):
         expected = IsotonicRegression(out_of_bounds="clip").fit(Z[:, k], y == k).predict(Z[:, k])
         ours = np.interp(Z[:, k], cal.score_[k], cal.value_[k])
@@ -29,7 +29,7 @@ def test_each_column_is_isotonic_regression_away_from_the_ends():
 
 def test_repairs_errors_that_differ_between_classes():
     P, y, truth = _data(20_000)
-    Q = cb.IsotonicOneVsRest().fit(P, y).predict_proba(P)
+    Q = cb.scalings.IsotonicOneVsRest().fit(P, y).predict_proba(P)
     assert np.abs(Q - truth).mean() < 0.3 * np.abs(P - truth).mean()
 
 
@@ -37,7 +37,7 @@ def test_a_row_that_no_class_claims_is_still_a_distribution():
     P = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.34, 0.33, 0.33]])
     for temperature in (True, False):
         Q = (
-            cb.IsotonicOneVsRest(temperature=temperature)
+            cb.scalings.IsotonicOneVsRest(temperature=temperature)
             .fit(P[:3].repeat(20, axis=0), np.arange(3).repeat(20))
             .predict_proba(P)
         )

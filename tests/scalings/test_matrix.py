@@ -19,7 +19,7 @@ def _confused(n, n_classes=3, seed=0):
 
 def test_recovers_planted_probabilities():
     P, y, truth = _confused(60_000)
-    cal = cb.MatrixScaling().fit(P, y)
+    cal = cb.scalings.MatrixScaling().fit(P, y)
     assert cal.status_ == "converged"
     np.testing.assert_allclose(cal.predict_proba(P), truth, atol=0.03)
 
@@ -31,16 +31,20 @@ def test_the_defaults_do_no_harm_where_the_textbook_does():
         return metrics.log_loss(y[1000:], cal.fit(P[:1000], y[:1000]).predict_proba(P[1000:]))
 
     plain = loss(cb.TemperatureScaling())
-    assert loss(cb.MatrixScaling()) < plain
-    assert loss(cb.MatrixScaling(ridge=0, off_diagonal=0, smooth=False)) > plain + 0.1
+    assert loss(cb.scalings.MatrixScaling()) < plain
+    assert loss(cb.scalings.MatrixScaling(ridge=0, off_diagonal=0, smooth=False)) > plain + 0.1
 
 
 def test_a_large_penalty_is_temperature_scaling():
     P, y, _ = _confused(500)
-    held = cb.MatrixScaling(ridge=1e9, off_diagonal=1e9, smooth=False).fit(P, y).predict_proba(P)
+    held = (
+        cb.scalings.MatrixScaling(ridge=1e9, off_diagonal=1e9, smooth=False)
+        .fit(P, y)
+        .predict_proba(P)
+    )
     np.testing.assert_allclose(held, cb.TemperatureScaling().fit(P, y).predict_proba(P), atol=1e-6)
 
 
 def test_a_bad_penalty_is_refused():
     with pytest.raises(cb.errors.InputError, match="off_diagonal must be a finite number"):
-        cb.MatrixScaling(off_diagonal=-1).fit([[0.5, 0.5]], [0])
+        cb.scalings.MatrixScaling(off_diagonal=-1).fit([[0.5, 0.5]], [0])

@@ -28,7 +28,7 @@ def _task(rng):
 def _fit(record):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cb.errors.CalibrationWarning)
-        return cb.PretrainedAverage().fit_record(record)
+        return cb.scalings.PretrainedAverage().fit_record(record)
 
 
 def test_on_new_tasks_it_is_better_than_every_member_and_than_their_plain_mean():
@@ -112,10 +112,10 @@ def test_the_table_holds_261_numbers_of_six_decimals():
 def test_status_is_that_of_a_member_that_did_not_converge_and_too_many_classes_are_refused():
     P = np.array([[0.9, 0.1], [0.2, 0.8]] * 20)
     with pytest.warns(cb.errors.FitWarning):
-        cal = cb.PretrainedAverage().fit(P, P.argmin(axis=1))
+        cal = cb.scalings.PretrainedAverage().fit(P, P.argmin(axis=1))
     assert cal.status_ in {m.status_ for m in cal.members_} - {"exact", "converged"}
     with pytest.raises(cb.errors.InputError, match="PretrainedAverage fits K"):
-        cb.PretrainedAverage().fit(np.full((2, 2001), 1 / 2001), [0, 1])
+        cb.scalings.PretrainedAverage().fit(np.full((2, 2001), 1 / 2001), [0, 1])
 
 
 def test_with_a_hundred_classes_it_leaves_too_much_as_it_is_as_its_notes_say():

@@ -19,7 +19,7 @@ def _confused(n, n_classes=4, seed=0):
 
 def test_it_is_the_minimum_of_the_published_objective():
     P, y = _confused(200)
-    cal = cb.StructuredMatrixScaling().fit(P, y)
+    cal = cb.scalings.StructuredMatrixScaling().fit(P, y)
     z = np.log(200 / 201 * cb.TemperatureScaling().fit(P, y).predict_proba(P) + 1 / (201 * 4))
 
     def objective(matrix, shift):
@@ -48,13 +48,16 @@ def test_repairs_planted_confusions_and_stays_near_temperature_on_few_rows():
     def loss(cls, n):
         return metrics.log_loss(y[3000:], cls().fit(P[:n], y[:n]).predict_proba(P[3000:]))
 
-    assert loss(cb.StructuredMatrixScaling, 3000) < loss(cb.StructuredVectorScaling, 3000) - 0.02
-    assert loss(cb.StructuredMatrixScaling, 30) < loss(cb.TemperatureScaling, 30) + 0.01
+    assert (
+        loss(cb.scalings.StructuredMatrixScaling, 3000)
+        < loss(cb.scalings.StructuredVectorScaling, 3000) - 0.02
+    )
+    assert loss(cb.scalings.StructuredMatrixScaling, 30) < loss(cb.TemperatureScaling, 30) + 0.01
 
 
 def test_hundred_classes_converge():
     P, y = _confused(1000, 100)
-    cal = cb.StructuredMatrixScaling().fit(P, y)
+    cal = cb.scalings.StructuredMatrixScaling().fit(P, y)
     assert cal.status_ == "converged"
     assert cal.gradient_ <= 1e-8
 
@@ -62,4 +65,4 @@ def test_hundred_classes_converge():
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), "strong", True])
 def test_a_bad_ridge_is_refused(bad):
     with pytest.raises(cb.errors.InputError, match="ridge must be a finite number"):
-        cb.StructuredMatrixScaling(ridge=bad).fit([[0.5, 0.5]], [0])
+        cb.scalings.StructuredMatrixScaling(ridge=bad).fit([[0.5, 0.5]], [0])

@@ -6,6 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.softmax import log_softmax, softmax
+from calibrant.threads import threads
 
 
 def _planted(n, n_classes=4, seed=0):
@@ -17,7 +18,7 @@ def _planted(n, n_classes=4, seed=0):
 
 def test_it_is_the_minimum_of_the_published_objective():
     P, y = _planted(200)
-    cal = cb.StructuredVectorScaling().fit(P, y)
+    cal = cb.scalings.StructuredVectorScaling().fit(P, y)
     temperature = cb.TemperatureScaling().fit(P, y)
     assert cal.temperature_ == pytest.approx(temperature.temperature_, rel=1e-12)
     z = np.log(200 / 201 * temperature.predict_proba(P) + 1 / (201 * 4))
@@ -39,13 +40,15 @@ def test_beats_temperature_on_many_rows_and_stays_near_it_on_few():
     def loss(cls, n):
         return metrics.log_loss(test_y, cls().fit(P[:n], y[:n]).predict_proba(test_P))
 
-    assert loss(cb.StructuredVectorScaling, 3000) < loss(cb.TemperatureScaling, 3000) - 0.05
-    assert loss(cb.StructuredVectorScaling, 30) < loss(cb.TemperatureScaling, 30) + 0.01
+    assert (
+        loss(cb.scalings.StructuredVectorScaling, 3000) < loss(cb.TemperatureScaling, 3000) - 0.05
+    )
+    assert loss(cb.scalings.StructuredVectorScaling, 30) < loss(cb.TemperatureScaling, 30) + 0.01
 
 
 def test_thousand_classes_thousand_rows():
     P, y = _planted(1000, 1000)
-    cal = cb.StructuredVectorScaling().fit(P, y)
+    cal = cb.scalings.StructuredVectorScaling().fit(P, y)
     assert cal.status_ == "converged"
     Q = cal.predict_proba(P)
     assert np.isfinite(np.log(Q)).all()
@@ -59,6 +62,6 @@ def test_the_number_of_threads_changes_no_bit():
     P, y = _planted(3000, 300)
     ends = []
     for n in (1, 3):
-        with cb.threads(n):
-            ends.append(cb.StructuredVectorScaling().fit(P, y).scale_.tobytes())
+        with threads(n):
+            ends.append(cb.scalings.StructuredVectorScaling().fit(P, y).scale_.tobytes())
     assert ends[0] == ends[1]

@@ -160,7 +160,7 @@ def test_equal_predictions_with_several_labels_are_in_several_folds():
     y = (rng.uniform(size=1200) < 0.2 + 0.6 * p**2).astype(int)
     P = np.column_stack([1 - p, p])
     cal = cb.AutoCalibrator(methods=["quadratic scaling"]).fit(P, y)
-    single = cb.OneVsRest(cb.QuadraticScaling()).fit(P, y)
+    single = cb.OneVsRest(cb.maps.QuadraticScaling()).fit(P, y)
     in_sample = metrics.log_loss(y, single.predict_proba(P))
     assert cal.table_[1]["score"] == pytest.approx(in_sample, abs=0.005)
     # The same rows as weights of the distinct ones.
@@ -228,7 +228,9 @@ def test_the_closed_test_is_a_policy(change, chosen):
     cal = cb.AutoCalibrator(policy="closed_test").fit(p, y)
     assert cal.status_ == f"closed test: {chosen}"
     assert cal.explain() == f"1,500 rows, 2 classes: the closed test asks for {chosen}."
-    np.testing.assert_array_equal(cal.predict_proba(p)[:, 1], cb.ClosedTest().fit(p, y).predict(p))
+    np.testing.assert_array_equal(
+        cal.predict_proba(p)[:, 1], cb.maps.ClosedTest().fit(p, y).predict(p)
+    )
     assert (
         cb.AutoCalibrator(policy="closed_test").fit(p[:15], y[:15]).status_
         == "identity: too few rows"

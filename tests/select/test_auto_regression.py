@@ -152,7 +152,7 @@ def test_scores_are_out_of_fold():
     mean, std, y = planted("calibrated", 200)
     cal = cb.AutoRegressionCalibrator(methods=["variance binning"]).fit(mean, y, std=std)
     inside = metrics.negative_log_likelihood(
-        y, cb.VarianceBinning().fit(mean, y, std=std).predict(mean, std)
+        y, cb.regression.VarianceBinning().fit(mean, y, std=std).predict(mean, std)
     )
     assert cal.table_[1]["score"] > inside + 0.01
 
@@ -193,7 +193,7 @@ def test_without_evidence_next_to_nothing_is_done():
         cal = cb.AutoRegressionCalibrator().fit(*paired(planted("calibrated", 60, seed)))
         mean, std, y = planted("calibrated", 4000, seed + 1000)
         worse.append(SCORES["nll"](y, cal.predict(mean, std)) - SCORES["nll"](y, mean, std))
-        assert isinstance(cal.members_[0], cb.ForecastIdentity)
+        assert isinstance(cal.members_[0], cb.regression.ForecastIdentity)
         assert cal.weights_[0] == pytest.approx(stats.norm.sf(cal.gain_in_errors_), abs=0.011)
     assert np.mean(worse) < 0.01
 
@@ -206,7 +206,7 @@ def test_what_is_surely_worse_is_not_used():
     cal = cb.AutoRegressionCalibrator(methods=["STD scaling"]).fit(
         mean, np.where(far, mean + 100.0 * std, y), std=std
     )
-    assert isinstance(cal.members_[0], cb.ForecastIdentity)
+    assert isinstance(cal.members_[0], cb.regression.ForecastIdentity)
     assert cal.status_ == "identity: no evidence"
     assert (
         cal.explain()

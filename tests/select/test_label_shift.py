@@ -36,7 +36,7 @@ def test_planted_frequencies_are_found(method, temperature):
         _draw(P_TRUE, 8000, rng, temperature),
         _draw(Q_TRUE, 8000, rng, temperature),
     )
-    shift = cb.LabelShift(method).fit(P, y, P_use)
+    shift = cb.wrap.LabelShift(method).fit(P, y, P_use)
     assert shift.frequencies_ == pytest.approx(Q_TRUE, abs=0.03)
     assert shift.weights_ == pytest.approx(Q_TRUE / P_TRUE, rel=0.2)
     assert shift.status_ == "converged"
@@ -47,9 +47,11 @@ def test_planted_frequencies_are_found(method, temperature):
 @pytest.mark.parametrize("method", ["em", "bbse", Q_TRUE])
 def test_weighted_calibration_is_calibrated_in_use(shifted, method):
     (y, P), (y_use, P_use) = shifted
-    shift = cb.LabelShift(method).fit(P, y, P_use)
+    shift = cb.wrap.LabelShift(method).fit(P, y, P_use)
     plain, weighted = (
-        cb.ConfidenceCalibrator(map=cb.KernelDensity(), per_class=True).fit(P, y, sample_weight=w)
+        cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True).fit(
+            P, y, sample_weight=w
+        )
         for w in (None, shift.sample_weight(y))
     )
     right = P_use.argmax(axis=1) == y_use
@@ -64,7 +66,7 @@ def test_weighted_calibration_is_calibrated_in_use(shifted, method):
 
 def test_whole_vectors_are_put_right(shifted):
     (y, P), (y_use, P_use) = shifted
-    shift = cb.LabelShift("em").fit(P, y, P_use)
+    shift = cb.wrap.LabelShift("em").fit(P, y, P_use)
     adapted = shift.adapt(P_use)
     assert adapted.sum(axis=1) == pytest.approx(np.ones(len(P_use)))
     exact = P_use * Q_TRUE / P_TRUE
@@ -74,8 +76,8 @@ def test_whole_vectors_are_put_right(shifted):
 
 def test_no_shift_changes_little(shifted):
     (y, P), _ = shifted
-    assert cb.LabelShift("em").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=0.01)
-    assert cb.LabelShift("bbse").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=1e-9)
+    assert cb.wrap.LabelShift("em").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=0.01)
+    assert cb.wrap.LabelShift("bbse").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=1e-9)
 
 
 def test_weights_are_repetition(shifted):
@@ -83,8 +85,8 @@ def test_weights_are_repetition(shifted):
     rng = np.random.default_rng(2)
     w, v = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
     for method in ("em", "bbse"):
-        weighted = cb.LabelShift(method).fit(P, y, P_use, sample_weight=w, use_weight=v)
-        repeated = cb.LabelShift(method).fit(
+        weighted = cb.wrap.LabelShift(method).fit(P, y, P_use, sample_weight=w, use_weight=v)
+        repeated = cb.wrap.LabelShift(method).fit(
             np.repeat(P, w, axis=0), np.repeat(y, w), np.repeat(P_use, v, axis=0)
         )
         assert weighted.weights_ == pytest.approx(repeated.weights_, abs=1e-4)
@@ -95,7 +97,7 @@ def test_confused_classes_are_said_and_clipped():
     P = rng.dirichlet([1.0, 1.0, 1.0], 400)
     y = rng.integers(0, 3, 400)  # P knows nothing of y
     with pytest.warns(FitWarning, match="condition number"):
-        shift = cb.LabelShift("bbse").fit(P, y, rng.dirichlet([5.0, 1.0, 1.0], 400))
+        shift = cb.wrap.LabelShift("bbse").fit(P, y, rng.dirichlet([5.0, 1.0, 1.0], 400))
     assert shift.status_ == "ill-conditioned" or shift.condition_ > 10
     assert (shift.weights_ >= 0.0).all()
 
@@ -104,7 +106,7 @@ def test_a_class_absent_from_the_calibration_set_is_left_alone():
     P = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]])
     for method in ("em", "bbse", [0.5, 0.25, 0.25]):
         with pytest.warns(SparseDataWarning, match="absent"):
-            shift = cb.LabelShift(method).fit(P, [0, 1, 0, 1], P)
+            shift = cb.wrap.LabelShift(method).fit(P, [0, 1, 0, 1], P)
         assert shift.weights_[2] == 1.0
         assert np.isfinite(shift.adapt(P)).all()
 
@@ -112,16 +114,16 @@ def test_a_class_absent_from_the_calibration_set_is_left_alone():
 def test_names_saving_and_errors(tmp_path, shifted):
     (y, P), (_, P_use) = shifted
     names = np.array(["cat", "dog", "eel"])
-    shift = cb.LabelShift("em", classes=names).fit(P, names[y], P_use)
+    shift = cb.wrap.LabelShift("em", classes=names).fit(P, names[y], P_use)
     assert shift.sample_weight(["eel", "cat"]).tolist() == shift.weights_[[2, 0]].tolist()
     shift.save(tmp_path / "shift.calibrant")
     assert cb.load(tmp_path / "shift.calibrant").weights_.tolist() == shift.weights_.tolist()
     with pytest.raises(InputError, match="P_use"):
-        cb.LabelShift("em").fit(P, y)
+        cb.wrap.LabelShift("em").fit(P, y)
     with pytest.raises(InputError, match="frequencies"):
-        cb.LabelShift("maximum").fit(P, y, P_use)
+        cb.wrap.LabelShift("maximum").fit(P, y, P_use)
     with pytest.raises(InputError, match="frequencies"):
-        cb.LabelShift([0.5, 0.5]).fit(P, y)
+        cb.wrap.LabelShift([0.5, 0.5]).fit(P, y)
 
 
 def test_the_trove_story_needs_its_two_conditions(shifted):
@@ -140,7 +142,7 @@ def test_the_trove_story_needs_its_two_conditions(shifted):
     def curve(k, weight, bandwidth):
         own = predicted == k
         return (
-            cb.KernelDensity(bandwidth=bandwidth, prior_weight=0.0)
+            cb.maps.KernelDensity(bandwidth=bandwidth, prior_weight=0.0)
             .fit(score[own], (y == k)[own], sample_weight=weight[own])
             .predict(at)
         )

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant import Entropy
+from calibrant.signals import Entropy
 
 
 def test_uniform_is_zero_and_certain_is_one():

@@ -27,7 +27,7 @@ def brute(X, predicted, X_train, y_train, metric="l2"):
 @settings(max_examples=25, deadline=None)
 def test_equals_brute_force(metric, data):
     np.testing.assert_allclose(
-        scores(cb.FastSeparation(metric), *data), brute(*data, metric), atol=1e-12
+        scores(cb.signals.FastSeparation(metric), *data), brute(*data, metric), atol=1e-12
     )
 
 
@@ -38,8 +38,10 @@ def test_rotation_and_translation_change_nothing(data, seed):
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(X.shape[1],) * 2))[0]
     move = rng.normal(size=X.shape[1]) * 10
-    moved = scores(cb.FastSeparation(), X @ turn + move, predicted, X_train @ turn + move, y_train)
-    np.testing.assert_allclose(moved, scores(cb.FastSeparation(), *data), atol=1e-10)
+    moved = scores(
+        cb.signals.FastSeparation(), X @ turn + move, predicted, X_train @ turn + move, y_train
+    )
+    np.testing.assert_allclose(moved, scores(cb.signals.FastSeparation(), *data), atol=1e-10)
 
 
 @pytest.mark.parametrize("metric", list(METRICS))
@@ -47,9 +49,11 @@ def test_rotation_and_translation_change_nothing(data, seed):
 @settings(max_examples=15, deadline=None)
 def test_scale_equivariance(metric, data, factor):
     X, predicted, X_train, y_train = data
-    scaled = scores(cb.FastSeparation(metric), X * factor, predicted, X_train * factor, y_train)
+    scaled = scores(
+        cb.signals.FastSeparation(metric), X * factor, predicted, X_train * factor, y_train
+    )
     np.testing.assert_allclose(
-        scaled / factor, scores(cb.FastSeparation(metric), *data), atol=1e-10
+        scaled / factor, scores(cb.signals.FastSeparation(metric), *data), atol=1e-10
     )
 
 
@@ -59,8 +63,12 @@ def test_scale_equivariance(metric, data, factor):
 def test_row_order_of_the_training_set_is_irrelevant(metric, data, seed):
     X, predicted, X_train, y_train = data
     order = np.random.default_rng(seed).permutation(len(y_train))
-    shuffled = scores(cb.FastSeparation(metric), X, predicted, X_train[order], y_train[order])
-    np.testing.assert_allclose(shuffled, scores(cb.FastSeparation(metric), *data), atol=1e-12)
+    shuffled = scores(
+        cb.signals.FastSeparation(metric), X, predicted, X_train[order], y_train[order]
+    )
+    np.testing.assert_allclose(
+        shuffled, scores(cb.signals.FastSeparation(metric), *data), atol=1e-12
+    )
 
 
 def test_many_dimensions_and_classes_through_the_bound():
@@ -71,7 +79,7 @@ def test_many_dimensions_and_classes_through_the_bound():
     X = centre[rng.integers(0, 12, 60)] + rng.normal(size=(60, 150)) * 2
     predicted = rng.integers(0, 12, 60)
     for metric in METRICS:
-        found = scores(cb.FastSeparation(metric), X, predicted, X_train, y)
+        found = scores(cb.signals.FastSeparation(metric), X, predicted, X_train, y)
         np.testing.assert_allclose(found, brute(X, predicted, X_train, y, metric), atol=1e-11)
 
 
@@ -81,7 +89,7 @@ def test_far_from_the_origin_stays_exact():
     X_train, X = rng.normal(size=(500, 100)) + 1e6, rng.normal(size=(30, 100)) + 1e6
     predicted = rng.integers(0, 3, 30)
     np.testing.assert_allclose(
-        scores(cb.FastSeparation(), X, predicted, X_train, y),
+        scores(cb.signals.FastSeparation(), X, predicted, X_train, y),
         brute(X, predicted, X_train, y),
         atol=1e-8,
     )
@@ -97,7 +105,7 @@ def test_an_outlier_of_the_training_set_does_not_hurt():
     )
     X_train[0] = 1e9
     np.testing.assert_allclose(
-        scores(cb.FastSeparation(), X, predicted, X_train, y),
+        scores(cb.signals.FastSeparation(), X, predicted, X_train, y),
         brute(X, predicted, X_train, y),
         atol=1e-9,
     )
@@ -106,13 +114,13 @@ def test_an_outlier_of_the_training_set_does_not_hurt():
 def test_duplicates_across_classes_tie_at_zero():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
     assert scores(
-        cb.FastSeparation(), np.array([[1.0, 1.0]]), np.array([0]), X_train, y
+        cb.signals.FastSeparation(), np.array([[1.0, 1.0]]), np.array([0]), X_train, y
     ).tolist() == [0.0]
 
 
 def test_a_training_point_scores_half_the_way_to_the_others():
     X_train, y = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([0, 1])
-    assert scores(cb.FastSeparation(), X_train, np.array([0, 0]), X_train, y).tolist() == [
+    assert scores(cb.signals.FastSeparation(), X_train, np.array([0, 0]), X_train, y).tolist() == [
         2.5,
         -2.5,
     ]
@@ -127,17 +135,17 @@ def test_a_predicted_class_absent_from_training_is_as_dangerous_as_can_be(metric
     """
     X, predicted, X_train, y_train = data
     radius = cdist(X_train.mean(axis=0)[None], X_train, SCIPY[metric]).max()
-    absent = scores(cb.FastSeparation(metric), X, np.full(len(X), 3), X_train, y_train)
+    absent = scores(cb.signals.FastSeparation(metric), X, np.full(len(X), 3), X_train, y_train)
     np.testing.assert_allclose(absent, np.full(len(X), -radius), rtol=1e-12)
     only = scores(
-        cb.FastSeparation(metric),
+        cb.signals.FastSeparation(metric),
         X,
         np.zeros(len(X), dtype=int),
         X_train,
         np.zeros(len(X_train), dtype=int),
     )
     np.testing.assert_allclose(only, np.full(len(X), radius), rtol=1e-12)
-    far = scores(cb.FastSeparation(metric), X * reach, predicted, X_train, y_train)
+    far = scores(cb.signals.FastSeparation(metric), X * reach, predicted, X_train, y_train)
     assert np.abs(far).max() <= radius + 1e-11 * reach
 
 
@@ -151,7 +159,7 @@ def test_labels_of_the_model_are_the_papers_partition():
     model = DecisionTreeClassifier(max_depth=1).fit(X_train, y)
     own, predicted = model.predict(X_train), model.predict(X)
     by_model, by_truth = (
-        scores(cb.FastSeparation(), X, predicted, X_train, labels) for labels in (own, y)
+        scores(cb.signals.FastSeparation(), X, predicted, X_train, labels) for labels in (own, y)
     )
     np.testing.assert_allclose(by_model, brute(X, predicted, X_train, own), atol=1e-12)
     np.testing.assert_allclose(by_truth, brute(X, predicted, X_train, y), atol=1e-12)
@@ -164,7 +172,7 @@ def test_added_points_are_as_if_there_from_the_start():
     X, predicted = rng.normal(size=(20, 90)), rng.integers(0, 3, 20)
     P = np.eye(3)[predicted]
     for metric in METRICS:
-        some = cb.FastSeparation(metric, scale="none").fit(
+        some = cb.signals.FastSeparation(metric, scale="none").fit(
             P, predicted, X=X, reference=(X_train[:200], y[:200])
         )
         some.add(X_train[200:250], y[200:250]).add(X_train[250:], y[250:].tolist())
@@ -180,11 +188,13 @@ def test_columns_of_other_units_are_standardised_with_a_warning():
     X_train, y = rng.normal(size=(200, 4)) * [1.0, 1e4, 1e-3, 1e5], rng.integers(0, 2, 200)
     P = np.tile([0.8, 0.2], (200, 1))
     with pytest.warns(CalibrationWarning, match="standardised"):
-        auto = cb.FastSeparation().fit(P, y, X=X_train, reference=(X_train, y))
+        auto = cb.signals.FastSeparation().fit(P, y, X=X_train, reference=(X_train, y))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        asked = cb.FastSeparation(scale="standard").fit(P, y, X=X_train, reference=(X_train, y))
-        raw = cb.FastSeparation(scale="none").fit(P, y, X=X_train, reference=(X_train, y))
+        asked = cb.signals.FastSeparation(scale="standard").fit(
+            P, y, X=X_train, reference=(X_train, y)
+        )
+        raw = cb.signals.FastSeparation(scale="none").fit(P, y, X=X_train, reference=(X_train, y))
     X = rng.normal(size=(200, 4)) * [1.0, 1e4, 1e-3, 1e5]
     assert (auto.score(P, X=X) == asked.score(P, X=X)).all()
     np.testing.assert_allclose(
@@ -203,7 +213,10 @@ def test_columns_on_one_scale_and_images_are_left_alone():
         rng.integers(0, 256, (50, 4, 4)).astype(np.uint8),
         rng.random((50, 3, 3)) * [1.0, 1e-4, 1e-4],
     ):
-        assert cb.FastSeparation().fit(P, y, X=X, reference=(X, y)).space_.column_scale_ is None
+        assert (
+            cb.signals.FastSeparation().fit(P, y, X=X, reference=(X, y)).space_.column_scale_
+            is None
+        )
 
 
 def test_memory_mapped_training_set(tmp_path):
@@ -214,8 +227,12 @@ def test_memory_mapped_training_set(tmp_path):
     mapped = np.load(tmp_path / "train.npy", mmap_mode="r")
     P = np.eye(3)[predicted]
     for scale in ("none", "standard"):
-        signal = cb.FastSeparation(scale=scale).fit(P, predicted, X=X, reference=(mapped, y))
-        plain = cb.FastSeparation(scale=scale).fit(P, predicted, X=X, reference=(X_train, y))
+        signal = cb.signals.FastSeparation(scale=scale).fit(
+            P, predicted, X=X, reference=(mapped, y)
+        )
+        plain = cb.signals.FastSeparation(scale=scale).fit(
+            P, predicted, X=X, reference=(X_train, y)
+        )
         assert isinstance(signal.index_.points_.points, np.memmap)
         np.testing.assert_allclose(signal.score(P, X=X), plain.score(P, X=X), atol=1e-9)
         assert signal.nbytes_ < plain.nbytes_
@@ -242,7 +259,7 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
     tracemalloc.start()
     try:
         found = scores(
-            cb.FastSeparation(metric, index=ExactIndex(metric, n_directions=8)),
+            cb.signals.FastSeparation(metric, index=ExactIndex(metric, n_directions=8)),
             X,
             predicted,
             mapped,
@@ -266,7 +283,7 @@ def test_features_by_a_callable():
     )
     layer = rng.normal(size=(6, 3))
     got = scores(
-        cb.FastSeparation(features=lambda rows: np.maximum(rows @ layer, 0.0)),
+        cb.signals.FastSeparation(features=lambda rows: np.maximum(rows @ layer, 0.0)),
         X,
         predicted,
         X_train,
@@ -293,7 +310,7 @@ def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
         sizes.append(len(rows))
         return rows[:, ::2] ** 2
 
-    got = scores(cb.FastSeparation(features=layer), X, predicted, X_train, y)
+    got = scores(cb.signals.FastSeparation(features=layer), X, predicted, X_train, y)
     assert max(sizes) == 16
     np.testing.assert_allclose(
         got, brute(X[:, ::2] ** 2, predicted, X_train[:, ::2] ** 2, y), atol=1e-12
@@ -302,7 +319,7 @@ def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
 
 def test_progress_reaches_the_end():
     rng, seen = np.random.default_rng(11), []
-    signal = cb.FastSeparation(progress=lambda done, total: seen.append((done, total)))
+    signal = cb.signals.FastSeparation(progress=lambda done, total: seen.append((done, total)))
     scores(
         signal,
         rng.normal(size=(700, 2)),
@@ -319,8 +336,8 @@ def test_bad_input_is_refused_by_name():
     P, y, X = np.tile([0.8, 0.2], (4, 1)), [0, 1, 0, 1], np.arange(8.0).reshape(4, 2)
     for options, word in (({"metric": "cosine"}, "metric"), ({"scale": "minmax"}, "scale")):
         with pytest.raises(InputError, match=word):
-            cb.FastSeparation(**options).fit(P, y, X=X, reference=(X, y))
+            cb.signals.FastSeparation(**options).fit(P, y, X=X, reference=(X, y))
     with pytest.raises(InputError, match="finite"):
-        cb.FastSeparation().fit(P, y, X=X, reference=(np.where(X == 3.0, np.nan, X), y))
+        cb.signals.FastSeparation().fit(P, y, X=X, reference=(np.where(X == 3.0, np.nan, X), y))
     with pytest.raises(InputError, match="reference"):
-        cb.FastSeparation().fit(P, y, X=X)
+        cb.signals.FastSeparation().fit(P, y, X=X)

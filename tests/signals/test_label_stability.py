@@ -26,9 +26,9 @@ def as_logits(X):
 def test_only_differences_of_logits_matter(predictions):
     logits, y = predictions
     P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    from_logits = cb.LabelStability(inputs="logit").fit(logits, y)
-    from_shifted = cb.LabelStability(inputs="logit").fit(logits + 7.0, y)
-    from_probabilities = cb.LabelStability().fit(P, y)
+    from_logits = cb.signals.LabelStability(inputs="logit").fit(logits, y)
+    from_shifted = cb.signals.LabelStability(inputs="logit").fit(logits + 7.0, y)
+    from_probabilities = cb.signals.LabelStability().fit(P, y)
     for other, given in ((from_shifted, logits + 7.0), (from_probabilities, P)):
         assert other.scale_ == pytest.approx(from_logits.scale_, rel=1e-9)
         np.testing.assert_allclose(other.score(given), from_logits.score(logits), atol=1e-9)
@@ -37,8 +37,8 @@ def test_only_differences_of_logits_matter(predictions):
 def test_the_chosen_scale_follows_the_units_of_the_logits(predictions):
     logits, y = predictions
     one, other = (
-        cb.LabelStability(inputs="logit").fit(logits, y),
-        cb.LabelStability(inputs="logit").fit(100.0 * logits, y),
+        cb.signals.LabelStability(inputs="logit").fit(logits, y),
+        cb.signals.LabelStability(inputs="logit").fit(100.0 * logits, y),
     )
     assert other.scale_ == pytest.approx(100.0 * one.scale_)
     np.testing.assert_allclose(other.score(100.0 * logits), one.score(logits), atol=1e-9)
@@ -47,12 +47,14 @@ def test_the_chosen_scale_follows_the_units_of_the_logits(predictions):
 @pytest.mark.parametrize("noise", ["gaussian", "uniform"])
 def test_auto_takes_the_scale_of_largest_spread(predictions, noise):
     logits, y = predictions
-    signal = cb.LabelStability(inputs="logit", noise=noise).fit(logits, y)
+    signal = cb.signals.LabelStability(inputs="logit", noise=noise).fit(logits, y)
     correct = (logits.argmax(axis=1) == y) * 1.0
     spreads = []
     for scale in signal.scales_:
         gamma = (
-            cb.LabelStability(inputs="logit", noise=noise, scale=scale).fit(logits).score(logits)
+            cb.signals.LabelStability(inputs="logit", noise=noise, scale=scale)
+            .fit(logits)
+            .score(logits)
         )
         alpha = (correct @ gamma) / gamma.sum()
         beta = (correct @ (1.0 - gamma)) / (1.0 - gamma).sum()
@@ -65,8 +67,8 @@ def test_auto_takes_the_scale_of_largest_spread(predictions, noise):
 def test_weights_mean_repetition_in_the_choice_of_scale(predictions):
     logits, y = predictions
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    weighted = cb.LabelStability(inputs="logit").fit(logits, y, sample_weight=weight)
-    repeated = cb.LabelStability(inputs="logit").fit(
+    weighted = cb.signals.LabelStability(inputs="logit").fit(logits, y, sample_weight=weight)
+    repeated = cb.signals.LabelStability(inputs="logit").fit(
         np.repeat(logits, weight, axis=0), np.repeat(y, weight)
     )
     np.testing.assert_allclose(weighted.scales_, repeated.scales_, rtol=1e-12)
@@ -76,8 +78,12 @@ def test_weights_mean_repetition_in_the_choice_of_scale(predictions):
 @pytest.mark.parametrize("noise", ["gaussian", "uniform"])
 def test_sampled_is_near_exact_and_the_same_every_time(predictions, noise):
     logits, y = predictions
-    exact = cb.LabelStability(inputs="logit", noise=noise, scale=2.0).fit(logits, y).score(logits)
-    sampled = cb.LabelStability(
+    exact = (
+        cb.signals.LabelStability(inputs="logit", noise=noise, scale=2.0)
+        .fit(logits, y)
+        .score(logits)
+    )
+    sampled = cb.signals.LabelStability(
         inputs="logit", noise=noise, scale=2.0, method="sampled", n_draws=2000
     ).fit(logits, y)
     assert np.abs(sampled.score(logits) - exact).max() < 4.5 * 0.5 / np.sqrt(2000)
@@ -87,30 +93,33 @@ def test_sampled_is_near_exact_and_the_same_every_time(predictions, noise):
 
 def test_sampled_search_finds_the_exact_scale_or_its_neighbour(predictions):
     logits, y = predictions
-    exact = cb.LabelStability(inputs="logit").fit(logits, y)
-    sampled = cb.LabelStability(inputs="logit", method="sampled", n_draws=300).fit(logits, y)
+    exact = cb.signals.LabelStability(inputs="logit").fit(logits, y)
+    sampled = cb.signals.LabelStability(inputs="logit", method="sampled", n_draws=300).fit(
+        logits, y
+    )
     assert 0.7 < sampled.scale_ / exact.scale_ < 1.5
 
 
 def test_more_noise_is_never_more_stable(predictions):
     logits, _ = predictions
     scores = [
-        cb.LabelStability(inputs="logit", scale=s).score(logits) for s in (0.1, 0.5, 1.0, 2.0, 8.0)
+        cb.signals.LabelStability(inputs="logit", scale=s).score(logits)
+        for s in (0.1, 0.5, 1.0, 2.0, 8.0)
     ]
     assert (np.diff(scores, axis=0) <= 1e-9).all()
 
 
 def test_rows_without_a_gap_have_a_scale_too():
-    signal = cb.LabelStability().fit(np.full((6, 4), 0.25), [0, 1, 2, 3, 0, 1])
+    signal = cb.signals.LabelStability().fit(np.full((6, 4), 0.25), [0, 1, 2, 3, 0, 1])
     np.testing.assert_allclose(signal.score(np.full((2, 4), 0.25)), 0.25, atol=1e-9)
 
 
 def test_input_noise_equals_logit_noise_for_a_model_that_passes_inputs_on(predictions):
     logits, y = predictions
-    moved = cb.LabelStability(inputs="logit", transform=shake, model=as_logits, n_draws=2000).fit(
-        logits, y, X=logits
-    )
-    exact = cb.LabelStability(inputs="logit", scale=0.8).score(logits)
+    moved = cb.signals.LabelStability(
+        inputs="logit", transform=shake, model=as_logits, n_draws=2000
+    ).fit(logits, y, X=logits)
+    exact = cb.signals.LabelStability(inputs="logit", scale=0.8).score(logits)
     gamma = moved.score(logits, X=logits)
     assert np.abs(gamma - exact).max() < 5.0 * 0.5 / np.sqrt(2000)
     assert moved.tags.uses_features
@@ -119,13 +128,13 @@ def test_input_noise_equals_logit_noise_for_a_model_that_passes_inputs_on(predic
 
 def test_the_mix_of_input_and_logit_noise_adds_their_variances(predictions):
     logits, y = predictions[0][:300], predictions[1][:300]
-    mix = cb.LabelStability(
+    mix = cb.signals.LabelStability(
         inputs="logit", noise="gaussian", scale=0.6, transform=shake, model=as_logits, n_draws=200
     )
     gamma = mix.fit(logits, y, X=logits).score(logits, X=logits)
-    exact = cb.LabelStability(inputs="logit", scale=1.0).score(logits)  # 0.6^2 + 0.8^2 = 1
+    exact = cb.signals.LabelStability(inputs="logit", scale=1.0).score(logits)  # 0.6^2 + 0.8^2 = 1
     assert np.abs(gamma - exact).max() < 5.0 * 0.5 / np.sqrt(200)
-    chosen = cb.LabelStability(
+    chosen = cb.signals.LabelStability(
         inputs="logit", noise="gaussian", transform=shake, model=as_logits, n_draws=5
     ).fit(logits, y, X=logits)
     assert chosen.scale_ in chosen.scales_
@@ -140,8 +149,12 @@ def test_a_model_with_predict_proba_serves_a_whole_calibrator():
     model = LogisticRegression().fit(X, y)
     P = model.predict_proba(X)
     for calibrator in (
-        cb.ConfidenceCalibrator(signal=cb.LabelStability(transform=shake, model=model, n_draws=30)),
-        cb.HokiCalibrator(signal=cb.LabelStability(transform=shake, model=model, n_draws=30)),
+        cb.ConfidenceCalibrator(
+            signal=cb.signals.LabelStability(transform=shake, model=model, n_draws=30)
+        ),
+        cb.HokiCalibrator(
+            signal=cb.signals.LabelStability(transform=shake, model=model, n_draws=30)
+        ),
     ):
         calibrator.fit(P, y, X=X)
         confidence = calibrator.predict_confidence(P, X=X)
@@ -163,9 +176,11 @@ def test_a_model_with_predict_proba_serves_a_whole_calibrator():
 )
 def test_options_out_of_range_are_refused(options, word):
     with pytest.raises(InputError, match=word):
-        cb.LabelStability(**options).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])
+        cb.signals.LabelStability(**options).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])
 
 
 def test_features_are_asked_for():
     with pytest.raises(InputError, match="X="):
-        cb.LabelStability(transform=shake, model=as_logits).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])
+        cb.signals.LabelStability(transform=shake, model=as_logits).fit(
+            [[0.9, 0.1], [0.3, 0.7]], [0, 1]
+        )

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import ConfidenceCalibrator, KernelDensity, LogOdds, TopProbability
+from calibrant import ConfidenceCalibrator
+from calibrant.maps import KernelDensity
+from calibrant.signals import LogOdds, TopProbability
 
 
 def test_it_is_the_logit_of_the_top_probability():

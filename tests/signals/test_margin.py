@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant import ConfidenceCalibrator, Margin, Platt
+from calibrant import ConfidenceCalibrator, Platt
 from calibrant.errors import InputError
+from calibrant.signals import Margin
 
 P = np.array([[0.6, 0.3, 0.1], [0.2, 0.4, 0.4], [1.0, 0.0, 0.0]])
 

@@ -41,7 +41,7 @@ def by_rays(x, own, others, safe):
 def test_no_ray_leaves_earlier_and_one_leaves_about_there(data):
     X, predicted, X_train, y_train = data
     own, other = nearest(*data)
-    zone = scores(cb.MaximalZone(), *data)
+    zone = scores(cb.signals.MaximalZone(), *data)
     for x, k, a, b, found in zip(X, predicted, own, other, zone, strict=True):
         rays = min(
             by_rays(x, X_train[y_train == k], X_train[y_train != k], a < b), b if a < b else a
@@ -72,9 +72,13 @@ def _sliver(x, radius, X_train, y_train, k, safe):
 @given(data=clouds())
 @settings(max_examples=60, deadline=None)
 def test_above_both_separations_and_below_the_nearest_point_it_points_to(data):
-    zone = scores(cb.MaximalZone(), *data)
+    zone = scores(cb.signals.MaximalZone(), *data)
     own, other = nearest(*data)
-    for signal in (cb.FastSeparation(), cb.PairwiseSeparation(), cb.PairwiseSeparation("max-min")):
+    for signal in (
+        cb.signals.FastSeparation(),
+        cb.signals.PairwiseSeparation(),
+        cb.signals.PairwiseSeparation("max-min"),
+    ):
         lower = scores(signal, *data)
         assert (np.abs(lower) <= np.abs(zone) + 1e-9).all()
         assert (lower * zone >= -1e-12).all()
@@ -87,7 +91,7 @@ def test_above_both_separations_and_below_the_nearest_point_it_points_to(data):
 @settings(max_examples=30, deadline=None)
 def test_inside_the_radius_the_nearest_point_stays_of_one_side(data, seed):
     X, predicted, X_train, y_train = data
-    zone = scores(cb.MaximalZone(), *data)
+    zone = scores(cb.signals.MaximalZone(), *data)
     direction = np.random.default_rng(seed).normal(size=(500, X.shape[1]))
     direction *= (
         np.random.default_rng(seed).random(500) ** (1 / X.shape[1])
@@ -109,14 +113,16 @@ def test_motion_scale_and_row_order(data, factor, seed):
     order = rng.permutation(len(y_train))
     whole = (np.round(X_train) == X_train).all()
     carry = (lambda Z: Z * factor) if whole else (lambda Z: (Z @ turn + move) * factor)
-    moved = scores(cb.MaximalZone(), carry(X), predicted, carry(X_train)[order], y_train[order])
-    np.testing.assert_allclose(moved / factor, scores(cb.MaximalZone(), *data), atol=1e-6)
+    moved = scores(
+        cb.signals.MaximalZone(), carry(X), predicted, carry(X_train)[order], y_train[order]
+    )
+    np.testing.assert_allclose(moved / factor, scores(cb.signals.MaximalZone(), *data), atol=1e-6)
 
 
 def test_erratum_a_the_example():
     """Two points of F share the work: the zone is 2.125, more than definition 4's 1.9007."""
     X_train, y = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0]]), np.array([0, 0, 1])
-    assert scores(cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, y)[
+    assert scores(cb.signals.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, y)[
         0
     ] == pytest.approx(2.125, abs=1e-12)
     assert by_rays(np.zeros(2), X_train[:2], X_train[2:], True) == pytest.approx(2.125, abs=1e-5)
@@ -124,9 +130,9 @@ def test_erratum_a_the_example():
 
 def test_a_class_whose_points_all_have_twins_is_dangerous_everywhere():
     X_train, y = np.array([[0.0, 0.0], [0.0, 0.0], [5.0, 0.0]]), np.array([0, 1, 1])
-    assert scores(cb.MaximalZone(), np.array([[3.0, 0.0]]), np.array([0]), X_train, y).tolist() == [
-        -3.0
-    ]
+    assert scores(
+        cb.signals.MaximalZone(), np.array([[3.0, 0.0]]), np.array([0]), X_train, y
+    ).tolist() == [-3.0]
 
 
 def test_a_twin_on_the_other_side_has_no_cell_of_its_own():
@@ -135,13 +141,21 @@ def test_a_twin_on_the_other_side_has_no_cell_of_its_own():
     """
     X_train = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0], [-3.0, 0.0], [-3.0, 0.0]])
     found = scores(
-        cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])
+        cb.signals.MaximalZone(),
+        np.zeros((1, 2)),
+        np.array([0]),
+        X_train,
+        np.array([1, 1, 0, 0, 1]),
     )
     assert found[0] == pytest.approx(-2.125, abs=1e-12)
     # No zone reaches beyond the nearest point of the predicted class, though it be a tie there.
     X_train[3:] = [-2.0, 0.0]
     assert scores(
-        cb.MaximalZone(), np.zeros((1, 2)), np.array([0]), X_train, np.array([1, 1, 0, 0, 1])
+        cb.signals.MaximalZone(),
+        np.zeros((1, 2)),
+        np.array([0]),
+        X_train,
+        np.array([1, 1, 0, 0, 1]),
     ).tolist() == [-2.0]
 
 

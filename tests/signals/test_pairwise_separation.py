@@ -45,7 +45,7 @@ def brute(X, predicted, X_train, y_train, dangerous="min-max"):
 @settings(max_examples=60, deadline=None)
 def test_equals_brute_force(dangerous, data):
     np.testing.assert_allclose(
-        scores(cb.PairwiseSeparation(dangerous), *data), brute(*data, dangerous), atol=1e-9
+        scores(cb.signals.PairwiseSeparation(dangerous), *data), brute(*data, dangerous), atol=1e-9
     )
 
 
@@ -55,10 +55,10 @@ def test_erratum_b_the_orders_of_the_bounds(data):
     """In magnitude: fast, then the formula as written, then (dangerous) with the roles
     exchanged.
     """
-    fast = scores(cb.FastSeparation(), *data)
+    fast = scores(cb.signals.FastSeparation(), *data)
     literal, swapped = (
-        scores(cb.PairwiseSeparation(), *data),
-        scores(cb.PairwiseSeparation("max-min"), *data),
+        scores(cb.signals.PairwiseSeparation(), *data),
+        scores(cb.signals.PairwiseSeparation("max-min"), *data),
     )
     assert (np.abs(fast) <= np.abs(literal) + 1e-9).all()
     assert (np.abs(literal) <= np.abs(swapped) + 1e-9).all()
@@ -74,7 +74,8 @@ def test_erratum_b_the_orders_of_the_bounds(data):
 def test_proposition_3_bounds_the_gap_to_fast_separation(dangerous, data):
     own, other = nearest(*data)
     gap = np.abs(
-        scores(cb.PairwiseSeparation(dangerous), *data) - scores(cb.FastSeparation(), *data)
+        scores(cb.signals.PairwiseSeparation(dangerous), *data)
+        - scores(cb.signals.FastSeparation(), *data)
     )
     assert (gap <= 0.5 * (own + other) + 1e-9).all()
 
@@ -90,9 +91,11 @@ def test_motion_scale_and_row_order(data, factor, seed):
     whole = (np.round(X_train) == X_train).all()
     carry = (lambda Z: Z * factor) if whole else (lambda Z: (Z @ turn + move) * factor)
     moved = scores(
-        cb.PairwiseSeparation(), carry(X), predicted, carry(X_train)[order], y_train[order]
+        cb.signals.PairwiseSeparation(), carry(X), predicted, carry(X_train)[order], y_train[order]
     )
-    np.testing.assert_allclose(moved / factor, scores(cb.PairwiseSeparation(), *data), atol=1e-6)
+    np.testing.assert_allclose(
+        moved / factor, scores(cb.signals.PairwiseSeparation(), *data), atol=1e-6
+    )
 
 
 def test_erratum_a_the_example():
@@ -102,7 +105,11 @@ def test_erratum_a_the_example():
     X_train, y = np.array([[1.0, 1.5], [1.0, -1.5], [4.0, 0.0]]), np.array([0, 0, 1])
     fast, found, zone = (
         scores(signal, np.zeros((1, 2)), np.array([0]), X_train, y)[0]
-        for signal in (cb.FastSeparation(), cb.PairwiseSeparation(), cb.MaximalZone())
+        for signal in (
+            cb.signals.FastSeparation(),
+            cb.signals.PairwiseSeparation(),
+            cb.signals.MaximalZone(),
+        )
     )
     assert fast == pytest.approx((4 - 3.25**0.5) / 2)
     assert found == pytest.approx((16 - 3.25) / (2 * 11.25**0.5), abs=1e-12)
@@ -132,7 +139,7 @@ def test_larger_set_in_single_precision():
     X_train = np.clip(centre[y] + rng.normal(0, 40, (2600, 800)), 0, 255).astype(np.uint8)
     X = np.clip(centre[[0, 1, 2, 0]] + rng.normal(0, 40, (4, 800)), 0, 255).astype(np.uint8)
     predicted = np.array([0, 1, 0, 2])
-    signal = cb.PairwiseSeparation()
+    signal = cb.signals.PairwiseSeparation()
     found = scores(signal, X, predicted, X_train, y)
     assert signal.index_.points_.points.dtype == np.float32
     np.testing.assert_allclose(
@@ -142,8 +149,8 @@ def test_larger_set_in_single_precision():
 
 def test_sides_without_points():
     X_train, y, X = np.array([[0.0, 0.0], [2.0, 0.0]]), np.array([0, 0]), np.array([[5.0, 5.0]])
-    assert scores(cb.PairwiseSeparation(), X, np.array([1]), X_train, y).tolist() == [-1.0]
-    assert scores(cb.PairwiseSeparation(), X, np.array([0]), X_train, y).tolist() == [1.0]
+    assert scores(cb.signals.PairwiseSeparation(), X, np.array([1]), X_train, y).tolist() == [-1.0]
+    assert scores(cb.signals.PairwiseSeparation(), X, np.array([0]), X_train, y).tolist() == [1.0]
 
 
 def test_added_points():
@@ -156,7 +163,7 @@ def test_added_points():
     )
     P = np.eye(2)[predicted]
     signal = (
-        cb.PairwiseSeparation(scale="none")
+        cb.signals.PairwiseSeparation(scale="none")
         .fit(P, predicted, X=X, reference=(X_train[:25], y[:25]))
         .add(X_train[25:], y[25:])
     )
@@ -165,4 +172,6 @@ def test_added_points():
 
 def test_unknown_order():
     with pytest.raises(InputError, match="dangerous"):
-        cb.PairwiseSeparation("max").fit([[0.5, 0.5]], [0], X=[[0.0]], reference=([[0.0]], [0]))
+        cb.signals.PairwiseSeparation("max").fit(
+            [[0.5, 0.5]], [0], X=[[0.0]], reference=([[0.0]], [0])
+        )

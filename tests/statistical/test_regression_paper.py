@@ -27,20 +27,20 @@ def seed(request):
 
 
 @pytest.mark.parametrize(
-    "calibrator", [cb.StdScaling(), cb.IntervalCalibration()], ids=["std", "interval"]
+    "calibrator", [cb.StdScaling(), cb.regression.IntervalCalibration()], ids=["std", "interval"]
 )
 def test_random_uncertainty_passes_by_intervals_and_fails_by_ence(calibrator, seed):
     mean, std, y = _problem("random", seed, 50_000)
     forecast = calibrator.fit(mean[:6000], y[:6000], std=std[:6000]).predict(
         mean[6000:], std[6000:]
     )
-    if isinstance(calibrator, cb.IntervalCalibration):
+    if isinstance(calibrator, cb.regression.IntervalCalibration):
         assert interval_error(y[6000:], forecast) < 0.02
     assert ence(y[6000:], forecast.mean, forecast.std) > 0.3
 
 
 @pytest.mark.parametrize(
-    "calibrator", [cb.StdScaling(), cb.IntervalCalibration()], ids=["std", "interval"]
+    "calibrator", [cb.StdScaling(), cb.regression.IntervalCalibration()], ids=["std", "interval"]
 )
 def test_true_uncertainty_passes_by_both(calibrator, seed):
     mean, std, y = _problem("true", seed, 50_000)
@@ -70,7 +70,7 @@ def test_the_cauchy_example_is_calibrated_by_intervals_and_wrong_in_every_row():
 
 @pytest.mark.parametrize(
     "calibrator",
-    [None, cb.StdScaling(), cb.IntervalCalibration()],
+    [None, cb.StdScaling(), cb.regression.IntervalCalibration()],
     ids=["before", "std", "interval"],
 )
 def test_random_uncertainty_can_pass_by_intervals_after_std_scaling_too(calibrator, seed):

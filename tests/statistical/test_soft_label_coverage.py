@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from calibrant import SoftLabels, metrics
+from calibrant import metrics
+from calibrant.labels import SoftLabels
 
 METRICS = [
     metrics.log_loss,

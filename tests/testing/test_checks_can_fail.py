@@ -30,7 +30,7 @@ from calibrant.testing import (
 )
 
 
-class Shrink(cb.Calibrator):
+class Shrink(cb.contracts.Calibrator):
     """A small honest calibrator of another package: mixes in the (smoothed) class rates. The
     broken ones below derive from it.
     """
@@ -356,7 +356,7 @@ class KeepsTheDefaultInput(Shrink):
 
     def _fit(self, record):
         super()._fit(record)
-        self.signal_ = cb.LogOdds()
+        self.signal_ = cb.signals.LogOdds()
 
 
 class SaysNotWhich(Shrink):
@@ -379,7 +379,7 @@ def test_every_calibrator_check_but_one_is_seen_failing():
     assert checks - set(BROKEN_CALIBRATORS) == {"one_column_is_two"}
 
 
-class Rate(cb.Map):
+class Rate(cb.contracts.Map):
     """A small honest map: the smoothed base rate, whatever the score."""
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", monotone=True)

@@ -14,8 +14,8 @@ from calibrant.forecasts.read import as_forecast
 from calibrant.testing import calibrator_checks, check_calibrator
 
 
-@cb.register
-class Honest(cb.RegressionCalibrator):
+@cb.contracts.register
+class Honest(cb.contracts.RegressionCalibrator):
     """A small honest one: the root of the weighted mean of squared standardised errors, never 0."""
 
     tags: ClassVar[Tags] = Tags(output="distribution")
@@ -113,7 +113,7 @@ class GlobalGenerator(Honest):
         return {"factor_": super()._fit_output(record)["factor_"] + 1e-9 * np.random.rand()}  # noqa: NPY002
 
 
-@cb.register
+@cb.contracts.register
 class ForgetsOnSaving(Honest):
     def __getstate__(self):
         return {

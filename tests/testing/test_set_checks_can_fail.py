@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from calibrant import ConditionalSets, ConformalSets
+from calibrant import ConformalSets
+from calibrant.decisions import ConditionalSets
 from calibrant.testing import set_checks
 
 

@@ -14,13 +14,13 @@ CLASSIC = [
     cb.Platt(scale="probability"),
     cb.Beta(),
     cb.Beta(parameters="am"),
-    cb.CenteredIsotonic(),
+    cb.maps.CenteredIsotonic(),
     cb.VennAbers(),
     cb.VennAbers(n_splits=3),
-    cb.Spline(),
-    cb.BayesianBinning(),
-    cb.NearIsotonic(),
-    cb.ScalingBinning(),
+    cb.maps.Spline(),
+    cb.maps.BayesianBinning(),
+    cb.maps.NearIsotonic(),
+    cb.maps.ScalingBinning(),
 ]
 every_map = pytest.mark.parametrize("map_", CLASSIC, ids=lambda m: " ".join(repr(m).split()))
 
@@ -197,7 +197,7 @@ def test_nothing_is_random_without_a_random_state(map_):
     )
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.Beta(), cb.Spline()], ids=str)
+@pytest.mark.parametrize("map_", [cb.Platt(), cb.Beta(), cb.maps.Spline()], ids=str)
 def test_small_probabilities_keep_their_relative_precision(map_):
     """1e-9 and 1.001e-9 differ by a thousandth after calibration too, in float64."""
     rng = np.random.default_rng(4)

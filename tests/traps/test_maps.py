@@ -204,7 +204,7 @@ def test_metrics_do_not_touch_what_they_measure():
 
 def test_discrete_predictions_are_binned_at_their_values():
     P, y = blobs(n=400, n_classes=2)
-    cal = cb.ConfidenceCalibrator(map=cb.HistogramBinning(n_bins=10)).fit(P, y)
+    cal = cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=10)).fit(P, y)
     confidence = cal.predict_confidence(P)
     values = np.unique(confidence)
     curve = metrics.reliability_curve(

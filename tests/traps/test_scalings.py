@@ -11,17 +11,17 @@ from calibrant._kernels.softmax import softmax
 
 SCALINGS = (
     cb.TemperatureScaling,
-    cb.EnsembleTemperature,
+    cb.scalings.EnsembleTemperature,
     cb.VectorScaling,
-    cb.MatrixScaling,
-    cb.DirichletCalibration,
-    cb.StructuredVectorScaling,
-    cb.StructuredMatrixScaling,
-    cb.EnsembleMatrixScaling,
-    cb.PretrainedAverage,
-    cb.IsotonicPreserving,
-    cb.IsotonicOneVsRest,
-    cb.IntraOrderPreserving,
+    cb.scalings.MatrixScaling,
+    cb.scalings.DirichletCalibration,
+    cb.scalings.StructuredVectorScaling,
+    cb.scalings.StructuredMatrixScaling,
+    cb.scalings.EnsembleMatrixScaling,
+    cb.scalings.PretrainedAverage,
+    cb.scalings.IsotonicPreserving,
+    cb.scalings.IsotonicOneVsRest,
+    cb.scalings.IntraOrderPreserving,
 )
 KEEP_LABEL = [s for s in SCALINGS if s.tags.keeps_argmax]
 every_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=lambda s: s.__name__)
@@ -79,7 +79,12 @@ def test_no_fit_silently_becomes_the_identity(scaling):
 
 @pytest.mark.parametrize(
     "scaling",
-    [cb.VectorScaling, cb.StructuredVectorScaling, cb.EnsembleTemperature, cb.IntraOrderPreserving],
+    [
+        cb.VectorScaling,
+        cb.scalings.StructuredVectorScaling,
+        cb.scalings.EnsembleTemperature,
+        cb.scalings.IntraOrderPreserving,
+    ],
 )
 def test_thousand_classes_converge(scaling):
     logits, y = _rows(300, 1000, sharpness=3.0)
@@ -119,7 +124,7 @@ def test_a_calibrated_model_is_hardly_changed(scaling):
     fit, test = slice(10_000), slice(10_000, None)
     Q = scaling().fit(P[fit], y[fit]).predict_proba(P[test])
     change = metrics.log_loss(y[test], Q) - metrics.log_loss(y[test], P[test])
-    isotonic = scaling in (cb.IsotonicPreserving, cb.IsotonicOneVsRest)
+    isotonic = scaling in (cb.scalings.IsotonicPreserving, cb.scalings.IsotonicOneVsRest)
     assert change < (1e-2 if isotonic else 1.5e-3)
 
 
@@ -230,7 +235,9 @@ def test_a_second_fit_does_not_see_the_first(scaling):
     assert cal.get_params() == before
 
 
-@pytest.mark.parametrize("scaling", [cb.TemperatureScaling, cb.VectorScaling, cb.MatrixScaling])
+@pytest.mark.parametrize(
+    "scaling", [cb.TemperatureScaling, cb.VectorScaling, cb.scalings.MatrixScaling]
+)
 def test_small_probabilities_keep_their_relative_precision(scaling):
     # One in 1e9 and its complement: a factor of two between two tiny probabilities survives a map
     # near the identity.
@@ -244,7 +251,7 @@ def test_small_probabilities_keep_their_relative_precision(scaling):
     assert Q[3, 0] / Q[2, 0] == pytest.approx(2.0, rel=0.2)
 
 
-@pytest.mark.parametrize("scaling", [cb.IsotonicPreserving, cb.IsotonicOneVsRest])
+@pytest.mark.parametrize("scaling", [cb.scalings.IsotonicPreserving, cb.scalings.IsotonicOneVsRest])
 def test_tied_scores_sum_their_weights(scaling):
     P = np.array([0.2, 0.2, 0.6, 0.8])
     y = np.array([1, 0, 0, 1])
@@ -258,10 +265,10 @@ def test_tied_scores_sum_their_weights(scaling):
 @pytest.mark.parametrize(
     "scaling",
     [
-        cb.MatrixScaling,
-        cb.DirichletCalibration,
-        cb.StructuredMatrixScaling,
-        cb.EnsembleMatrixScaling,
+        cb.scalings.MatrixScaling,
+        cb.scalings.DirichletCalibration,
+        cb.scalings.StructuredMatrixScaling,
+        cb.scalings.EnsembleMatrixScaling,
     ],
     ids=lambda s: s.__name__,
 )

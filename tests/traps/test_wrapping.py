@@ -34,7 +34,7 @@ def blobs(n=240, n_classes=3, seed=0):
 def test_all_calibrators_zero_gives_no_division_by_zero():
     """scikit-learn #19421."""
     P = np.repeat(np.eye(3) * 0.6 + 0.2 * (1 - np.eye(3)), 5, axis=0)
-    cal = cb.OneVsRest(cb.HistogramBinning(n_bins=2, prior_weight=0)).fit(
+    cal = cb.OneVsRest(cb.maps.HistogramBinning(n_bins=2, prior_weight=0)).fit(
         P, np.repeat([0, 1, 2], 5)
     )
     np.testing.assert_allclose(cal.predict_proba([[0.4, 0.35, 0.25]]), [[0.4, 0.35, 0.25]])

@@ -2,14 +2,11 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant._support.registry import offered
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-MAPS = [
-    getattr(cb, name)
-    for name in cb.__all__
-    if isinstance(getattr(cb, name), type) and issubclass(getattr(cb, name), cb.Map)
-]
+MAPS = offered(cb.contracts.Map)
 
 
 def test_a_calibrator_stands_for_itself_and_none_for_the_default():
@@ -21,7 +18,7 @@ def test_a_calibrator_stands_for_itself_and_none_for_the_default():
         as_calibrator(None)
 
 
-@pytest.mark.parametrize("cls", [cls for cls in MAPS if cls is not cb.Map])
+@pytest.mark.parametrize("cls", MAPS)
 def test_every_map_goes_one_vs_rest_and_fits_two_classes_and_three(cls):
     for given in (cls, cls()):
         one = as_calibrator(given)
@@ -41,7 +38,7 @@ def test_every_map_goes_one_vs_rest_and_fits_two_classes_and_three(cls):
         (cb.StdScaling(), r"StdScaling, a calibrator of forecasts; .*"),
         (3, "3"),
         (cb.StdScaling, "the class StdScaling; .*"),
-        (cb.Margin(), "Margin, a signal; .*"),
+        (cb.signals.Margin(), "Margin, a signal; .*"),
     ],
 )
 def test_anything_else_is_one_clear_sentence(given, got):
@@ -54,8 +51,8 @@ def test_anything_else_is_one_clear_sentence(given, got):
     )
     for use in (
         lambda: as_calibrator(given),
-        lambda: cb.cross_fitted(given, P, y),
-        lambda: cb.PerClass(given).fit(P, y),
+        lambda: cb.wrap.cross_fitted(given, P, y),
+        lambda: cb.wrap.PerClass(given).fit(P, y),
         lambda: cb.CalibratedClassifier(GaussianNB(), given).fit(P, y),
     ):
         with pytest.raises(InputError, match=match):

@@ -39,7 +39,7 @@ def test_it_gains_most_of_what_there_is_to_gain_and_says_how_much():
     fit, rest = slice(0, 3000), slice(3000, None)
     cal = ForecastGroupCalibrator().fit(mean[fit], y[fit], std=std[fit], groups=groups[fit])
     base = (
-        cb.DistributionRecalibration(shape=None)
+        cb.regression.DistributionRecalibration(shape=None)
         .fit(mean[fit], y[fit], std=std[fit])
         .predict(mean[rest], std[rest])
     )
@@ -60,7 +60,9 @@ def test_the_shift_of_one_column_is_the_closed_form():
     normal scores.
     """
     mean, std, y, groups, _ = problem(4000, (5,), 0.5, 0.0, 1)
-    cal = ForecastGroupCalibrator(cb.ForecastIdentity()).fit(mean, y, std=std, groups=groups)
+    cal = ForecastGroupCalibrator(cb.regression.ForecastIdentity()).fit(
+        mean, y, std=std, groups=groups
+    )
     (family,) = cal.families_
     score, n = (y - mean) / std, np.bincount(groups[:, 0])
     worth = n * np.exp(-2.0 * family["log_factor"])
@@ -78,7 +80,11 @@ def test_groups_that_do_not_differ_leave_the_base_exactly():
         cal = ForecastGroupCalibrator().fit(mean, y, std=std, groups=groups)
         if not cal.families_:
             left += 1
-            base = cb.DistributionRecalibration(shape=None).fit(mean, y, std=std).predict(mean, std)
+            base = (
+                cb.regression.DistributionRecalibration(shape=None)
+                .fit(mean, y, std=std)
+                .predict(mean, std)
+            )
             np.testing.assert_array_equal(cal.predict(mean, std, groups=groups).std, base.std)
             assert cal.status_ == "base: no evidence that groups differ"
             assert cal.explain().startswith("No evidence that groups differ")

@@ -34,7 +34,7 @@ def test_it_finds_bias_and_spread():
     )
     out = cal.predict(mean[rest], std[rest], X=X[rest], groups=group[rest])
     base = (
-        cb.DistributionRecalibration(shape=None)
+        cb.regression.DistributionRecalibration(shape=None)
         .fit(mean[fit], y[fit], std=std[fit])
         .predict(mean[rest], std[rest])
     )
@@ -60,7 +60,11 @@ def test_forecasts_that_are_right_are_left_alone():
         cal = ForecastMulticalibration(max_rounds=15).fit(mean, y, std=std, X=X, groups=group)
         if not cal.trees_.used:
             left += 1
-            base = cb.DistributionRecalibration(shape=None).fit(mean, y, std=std).predict(mean, std)
+            base = (
+                cb.regression.DistributionRecalibration(shape=None)
+                .fit(mean, y, std=std)
+                .predict(mean, std)
+            )
             np.testing.assert_array_equal(cal.predict(mean, std, X=X, groups=group).std, base.std)
             assert cal.status_ == "base: no evidence that it is off"
     assert left >= 6

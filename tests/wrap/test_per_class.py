@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from calibrant import ConfidenceCalibrator, Isotonic, LikelihoodPool, PerClass
+from calibrant import ConfidenceCalibrator, Isotonic
 from calibrant.errors import SparseDataWarning
+from calibrant.wrap import LikelihoodPool, PerClass
 
 
 @pytest.fixture

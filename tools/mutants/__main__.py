@@ -22,6 +22,7 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -171,10 +172,11 @@ def _tried(root: Path, chosen: list[Mutant], seconds: float) -> None:
     from tools.mutants.near import Nearness
 
     import calibrant
+    from calibrant._exports import classes
 
     assert Path(calibrant.__file__).is_relative_to(root), "the copy must be what is imported"
-    for name in calibrant.__all__:
-        getattr(calibrant, name)
+    for module in classes().values():
+        import_module(module)
     near, equivalent, known = Nearness(root), _equivalent(), _found()
     tests = _digest(*sorted((root / "tests").rglob("*.py")))
     KEPT.mkdir(parents=True, exist_ok=True)

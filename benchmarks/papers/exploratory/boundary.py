@@ -29,7 +29,7 @@ def both(score, correct, at, width, prior_weight):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         maps = [
-            cb.KernelDensity(bandwidth=width, boundary=b, prior_weight=prior_weight).fit(
+            cb.maps.KernelDensity(bandwidth=width, boundary=b, prior_weight=prior_weight).fit(
                 score, correct
             )
             for b in (None, "reflect")
@@ -78,8 +78,8 @@ def main():
     )
     options = parser.parse_args()
     scales = {
-        "score": lambda: cb.TopProbability(inputs="logit"),
-        "log odds": lambda: cb.LogOdds(inputs="logit"),
+        "score": lambda: cb.signals.TopProbability(inputs="logit"),
+        "log odds": lambda: cb.signals.LogOdds(inputs="logit"),
     }
     for name, path in stored.names().items():
         logits, labels = stored.read(path)

@@ -26,7 +26,7 @@ def draw(variant, said, labels, scores, folder):
     calibrators = fitted(said["test1"], labels["test1"])
     logits, y = said["test1"], labels["test1"]
     figures = {
-        "01_joint": cb.JointDistributionDisplay.from_predictions(
+        "01_joint": cb.displays.JointDistributionDisplay.from_predictions(
             y, logits, inputs="logit", name=variant
         ).figure_,
         "04_histograms": _two_histograms(said, labels),
@@ -49,7 +49,7 @@ def draw(variant, said, labels, scores, folder):
 
 
 def _grid(calibrator, logits, y, densities=False):
-    return cb.ConfidenceCurveDisplay.grid(
+    return cb.displays.ConfidenceCurveDisplay.grid(
         y, logits, calibrator, densities=densities, inputs="logit"
     )[0].figure_
 
@@ -57,12 +57,12 @@ def _grid(calibrator, logits, y, densities=False):
 def _two_histograms(said, labels):
     """The same histogram on two test sets: how far apart they are is noise."""
     plain = cb.Identity(inputs="logit").fit(said["test1"], labels["test1"])
-    displays = cb.ConfidenceCurveDisplay.grid(
+    displays = cb.displays.ConfidenceCurveDisplay.grid(
         labels["test1"], said["test1"], plain, densities=False, inputs="logit"
     )
     for display in displays:
         display.line_.set_visible(False)
-        other = cb.confidence_curve(
+        other = cb.confidence.confidence_curve(
             labels["test2"], said["test2"], plain, display.curve.name, inputs="logit"
         )
         if other is not None:
@@ -81,11 +81,11 @@ def _two_histograms(said, labels):
 
 def _two_bandwidths(calibrators, scale, logits, y):
     """b_mon (blue) and b_mon2 (orange) over the bars."""
-    displays = cb.ConfidenceCurveDisplay.grid(
+    displays = cb.displays.ConfidenceCurveDisplay.grid(
         y, logits, calibrators[f"KDE b_mon{scale}"], densities=False, inputs="logit"
     )
     for display in displays:
-        points = cb.confidence_curve(
+        points = cb.confidence.confidence_curve(
             y, logits, calibrators[f"KDE b_mon2{scale}"], display.curve.name, inputs="logit"
         ).points
         display.ax_.plot(points.score, points.confidence, color=COLOURS["other"], linewidth=1.2)

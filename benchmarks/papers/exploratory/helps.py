@@ -26,8 +26,10 @@ COMPARED = (
 )
 #: No shrinkage to Conf1, as the paper has it.
 LITERAL = {
-    "KDE b_mon2, literal": per_class(cb.KernelDensity(prior_weight=0.0)),
-    "KDE b_mon2, log odds, literal": per_class(cb.KernelDensity(prior_weight=0.0), cb.LogOdds()),
+    "KDE b_mon2, literal": per_class(cb.maps.KernelDensity(prior_weight=0.0)),
+    "KDE b_mon2, log odds, literal": per_class(
+        cb.maps.KernelDensity(prior_weight=0.0), cb.signals.LogOdds()
+    ),
 }
 TRIED = {name: METHODS[name] for name in COMPARED} | LITERAL
 

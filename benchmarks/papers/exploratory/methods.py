@@ -16,19 +16,21 @@ def per_class(map, signal=None):
 
 METHODS = {
     "uncalibrated": cb.Identity(inputs="logit"),
-    "Conf1": per_class(cb.ClassRate()),
-    "histogram": per_class(cb.HistogramBinning(n_bins=10)),
-    "CwOC": per_class(cb.CumulativeConfidence(cutoff="optimal")),
-    **{f"KDE {rule}": per_class(cb.KernelDensity(bandwidth=rule)) for rule in RULES},
+    "Conf1": per_class(cb.maps.ClassRate()),
+    "histogram": per_class(cb.maps.HistogramBinning(n_bins=10)),
+    "CwOC": per_class(cb.maps.CumulativeConfidence(cutoff="optimal")),
+    **{f"KDE {rule}": per_class(cb.maps.KernelDensity(bandwidth=rule)) for rule in RULES},
     **{
-        f"KDE {rule}, log odds": per_class(cb.KernelDensity(bandwidth=rule), cb.LogOdds())
+        f"KDE {rule}, log odds": per_class(
+            cb.maps.KernelDensity(bandwidth=rule), cb.signals.LogOdds()
+        )
         for rule in RULES
     },
     "STS": cb.TemperatureScaling(objective="top_label", inputs="logit"),
     "STS by log loss": cb.TemperatureScaling(inputs="logit"),
-    "CSTS": cb.CategoryTemperature(inputs="logit"),
-    "TSwA": cb.AwardTemperature(inputs="logit"),
-    "CSTSwA": cb.AwardTemperature(per_class_temperature=True, inputs="logit"),
+    "CSTS": cb.scalings.CategoryTemperature(inputs="logit"),
+    "TSwA": cb.scalings.AwardTemperature(inputs="logit"),
+    "CSTSwA": cb.scalings.AwardTemperature(per_class_temperature=True, inputs="logit"),
 }
 TEMPERATURES = ("STS", "CSTS", "TSwA", "CSTSwA")
 BANDWIDTHS = tuple(f"KDE {rule}" for rule in RULES)

@@ -81,7 +81,7 @@ def grey(split):
 def one(problem, options):
     """Measures, throughput and bytes of one reduction, and the scores."""
     P, X, y = problem.said, problem.features, problem.y
-    signal = cb.FastSeparation(scale="none", **options)
+    signal = cb.signals.FastSeparation(scale="none", **options)
     began = time.process_time()
     signal.fit(
         P["validation"], y["validation"], X=X["validation"], reference=(X["train"], y["train"])

@@ -49,13 +49,13 @@ class Problem:
         return {part: signal.score(P[part], X=X[part]) for part in P}
 
 
-class Known(cb.Signal):
+class Known(cb.contracts.Signal):
     """Scores computed before, by the row numbers given as X."""
 
     def __init__(self, scores, inputs="probability", classes=None):
         self.scores, self.inputs, self.classes = scores, inputs, classes
 
-    tags = cb.FastSeparation.tags
+    tags = cb.signals.FastSeparation.tags
 
     def __sklearn_clone__(self):
         return Known(self.scores)
@@ -102,12 +102,12 @@ CALIBRATORS = {
     "isotonic, top label": top_label(cb.Isotonic),
     "Platt, top label": top_label(partial(cb.Platt, scale="probability")),
     "Platt, one-vs-rest": lambda: cb.OneVsRest(cb.Platt(scale="probability")),
-    "scaling-binning": top_label(partial(cb.ScalingBinning, n_bins=15)),
-    "histogram binning": top_label(cb.HistogramBinning),
-    "BBQ": top_label(cb.BayesianBinning),
+    "scaling-binning": top_label(partial(cb.maps.ScalingBinning, n_bins=15)),
+    "histogram binning": top_label(cb.maps.HistogramBinning),
+    "BBQ": top_label(cb.maps.BayesianBinning),
     "beta": top_label(cb.Beta),
     "temperature": cb.TemperatureScaling,
-    "ensemble temperature": cb.EnsembleTemperature,
+    "ensemble temperature": cb.scalings.EnsembleTemperature,
 }
 
 
@@ -143,7 +143,7 @@ def _class_maps(score, is_class):
     scaling-binning, which they do not normalise after.
     """
     isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, is_class)
-    return isotonic.predict, cb.ScalingBinning(n_bins=15).fit(score, is_class).predict
+    return isotonic.predict, cb.maps.ScalingBinning(n_bins=15).fit(score, is_class).predict
 
 
 def _normalised(Q):

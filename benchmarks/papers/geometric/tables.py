@@ -43,13 +43,15 @@ def one_shuffle(name, kind, seed, options):
     said, hidden, model_seconds = models.fitted(kind, name, seed, split, options)
     label = f"{models.label(name, kind, options)}, shuffle {seed}"
     problem, seconds = methods.Problem(label, split, said), {}
-    signals = {f"fast {metric}": (problem, cb.FastSeparation(metric)) for metric in options.metrics}
+    signals = {
+        f"fast {metric}": (problem, cb.signals.FastSeparation(metric)) for metric in options.metrics
+    }
     if options.pairwise:
-        signals["pairwise"] = problem, cb.PairwiseSeparation()
+        signals["pairwise"] = problem, cb.signals.PairwiseSeparation()
     if hidden is not None:
         signals["hidden layer"] = (
             methods.Problem(label, split, said, features=hidden),
-            cb.FastSeparation(),
+            cb.signals.FastSeparation(),
         )
     began = time.process_time()
     rows = methods.baselines(problem)

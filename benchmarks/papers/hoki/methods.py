@@ -41,7 +41,7 @@ class Result:
 
 
 def stability_of(noise="auto"):
-    return cb.LabelStability(noise=noise)
+    return cb.signals.LabelStability(noise=noise)
 
 
 def calibrators():
@@ -54,7 +54,7 @@ def calibrators():
     out["Hoki"] = partial(cb.HokiCalibrator, inputs="logit")
     out["Hoki, uniform"] = lambda: cb.HokiCalibrator(signal=stability_of("uniform"), inputs="logit")
     out["Hoki, sampled"] = lambda: cb.HokiCalibrator(
-        signal=cb.LabelStability(method="sampled"), inputs="logit"
+        signal=cb.signals.LabelStability(method="sampled"), inputs="logit"
     )
     out["Hoki from confidence"] = partial(cb.HokiCalibrator, start="confidence", inputs="logit")
     for short, name, options in (
@@ -67,7 +67,9 @@ def calibrators():
         if hasattr(cb, name):
             make = partial(getattr(cb, name), **options)
             out[f"stability + {short}"] = partial(_confidence, stability_of, make)
-            out[f"top probability + {short}"] = partial(_confidence, cb.TopProbability, make)
+            out[f"top probability + {short}"] = partial(
+                _confidence, cb.signals.TopProbability, make
+            )
     return out
 
 
@@ -130,7 +132,7 @@ def _with_images(outputs, seed, fit, test, scale):
         ("Hoki, slight zoom + noise", "gaussian", slight),
     ):
         model = partial(_said, zoomed)
-        signal = cb.LabelStability(
+        signal = cb.signals.LabelStability(
             noise=noise, scale=scale, transform=ZoomInTurn(zooms), model=model, n_draws=len(zooms)
         )
         start = time.process_time()

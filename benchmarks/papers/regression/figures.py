@@ -35,7 +35,7 @@ def panels(rows, columns):
 def real_against_predicted(ax, problem, method, title):
     """True against predicted std, row by row."""
     _, _, y, true_std = problem.test
-    cb.RealStdDisplay.from_predictions(
+    cb.displays.RealStdDisplay.from_predictions(
         y, forecast(method, problem), true_std=true_std, ax=ax, name=title
     )
 
@@ -43,7 +43,7 @@ def real_against_predicted(ax, problem, method, title):
 def reliability(ax, y, forecast, title):
     """RMSE against RMV, with the ENCE in the title."""
     ence = metrics.expected_normalized_calibration_error(y, forecast.mean, forecast.std)
-    return cb.RmseRmvDisplay.from_predictions(
+    return cb.displays.RmseRmvDisplay.from_predictions(
         y, forecast, ax=ax, name=f"{title}, ENCE {ence:.3f}", n_draws=200
     )
 
@@ -51,7 +51,7 @@ def reliability(ax, y, forecast, title):
 def intervals(ax, y, forecast, title):
     """Seen against claimed coverage, with the interval error in the title."""
     error = metrics.interval_calibration_error(y, forecast)
-    return cb.IntervalCalibrationDisplay.from_predictions(
+    return cb.displays.IntervalCalibrationDisplay.from_predictions(
         y, forecast, ax=ax, name=f"{title}, error {error:.4f}"
     )
 

@@ -5,9 +5,9 @@ import calibrant as cb
 METHODS = {
     "before": None,
     "STD scaling": cb.StdScaling(),
-    "interval": cb.IntervalCalibration(),
-    "isotonic variance": cb.IsotonicVariance(),
-    "variance binning": cb.VarianceBinning(),
+    "interval": cb.regression.IntervalCalibration(),
+    "isotonic variance": cb.regression.IsotonicVariance(),
+    "variance binning": cb.regression.VarianceBinning(),
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._kernels.logistic import logistic_derivatives
-from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = ["order_preserving_logits", "slope_objective", "slope_rows"]
 

@@ -16,7 +16,7 @@ from scipy.linalg.lapack import spotrf, spotri
 from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._kernels.newton import LazySolver, cholesky_solver, preconditioned_solver
 from calibrant._kernels.softmax import by_class
-from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = [
     "DENSE_MATRIX",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = [
     "bounded_logits",

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.softmax import SINGLE_ENTRIES, by_class, working_dtype
-from calibrant._kernels.threads import map_blocks, row_blocks
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = [
     "LOG_BETA_BOUNDS",

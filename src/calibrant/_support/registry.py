@@ -3,18 +3,18 @@ register.
 """
 
 import importlib
+import inspect
 from typing import TypeVar
 
-from calibrant._exports import exports
+from calibrant._exports import classes
 from calibrant.errors import InputError
 
-__all__ = ["class_named", "key_of", "own", "register", "registered"]
+__all__ = ["class_named", "key_of", "offered", "own", "register", "registered"]
 
 Class = TypeVar("Class", bound=type)
+Part = TypeVar("Part")
 
 _BY_KEY: dict[str, type] = {}
-#: Packages whose stubs say where a class of ours is, in a process that has not imported it yet.
-FACES = ("calibrant", "calibrant.neighbors")
 #: Classes that are saved and that no stub offers.
 INSIDE = {
     "CellScores": "calibrant.decisions.cells",
@@ -74,8 +74,8 @@ def register(cls: Class) -> Class:
     Examples
     --------
     >>> import calibrant as cb
-    >>> @cb.register
-    ... class Halfway(cb.Calibrator):
+    >>> @cb.contracts.register
+    ... class Halfway(cb.contracts.Calibrator):
     ...     def _fit(self, record):
     ...         self.rate_ = record.one_hot.mean(axis=0)
     ...
@@ -104,15 +104,33 @@ def register(cls: Class) -> Class:
 
 def registered(base: type) -> list[type]:
     """The classes of others that were registered and are a ``base``, by name."""
-    return [cls for key, cls in sorted(_BY_KEY.items()) if ":" in key and issubclass(cls, base)]
+    return [
+        cls
+        for key, cls in sorted(_BY_KEY.items())
+        if ":" in key and issubclass(cls, base) and cls is not base
+    ]
+
+
+def offered(base: type[Part]) -> list[type[Part]]:
+    """Every class that calibrant offers and that makes a ``base``, by name.
+
+    Examples
+    --------
+    >>> from calibrant.contracts import Map
+    >>> [cls.__name__ for cls in offered(Map)][:2]
+    ['BayesianBinning', 'Beta']
+    """
+    found = (getattr(importlib.import_module(module), name) for name, module in classes().items())
+    kinds = [
+        cls for cls in found if isinstance(cls, type) and issubclass(cls, base) and cls is not base
+    ]
+    return [cls for cls in kinds if not inspect.isabstract(cls)]
 
 
 def class_named(key: str) -> type | None:
     """The class saved under a key; of ours, imported if need be; None where there is none."""
     if key not in _BY_KEY:
-        where = INSIDE.get(key) or next(
-            (table[key] for table in map(exports, FACES) if key in table), None
-        )
+        where = INSIDE.get(key) or classes().get(key)
         if where is not None:
             importlib.import_module(where)
     return _BY_KEY.get(key)

@@ -333,8 +333,9 @@ def _encode(value, arrays, where) -> Any:
         return {"class": key_of(type(value)), "state": state}
     raise InputError(
         f"{where} is a {type(value).__module__}.{type(value).__name__}, which cannot be saved"
-        " without executing code on load; register a class of your own with calibrant.register,"
-        " save the parts that are calibrant's, or use joblib for the whole."
+        " without executing code on load; register a class of your own with"
+        " calibrant.contracts.register, save the parts that are calibrant's, or use joblib for the"
+        " whole."
     )
 
 

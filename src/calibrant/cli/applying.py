@@ -28,7 +28,7 @@ __all__ = ["RULES", "apply_to_file", "rule_columns"]
 #: Class of a rule -> (column that it adds, method that answers on predictions, and on scores).
 RULES: dict[type, tuple[str, str, str]] = {
     calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
-    calibrant.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
+    calibrant.decisions.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
     calibrant.ConformalSets: ("set", "predict_set", ""),
 }
 #: Between the labels of a set in a column of text.

@@ -13,10 +13,12 @@ from calibrant.cli.reading import PredictionFile, column_order, columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.compare.given import resolve
+from calibrant.comparison.given import resolve
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import Facet
+from calibrant.contracts.map import Map
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 
@@ -56,7 +58,13 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
     import_extensions()
     loaded = calibrant.load(path)
     if not isinstance(
-        loaded, (calibrant.Map, calibrant.Calibrator, calibrant.RegressionCalibrator, *also)
+        loaded,
+        (
+            Map,
+            Calibrator,
+            RegressionCalibrator,
+            *also,
+        ),
     ):
         raise InputError(
             f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by"
@@ -68,7 +76,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
 def fitting(calibrator: Any, data: PredictionFile) -> Any:
     """The calibrator, saved or none, if it is for what the file holds."""
     words = data.domain.predictions
-    scores, of_map = data.inputs == "score", isinstance(calibrator, calibrant.Map)
+    scores, of_map = data.inputs == "score", isinstance(calibrator, Map)
     if of_map and not scores:
         raise InputError(
             f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on"
@@ -171,7 +179,7 @@ def reported(
     if not said:
         return found
     made = found.to_dict()
-    return calibrant.Report(
+    return Report(
         {
             **made,
             "data": {**made["data"], "read": " ".join(said)},
@@ -205,6 +213,6 @@ def require_inputs(data: PredictionFile, calibrator: Calibrator) -> None:
 def fold_progress(calibrator: Calibrator) -> Any:
     """A bar over the folds of an unfitted calibrator; nothing for the others."""
     fitted = is_fitted(calibrator)
-    if fitted or isinstance(calibrator, calibrant.Identity | calibrant.ForecastIdentity):
+    if fitted or isinstance(calibrator, calibrant.Identity | calibrant.regression.ForecastIdentity):
         return nullcontext()
     return progress("calibrating out of fold", N_SPLITS)

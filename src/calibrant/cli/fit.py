@@ -80,7 +80,7 @@ def fit(
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
     from calibrant.cli.large import large_fit
-    from calibrant.compare.given import shown_name
+    from calibrant.comparison.given import shown_name
 
     refuse_existing(output, force, file)
     made = None if groups or cluster else large_fit(file, columns, method, target, _check_target)
@@ -124,7 +124,7 @@ def _fitted(file, columns, method, target, groups, cluster):
 
 def _taking(calibrator, groups):
     """The calibrator, if it can use groups where there are some."""
-    from calibrant.compare.given import shown_name
+    from calibrant.comparison.given import shown_name
 
     if groups is not None and not calibrator.tags.takes_groups:
         raise click.UsageError(

@@ -49,7 +49,7 @@ def list_methods(task: Any, as_json: Any) -> None:
 
 def _calibrators(domain):
     from calibrant.cli.methods import METHODS
-    from calibrant.compare.given import shown_name
+    from calibrant.comparison.given import shown_name
 
     made = {name: make() for name, make in METHODS[domain](groups=True).items()}
     return [

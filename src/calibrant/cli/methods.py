@@ -10,10 +10,13 @@ from typing import Any
 import click
 
 import calibrant
-from calibrant._support.registry import key_of, registered
+from calibrant._support.registry import key_of, offered, registered
 from calibrant.cli.wording import abridged, said, say
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import Domain, Facet
+from calibrant.contracts.map import Map
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
@@ -95,7 +98,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     ['group', 'multicalibration']
     """
     found = {}
-    for cls in _offered(calibrant.Calibrator):
+    for cls in _offered(Calibrator):
         if (
             cls is not calibrant.ConfidenceCalibrator
             and _makes_itself(cls)
@@ -103,7 +106,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
         ):
             name = _name(cls)
             found[RENAMED.get(name, name)] = cls
-    for cls in _offered(calibrant.Map):
+    for cls in _offered(Map):
         if _makes_itself(cls):
             found[_name(cls)] = _with_map(cls, TARGETS[target])
     return dict(sorted(found.items()))
@@ -117,7 +120,7 @@ def regression_methods(groups: bool = False) -> dict[str, type[Any]]:
     >>> regression_methods()["std"]()
     StdScaling()
     """
-    found = (cls for cls in _offered(calibrant.RegressionCalibrator) if _makes_itself(cls))
+    found = (cls for cls in _offered(RegressionCalibrator) if _makes_itself(cls))
     return dict(
         sorted((_name(cls), cls) for cls in found if cls().tags.suits(["groups"] if groups else []))
     )
@@ -132,7 +135,7 @@ def score_methods() -> dict[str, Any]:
     (Isotonic(), Platt(scale='probability'))
     """
     found = {}
-    for cls in filter(_makes_itself, _offered(calibrant.Map)):
+    for cls in filter(_makes_itself, _offered(Map)):
         known = inspect.signature(cls).parameters
         options = [
             {},
@@ -170,9 +173,7 @@ def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") ->
 
 def _offered(base):
     import_extensions()
-    exported = (getattr(calibrant, name) for name in calibrant.__all__)
-    ours = [c for c in exported if isinstance(c, type) and issubclass(c, base) and c is not base]
-    return [c for c in (*ours, *registered(base)) if not inspect.isabstract(c)]
+    return [*offered(base), *(c for c in registered(base) if not inspect.isabstract(c))]
 
 
 def _makes_itself(cls):

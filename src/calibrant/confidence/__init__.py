@@ -1,1 +1,5 @@
 """Confidence in the predicted label: a signal and a map."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

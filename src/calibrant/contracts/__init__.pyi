@@ -1,3 +1,4 @@
+from calibrant._support.registry import register as register
 from calibrant.contracts.calibrator import Calibrator as Calibrator
 from calibrant.contracts.compiled import Compiled as Compiled
 from calibrant.contracts.expression import Expression as Expression

@@ -99,7 +99,7 @@ class ConfidenceCurveDisplay:
         ax: "Axes | None" = None,
     ) -> "ConfidenceCurveDisplay | None":
         """Compute and draw one class (default: all rows); parameters as for
-        :func:`calibrant.confidence_curve`.
+        :func:`calibrant.confidence.confidence_curve`.
 
         None where no row is predicted as that class.
         """
@@ -148,7 +148,7 @@ class ConfidenceCurveDisplay:
         Parameters
         ----------
         y_true, P, calibrator, **options
-            As for :func:`calibrant.confidence_curve`.
+            As for :func:`calibrant.confidence.confidence_curve`.
         columns : int, default 5
         densities : bool, default True
             Whether each panel has its densities above it.
@@ -403,8 +403,8 @@ class SignalAccuracyDisplay:
     Examples
     --------
     >>> import calibrant as cb
-    >>> found = cb.signal_accuracy(
-    ...     [0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.Margin(), n_bins=1
+    >>> found = cb.confidence.signal_accuracy(
+    ...     [0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.signals.Margin(), n_bins=1
     ... )
     >>> SignalAccuracyDisplay(found).accuracy.bins.n.tolist()
     [3.0]
@@ -431,8 +431,8 @@ class SignalAccuracyDisplay:
         ax: "Axes | None" = None,
         **options: Any,
     ) -> "SignalAccuracyDisplay":
-        """Compute and draw; parameters as for :func:`calibrant.signal_accuracy`, a title and the
-        axes to draw on.
+        """Compute and draw; parameters as for :func:`calibrant.confidence.signal_accuracy`, a title
+        and the axes to draw on.
         """
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 

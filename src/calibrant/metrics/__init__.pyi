@@ -85,6 +85,7 @@ from calibrant.metrics.in_the_large import observed_expected_ratio as observed_e
 from calibrant.metrics.pool import OverSites as OverSites
 from calibrant.metrics.pool import Pooled as Pooled
 from calibrant.metrics.pool import over_sites as over_sites
+from calibrant.metrics.pool import pool as pool
 from calibrant.metrics.proper import brier_score as brier_score
 from calibrant.metrics.proper import d2_of_classes as d2_of_classes
 from calibrant.metrics.proper import log_loss as log_loss

@@ -157,7 +157,7 @@ def worst_slices(
     ...         "site": ["a"] * 100 + ["b"] * 100,
     ...     }
     ... )
-    >>> found = cb.worst_slices(cb.evaluate(logs, probabilities="p", by="site"))
+    >>> found = cb.monitoring.worst_slices(cb.evaluate(logs, probabilities="p", by="site"))
     >>> found.slices, found.flagged.tolist()
     ([('b',), ('a',)], [True, False])
     """

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._kernels.separation import nearest_of
-from calibrant._kernels.threads import map_blocks, row_blocks
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.neighbors.stored_points import BLOCK_BYTES, StoredPoints
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = ["BruteIndex", "Nearest", "NeighborIndex", "split"]
 

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from calibrant._kernels import separation as bounds
-from calibrant._kernels.threads import map_blocks, row_blocks
 from calibrant._support.options import require_count, require_option
 from calibrant.neighbors.brute import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
+from calibrant.threads import map_blocks, row_blocks
 
 __all__ = ["METRICS", "ExactIndex"]
 

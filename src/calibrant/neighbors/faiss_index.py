@@ -6,11 +6,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from calibrant._kernels.threads import get_threads
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.neighbors.brute import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import METRICS, StoredPoints, distances
+from calibrant.threads import get_threads
 
 __all__ = ["FaissIndex"]
 
@@ -47,9 +47,9 @@ class FaissIndex(NeighborIndex):
     Notes
     -----
     Needs ``pip install calibrant[faiss]``. :class:`ExactIndex` needs nothing, and was faster than
-    the exact faiss on MNIST. faiss uses ``calibrant.get_threads()`` threads. It ranks in float32,
-    so of points at nearly one distance it may name another: the distance is then off by a float32's
-    rounding. The points are kept twice, here and in faiss.
+    the exact faiss on MNIST. faiss uses ``calibrant.threads.get_threads()`` threads. It ranks in
+    float32, so of points at nearly one distance it may name another: the distance is then off by a
+    float32's rounding. The points are kept twice, here and in faiss.
     """
 
     points_: StoredPoints

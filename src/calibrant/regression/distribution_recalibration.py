@@ -124,7 +124,7 @@ class DistributionRecalibration(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import DistributionRecalibration
+    >>> from calibrant.regression import DistributionRecalibration
     >>> rng = np.random.default_rng(0)
     >>> mean, std = rng.normal(size=1000), np.exp(0.5 * rng.normal(size=1000))
     >>> cal = DistributionRecalibration().fit(

@@ -83,7 +83,7 @@ class GaussianProcessScale(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import GaussianProcessScale
+    >>> from calibrant.regression import GaussianProcessScale
     >>> rng = np.random.default_rng(0)
     >>> std = np.exp(0.5 * rng.normal(size=2000))
     >>> cal = GaussianProcessScale().fit(np.zeros(2000), std**1.5 * rng.normal(size=2000), std=std)

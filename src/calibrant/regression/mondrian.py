@@ -80,7 +80,7 @@ class MondrianIntervals(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import MondrianIntervals
+    >>> from calibrant.regression import MondrianIntervals
     >>> std = np.repeat([1.0, 2.0], 500)
     >>> y = std**2 * np.random.default_rng(0).normal(size=1000)
     >>> cal = MondrianIntervals(by="groups").fit(np.zeros(1000), y, std=std, groups=std)

@@ -59,7 +59,7 @@ class QuantileRecalibration(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import QuantileRecalibration
+    >>> from calibrant.regression import QuantileRecalibration
     >>> y = np.random.default_rng(0).normal(size=500)
     >>> cal = QuantileRecalibration().fit(np.zeros(500), y, std=np.full(500, 0.1))
     >>> cal.predict([0.0], [0.1]).std.round(1).tolist()
@@ -157,7 +157,7 @@ class IntervalCalibration(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import IntervalCalibration
+    >>> from calibrant.regression import IntervalCalibration
     >>> y = np.random.default_rng(0).normal(size=500)
     >>> cal = IntervalCalibration().fit(np.zeros(500), y, std=np.full(500, 0.1))
     >>> cal.predict([0.0], [0.1]).std.round(1).tolist()

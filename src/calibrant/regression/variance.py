@@ -39,7 +39,7 @@ class ForecastIdentity(RegressionCalibrator):
 
     Examples
     --------
-    >>> from calibrant import ForecastIdentity
+    >>> from calibrant.regression import ForecastIdentity
     >>> ForecastIdentity().fit([0.0], [5.0], std=[1.0]).predict([1.0], [2.0]).std.tolist()
     [2.0]
     """
@@ -180,7 +180,7 @@ class VarianceBinning(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import VarianceBinning
+    >>> from calibrant.regression import VarianceBinning
     >>> std = np.repeat([1.0, 2.0], 100)
     >>> cal = VarianceBinning(n_bins=2).fit(np.zeros(200), 3.0 * std, std=std)
     >>> cal.predict([0.0, 0.0], [1.1, 1.9]).std.tolist()
@@ -279,7 +279,7 @@ class IsotonicVariance(RegressionCalibrator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import IsotonicVariance
+    >>> from calibrant.regression import IsotonicVariance
     >>> std = np.repeat([1.0, 2.0], 100)
     >>> cal = IsotonicVariance().fit(np.zeros(200), 3.0 * std, std=std)
     >>> cal.predict([0.0, 0.0], [1.0, 1.5]).std.tolist()

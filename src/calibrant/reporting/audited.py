@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibrant.audits.audit import audit_record
-from calibrant.compare.before_after import Compared
+from calibrant.comparison.before_after import Compared
 from calibrant.reporting.report_table import Asked, ReportTable
 
 __all__ = ["audited"]

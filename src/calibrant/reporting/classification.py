@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from calibrant import metrics
-from calibrant.compare.before_after import Compared
-from calibrant.compare.scores import Measure
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.scores import Measure
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError

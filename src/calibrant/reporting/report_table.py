@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant import metrics
-from calibrant.compare.before_after import Compared
-from calibrant.compare.scores import Measure
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.scores import Measure
 from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import Metric

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
 from calibrant.audits.levels import columns_of, shown_groups
-from calibrant.compare.alternatives import against_chosen, alternatives, best
-from calibrant.compare.before_after import Compared, compare, final
-from calibrant.compare.choice import choice
-from calibrant.compare.given import domain_meant, resolve, several
-from calibrant.compare.scores import Score, score_table
+from calibrant.comparison.alternatives import against_chosen, alternatives, best
+from calibrant.comparison.before_after import Compared, compare, final
+from calibrant.comparison.choice import choice
+from calibrant.comparison.given import domain_meant, resolve, several
+from calibrant.comparison.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns

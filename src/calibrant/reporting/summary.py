@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.compare.alternatives import Alternative
-from calibrant.compare.before_after import Compared
-from calibrant.compare.choice import Choice
-from calibrant.compare.given import shown_name
-from calibrant.compare.scores import Score
+from calibrant.comparison.alternatives import Alternative
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.choice import Choice
+from calibrant.comparison.given import shown_name
+from calibrant.comparison.scores import Score
 from calibrant.contracts.columns import Known, plain
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.drift import Drift

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-import calibrant
 from calibrant import metrics
-from calibrant._support.registry import registered
+from calibrant._support.registry import offered, registered
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.map import Map
 from calibrant.contracts.metric import Metric
@@ -306,37 +305,33 @@ def near(part: Any, a: Any, b: Any, what: str, tolerance: float = TOLERANCE) -> 
 
 
 def _examples_of(base, extensions):
-    exported = [getattr(calibrant, name) for name in calibrant.__all__]
-    ours = [c for c in exported if inspect.isclass(c) and issubclass(c, base)]
-    classes: list[Any] = [*ours, *(registered(base) if extensions else [])]
-    return [
-        example for cls in classes if not inspect.isabstract(cls) for example in cls._examples()
-    ]
+    others = [cls for cls in registered(base) if extensions and not inspect.isabstract(cls)]
+    return [example for cls in (*offered(base), *others) for example in cls._examples()]
 
 
 def all_calibrators(*, extensions: bool = False) -> list[Calibrator]:
-    """Example instances of every calibrator in ``calibrant.__all__``; with ``extensions``, of
+    """Example instances of every calibrator that calibrant offers; with ``extensions``, of
     those registered too.
     """
     return _examples_of(Calibrator, extensions)
 
 
 def all_maps(*, extensions: bool = False) -> list[Map]:
-    """Example instances of every map in ``calibrant.__all__``; with ``extensions``, of those
+    """Example instances of every map that calibrant offers; with ``extensions``, of those
     registered too.
     """
     return _examples_of(Map, extensions)
 
 
 def all_signals(*, extensions: bool = False) -> list[Signal]:
-    """Example instances of every signal in ``calibrant.__all__``; with ``extensions``, of those
+    """Example instances of every signal that calibrant offers; with ``extensions``, of those
     registered too.
     """
     return _examples_of(Signal, extensions)
 
 
 def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
-    """Example instances of every regression calibrator in ``calibrant.__all__``; with
+    """Example instances of every regression calibrator that calibrant offers; with
     ``extensions``, of those registered too.
     """
     return _examples_of(RegressionCalibrator, extensions)

@@ -22,7 +22,7 @@ def check_signal(signal: Signal) -> None:
 
     Examples
     --------
-    >>> from calibrant import TopProbability
+    >>> from calibrant.signals import TopProbability
     >>> check_signal(TopProbability())
     """
     run_all(signal_checks(signal))

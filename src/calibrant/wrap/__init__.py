@@ -1,1 +1,5 @@
 """Written once, around any calibrator."""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import JointNormalForecast, metrics
+from calibrant import metrics
 from calibrant.errors import InputError
+from calibrant.forecasts import JointNormalForecast
 from calibrant.testing.data import joint_rows
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from calibrant import JointNormalForecast, metrics
+from calibrant import metrics
 from calibrant.errors import InputError
+from calibrant.forecasts import JointNormalForecast
 from calibrant.testing.data import joint_rows
 
 

@@ -60,8 +60,8 @@ def test_signals_on_reduced_data_ship_fewer_bytes_and_still_tell(images, options
     (X, y), (X_new, y_new) = images
     right = np.concatenate([y_new, (y_new + 1) % 3])
     P, X_new = np.eye(3)[right], np.concatenate([X_new, X_new])
-    whole = cb.FastSeparation().fit(P, right, X=X_new, reference=(X, y))
-    small = cb.FastSeparation(**options).fit(P, right, X=X_new, reference=(X, y))
+    whole = cb.signals.FastSeparation().fit(P, right, X=X_new, reference=(X, y))
+    small = cb.signals.FastSeparation(**options).fit(P, right, X=X_new, reference=(X, y))
     assert small.nbytes_ < 0.8 * whole.nbytes_
     score = small.score(P, X=X_new)
     assert np.corrcoef(score, whole.score(P, X=X_new))[0, 1] > 0.8

@@ -21,8 +21,8 @@ def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
         (error, rate) for error in ("false alarms", "missed events") for rate in (0.01, 0.05, 0.1)
     ]
     alarms, missed = (
-        cb.NeymanPearsonClassifier(0.05).fit(p, y),
-        cb.NeymanPearsonClassifier(None, 0.05).fit(p, y),
+        cb.decisions.NeymanPearsonClassifier(0.05).fit(p, y),
+        cb.decisions.NeymanPearsonClassifier(None, 0.05).fit(p, y),
     )
     for line, rule, side in ((said["rates"][1], alarms, 1), (said["rates"][4], missed, 0)):
         assert line["threshold"] == pytest.approx(rule.high_, rel=1e-3)

@@ -11,8 +11,8 @@ import numpy as np
 from calibrant import metrics
 from calibrant._kernels.intervals import wilson
 from calibrant._kernels.thresholds import probability_scale
-from calibrant.compare.before_after import Compared
-from calibrant.compare.scores import Measure, Score, score_table
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.advice import Evidence

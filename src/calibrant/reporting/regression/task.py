@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from calibrant import metrics
 from calibrant._kernels.bins import enough_bins, grouped_sums
 from calibrant._kernels.intervals import wilson
-from calibrant.compare.before_after import Compared
-from calibrant.compare.scores import Measure, as_it_is
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.scores import Measure, as_it_is
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import REGRESSION as DOMAIN
 from calibrant.contracts.regression_metric import RootMeanMetric

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.bins import LOGIT_CELLS, REACH
-from calibrant.compare.before_after import Compared
-from calibrant.compare.choice import choice
-from calibrant.compare.given import resolve, shown_name
+from calibrant.comparison.before_after import Compared
+from calibrant.comparison.choice import choice
+from calibrant.comparison.given import resolve, shown_name
 from calibrant.frames.table_rows import TableRows
 from calibrant.labels import class_array
 from calibrant.predictions import Predictions

@@ -15,7 +15,7 @@ from calibrant._kernels.bins import (
     equal_width_index,
     grouped_sums,
 )
-from calibrant.compare.scores import Change, Estimate, Measure, Score, apart
+from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning

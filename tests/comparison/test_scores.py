@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.compare.scores import Measure, score_table
+from calibrant.comparison.scores import Measure, score_table
 from calibrant.metrics import expected_calibration_error
 from calibrant.predictions import read
 

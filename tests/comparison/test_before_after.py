@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.compare.before_after import compare, final
+from calibrant.comparison.before_after import compare, final
 from calibrant.errors import InputError
 from calibrant.folds.splits import out_of_fold
 from calibrant.forecasts.read import read_forecast
@@ -59,6 +59,6 @@ def test_forecasts_out_of_fold_are_those_of_fits_on_the_other_folds():
 
 def test_the_label_of_a_confidence_stays_the_models_own():
     record, _ = classes()
-    after = compare(record, cb.ConfidenceCalibrator(map=cb.HistogramBinning())).after
+    after = compare(record, cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning())).after
     assert (after.predicted == record.predicted).all()
     assert (after.probabilities.argmax(axis=1) != record.predicted).any()

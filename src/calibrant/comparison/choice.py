@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._exports import exports
+from calibrant._exports import public_path
 from calibrant._support.estimators import explained
-from calibrant.compare.given import shown_name
+from calibrant.comparison.given import shown_name
 from calibrant.contracts.base_metric import TaskRecord
 from calibrant.contracts.domain import Facet, domain_of
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
@@ -68,10 +68,9 @@ def _rank(row):
 
 def made_by(calibrator: Any) -> str:
     """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
-    public = exports("calibrant")
     return re.sub(
-        r"\b([A-Z]\w*)\(",
-        lambda m: f"cb.{m[0]}" if m[1] in public else m[0],
+        r"\b([A-Z]\w*)(?=\()",
+        lambda m: (public_path(m[1]) or m[1]).replace("calibrant.", "cb.", 1),
         " ".join(repr(clone(calibrator)).split()),
     )
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.compare.scores import Estimate
+from calibrant.comparison.scores import Estimate
 from calibrant.contracts.domain import domain_of
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import PairRow

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
-from calibrant.compare.alternatives import alternatives, best
-from calibrant.compare.scores import Change, Estimate, Score
+from calibrant.comparison.alternatives import alternatives, best
+from calibrant.comparison.scores import Change, Estimate, Score
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
 

@@ -1,0 +1,6 @@
+from calibrant.folds.time_blocks import time_blocks as time_blocks
+from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
+from calibrant.monitoring.slices import worst_slices as worst_slices
+from calibrant.select.rolling import rolling_evaluation as rolling_evaluation
+
+__all__: list[str]
