@@ -2,6 +2,7 @@
 options.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from calibrant import metrics
 from calibrant.contracts.domain import DOMAINS, Domain, Facet, domain_of, domain_of_input
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.contracts.record import Record
 from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
@@ -29,9 +31,11 @@ class Questions:
     right: np.ndarray
     weight: np.ndarray | None = None
     cluster: np.ndarray | None = None
+    kept: np.ndarray | None = None
     derived: dict[Any, Any] = field(default_factory=dict, repr=False)
     shares: ClassVar[None] = None
     several: ClassVar[bool] = False
+    calibrator_params: ClassVar[dict[str, Any]] = {}
 
     def __len__(self) -> int:
         return len(self.right)
@@ -43,6 +47,31 @@ class Questions:
     @property
     def of_right(self) -> np.ndarray:
         return self.probability[self.start[:-1] + self.right]
+
+    @property
+    def mark(self) -> np.ndarray:
+        return self.of_right
+
+    @property
+    def strata(self) -> np.ndarray:
+        return np.zeros(len(self))
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        return values if self.kept is None else values[self.kept]
+
+    def without_features(self) -> "Questions":
+        return self
+
+    def gathered(self, parts: Sequence[list[np.ndarray]], rows: Sequence[np.ndarray]) -> Any:
+        order = np.argsort(np.concatenate(rows))
+        answers = [one for part in parts for one in part]
+        return [answers[i] for i in order]
+
+    def recalibrated(self, result: list[np.ndarray], output: str = "probability") -> "Questions":
+        return replace(self, probability=np.concatenate(result), derived={})
+
+    def agrees_with(self, other: "Questions") -> bool:
+        return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
 
     def one_output(self) -> "Questions":
         return self
@@ -141,6 +170,24 @@ def test_a_record_and_an_input_say_their_domain(questions):
     assert domain_of_input(P) is questions
     assert domain_of_input(np.zeros(3)) is CLASSIFICATION
     assert domain_of_input(np.zeros(3), np.ones(3)) is REGRESSION
+
+
+def test_every_record_keeps_the_protocol(questions):
+    y, P = data(5)
+    records = [
+        read([[0.5, 0.5]], [1]),
+        read_forecast([[0.0, 1.0]], [[1.0, 1.0]], [[0.0, 2.0]]),
+        _read([], y, P, None, None, None, None, True),
+    ]
+    members = [name for name in vars(Record) if not name.startswith("_")]
+    assert {"take", "weights", "recalibrated"} < set(members)
+    assert [type(record) for record in records] == [one.record for one in DOMAINS.values()]
+    for record in records:
+        # Names alone do not say that a value can be made: each is asked for.
+        assert [name for name in members if not hasattr(record, name)] == []
+        assert isinstance(record, Record)
+        assert sum(len(block) for block in record.blocks()) == len(record)
+        assert record.agrees_with(record.take(np.arange(len(record))))
 
 
 def test_a_facet_is_made_once_and_a_missing_one_is_named(questions):

@@ -10,9 +10,9 @@ from sklearn.base import clone
 from calibrant._exports import public_path
 from calibrant._support.estimators import explained
 from calibrant.comparison.given import shown_name
-from calibrant.contracts.base_metric import TaskRecord
 from calibrant.contracts.domain import Facet, domain_of
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.contracts.record import Record
 from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["Choice", "choice", "made_by"]
@@ -31,7 +31,7 @@ class Choice:
     code: list[str]
 
 
-def choice(calibrator: Any, record: TaskRecord) -> Choice | None:
+def choice(calibrator: Any, record: Record) -> Choice | None:
     """The calibrator in words and code, for input of the record's form; None for None."""
     if calibrator is None:
         return None

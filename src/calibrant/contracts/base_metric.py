@@ -22,15 +22,12 @@ from calibrant.arrays import require_pairs
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.other_labels import other_draws
+from calibrant.contracts.record import Record
 from calibrant.errors import InputError
-from calibrant.forecasts.read import ForecastRecord
-from calibrant.predictions import Predictions
 
-__all__ = ["BaseMetric", "Direction", "TaskRecord"]
+__all__ = ["BaseMetric", "Direction"]
 
 Direction = Literal["minimize", "maximize", "none"]
-#: The records of all tasks: rows with weights, taken, gone through in blocks, one output at a time.
-TaskRecord = Predictions | ForecastRecord
 
 
 @dataclass_transform(frozen_default=True)
@@ -90,7 +87,7 @@ class BaseMetric:
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
-    def of(self, record: TaskRecord) -> Any:
+    def of(self, record: Record) -> Any:
         """The value on a record that has been read: a float, or an array (d,) for forecasts of d
         outputs.
         """
@@ -101,7 +98,7 @@ class BaseMetric:
     @abstractmethod
     def interval_of(
         self,
-        record: TaskRecord,
+        record: Record,
         *,
         level: float = 0.95,
         method: str = "auto",
@@ -120,13 +117,13 @@ class BaseMetric:
         0 or 1; the rarer are what is known.
         """
 
-    def totals_of(self, record: TaskRecord) -> np.ndarray:
+    def totals_of(self, record: Record) -> np.ndarray:
         """Sums over the rows of a record of one output: what a state holds; totals of parts add
         up to those of the whole.
         """
         return self._all_totals(record)
 
-    def group_totals_of(self, record: TaskRecord, group: np.ndarray, n_groups: int) -> np.ndarray:
+    def group_totals_of(self, record: Record, group: np.ndarray, n_groups: int) -> np.ndarray:
         """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` is
         (n,).
         """
@@ -148,7 +145,7 @@ class BaseMetric:
     def _value(self, record: Any) -> float:
         return float(self._finalise(self._all_totals(record)))
 
-    def _all_totals(self, record: TaskRecord) -> np.ndarray:
+    def _all_totals(self, record: Record) -> np.ndarray:
         return reduce(add, map(self._totals, record.blocks()))
 
     @abstractmethod

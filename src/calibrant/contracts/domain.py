@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 
 __all__ = ["DOMAINS", "Domain", "Facet", "domain_of", "domain_of_input"]
@@ -19,7 +20,7 @@ class Domain:
     ----------
     name : its name in results, files and options
     predictions : what errors call its predictions
-    record : the type of the rows read
+    record : the type of the rows read, a :class:`~calibrant.contracts.record.Record`
     read : (metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> record
     takes : (P, std) -> whether this input is surely of this kind
     strata : whether folds keep the shares of its outcomes in balance
@@ -28,8 +29,8 @@ class Domain:
 
     name: str
     predictions: str
-    record: type[Any]
-    read: Callable[..., Any]
+    record: type[Record]
+    read: Callable[..., Record]
     takes: Callable[[Any, Any], bool]
     strata: bool = False
     seen_labels: bool = False

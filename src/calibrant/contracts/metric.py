@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import require_pairs
-from calibrant.contracts.base_metric import BaseMetric, Direction, TaskRecord
+from calibrant.contracts.base_metric import BaseMetric, Direction
 from calibrant.contracts.clustered import cluster_draws, clustered_interval, two_way_interval
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level, require_resamples
 from calibrant.contracts.reading import CLASSIFICATION, read_for
+from calibrant.contracts.record import Record
 from calibrant.contracts.state import SumState
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, cluster_ways, clustered
@@ -151,7 +152,7 @@ class Metric(BaseMetric):
 
     def interval_of(
         self,
-        record: TaskRecord,
+        record: Record,
         *,
         level: float = 0.95,
         method: str = "auto",
@@ -170,7 +171,7 @@ class Metric(BaseMetric):
         ]
         return found if record.several else found[0]
 
-    def resampled_of(self, record: TaskRecord, n_resamples: int, random_state: int) -> np.ndarray:
+    def resampled_of(self, record: Record, n_resamples: int, random_state: int) -> np.ndarray:
         """The value on bootstrap resamples of the rows, or the clusters, of a record of one
         output, (n_resamples,).
         """

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.arrays import to_array
-from calibrant.contracts.base_metric import BaseMetric, TaskRecord
+from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
+from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
 from calibrant.groups import WeightKind, clustered
@@ -35,7 +36,7 @@ def read_for(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
     check_values: bool = True,
-) -> TaskRecord:
+) -> Record:
     """The one record that all these metrics read.
 
     Parameters

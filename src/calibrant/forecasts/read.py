@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,8 +113,6 @@ class ForecastRecord:
     groups: Any = field(default=None, repr=False)
     X: Any = field(default=None, repr=False)
 
-    shares: ClassVar[None] = None  # numbers have no soft labels
-
     def __len__(self) -> int:
         return len(self.forecast)
 
@@ -122,6 +120,10 @@ class ForecastRecord:
     def weights(self) -> np.ndarray:
         """(n,) float64, ones where no weights were given."""
         return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def shares(self) -> None:
+        """None: numbers have no soft labels."""
 
     @cached_property
     def derived(self) -> dict[Any, Any]:
