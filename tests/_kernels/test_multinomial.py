@@ -2,6 +2,8 @@
 for every path.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from calibrant._kernels.multinomial import (
     vector_logits,
     vector_objective,
 )
-from calibrant._kernels.newton import borrowed, conjugate_gradient, minimise, minimise_near
+from calibrant._kernels.newton import Search, conjugate_gradient, minimise, minimise_near
 from calibrant._kernels.softmax import log_softmax
 
 
@@ -90,13 +92,13 @@ def test_a_search_near_another_ends_at_the_minimum_of_its_own(family, limit, mon
     monkeypatch.setattr(multinomial, "DENSE_VECTOR", limit)
     monkeypatch.setattr(multinomial, "DENSE_MATRIX", limit)
     z, labels, weight, rng = _problem(n=600)
-    memory = {}
+    search = Search()
     minimise_near(
-        objective(z, labels, weight, 0.01, np.zeros(shape(4))), np.zeros(shape(4)), memory
+        objective(z, labels, weight, 0.01, np.zeros(shape(4))), np.zeros(shape(4)), search
     )
     part = rng.random(600) < 0.8
     evaluate = objective(z[part], labels[part], weight[part], 0.01, np.zeros(shape(4)))
-    near, status, size = minimise_near(evaluate, np.zeros(shape(4)), memory)
+    near, status, size = minimise_near(evaluate, np.zeros(shape(4)), search)
     exact, _, _ = minimise(evaluate, np.zeros(shape(4)))
     assert status == "converged"
     assert size <= 3e-6
@@ -111,26 +113,25 @@ def test_later_searches_begin_with_the_curvature_that_earlier_ones_saw():
     )  # two classes that move together: the curvature of each by itself misleads
     counted = []
 
-    def searched(memory, weight):
+    def searched(search, weight):
         calls = []
         objective = matrix_objective(z, labels, weight, 1e-4, np.zeros((30, 31)))
         _, status, _ = minimise_near(
-            lambda theta: calls.append(0) or objective(theta), np.zeros((30, 31)), memory
+            lambda theta: calls.append(0) or objective(theta), np.zeros((30, 31)), search
         )
         assert status == "converged"
         counted.append(len(calls))
 
-    memory = {}
-    searched(memory, weight)
+    first = Search()
+    searched(first, weight)
     fold = weight * rng.uniform(0.5, 1.5, len(weight))
-    bare = {**memory, "pairs": []}
-    searched(bare, fold)
-    searched({**memory, "pairs": list(memory["pairs"])}, fold)
+    searched(replace(first, pairs=[]), fold)
+    searched(replace(first, pairs=list(first.pairs)), fold)
     assert counted[2] < counted[1]
-    other = borrowed(memory)
+    other = first.lend()
     minimise_near(
         matrix_objective(z, labels, fold, 1e-4, np.zeros((30, 31))), np.zeros((30, 31)), other
     )
-    assert np.abs(other["end"] - memory["end"]).max() > 1e-6
-    assert "borrowed" not in other
-    assert other["pairs"] is not memory["pairs"]
+    assert np.abs(other.end - first.end).max() > 1e-6
+    assert not other.lent
+    assert other.pairs is not first.pairs

@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant._kernels.newton import (
     LazySolver,
-    borrowed,
+    Search,
     cholesky_solver,
     conjugate_gradient,
     minimise,
@@ -125,7 +125,7 @@ def test_a_lazy_solver_is_made_once():
 
 
 def test_searches_near_another_begin_at_its_end_and_need_no_curvature_of_their_own():
-    memory, solved = {}, []
+    search, solved = Search(), []
 
     def evaluate(b):
         def at(x):
@@ -137,20 +137,20 @@ def test_searches_near_another_begin_at_its_end_and_need_no_curvature_of_their_o
 
         return at
 
-    x, status, _ = minimise_near(evaluate(B), np.zeros(3), memory)
+    x, status, _ = minimise_near(evaluate(B), np.zeros(3), search)
     np.testing.assert_allclose(x, np.linalg.solve(A, B), atol=1e-8)
     assert status == "converged"
-    assert memory["end"] is x
-    other = borrowed(memory)
-    assert other["borrowed"]
-    assert other["pairs"] is not memory["pairs"]
-    near, status, size = minimise_near(evaluate(B + 0.01), np.zeros(3), memory)
+    assert search.end is x
+    other = search.lend()
+    assert other.lent
+    assert other.pairs is not search.pairs
+    near, status, size = minimise_near(evaluate(B + 0.01), np.zeros(3), search)
     assert status == "converged"
     assert size <= 3e-6
     np.testing.assert_allclose(near, np.linalg.solve(A, B + 0.01), atol=1e-5)
-    assert memory["end"] is x
+    assert search.end is x
     moved = minimise_near(evaluate(B - 0.01), np.zeros(3), other)[0]
-    assert other["end"] is moved
+    assert other.end is moved
 
 
 def test_curvature_is_corrected_by_the_changes_of_the_gradient():

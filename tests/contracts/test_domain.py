@@ -18,6 +18,7 @@ from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read
+from calibrant.predictions.workspace import Derived
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Questions:
     weight: np.ndarray | None = None
     cluster: np.ndarray | None = None
     kept: np.ndarray | None = None
-    derived: dict[Any, Any] = field(default_factory=dict, repr=False)
+    derived: Derived = field(default_factory=Derived, repr=False)
     shares: ClassVar[None] = None
     several: ClassVar[bool] = False
     calibrator_params: ClassVar[dict[str, Any]] = {}
@@ -68,7 +69,7 @@ class Questions:
         return [answers[i] for i in order]
 
     def recalibrated(self, result: list[np.ndarray], output: str = "probability") -> "Questions":
-        return replace(self, probability=np.concatenate(result), derived={})
+        return replace(self, probability=np.concatenate(result), derived=Derived())
 
     def agrees_with(self, other: "Questions") -> bool:
         return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
@@ -92,7 +93,7 @@ class Questions:
             start=start,
             right=self.right[rows],
             weight=None if self.weight is None else self.weight[rows],
-            derived={},
+            derived=Derived(),
         )
 
 

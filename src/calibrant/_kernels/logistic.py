@@ -98,12 +98,13 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
     return projected_newton(objective, starts, bounded, loose=loose)
 
 
-def fit_sigmoid(columns, target, weight, *, identity, intercept=True, memory=None):
+def fit_sigmoid(columns, target, weight, *, identity, intercept=True, begin=None):
     """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard
     units.
 
     ``identity`` holds the slopes that leave a calibrated score alone: a start, and the answer for a
-    column without spread. Returns (list of floats, status).
+    column without spread. ``begin``, a Start, is where it begins if it says so, and is told where
+    it ends. Returns (list of floats, status).
     """
     total, slopes = weight.sum(), columns.shape[1]
     identity = np.asarray(identity)
@@ -120,18 +121,16 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True, memory=Non
     if intercept:
         starts = [np.append(starts[0], identity @ centre), np.append(starts[1], level)]
         z = np.column_stack([z, np.ones(len(z))])
-    near = memory is not None and "end" in memory and not flat.any()
+    near = begin is not None and begin.end is not None and not flat.any()
     if near:
-        slope = memory["end"][:slopes]
-        starts = [
-            np.append(slope * spread, [memory["end"][-1] + slope @ centre] if intercept else [])
-        ]
+        slope = begin.end[:slopes]
+        starts = [np.append(slope * spread, [begin.end[-1] + slope @ centre] if intercept else [])]
     theta, status = fit_logistic(
         z, target, weight, starts, nonnegative=np.arange(z.shape[1]) < slopes, loose=near
     )
     slope = theta[:slopes] / spread
-    if memory is not None and not near:
-        memory["end"] = np.append(slope, theta[-1] - slope @ centre)
+    if begin is not None and not near:
+        begin.end = np.append(slope, theta[-1] - slope @ centre)
     return [float(v) for v in slope] + (
         [float(theta[-1] - slope @ centre)] if intercept else []
     ), status

@@ -2,13 +2,18 @@
 fall below a floor.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 from scipy.linalg.lapack import dposv
 
 __all__ = [
     "LazySolver",
-    "borrowed",
+    "Search",
+    "Start",
     "cholesky_solver",
     "conjugate_gradient",
     "minimise",
@@ -25,41 +30,63 @@ NEAR_PAIRS = 30
 NEAR_RELATIVE = 0.1
 
 
-def minimise_near(evaluate, start, memory, tolerance=1e-8):
+@dataclass
+class Start:
+    """Where a search ended, for searches on nearly the same rows to begin at; None before one."""
+
+    end: np.ndarray | None = None
+
+
+@dataclass
+class Search(Start):
+    """What :func:`minimise_near` leaves for the next search.
+
+    Attributes
+    ----------
+    solve : the first search's curvature
+    pairs : (step, change of the gradient) seen on the way
+    lent : it is of a search of another kind that ends near by
+    """
+
+    solve: Callable[..., Any] | None = None
+    pairs: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    lent: bool = False
+
+    def lend(self) -> "Search":
+        """A copy for searches of another kind that ends near by: they begin at its end until they
+        have one of their own.
+        """
+        return replace(self, pairs=list(self.pairs), lent=True)
+
+
+def minimise_near(evaluate, start, search, tolerance=1e-8):
     """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the
     first at its start.
 
-    It and the first end are left in the dict ``memory``: the others begin there. Steps are
+    It and the first end are left in the :class:`Search`: the others begin there. Steps are
     corrected by the changes of the gradient seen on the way, by this search and those before it
     (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6, which
     is a loss 1e-9 or so above the least. A solver may have an attribute ``near``: a light stand-in
     for itself, which holds no rows.
     """
-    first = not memory
+    first = search.end is None
     if first:
         _, gradient, solve = evaluate(start)
         solve(gradient, NEAR_RELATIVE)
-        memory.update(end=start, solve=getattr(solve, "near", solve), pairs=[])
+        search.end, search.solve = start, getattr(solve, "near", solve)
     goal = tolerance if first else max(NEAR_TOLERANCE, tolerance)
-    x, size = _follow(evaluate, memory, goal)
+    x, size = _follow(evaluate, search, goal)
     status = "converged"
     if size > goal:
         x, status, size = minimise(evaluate, x, tolerance)
-    if first or memory.pop("borrowed", False):
-        memory["end"] = x
+    if first or search.lent:
+        search.end, search.lent = x, False
     return x, status, size
 
 
-def borrowed(memory):
-    """A copy of a memory, for searches of another kind that ends near by: they begin at its end
-    until they have one of their own.
-    """
-    return {**memory, "pairs": list(memory["pairs"]), "borrowed": True}
-
-
-def _follow(evaluate, memory, tolerance):
+def _follow(evaluate, search, tolerance):
     """(x, largest gradient entry) after at most NEAR_STEPS steps from the end remembered."""
-    x, solve, pairs = memory["end"], memory["solve"], memory["pairs"]
+    x, solve, pairs = search.end, search.solve, search.pairs
     value, gradient, _ = evaluate(x)
     for _ in range(NEAR_STEPS):
         if float(np.abs(gradient).max()) <= tolerance:

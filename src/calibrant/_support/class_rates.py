@@ -71,12 +71,13 @@ def event_rows(
     In a choice that is still open, which fits many maps to them: sorted by score, and merged in
     cells for smooth maps.
     """
-    if record.memory is None or record.memory.get("exact"):
+    if not record.work.open:
         return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
-    if ("rows", k) not in record.derived:
+    events, cells = record.derived.events, record.derived.cells
+    if k not in events:
         order = record.probabilities[:, k].argsort()
         hit = np.asarray(record.labels == k, dtype=np.float64)[order]
-        record.derived["rows", k] = record.probabilities[order, k], hit, record.weights[order]
-    if smooth and ("cells", k) not in record.derived:
-        record.derived["cells", k] = in_cells(*record.derived["rows", k])
-    return record.derived["cells" if smooth else "rows", k]
+        events[k] = record.probabilities[order, k], hit, record.weights[order]
+    if smooth and k not in cells:
+        cells[k] = in_cells(*events[k])
+    return cells[k] if smooth else events[k]

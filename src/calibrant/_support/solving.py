@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.multinomial import DENSE_MATRIX
-from calibrant._kernels.newton import minimise, minimise_near
-from calibrant._kernels.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed
+from calibrant._kernels.newton import Search, minimise, minimise_near
+from calibrant._kernels.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
+from calibrant._kernels.temperature import (
+    inverse_temperature,
+    is_separable,
+    tilted_losses,
+    tilted_root,
+    tilts,
+)
 from calibrant._support.extras import import_extra
 from calibrant.errors import FitWarning, MissingDependencyError, warn
 from calibrant.predictions import Predictions
 
 __all__ = [
+    "least_nll",
     "one_blas_thread",
+    "own_tempered",
     "scores_at",
     "solve",
     "tempered_scores",
@@ -24,6 +33,8 @@ __all__ = [
     "warn_unless_converged",
 ]
 
+#: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
+WIDEST_TILT = 0.02
 _turn = Lock()
 _state: dict = {"controller": None}
 
@@ -31,17 +42,17 @@ _state: dict = {"controller": None}
 def solve(
     objective: Callable[..., Any],
     start: np.ndarray,
-    memory: dict[str, Any] | None = None,
+    search: Search | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[np.ndarray, str, float]:
-    """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra; with a memory,
-    near the end of the last search.
+    """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra; with a search,
+    near the end of the last one.
     """
     with one_blas_thread():
         return (
             minimise(objective, start, tolerance)
-            if memory is None
-            else minimise_near(objective, start, memory, tolerance)
+            if search is None
+            else minimise_near(objective, start, search, tolerance)
         )
 
 
@@ -84,11 +95,45 @@ def warn_unless_converged(name: str, status: str, gradient: float, advice: str) 
         warn(f"{name} ended {status} with a gradient of {gradient:.1e}; {advice}.", FitWarning)
 
 
+def least_nll(record: Predictions) -> tuple[float, str]:
+    """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin with:
+    found once.
+    """
+    if record.derived.temperature is None:
+        record.derived.temperature = _least_nll(record)
+    return record.derived.temperature
+
+
+def _least_nll(record):
+    work, near = record.work, record.derived.tilts
+    start = work.inverse_temperature
+    if near is not None and not is_separable(record.logits, record.labels):
+        change = tilted_root(near, record.weights, WIDEST_TILT * start)
+        if change is not None:
+            return start + change, "converged"
+    found = inverse_temperature(record.logits, record.labels, record.weights, start=start)
+    if work.shared and start is None and found[1] == "converged":
+        # Losses and their derivatives at this temperature, row by row: parts of the record keep
+        # theirs, and need no search.
+        work.inverse_temperature = found[0]
+        record.derived.tilts = tilts(found[0], record.logits, record.labels)
+    return found
+
+
+def own_tempered(record: Predictions) -> np.ndarray:
+    """(n,) probability of the true class after temperature scaling of these rows."""
+    beta, _ = least_nll(record)
+    near, first = record.derived.tilts, record.work.inverse_temperature
+    if near is not None and first is not None and abs(beta - first) <= WIDEST_TILT * beta:
+        return np.exp(-tilted_losses(near, beta - first))
+    return softmax(record.logits * beta)[np.arange(len(record)), record.labels]
+
+
 def tempering(record: Predictions, smooth: bool) -> tuple[float, float]:
     """(temperature, mixing) of a fit on the record: mixing is 1 / (n + 1), none where it is not
     ``smooth``.
     """
-    beta, _ = record.inverse_temperature
+    beta, _ = least_nll(record)
     return 1.0 / beta, 1.0 / (float(record.weights.sum()) + 1.0) if smooth else 0.0
 
 
@@ -102,20 +147,19 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
     """(z, temperature, mixing) of the rows of a fit: z (n, K) = log((1 - mixing) softmax(logits /
     T) + mixing / K), mixing = 1 / (n + 1).
 
-    Found once for all fits on the record where these share a memory, and then in float32 where the
-    classes are many: a choice that is still open compares losses to five digits, and products take
-    half the time.
+    Found once for all fits on the record in a choice that is still open, and then in float32 where
+    the classes are many: it compares losses to five digits, and products take half the time.
     """
-    beta, _ = record.inverse_temperature
+    beta, _ = least_nll(record)
     mixing = 1.0 / (float(record.weights.sum()) + 1.0)
-    if "tempered" in record.derived:
-        return record.derived["tempered"], 1.0 / beta, mixing
+    if record.derived.tempered is not None:
+        return record.derived.tempered, 1.0 / beta, mixing
     z = log_softmax_mixed(record.logits, mixing, beta)
-    if record.memory is not None and not record.memory.get("exact"):
+    if record.work.open:
         if record.n_classes * (record.n_classes + 1) > DENSE_MATRIX:
             z = z.astype(np.float32, copy=False)
         if z.size < SINGLE_ENTRIES:
-            record.derived["tempered"] = z
+            record.derived.tempered = z
     return z, 1.0 / beta, mixing
 
 

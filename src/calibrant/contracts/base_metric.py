@@ -202,13 +202,13 @@ class BaseMetric:
         """The metric on bootstrap resamples of the rows, (n_resamples,); an interval and a
         comparison share them.
         """
-        key = "draws", id(self), n_resamples, random_state
-        if key not in record.derived:
-            record.derived[key] = (
+        key, draws = (id(self), n_resamples, random_state), record.derived.draws
+        if key not in draws:
+            draws[key] = (
                 self,
                 bootstrap_totals(record.weights, self._revalued(record), n_resamples, random_state),
             )
-        return record.derived[key][1]
+        return draws[key][1]
 
     def _revalued(self, record: Any) -> Callable[..., float]:
         """The value as a function of other weights of these rows, and other ``labels``: what

@@ -1,7 +1,7 @@
 """The template of a map: a score to the probability of being correct."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
 from calibrant.labels import SoftLabels, soft_refused
+from calibrant.predictions.workspace import MapWorkspace
 
 __all__ = ["Map"]
 
@@ -31,15 +32,12 @@ class Map(Saved, BaseEstimator, ABC):
     """
 
     tags: ClassVar[MapTags] = MapTags()
-    _memory: dict[str, Any] | None = None
+    _workspace: MapWorkspace
 
     @classmethod
     def _examples(cls) -> list["Map"]:
         """Instances for the contract suite: one for each way of working that differs in code."""
         return [cls()]
-
-    def _memory_of(self, key: Any) -> dict[str, Any] | None:
-        return None if self._memory is None else self._memory.setdefault(key, {})
 
     @abstractmethod
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None: ...
@@ -81,21 +79,21 @@ class Map(Saved, BaseEstimator, ABC):
         score: np.ndarray,
         correct: np.ndarray,
         weight: np.ndarray | None = None,
-        memory: dict[str, Any] | None = None,
+        workspace: MapWorkspace | None = None,
     ) -> Self:
         """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or
         None.
 
-        A dict ``memory`` takes what one search found to the next, on nearly the same rows; maps
-        that search may use it.
+        A ``workspace`` takes what one search found to the next, on nearly the same rows; without
+        one the fit has its own.
         """
         self.n_fit_: float = float(len(score) if weight is None else weight.sum())
         self.status_: str = "exact"
-        self._memory = memory
+        self._workspace = MapWorkspace() if workspace is None else workspace
         try:
             self._fit(score, correct, np.ones(len(score)) if weight is None else weight)
         finally:
-            del self._memory
+            del self._workspace
         return self
 
     def fit_groups(

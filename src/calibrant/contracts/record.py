@@ -7,6 +7,8 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from calibrant.predictions.workspace import Derived
+
 __all__ = ["Record"]
 
 
@@ -66,8 +68,9 @@ class Record(Protocol):
         ...
 
     @property
-    def derived(self) -> Any:
-        """A dictionary for what several measurements of these very rows derive from them."""
+    def derived(self) -> Derived:
+        """A place for what several measurements of these very rows derive from them."""
+        ...
 
     @property
     def calibrator_params(self) -> dict[str, Any]:

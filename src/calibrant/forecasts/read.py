@@ -16,6 +16,7 @@ from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast, require_posi
 from calibrant.forecasts.normal import NormalForecast, finite_values, require_same_order
 from calibrant.forecasts.parts import gather
 from calibrant.groups import groups_given
+from calibrant.predictions.workspace import Derived
 from calibrant.rows import take_rows
 
 __all__ = ["ForecastRecord", "FrozenForecast", "as_forecast", "is_forecast", "read_forecast"]
@@ -126,9 +127,9 @@ class ForecastRecord:
         """None: numbers have no soft labels."""
 
     @cached_property
-    def derived(self) -> dict[Any, Any]:
+    def derived(self) -> Derived:
         """A place for what several measurements of these very rows derive from them."""
-        return {}
+        return Derived()
 
     @cached_property
     def mean(self) -> np.ndarray:

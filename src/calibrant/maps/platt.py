@@ -102,7 +102,7 @@ class Platt(Map):
             target,
             weight,
             identity=[float(self.scale == "logit")],
-            memory=self._memory_of("sigmoid"),
+            begin=self._workspace.line,
         )
         self.slope_, self.intercept_ = theta
         if separable and not self.smoothing:
@@ -212,14 +212,15 @@ class Beta(Map):
         # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other
         # fits better.
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
+        begins = self._workspace.line, self._workspace.wider_line
         fits = [
-            (*self._fitted(score, target, weight, limits, self._memory_of(j)), limits)
-            for j, limits in enumerate(tried)
+            (*self._fitted(score, target, weight, limits, begin), limits)
+            for limits, begin in zip(tried, begins, strict=False)
         ]
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
         self.status_ = "separable" if separable else status
 
-    def _fitted(self, score, target, weight, limits, memory):
+    def _fitted(self, score, target, weight, limits, begin):
         """(log loss, (a, b, c), status) with logarithms taken inside the limits."""
         low, high = _logs(score, limits)
         if self.parameters == "ab":
@@ -236,7 +237,7 @@ class Beta(Map):
                 (low + high)[:, None] if self.parameters == "am" else np.column_stack([low, high])
             )
             theta, status = fit_sigmoid(
-                columns, target, weight, identity=[1.0] * columns.shape[1], memory=memory
+                columns, target, weight, identity=[1.0] * columns.shape[1], begin=begin
             )
             a, b, c = theta[0], theta[-2], theta[-1]
         z = a * low + b * high + c

@@ -108,7 +108,7 @@ class QuadraticScaling(Map):
             and not flat
             and min(w1 + 2.0 * w2 * t.min(), w1 + 2.0 * w2 * t.max()) < 0.0
         ):
-            (b, w1, w2), self.status_ = _rising(t, target, weight, self._memory_of("rising"))
+            (b, w1, w2), self.status_ = _rising(t, target, weight, self._workspace.rising_curve)
         if separable and not self.smoothing:
             self.status_ = "separable"
         self.quadratic_: float = float(w2 / spread**2)
@@ -121,8 +121,8 @@ class QuadraticScaling(Map):
         design, identity = np.column_stack([np.ones(len(t)), t, t * t]), np.array([0.0, 1.0, 0.0])
         starts = [identity] if flat else [np.zeros(3), identity]
         ridge = np.array([0.0, 0.0, self.ridge])
-        return _from_memory(
-            self._memory_of("free"),
+        return _begun(
+            self._workspace.curve,
             starts,
             lambda s, loose: fit_logistic(design, target, weight, s, ridge=ridge, loose=loose),
         )
@@ -153,19 +153,18 @@ class QuadraticScaling(Map):
         ).sigmoid()
 
 
-def _from_memory(memory, starts, fit):
+def _begun(begin, starts, fit):
     """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the
-    same rows ended if the memory has that.
+    same rows ended if ``begin`` says so.
     """
-    if memory and "end" in memory:
-        return fit([memory["end"]], True)
+    if begin.end is not None:
+        return fit([begin.end], True)
     found = fit(starts, False)
-    if memory is not None:
-        memory["end"] = found[0]
+    begin.end = found[0]
     return found
 
 
-def _rising(t, target, weight, memory):
+def _rising(t, target, weight, begin):
     """((b, w1, w2), status) with slopes at both ends of t not below 0: those slopes are the
     unknowns.
     """
@@ -174,8 +173,8 @@ def _rising(t, target, weight, memory):
     design = np.column_stack([np.ones(len(t)), (t - low) - late, late])
     bounded = np.array([False, True, True])
     starts = [np.zeros(3), np.array([0.0, 1.0, 1.0])]
-    (b, first, last), status = _from_memory(
-        memory,
+    (b, first, last), status = _begun(
+        begin,
         starts,
         lambda s, loose: fit_logistic(design, target, weight, s, nonnegative=bounded, loose=loose),
     )

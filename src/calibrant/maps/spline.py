@@ -87,7 +87,7 @@ class Spline(Map):
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = clipped_log_odds(score, self.limits_), smoothed_targets(correct, weight)
         (slope, level), self.status_ = fit_sigmoid(
-            x[:, None], target, weight, identity=[1.0], memory=self._memory_of("line")
+            x[:, None], target, weight, identity=[1.0], begin=self._workspace.line
         )
         self.centre_: float = float(weight @ x / weight.sum())
         spread = float(np.sqrt(weight @ (x - self.centre_) ** 2 / weight.sum()))
@@ -103,8 +103,8 @@ class Spline(Map):
 
     def _bend(self, z, target, weight, knots):
         """Replace the straight line by the curve of the best penalty, where one is better."""
-        root, near = penalty_root(knots), self._memory is not None and "penalty" in self._memory
-        ends = {} if self._memory is None else self._memory.setdefault("ends", {})
+        root, work = penalty_root(knots), self._workspace
+        near, ends = work.penalty is not None, work.splines
         design = np.column_stack([np.ones_like(z), z, curved_basis(z, knots, root)])
         straight = self.coefficients_[::-1]
         if not straight[1] > 0.0:
@@ -121,7 +121,7 @@ class Spline(Map):
             # is nearer than one of another penalty.
             start = ends.get((j, len(theta)), theta)
             theta, status = fit_logistic(
-                design, target, weight, [start], ridge=ridge, loose=self._memory is not None
+                design, target, weight, [start], ridge=ridge, loose=work.shared
             )
             ends.setdefault((j, len(theta)), theta)
             evidence, freedom = _negative_evidence(theta, design, target, weight, ridge)
@@ -142,14 +142,14 @@ class Spline(Map):
                     for i in (j - 1, j + 1)
                     if near and 0 <= i < len(PENALTIES) and i not in {*tried, *waiting}
                 ]
-        if self._memory is not None and not near:
-            self._memory["penalty"] = self.penalty_
+        if not near:
+            work.penalty = self.penalty_
 
     def _first_penalties(self):
         """Places of the penalties to try: all, or those about the one that nearly the same rows
         chose; then on while they get better.
         """
-        chosen = None if self._memory is None else self._memory.get("penalty")
+        chosen = self._workspace.penalty
         if chosen is None:
             return list(range(len(PENALTIES)))
         about = int(np.abs(np.log10(PENALTIES / min(chosen, PENALTIES[0]))).argmin())

@@ -418,10 +418,10 @@ class IntegratedCalibrationIndex(
 
     def _prepared_of(self, record):
         # The mean gap, its quantiles and what chance shows of them have one smoother.
-        key = "smoother", self.smoother, self.span, self.target
-        if key not in record.derived:
-            record.derived[key] = self._smoothed(record.pair(self.target)[0], record.weights)
-        return self._gaps(record.weights, *record.derived[key])
+        key, smoothers = (self.smoother, self.span, self.target), record.derived.smoothers
+        if key not in smoothers:
+            smoothers[key] = self._smoothed(record.pair(self.target)[0], record.weights)
+        return self._gaps(record.weights, *smoothers[key])
 
     def _prepared(self, score, weight):
         return self._gaps(weight, *self._smoothed(score, weight))

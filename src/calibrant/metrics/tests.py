@@ -4,7 +4,6 @@ Spiegelhalter, of any error.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -70,7 +69,7 @@ def simulated_p_value(
     """(statistic, p-value): ``statistic(score, weight, *options)`` is a function of hits (draws, n)
     that is large for miscalibration.
 
-    It is exact for any n. The null of the same scores, in any order, is drawn once. An infinite
+    It is exact for any n, and the same for scores in any order. An infinite
     statistic has a p-value of 0. Of rows in clusters, (n,) numbers, it is the larger of two, for
     statistics of the residuals hit - score alone. One turns the signs of the residuals of whole
     clusters: right for many clusters, whatever hangs together in them, but with 20 to 40 and rare
@@ -90,8 +89,14 @@ def simulated_p_value(
     if np.isinf(observed):
         return observed, 0.0
     if cluster is None:
+        rng = null_generator(random_state)
         nulls = [
-            _null(statistic, options, score.tobytes(), weight.tobytes(), n_draws, random_state)
+            np.concatenate(
+                [
+                    of_hits(np.array([draw_hits(score, weight, rng) for _ in range(count)]))
+                    for count in _blocks(n_draws, len(score))
+                ]
+            )
         ]
     else:
         turned = (
@@ -127,19 +132,6 @@ def signs_of_clusters(cluster: np.ndarray, n_draws: int, random_state: int) -> I
     rng = null_generator(random_state)
     for count in _blocks(n_draws, len(cluster)):
         yield (2.0 * rng.integers(0, 2, (count, cluster.max() + 1)) - 1.0)[:, cluster]
-
-
-@lru_cache(maxsize=32)
-def _null(statistic, options, score_bytes, weight_bytes, n_draws, random_state):
-    score, weight = np.frombuffer(score_bytes), np.frombuffer(weight_bytes)
-    of_hits, rng = statistic(score, weight, *options), null_generator(random_state)
-    parts = _blocks(n_draws, len(score))
-    return np.concatenate(
-        [
-            of_hits(np.array([draw_hits(score, weight, rng) for _ in range(count)]))
-            for count in parts
-        ]
-    )
 
 
 #: Expected hits and misses that every bin must have for the chi-squared law.

@@ -148,8 +148,8 @@ def _fitted(template: Map, record: Predictions) -> Map:
     """The map of the event; in a choice that is still open it begins where the same map ended
     before.
     """
-    key = (type(template).__name__, repr(vars(template))), 1
-    return template.fit_checked(*event_rows(record, 1, template.tags.smooth), record.memory_of(key))
+    rows = event_rows(record, 1, template.tags.smooth)
+    return template.fit_checked(*rows, record.work.of_map(template, 1))
 
 
 def _freedom(fitted: Map) -> float:

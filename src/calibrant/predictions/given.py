@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
+from calibrant.predictions.workspace import Derived, Workspace
 from calibrant.rows import take_rows
 
 __all__ = ["Given", "Inputs", "check_values", "sound"]
@@ -105,8 +106,8 @@ Inputs = Literal["probability", "logit"]
 #: Entries of P in one block of ``blocks``: small enough for the block and what is derived from it
 #: to stay in the cache.
 BLOCK_ENTRIES = 131_072
-#: What parts of a record with a memory take over.
-HANDED_ON = ("log_probabilities", "row_sums", "_tilts")
+#: What parts of a record with a workspace take over.
+HANDED_ON = ("log_probabilities", "row_sums")
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,9 @@ class Given:
     checked : bool
         False where the numbers are checked by the first pass over ``blocks``, as
         ``read(check_values=False)`` asks.
-    memory : dict or None
+    workspace : Workspace or None
         What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from;
-        None: every fit begins anew.
+        None: every fit has one of its own, and begins anew.
     own : (n,) intp or None
         Labels taken for the model's own instead of those of the largest values, with their
         probabilities as confidence: a calibrator of the confidence alone is measured on the label
@@ -160,7 +161,7 @@ class Given:
     kept: np.ndarray | None = field(default=None, repr=False)
     checked: bool = field(default=True, repr=False)
     own: np.ndarray | None = field(default=None, repr=False)
-    memory: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    workspace: Workspace | None = field(default=None, repr=False, compare=False)
     cluster: np.ndarray | None = field(default=None, repr=False)
     groups: Any = field(default=None, repr=False)
     least: float | None = field(default=None, repr=False)
@@ -179,13 +180,14 @@ class Given:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property
-    def derived(self) -> dict[Any, Any]:
+    def derived(self) -> Derived:
         """A place for what several fits on these very rows derive from them."""
-        return {}
+        return Derived()
 
-    def memory_of(self, key: Any) -> dict[str, Any] | None:
-        """The part of the memory that one search has for itself."""
-        return None if self.memory is None else self.memory.setdefault(key, {})
+    @property
+    def work(self) -> Workspace:
+        """The workspace, or one for the fit alone that asks."""
+        return Workspace() if self.workspace is None else self.workspace
 
     def take(self, rows: Any) -> Self:
         """The same record for some of the rows (indices, mask or slice)."""
@@ -217,10 +219,16 @@ class Given:
         return out
 
     def _hand_on(self, part, rows):
-        """Give what was derived row by row to a part of the record, where fits share a memory."""
-        for name in HANDED_ON if self.memory is not None else ():
-            if name in self.__dict__:
-                part.__dict__[name] = self.__dict__[name][rows]
+        """Give what was derived row by row to a part of the record, where fits share a
+        workspace.
+        """
+        if self.workspace is None:
+            return
+        vars(part).update(
+            {name: vars(self)[name][rows] for name in HANDED_ON if name in vars(self)}
+        )
+        if self.derived.tilts is not None:
+            part.derived.tilts = self.derived.tilts[rows]
 
     @property
     def _block_rows(self):

@@ -10,13 +10,6 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
 from calibrant._kernels.fixed_order import sum_in_sequence
-from calibrant._kernels.temperature import (
-    inverse_temperature,
-    is_separable,
-    tilted_losses,
-    tilted_root,
-    tilts,
-)
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.given import Given
@@ -28,8 +21,6 @@ FEW_CLASSES = 32
 #: What an exact 0 is read as at least; chosen on naive Bayes of the digits, where from 1e-45 to
 #: 1e-12 is nearly as good.
 FAINTEST = 1e-20
-#: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
-WIDEST_TILT = 0.02
 #: What is derived of the values and not of their logarithms.
 KEPT = (
     "probabilities",
@@ -57,8 +48,8 @@ class Predictions(Given):
 
     Attributes
     ----------
-    values, kind, classes, labels, shares, weight, X, reference, resolution, checked, memory, own,
-    cluster, groups
+    values, kind, classes, labels, shares, weight, X, reference, resolution, checked, own,
+    workspace, cluster, groups
         As given; see :class:`Given`.
     """
 
@@ -78,7 +69,7 @@ class Predictions(Given):
         """
         if self.kind == "logit":
             return _softmax.log_softmax(self.values)
-        if self.memory is not None and _softmax.working_dtype(self.values) == np.float32:
+        if self.workspace is not None and _softmax.working_dtype(self.values) == np.float32:
             return _softmax.log_probabilities(
                 np.maximum(self.values / self.row_sums[:, None].astype(np.float32), self._floor)
             )
@@ -108,8 +99,12 @@ class Predictions(Given):
         if self.kind == "logit" or self.least == least:
             return self
         out = replace(self, least=least)
-        out.__dict__.update({name: self.__dict__[name] for name in KEPT if name in self.__dict__})
+        self._share(out, KEPT)
         return out
+
+    def _share(self, other, names):
+        """Give another record of these rows what was derived already under these names."""
+        vars(other).update({name: vars(self)[name] for name in names if name in vars(self)})
 
     @property
     def mark(self) -> np.ndarray:
@@ -119,15 +114,7 @@ class Predictions(Given):
     def with_labels(self, labels: np.ndarray) -> "Predictions":
         """The same predictions of other true labels, (n,)."""
         out = replace(self, labels=labels, shares=None)
-        out.__dict__.update(
-            {
-                name: self.__dict__[name]
-                for name in (*KEPT, "log_probabilities")
-                if name in self.__dict__
-            }
-        )
-        for name in OF_LABELS:
-            out.__dict__.pop(name, None)
+        self._share(out, {*KEPT, "log_probabilities"}.difference(OF_LABELS))
         return out
 
     def one_label_each(self) -> tuple["Predictions", np.ndarray]:
@@ -163,37 +150,6 @@ class Predictions(Given):
     def logits(self) -> np.ndarray:
         """(n, K): the logits as given, or the log-probabilities, which are logits too."""
         return self.values if self.kind == "logit" else self.log_probabilities
-
-    @cached_property
-    def inverse_temperature(self) -> tuple[float, str]:
-        """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin
-        with: found once.
-        """
-        kept = self.memory_of("temperature")
-        start = None if kept is None else kept.get("end")
-        near = self.__dict__.get("_tilts")
-        if near is not None and not is_separable(self.logits, self.labels):
-            change = tilted_root(near, self.weights, WIDEST_TILT * start)
-            if change is not None:
-                return start + change, "converged"
-        found = inverse_temperature(self.logits, self.labels, self.weights, start=start)
-        if kept is not None and not kept and found[1] == "converged":
-            # Losses and their derivatives at this temperature, row by row: parts of the record keep
-            # theirs, and need no search.
-            kept["end"], self.__dict__["_tilts"] = (
-                found[0],
-                tilts(found[0], self.logits, self.labels),
-            )
-        return found
-
-    @cached_property
-    def own_tempered(self) -> np.ndarray:
-        """(n,) probability of the true class after temperature scaling of these rows."""
-        beta, _ = self.inverse_temperature
-        near, kept = self.__dict__.get("_tilts"), self.memory_of("temperature")
-        if near is not None and kept and abs(beta - kept["end"]) <= WIDEST_TILT * beta:
-            return np.exp(-tilted_losses(near, beta - kept["end"]))
-        return _softmax.softmax(self.logits * beta)[np.arange(len(self)), self.labels]
 
     @cached_property
     def own_probability(self) -> np.ndarray:

@@ -11,10 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.multinomial import matrix_logits, matrix_objective
-from calibrant._kernels.newton import borrowed, cholesky_solver
+from calibrant._kernels.newton import cholesky_solver
 from calibrant._kernels.softmax import log_softmax_mixed, normalise_rows, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
-from calibrant._support.solving import solve, tempered_scores, tolerance_for, warn_unless_converged
+from calibrant._support.solving import (
+    least_nll,
+    own_tempered,
+    solve,
+    tempered_scores,
+    tolerance_for,
+    warn_unless_converged,
+)
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.expression import join, weighted_sum
 from calibrant.contracts.tags import Tags
@@ -110,14 +117,12 @@ class EnsembleTemperature(Calibrator):
     def _fit(self, record):
         require_not_negative("prior_weight", self.prior_weight)
         weight = record.weights
-        beta, _ = record.inverse_temperature
+        beta, _ = least_nll(record)
         self.temperature_: float = 1.0 / beta
         uniform = np.full(len(record), 1.0 / record.n_classes)
-        parts = np.column_stack([record.own_tempered, record.own_probability, uniform])
+        parts = np.column_stack([own_tempered(record), record.own_probability, uniform])
         objective = _mixture_objective(parts, weight, max(self.prior_weight, 1e-3) / weight.sum())
-        step, self.status_, self.gradient_ = solve(
-            objective, np.zeros(2), record.memory_of("mixture")
-        )
+        step, self.status_, self.gradient_ = solve(objective, np.zeros(2), record.work.mixture)
         self.weights_: np.ndarray = 1.0 / 3.0 + step @ ZERO_SUM
         warn_unless_converged(
             "ensemble temperature scaling", self.status_, self.gradient_, "look at the data"
@@ -260,11 +265,10 @@ class EnsembleMatrixScaling(Calibrator):
         self.order_preserving_: IntraOrderPreserving = IntraOrderPreserving(ridge=ORDER_RIDGE)
         self.order_preserving_.fit_record(record)
         self.structured_: StructuredMatrixScaling = StructuredMatrixScaling(ridge=self.ridge)
-        if record.memory is not None and "structured matrix" in record.memory:
+        first, ordered = record.work.matrix, record.work.ordered
+        if first is not None and first.end is not None and ordered.matrix.end is None:
             # The choice has fitted one to the predictions as they are: a start near the end.
-            record.memory_of("ordered").setdefault(
-                "structured matrix", borrowed(record.memory["structured matrix"])
-            )
+            ordered.matrix = first.lend()
         self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
         self.gradient_: float = max(self.gradient_, *(part.gradient_ for part in parts))
@@ -282,9 +286,7 @@ class EnsembleMatrixScaling(Calibrator):
             self._penalty(n, n_classes),
             start,
         )
-        theta, status, gradient = solve(
-            objective, start, record.memory_of("featured"), tolerance_for(z)
-        )
+        theta, status, gradient = solve(objective, start, record.work.featured, tolerance_for(z))
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         return status, gradient
 
@@ -300,9 +302,7 @@ class EnsembleMatrixScaling(Calibrator):
 
     def _ordered(self, record):
         values = self.order_preserving_.predict_record(record)
-        return replace(
-            record, values=values, kind="probability", memory=record.memory_of("ordered")
-        )
+        return replace(record, values=values, kind="probability", workspace=record.work.ordered)
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)

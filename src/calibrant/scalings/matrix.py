@@ -238,7 +238,7 @@ class StructuredMatrixScaling(_Matrix):
             z, record.labels, record.weights, self._penalty(n, n_classes), identity
         )
         theta, self.status_, self.gradient_ = solve(
-            objective, identity, record.memory_of("structured matrix"), tolerance_for(z)
+            objective, identity, record.work.matrix, tolerance_for(z)
         )
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         warn_unless_converged(

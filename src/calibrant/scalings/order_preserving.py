@@ -108,8 +108,7 @@ class IntraOrderPreserving(Calibrator):
         z, self.temperature_, self.mixing_ = tempered_scores(record)
         # A hold of a millionth of a row settles slopes that no row depends on.
         objective = slope_objective(self._rows(z, record), KNOTS, max(self.ridge, 1e-6) / n)
-        kept = record.memory_of(("slopes", self.ridge))
-        start = None if kept is None else kept.get("end")
+        start = record.work.slopes.get(self.ridge)
 
         def above_least(x):
             return objective(x + SMALLEST_SLOPE)
@@ -118,8 +117,7 @@ class IntraOrderPreserving(Calibrator):
         end, status = projected_newton(
             above_least, [begin], np.ones(len(begin), dtype=bool), loose=start is not None
         )
-        if kept is not None and start is None:
-            kept["end"] = end
+        record.work.slopes.setdefault(self.ridge, end)
         self.slopes_: np.ndarray = (end + SMALLEST_SLOPE).reshape(2, -1)
         gradient = above_least(end)[1] if start is None else np.zeros(1)
         self.gradient_: float = float(
@@ -137,11 +135,11 @@ class IntraOrderPreserving(Calibrator):
         """The rows laid out for the search: once for all fits on the record where these share
         what they derive.
         """
-        if record.derived.get("tempered") is not z:
+        if record.derived.tempered is not z:
             return slope_rows(z, record.labels, record.weights, KNOTS)
-        if "slope rows" not in record.derived:
-            record.derived["slope rows"] = slope_rows(z, record.labels, record.weights, KNOTS)
-        return record.derived["slope rows"]
+        if record.derived.slope_rows is None:
+            record.derived.slope_rows = slope_rows(z, record.labels, record.weights, KNOTS)
+        return record.derived.slope_rows
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)

@@ -13,6 +13,7 @@ from calibrant._kernels.temperature import (
     refine_brier,
 )
 from calibrant._support.options import require_not_negative
+from calibrant._support.solving import least_nll
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn
@@ -117,7 +118,7 @@ class TemperatureScaling(Calibrator):
 def _least_nll(record):
     """(1 / T, status) of least log loss."""
     low, high = TEMPERATURE_BOUNDS
-    beta, status = record.inverse_temperature
+    beta, status = least_nll(record)
     if 1.0 / high <= beta <= 1.0 / low and status in ("converged", "separable", "flat"):
         return beta, status
     return inverse_temperature(record.logits, record.labels, record.weights, 1.0 / high, 1.0 / low)

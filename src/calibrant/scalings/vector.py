@@ -227,7 +227,7 @@ class StructuredVectorScaling(_Vector):
         )
         start = np.repeat(identity, n_classes, axis=1)
         theta, self.status_, self.gradient_ = solve(
-            objective, start, record.memory_of("structured vector"), tolerance_for(z)
+            objective, start, record.work.vector, tolerance_for(z)
         )
         self.scale_, self.shift_ = theta
         warn_unless_converged(

@@ -306,7 +306,7 @@ class AutoCalibrator(Circumstances):
         )
         self.score_ = float(np.average(held_out.losses(found.shares), weights=weight))
         self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
-        record.memory["exact"] = True
+        record.work.open = False
         self.members_: list[Calibrator] = [
             t.member for t in fitted([trials[j].candidate for j in found.members], record)[0]
         ]

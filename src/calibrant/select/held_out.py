@@ -19,6 +19,7 @@ from calibrant.metrics.regression.scores import (
     negative_log_likelihood,
 )
 from calibrant.predictions import Predictions
+from calibrant.predictions.workspace import Workspace
 
 __all__ = [
     "MOST_PIECES",
@@ -82,7 +83,7 @@ def canonical(record: Predictions) -> Pieces:
     """
     if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
         record = replace(record, values=record.values.astype(np.float32, copy=False))
-    record = replace(record, memory={})
+    record = replace(record, workspace=Workspace.of_choice())
     apart = (
         record.labels
         if record.cluster is None

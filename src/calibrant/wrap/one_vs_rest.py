@@ -114,7 +114,7 @@ class OneVsRest(Calibrator):
 
     def _fit(self, record):
         template, labels = clone(self._template()), record.labels
-        columns, templates, name = [1], [template], (type(template).__name__, repr(vars(template)))
+        columns, templates = [1], [template]
         if record.n_classes > 2:
             rows = np.bincount(labels, weights=record.weights, minlength=record.n_classes)
             columns = range(record.n_classes)
@@ -126,7 +126,7 @@ class OneVsRest(Calibrator):
                 None
                 if map is None
                 else _twin(map).fit_checked(
-                    *event_rows(record, k, map.tags.smooth), record.memory_of((name, k))
+                    *event_rows(record, k, map.tags.smooth), record.work.of_map(template, k)
                 )
             )
             for k, map in zip(columns, templates, strict=True)

@@ -2,8 +2,6 @@
 simulated Brownian motion.
 """
 
-import time
-
 import numpy as np
 import pytest
 
@@ -71,15 +69,11 @@ def test_the_simulated_null_nears_that_of_brownian_motion(statistic):
     assert cumulative(np.tile(y, 2), np.tile(p, 2)).method == "kuiper, Brownian motion"
 
 
-def test_the_null_of_the_same_scores_is_drawn_once():
+def test_the_order_of_the_rows_changes_nothing():
     rng = np.random.default_rng(2)
-    p = rng.random(2000)
-    took = []
-    for shuffled in (p, rng.permutation(p)):
-        start = time.process_time()
-        cumulative((rng.random(2000) < shuffled).astype(int), shuffled)
-        took.append(time.process_time() - start)
-    assert took[1] < 0.5 * took[0]
+    p = rng.random(300)
+    y, order = (rng.random(300) < p).astype(int), rng.permutation(300)
+    assert cumulative(y[order], p[order]) == cumulative(y, p)
 
 
 def test_sure_scores():
