@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from calibrant.predictions.workspace import Derived
-
 __all__ = ["Record"]
 
 
@@ -68,9 +66,8 @@ class Record(Protocol):
         ...
 
     @property
-    def derived(self) -> Derived:
-        """A place for what several measurements of these very rows derive from them."""
-        ...
+    def derived(self) -> Any:
+        """A ``Derived`` for what several measurements of these very rows derive from them."""
 
     @property
     def calibrator_params(self) -> dict[str, Any]:
