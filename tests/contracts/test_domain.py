@@ -74,6 +74,9 @@ class Questions:
     def agrees_with(self, other: "Questions") -> bool:
         return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
 
+    def other_labels(self, other: "Questions") -> list[np.ndarray]:
+        return []
+
     def one_output(self) -> "Questions":
         return self
 

@@ -10,7 +10,6 @@ import click
 from calibrant.cli.options import (
     CLASSES,
     FILE,
-    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -91,19 +90,16 @@ def compare(
     from calibrant import metrics
     from calibrant.cli.reading import column_of
     from calibrant.groups import clustered
-    from calibrant.metrics.comparison import OF_CLASSES, OF_EVENTS, OF_NUMBERS
+    from calibrant.metrics.chosen_by import CHOSEN_BY
 
     read_of = {
         name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()
     }
-    (data, whole, _), *_ = read_of.values()
-    for other, record, _ in read_of.values():
+    (data, whole, one, asked), *_ = read_of.values()
+    for other, record, *_ in read_of.values():
         _require_same_rows(data, whole, other, record)
-    records = {name: record for name, (_, _, record) in read_of.items()}
-    one = next(iter(records.values()))
-    usual = (
-        OF_NUMBERS if data.domain.name == NUMBERS else OF_EVENTS if one is not whole else OF_CLASSES
-    )
+    records = {name: record for name, (_, _, record, _) in read_of.items()}
+    usual = CHOSEN_BY[data.domain].compared([one], asked)
     drawn = clustered(whole, column_of(data, cluster), weight_kind)
     records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
     found = metrics.compare.of(
@@ -184,16 +180,15 @@ def _as_risks(data):
 
 
 def _record(data, target):
-    """(the record of a file, the one that is measured): of the event, where it is asked for,
-    that of yes and no.
+    """(the record of a file, the one that is measured, the question): of the event, where it is
+    asked for, that of yes and no.
     """
     from calibrant.cli.columns import refuse_target, viewed
 
     refuse_target(data, target)
-    if data.domain.name == NUMBERS:
-        return (whole := data.record().one_output()), whole
-    whole, asked = data.record(), viewed(data, target)
-    return whole, whole if asked in ("answer", "classes") else whole.as_pair(asked)
+    whole, asked = data.record().one_output(), viewed(data, target)
+    event = asked not in (None, "answer", "classes")
+    return whole, whole.as_pair(asked) if event else whole, asked
 
 
 def _require_same_rows(first, ours, other, theirs):

@@ -55,22 +55,11 @@ def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
 def print_summary(summary: dict[str, Any]) -> None:
     """The metrics of a summary as a table for each output, then its cautions and verdict."""
     out, data = console(), summary["data"]
-    if "n_classes" in data:
-        out.print(
-            _metrics_table(
-                f"{_rows(data)}, {data['n_classes']} classes", summary["metrics"], summary
-            )
-        )
-    else:
-        for name in data["outputs"]:
-            title = _rows(data) + (f", {name}" if len(data["outputs"]) > 1 else "")
-            out.print(
-                _metrics_table(
-                    as_text(title),
-                    [row for row in summary["metrics"] if row["output"] == name],
-                    summary,
-                )
-            )
+    classes = f", {data['n_classes']} classes" if "n_classes" in data else ""
+    for name in data.get("outputs", [None]):
+        title = _rows(data) + (f", {name}" if len(data.get("outputs", ())) > 1 else classes)
+        rows = [row for row in summary["metrics"] if row.get("output") == name]
+        out.print(_metrics_table(as_text(title), rows, summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
         said = (
             "Intervals of calibration errors are for the true error: noise in the bins adds to the"
@@ -100,7 +89,7 @@ def _metrics_table(title, rows, summary):
         table.add_column("change", justify="right")
         table.add_column("")
     # Error bars have units of their own, however small or large.
-    written = rounded if "n_classes" in summary["data"] else _four_digits
+    written = _four_digits if "outputs" in summary["data"] else rounded
     for row in rows:
         cells = [row["name"], with_interval(row["before"], written=written)]
         if after and row["after"] is None:

@@ -80,7 +80,7 @@ class Record(Protocol):
         """Some of the rows: indices, a mask or a slice."""
         ...
 
-    def blocks(self) -> Iterable[Self]:
+    def blocks(self, size: int = ...) -> Iterable[Self]:
         """The rows in slices that fit a cache."""
         ...
 
@@ -94,6 +94,10 @@ class Record(Protocol):
 
     def one_output(self) -> Self:
         """The record itself, refused where it has several outputs."""
+        ...
+
+    def other_labels(self, other: Any) -> list[np.ndarray]:
+        """Labels that these rows might have had, (n,) each; none where that is not known."""
         ...
 
     def without_features(self) -> Self:

@@ -1,6 +1,6 @@
 """Which score chooses among calibrators, and what it reads of a model, for each domain."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +8,11 @@ from calibrant.contracts.domain import Facet
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.folds.model_outputs import model_forecast
-from calibrant.metrics.proper import log_loss
+from calibrant.metrics.events import event_brier_score
+from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.scores import (
     continuous_ranked_probability_score,
+    negative_log_likelihood,
 )
 
 __all__ = ["CHOSEN_BY", "Choosing"]
@@ -26,21 +28,39 @@ class Choosing:
     guard : the key of the score that they must not surely worsen, or None
     proper : the names of scores that may select a model
     predicted : (estimator, X) -> (what its metrics read, the keywords that go with it)
+    usual : (records, question asked of them, or None) -> metrics by which models are compared;
+        by default the score alone
     """
 
     score: Metric
     guard: str | None
     proper: str
     predicted: Callable[[Any, Any], tuple[Any, dict[str, Any]]]
+    usual: Callable[[Collection[Any], Any], Sequence[Metric]] | None = None
+
+    def compared(self, records: Collection[Any], question: Any = None) -> Sequence[Metric]:
+        """The metrics by which models are compared where none is named."""
+        return (self.score,) if self.usual is None else self.usual(records, question)
 
 
 def _of_classifier(estimator: Any, X: Any) -> tuple[Any, dict[str, Any]]:
     return estimator.predict_proba(X), {"classes": list(estimator.classes_)}
 
 
+def _of_classes(records: Collection[Any], question: Any) -> Sequence[Metric]:
+    """Of an event, as in the report, the Brier score is of one column."""
+    event = (
+        all(record.n_classes == 2 for record in records)
+        if question is None
+        else question not in ("answer", "classes")
+    )
+    return log_loss, event_brier_score if event else brier_score
+
+
 CHOSEN_BY: Facet[Choosing] = Facet("score to choose by")
 CHOSEN_BY.register(
-    CLASSIFICATION, lambda: Choosing(log_loss, None, "log_loss or brier_score", _of_classifier)
+    CLASSIFICATION,
+    lambda: Choosing(log_loss, None, "log_loss or brier_score", _of_classifier, _of_classes),
 )
 CHOSEN_BY.register(
     REGRESSION,
@@ -49,5 +69,6 @@ CHOSEN_BY.register(
         "nll",
         "negative_log_likelihood or continuous_ranked_probability_score",
         lambda estimator, X: (model_forecast(estimator, X), {}),
+        lambda records, question: (continuous_ranked_probability_score, negative_log_likelihood),
     ),
 )

@@ -11,22 +11,17 @@ from numpy.typing import ArrayLike
 from calibrant._support.extras import import_extra
 from calibrant._support.text_table import text_table
 from calibrant.contracts.columns import plain
+from calibrant.contracts.domain import DOMAINS, domain_of_input
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
-from calibrant.forecasts.read import is_forecast
 from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
-from calibrant.metrics.events import event_brier_score
+from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
-from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression.scores import (
-    continuous_ranked_probability_score,
-    negative_log_likelihood,
-)
 from calibrant.metrics.several import metrics_by_name
-from calibrant.predictions import Inputs, Predictions
+from calibrant.predictions import Inputs
 
 __all__ = ["Comparison", "PairRow", "compare", "holm"]
 
@@ -47,10 +42,6 @@ def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 NAN = float("nan")
 Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
-#: What is compared where no metric is named: of an event, as in the report, the Brier score is of
-#: one column.
-OF_EVENTS, OF_CLASSES = (log_loss, event_brier_score), (log_loss, brier_score)
-OF_NUMBERS = (continuous_ranked_probability_score, negative_log_likelihood)
 #: Name of a correction -> (p corrected, the number that each test shares alpha by).
 CORRECTIONS: dict[str, Correction] = {
     "holm": holm,
@@ -343,20 +334,19 @@ def compare(
         raise InputError(
             f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.'
         )
-    numbers = any(is_forecast(one) or isinstance(one, tuple) for one in P.values())
-    named = list(
-        metrics_by_name(
-            (OF_NUMBERS if numbers else OF_CLASSES) if metrics is None else metrics
-        ).values()
-    )
+    # A pair is a mean and a std; a kind that is sure of one of the predictions is that of all.
+    domains = {
+        domain_of_input(*one[:2]) if isinstance(one, tuple) else domain_of_input(one)
+        for one in P.values()
+    }
+    by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
+    named = list(metrics_by_name(by.compared([]) if metrics is None else metrics).values())
     records = {
         str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
         for name, one in P.items()
     }
-    if metrics is None and all(
-        isinstance(record, Predictions) and record.n_classes == 2 for record in records.values()
-    ):
-        named = list(OF_EVENTS)
+    if metrics is None:
+        named = list(by.compared(records.values()))
     first = next(iter(records.values()))
     if len(ways := cluster_ways(cluster)) > 1:
         if others := [one.key for one in named if not is_mean(one)]:

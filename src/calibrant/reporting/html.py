@@ -11,7 +11,7 @@ from calibrant._support.extras import import_extra
 from calibrant._version import __version__
 from calibrant.reporting import page
 from calibrant.reporting.event import page as event_page
-from calibrant.reporting.markdown import COMPARED
+from calibrant.reporting.markdown import compared
 from calibrant.reporting.regression import page as regression_page
 from calibrant.reporting.rounded import rounded
 
@@ -21,7 +21,7 @@ __all__ = ["render"]
 SHOWN_ROWS = 100
 #: Parts of features, of which all columns have some.
 SHOWN_PARTS = 15
-#: By the question asked; None of forecasts of a number.
+#: By the question asked; None of forecasts of a number. Any other has the page of answers.
 PAGES = {"answer": page, "classes": page, "event": event_page, None: regression_page}
 
 
@@ -45,7 +45,7 @@ def render(summary: dict[str, Any]) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    chosen = PAGES[summary["target"]]
+    chosen = PAGES.get(summary["target"], page)
     usual = {
         "number": _number,
         "signed": _signed,
@@ -58,7 +58,7 @@ def render(summary: dict[str, Any]) -> str:
     return environment.get_template("report.html").render(
         s=summary,
         sections=chosen.SECTIONS,
-        compared=COMPARED[summary["target"]],
+        compared=compared(summary),
         style=_trusted(style),
         style_hash=_digest(style),
         script=_trusted(script),

@@ -1,12 +1,15 @@
 """A summary as Markdown: for model cards and pull requests."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["COMPARED", "as_markdown"]
+__all__ = ["as_markdown", "compared"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
+#: Metrics of a comparison, where the question has no columns of its own.
+MOST_COMPARED = 5
 #: Of an output, where it is looked at: its name, and the key.
 REGIONS = (
     ("predicted std", "std_regions"),
@@ -47,6 +50,17 @@ COMPARED: dict[Any, Any] = {
 }
 
 
+def compared(summary: dict[str, Any]) -> Sequence[tuple[str, str, str]]:
+    """The columns of the comparison of calibrators: those of the question, or else the score that
+    they are chosen by, its change, and the next metrics.
+    """
+    if summary["target"] in COMPARED:
+        return COMPARED[summary["target"]]
+    (key, name), *others = [(row["key"], row["name"]) for row in summary["metrics"][:MOST_COMPARED]]
+    change = (key, f"Change of {name}", "change")
+    return [(key, name, "number"), change, *((*one, "number") for one in others)]
+
+
 def as_markdown(summary: dict[str, Any]) -> str:
     """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison
     and code, as GitHub's Markdown.
@@ -68,7 +82,7 @@ def as_markdown(summary: dict[str, Any]) -> str:
     if summary["alternatives"]:
         parts += [
             "## Compared on the same rows",
-            _table(*_alternatives(summary["alternatives"], COMPARED[summary["target"]])),
+            _table(*_alternatives(summary["alternatives"], compared(summary))),
         ]
     if summary["choice"] is not None:
         parts += [
@@ -113,7 +127,8 @@ def _of_classes(summary):
         ("group", "groups"),
         ("class", "classes"),
     ):
-        rows = summary[key]["rows"] if key == "classes" else summary[key]
+        rows = summary.get(key)
+        rows = rows["rows"] if rows and key == "classes" else rows
         if rows:
             parts += [
                 f"## Where it is wrong, by {title}, the worst first",

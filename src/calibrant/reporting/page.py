@@ -1,4 +1,4 @@
-"""What the page on classes shows, beside the summary itself."""
+"""What the page on answers and classes shows, beside the summary itself."""
 
 from typing import Any
 
@@ -33,16 +33,16 @@ FILTERS: dict[Any, Any] = {}
 def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, figures and charts, and notes on the method."""
     data = summary["data"]
+    inputs = "logits" if data.get("inputs") == "logit" else "probabilities"
     return {
-        "facts": (
-            f"{data['n_classes']} classes ·"
-            f" {'logits' if data['inputs'] == 'logit' else 'probabilities'}"
-        ),
+        "facts": f"{data['n_classes']} classes · {inputs}" if "n_classes" in data else inputs,
         "figures": figures(summary),
         "bins": bin_charts(summary),
         "bin_rows": _bin_rows(summary),
-        "charts": class_charts(summary),
-        "confusion_shares": _shares(summary["confusion"]["counts"]),
+        "charts": class_charts(summary) if "class_curves" in summary else [],
+        "confusion_shares": _shares(summary["confusion"]["counts"])
+        if "confusion" in summary
+        else None,
         "notes": NOTES,
         "trusted": "Can its confidence be trusted?",
         "over": "too sure",

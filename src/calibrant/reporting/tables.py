@@ -1,24 +1,28 @@
 """The report of each domain, loaded when one is made."""
 
+from typing import TYPE_CHECKING
+
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.reporting.report_table import ReportTable
+
+if TYPE_CHECKING:
+    from calibrant.reporting.report_table import ReportTable
 
 __all__ = ["TABLES"]
 
 
-def _of_classes() -> ReportTable:
+def _of_classes() -> "ReportTable":
     from calibrant.reporting.classification import CLASSIFICATION as table
 
     return table
 
 
-def _of_numbers() -> ReportTable:
+def _of_numbers() -> "ReportTable":
     from calibrant.reporting.regression.task import REGRESSION as table
 
     return table
 
 
-TABLES: Facet[ReportTable] = Facet("report")
+TABLES: "Facet[ReportTable]" = Facet("report")
 TABLES.register(CLASSIFICATION, _of_classes)
 TABLES.register(REGRESSION, _of_numbers)

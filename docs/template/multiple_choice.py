@@ -1,0 +1,274 @@
+"""A kind of prediction of one's own: questions with any number of options.
+
+An answer is a probability for each option, ``{"Paris": 0.8, "Rome": 0.2}``; the outcome is the
+option that was right. The record holds them flat, so that no row is padded. One object, the domain,
+says what the kind is; what a folder has for it is registered beside it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator
+
+from calibrant.comparison.choice import CODE
+from calibrant.comparison.given import RESOLVE
+from calibrant.contracts import MeanMetric, Tags
+from calibrant.contracts.domain import Domain
+from calibrant.errors import InputError
+from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
+from calibrant.reporting.tables import TABLES
+
+__all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Rows of answers: ``probability`` (m,) of all options, row i's from ``start[i]`` to
+    ``start[i + 1]``, and the place of the right one.
+    """
+
+    probability: np.ndarray
+    start: np.ndarray
+    right: np.ndarray
+    names: tuple[tuple[str, ...], ...] = field(repr=False)
+    weight: np.ndarray | None = None
+    cluster: np.ndarray | None = None
+    kept: np.ndarray | None = None
+    shares: ClassVar[None] = None
+    several: ClassVar[bool] = False
+    calibrator_params: ClassVar[dict[str, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        return {}
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def row(self) -> np.ndarray:
+        """(m,) the row of each option."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @cached_property
+    def of_right(self) -> np.ndarray:
+        """(n,) probability of the right option."""
+        return self.probability[self.start[:-1] + self.right]
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """(n,) the largest probability of each row."""
+        return np.maximum.reduceat(self.probability, self.start[:-1])
+
+    @property
+    def mark(self) -> np.ndarray:
+        return self.of_right + self.right
+
+    @property
+    def strata(self) -> np.ndarray:
+        return np.zeros(len(self))
+
+    def take(self, rows: Any) -> Self:
+        rows = np.arange(len(self))[rows]
+        own = [np.arange(*self.start[i : i + 2]) for i in rows]
+        return replace(
+            self,
+            probability=self.probability[np.concatenate(own)],
+            start=np.append(0, np.cumsum([len(one) for one in own])),
+            right=self.right[rows],
+            names=tuple(self.names[i] for i in rows),
+            weight=None if self.weight is None else self.weight[rows],
+            cluster=None if self.cluster is None else self.cluster[rows],
+            kept=None,
+        )
+
+    def blocks(self, size: int = 0) -> Iterator[Self]:
+        yield self
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        return values if self.kept is None else values[self.kept]
+
+    def outputs(self) -> list[Self]:
+        return [self]
+
+    def one_output(self) -> Self:
+        return self
+
+    def without_features(self) -> Self:
+        return self
+
+    def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
+        out = np.empty(len(self.probability))
+        for part, own in zip(parts, rows, strict=True):
+            out[np.isin(self.row, own)] = part
+        return out
+
+    def recalibrated(self, result: np.ndarray, output: str = "probability") -> Self:
+        return replace(self, probability=result)
+
+    def agrees_with(self, other: Self) -> bool:
+        return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
+
+    def other_labels(self, other: Self) -> list[np.ndarray]:
+        return []
+
+    def told(self) -> list[dict[str, float]]:
+        """The answers as they are given."""
+        parts = np.split(self.probability, self.start[1:-1])
+        return [
+            dict(zip(own, part.tolist(), strict=True))
+            for own, part in zip(self.names, parts, strict=True)
+        ]
+
+
+def read_questions(y: Any, P: Any, sample_weight: Any = None) -> Questions:
+    """The door: every answer checked once."""
+    if not is_questions(P):
+        raise InputError(
+            f"P must be a list of answers such as {{'a': 0.7, 'b': 0.3}}; got a {type(P).__name__}."
+        )
+    names = tuple(tuple(map(str, answer)) for answer in P)
+    start = np.append(0, np.cumsum([len(own) for own in names]))
+    probability = np.array([p for answer in P for p in answer.values()], dtype=np.float64)
+    if not (np.isfinite(probability) & (probability >= 0.0)).all():
+        raise InputError("P must hold finite probabilities that are not negative; got others.")
+    total = np.add.reduceat(probability, start[:-1])
+    if (np.abs(total - 1.0) > 1e-5).any():
+        raise InputError(
+            f"every answer must sum to 1; one sums to {total[np.abs(total - 1.0).argmax()]:g}."
+        )
+    y = [names[0][0]] * len(names) if y is None else [str(label) for label in y]
+    if len(y) != len(names) or any(label not in own for label, own in zip(y, names, strict=True)):
+        raise InputError("y must name the right option of every answer; got others.")
+    right = np.array([own.index(label) for label, own in zip(y, names, strict=True)])
+    record = Questions(probability / np.repeat(total, np.diff(start)), start, right, names)
+    if sample_weight is None:
+        return record
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if (
+        weight.shape != (len(record),)
+        or not (np.isfinite(weight) & (weight >= 0.0)).all()
+        or not weight.any()
+    ):
+        raise InputError(
+            "sample_weight must hold a weight for each answer, not all of them 0; got others."
+        )
+    kept = weight > 0.0
+    return replace(replace(record, weight=weight).take(kept), kept=kept)
+
+
+def is_questions(P: Any) -> bool:
+    """Whether it can only be answers to questions."""
+    return isinstance(P, list | tuple) and len(P) > 0 and all(isinstance(one, Mapping) for one in P)
+
+
+def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values):
+    if std is not None or classes is not None or inputs != "probability":
+        raise InputError("std=, classes= and inputs= are not of questions; leave them out.")
+    return read_questions(y_true, P, sample_weight)
+
+
+QUESTIONS = Domain(
+    "questions", "answers to questions", Questions, _read, takes=lambda P, std: is_questions(P)
+)
+
+
+class QuestionLoss(
+    MeanMetric,
+    name="log loss of questions",
+    key="question_log_loss",
+    range=(0.0, float("inf")),
+    direction="minimize",
+    estimand="expected log loss of a new question",
+    proper=True,
+    selects=True,
+):
+    """The mean of -ln p of the right option."""
+
+    domain = QUESTIONS
+
+    def _losses(self, record: Questions) -> np.ndarray:
+        return -np.log(np.maximum(record.of_right, 1e-12))
+
+
+question_log_loss = QuestionLoss()
+
+
+class QuestionTemperature(BaseEstimator):
+    """One temperature for all questions, however many options they have: p ** (1 / T), scaled to
+    sum to 1.
+    """
+
+    domain: ClassVar[Domain] = QUESTIONS
+    tags: ClassVar[Tags] = Tags(label="question temperature", keeps_argmax=True)
+
+    def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
+        return self.fit_record(read_questions(y, P, sample_weight))
+
+    def predict(self, P: Any) -> list[dict[str, float]]:
+        record = read_questions(None, P)
+        return record.recalibrated(self.predict_record(record)).told()
+
+    def fit_record(self, record: Questions) -> Self:
+        def loss(log_t: float) -> float:
+            return float(
+                record.weights
+                @ -np.log(record.recalibrated(_tempered(record, np.exp(log_t))).of_right)
+            )
+
+        self.temperature_ = float(
+            np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x)
+        )
+        self.status_ = "converged"
+        return self
+
+    def predict_record(self, record: Questions) -> np.ndarray:
+        return _tempered(record, self.temperature_)
+
+
+def _tempered(record: Questions, temperature: float) -> np.ndarray:
+    """(m,) probabilities at a temperature."""
+    power = np.maximum(record.probability, 1e-12) ** (1.0 / temperature)
+    return power / np.add.reduceat(power, record.start[:-1])[record.row]
+
+
+def _report():
+    from calibrant.reporting.report_table import ReportTable
+
+    class Table(ReportTable):
+        domain = QUESTIONS
+
+        def said(self, record):
+            return record.confidence, (record.of_right >= record.confidence).astype(np.float64)
+
+        def scores(self, record):
+            return [question_log_loss]
+
+    return Table()
+
+
+def _code(calibrator, record):
+    return [
+        "from multiple_choice import QuestionTemperature",
+        f"calibrator = {calibrator!r}.fit(P, y)",
+        "P_calibrated = calibrator.predict(P_new)",
+    ]
+
+
+CHOSEN_BY.register(
+    QUESTIONS,
+    lambda: Choosing(
+        question_log_loss, None, "question_log_loss", lambda model, X: (model.predict(X), {})
+    ),
+)
+RESOLVE.register(QUESTIONS, lambda: lambda given: QuestionTemperature() if given is None else given)
+CODE.register(QUESTIONS, lambda: _code)
+TABLES.register(QUESTIONS, _report)
