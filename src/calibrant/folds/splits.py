@@ -204,7 +204,7 @@ def make_splits(
     X: Any,
     y: np.ndarray,
     groups: Any = None,
-    random_state: int | None = None,
+    random_state: int = 0,
     *,
     stratify: bool = True,
     **split_params: Any,
@@ -225,7 +225,6 @@ def make_splits(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         groups = None if groups is None else _coded(groups, len(y))
         n_folds = _number_of_folds(int(cv), y, groups)
-        seed = 0 if random_state is None else random_state
         if groups is not None:
             cv = (
                 model_selection.StratifiedGroupKFold(n_folds)
@@ -233,9 +232,9 @@ def make_splits(
                 else model_selection.GroupKFold(n_folds)
             )
         elif not stratify:
-            cv = model_selection.KFold(n_folds, shuffle=True, random_state=seed)
+            cv = model_selection.KFold(n_folds, shuffle=True, random_state=random_state)
         else:
-            folds = stratified_folds(y, n_folds, seed)
+            folds = stratified_folds(y, n_folds, random_state)
             return [
                 (np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)
             ]

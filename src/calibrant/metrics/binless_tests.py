@@ -159,7 +159,7 @@ def kernel_calibration_test(
     P: ArrayLike,
     *,
     bandwidth: float | str = "median",
-    n_draws: int = 200,
+    n_draws: int = 999,
     max_rows: int = 2000,
     random_state: int = 0,
     cluster: ArrayLike | None = None,
@@ -180,7 +180,7 @@ def kernel_calibration_test(
     P : (n, K), or (n,) for binary
     bandwidth : float or "median", default "median"
         The kernel's width; "median" is the median distance between probability vectors.
-    n_draws : int, default 200
+    n_draws : int, default 999
         The p-value is a multiple of 1 / (n_draws + 1).
     max_rows : int, default 2000
         With more rows, a random sample of so many is tested: the cost grows with their square.
@@ -228,7 +228,7 @@ def kernel_calibration_test(
     ... ).p_value < 0.01
     True
     """
-    require_count("n_draws", n_draws, 19, usual=200)
+    require_count("n_draws", n_draws, 19, usual=999)
     if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
         raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
     record = read_clustered(
@@ -273,7 +273,7 @@ def t_cal_test(
     P: ArrayLike,
     *,
     target: Any = "answer",
-    n_draws: int = 500,
+    n_draws: int = 999,
     random_state: int = 0,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -298,7 +298,7 @@ def t_cal_test(
     target : {"answer", "event"} or a class label
         Whose probability: the predicted label's against its being right, class 1's of two, or the
         named class's.
-    n_draws : int, default 500
+    n_draws : int, default 999
         The p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
@@ -342,7 +342,7 @@ def t_cal_test(
     >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="event").p_value < 0.01
     True
     """
-    require_count("n_draws", n_draws, 19, usual=500)
+    require_count("n_draws", n_draws, 19, usual=999)
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )

@@ -75,7 +75,7 @@ class PairMetric(
         return self._prepared(record.pair(self.target)[0], record.weights)
 
     def null_of(
-        self, record: Any, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0
+        self, record: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> Interval:
         """What the metric shows on these scores when they are calibrated: its mean over outcomes
         drawn from them, and where they lie.
@@ -87,7 +87,7 @@ class PairMetric(
             often as they do.
         level : float, default 0.95
             Share of the drawn values between ``low`` and ``high``.
-        n_draws : int, default 200
+        n_draws : int, default 1000
         random_state : int, default 0
 
         Returns

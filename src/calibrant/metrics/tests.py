@@ -440,7 +440,7 @@ def calibration_error_test(
     y_true: ArrayLike,
     P: ArrayLike,
     *,
-    n_draws: int = 199,
+    n_draws: int = 999,
     random_state: int = 0,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
@@ -458,7 +458,7 @@ def calibration_error_test(
         ``expected_calibration_error``.
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
-    n_draws : int, default 199
+    n_draws : int, default 999
         M; the p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     sample_weight : (n,), optional

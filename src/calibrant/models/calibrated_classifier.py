@@ -62,8 +62,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     reference_labels : {"true", "predicted"}
         The labels of the model's training rows that a calibrator on them gets, such as
         :class:`GeometricCalibrator`: those trained on, or those the model gives them.
-    random_state : int or None
-        Seed of the folds when ``cv`` is a number; None is the same as 0.
+    random_state : int, default 0
+        Seed of the folds when ``cv`` is a number.
     n_jobs : int or None
         How many models of folds are fitted at once, as joblib reads it; None: one.
 
@@ -147,7 +147,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         cv: Any = None,
         ensemble: bool | Literal["auto"] = "auto",
         reference_labels: Literal["true", "predicted"] = "true",
-        random_state: int | None = None,
+        random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator: Any = estimator
@@ -155,7 +155,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         self.cv: Any = cv
         self.ensemble: bool | Literal["auto"] = ensemble
         self.reference_labels: Literal["true", "predicted"] = reference_labels
-        self.random_state: int | None = random_state
+        self.random_state: int = random_state
         self.n_jobs: int | None = n_jobs
 
     def _to_fit(self):

@@ -45,8 +45,8 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         normal errors, are the std before calibration. Default: one std for all rows.
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means shuffled folds.
-    random_state : int or None
-        Seed of the folds when ``cv`` is a number; None is the same as 0.
+    random_state : int, default 0
+        Seed of the folds when ``cv`` is a number.
 
     Attributes
     ----------
@@ -94,13 +94,13 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         *,
         scale_estimator: Any = None,
         cv: Any = None,
-        random_state: int | None = None,
+        random_state: int = 0,
     ) -> None:
         self.estimator: Any = estimator
         self.calibrator: RegressionCalibrator | None = calibrator
         self.scale_estimator: Any = scale_estimator
         self.cv: Any = cv
-        self.random_state: int | None = random_state
+        self.random_state: int = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

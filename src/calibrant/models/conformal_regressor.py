@@ -57,8 +57,8 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         What no outcome can pass; intervals end there.
     n_jobs : int, optional
         Fits at the same time, as in joblib.
-    random_state : int or None
-        Seed of the folds when ``cv`` is a number; None is the same as 0.
+    random_state : int, default 0
+        Seed of the folds when ``cv`` is a number.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         cv: Any = 10,
         bounds: tuple[float, float] | None = None,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: int = 0,
     ) -> None:
         self.estimator: Any = estimator
         self.method: Literal["plus", "minmax"] = method
@@ -120,7 +120,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self.cv: Any = cv
         self.bounds: tuple[float, float] | None = bounds
         self.n_jobs: int | None = n_jobs
-        self.random_state: int | None = random_state
+        self.random_state: int = random_state
 
     def fit(
         self,

@@ -53,7 +53,7 @@ def _isotonic_curve_of(
     *,
     target: Any = "answer",
     level: float = 0.95,
-    n_draws: int = 200,
+    n_draws: int = 1000,
     random_state: int = 0,
 ) -> IsotonicCurve:
     score, hit = record.pair(target)
@@ -129,7 +129,7 @@ def isotonic_curve(
     *,
     target: Any = "answer",
     level: float = 0.95,
-    n_draws: int = 200,
+    n_draws: int = 1000,
     random_state: int = 0,
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -147,7 +147,7 @@ def isotonic_curve(
     level : float, default 0.95
         Of the consistency band: the share of curves of calibrated scores that lie in it, at each
         score by itself.
-    n_draws : int, default 200
+    n_draws : int, default 1000
         Draws of the outcomes from the scores, for the band; 0 leaves it out (nan).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
@@ -237,7 +237,7 @@ class CorpState:
         return self if other == 0 else NotImplemented
 
     def curve(
-        self, *, level: float = 0.95, n_draws: int = 200, random_state: int = 0
+        self, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> IsotonicCurve:
         """``isotonic_curve`` of all rows; its band is drawn by score in place of by row."""
         score, n, mean = self._pooled()
