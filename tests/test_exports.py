@@ -106,6 +106,36 @@ def test_every_calibrator_map_and_signal_is_exported():
     assert missing == [], "add one export line each to the __init__.pyi of its folder"
 
 
+#: Option -> (its default, the other defaults that docs/guide/where.rst gives reasons for).
+DEFAULTS = {
+    "level": (0.95, {0.9}),
+    "random_state": (0, set()),
+    "n_resamples": (1000, {200}),
+    "n_draws": (1000, {999, 100, 200}),
+    "n_bins": (15, {10, 5, 3, 20, 40, 2**15, 2**16}),
+    "cv": (5, {10}),
+}
+
+
+@pytest.mark.parametrize("option", DEFAULTS)
+def test_one_idea_has_one_default(option):
+    usual, others = DEFAULTS[option]
+    found = {
+        parameters[option].default
+        for face in _faces()
+        for value in (getattr(face, name) for name in face.__all__)
+        if callable(value)
+        for parameters in [inspect.signature(_called(value)).parameters]
+        if option in parameters
+    } - {inspect.Parameter.empty, None}
+    assert usual in found
+    assert found <= {usual, *others}
+
+
+def _called(value):
+    return type(value) if isinstance(value, Metric) else value
+
+
 def test_every_display_is_exported():
     displays = [
         c

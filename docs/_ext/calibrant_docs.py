@@ -383,11 +383,37 @@ class MethodTable(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+class PackageTable(SphinxDirective):
+    """``.. calibrant-packages::`` lists the public packages, what each holds and its names."""
+
+    def run(self):
+        lines = [
+            *(".. list-table::", "   :widths: 18 82", ""),
+            *(
+                line
+                for path in FACES
+                if path not in ("calibrant", *ALONE)
+                for line in _package(path)
+            ),
+        ]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def _package(path):
+    module = importlib.import_module(path)
+    names = (n for n in module.__all__ if callable(getattr(module, n)))
+    listed = ", ".join(f"``{name}``" for name in names)
+    short = path.removeprefix("calibrant.")
+    reach = f"``cb.{short}``" if short in cb.__all__ else f"``calibrant.{short}``"
+    return [f"   * - {reach}", f"     - {summary(module)} {listed}"]
+
+
 def setup(app):
     """Register the directive, write the reference once the configuration is known, and lead to
     its pages.
     """
     app.add_directive("calibrant-table", MethodTable)
+    app.add_directive("calibrant-packages", PackageTable)
     app.connect("builder-inited", write_reference, priority=100)
     app.connect("missing-reference", lead_to_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
