@@ -61,7 +61,7 @@ def test_no_display_is_left_out():
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_of_classes(name):
-    display = getattr(cb, name)
+    display = getattr(cb.displays, name)
     np.testing.assert_equal(
         drawn(display.from_record(read_labelled(Y, P), name="a")),
         drawn(display.from_predictions(Y, P)),
@@ -70,7 +70,7 @@ def test_of_classes(name):
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_of_numbers(name):
-    display, y, std = getattr(cb, name), RNG.normal(size=80), np.linspace(0.5, 2.0, 80)
+    display, y, std = getattr(cb.displays, name), RNG.normal(size=80), np.linspace(0.5, 2.0, 80)
     assert drawn(display.from_record(read_forecast(np.zeros(80), std, y))) == drawn(
         display.from_predictions(y, np.zeros(80), std)
     )
@@ -80,7 +80,7 @@ def test_of_numbers(name):
     "name", ["ConfidenceHistogramDisplay", "IsotonicCurveDisplay", "ReliabilityDisplay"]
 )
 def test_the_default_question_is_the_event_of_two_classes_and_the_answer_of_more(name):
-    display = getattr(cb, name)
+    display = getattr(cb.displays, name)
     assert drawn(display.from_predictions(Y, P)) == drawn(
         display.from_predictions(Y, P, target="event")
     )
