@@ -15,14 +15,14 @@ import calibrant as cb
 from calibrant.errors import CalibrationWarning
 
 BASELINES = {
-    "uncalibrated": "Identity",
-    "TempS": "TemperatureScaling",
-    "VecS": "VectorScaling",
-    "MS-ODIR": "MatrixScaling",
-    "Dir-ODIR": "DirichletCalibration",
-    "ETS": "EnsembleTemperature",
-    "IRM": "IsotonicPreserving",
-    "IROvA-TS": "IsotonicOneVsRest",
+    "uncalibrated": cb.Identity,
+    "TempS": cb.TemperatureScaling,
+    "VecS": cb.VectorScaling,
+    "MS-ODIR": cb.scalings.MatrixScaling,
+    "Dir-ODIR": cb.scalings.DirichletCalibration,
+    "ETS": cb.scalings.EnsembleTemperature,
+    "IRM": cb.scalings.IsotonicPreserving,
+    "IROvA-TS": cb.scalings.IsotonicOneVsRest,
 }
 #: The zooms from here on leave at least 0.7 of the image's size.
 SLIGHT = 15
@@ -46,30 +46,22 @@ def stability_of(noise="auto"):
 
 def calibrators():
     """{name: function that makes an unfitted calibrator of log-probabilities}."""
-    out = {
-        label: partial(getattr(cb, name), inputs="logit")
-        for label, name in BASELINES.items()
-        if hasattr(cb, name)
-    }
+    out = {label: partial(make, inputs="logit") for label, make in BASELINES.items()}
     out["Hoki"] = partial(cb.HokiCalibrator, inputs="logit")
     out["Hoki, uniform"] = lambda: cb.HokiCalibrator(signal=stability_of("uniform"), inputs="logit")
     out["Hoki, sampled"] = lambda: cb.HokiCalibrator(
         signal=cb.signals.LabelStability(method="sampled"), inputs="logit"
     )
     out["Hoki from confidence"] = partial(cb.HokiCalibrator, start="confidence", inputs="logit")
-    for short, name, options in (
-        ("isotonic", "Isotonic", {}),
-        ("kernel density", "KernelDensity", {}),
-        ("histogram", "HistogramBinning", {}),
-        ("Platt", "Platt", {}),
-        ("beta", "Beta", {}),
+    for short, make in (
+        ("isotonic", cb.Isotonic),
+        ("kernel density", cb.maps.KernelDensity),
+        ("histogram", cb.maps.HistogramBinning),
+        ("Platt", cb.Platt),
+        ("beta", cb.Beta),
     ):
-        if hasattr(cb, name):
-            make = partial(getattr(cb, name), **options)
-            out[f"stability + {short}"] = partial(_confidence, stability_of, make)
-            out[f"top probability + {short}"] = partial(
-                _confidence, cb.signals.TopProbability, make
-            )
+        out[f"stability + {short}"] = partial(_confidence, stability_of, make)
+        out[f"top probability + {short}"] = partial(_confidence, cb.signals.TopProbability, make)
     return out
 
 

@@ -179,7 +179,7 @@ def reported(
     if not said:
         return found
     made = found.to_dict()
-    return Report(
+    return type(found)(
         {
             **made,
             "data": {**made["data"], "read": " ".join(said)},

@@ -215,12 +215,8 @@ class Event(Classes):
 
     def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
         """Curves, decisions, promises, and the other question."""
-        pairs, shown, whole, level = (
-            found.before.counts.pairs,
-            found.shown,
-            cast(Any, found.whole).whole,
-            asked.level,
-        )
+        pairs, level = found.before.counts.pairs, asked.level
+        shown, whole = found.shown, cast(Any, found.whole).whole
         worth = worth_of(
             shown.rows,
             shown.rows.correct,
