@@ -7,10 +7,12 @@ the number of threads.
 import os
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import pairwise
 from threading import Lock
+from typing import Any
 
 __all__ = ["get_threads", "map_ahead", "map_blocks", "row_blocks", "set_threads", "threads"]
 
@@ -115,7 +117,7 @@ def threads(n: int | None):
         _state["limit"] = before
 
 
-def row_blocks(n_rows, rows_per_block):
+def row_blocks(n_rows: int, rows_per_block: int) -> list[slice]:
     """Slices of at most ``rows_per_block`` rows, in order."""
     return [
         slice(start, min(start + rows_per_block, n_rows))
@@ -123,7 +125,7 @@ def row_blocks(n_rows, rows_per_block):
     ]
 
 
-def map_blocks(function, blocks):
+def map_blocks(function: Callable[[Any], Any], blocks: Sequence[Any]) -> list[Any]:
     """``[function(block) for block in blocks]``, over the thread pool where there is more than
     one block and thread.
     """
@@ -137,7 +139,7 @@ def map_blocks(function, blocks):
     return [result for part in parts for result in part]
 
 
-def map_ahead(function, items):
+def map_ahead(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
     """``map(function, items)`` in order, over the thread pool, with one item a thread in work:
     for items that come one by one.
     """

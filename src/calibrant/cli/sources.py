@@ -16,7 +16,7 @@ from functools import reduce
 from itertools import islice
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,14 +70,14 @@ class Source(ABC):
     of it with new predictions.
     """
 
-    kind = ""
+    kind: ClassVar[str] = ""
     #: Where it holds a sample of a file's rows, what is to be said of that.
     said: str | None = None
 
-    def __init__(self, path, file):
-        self.path = path
+    def __init__(self, path: Path, file: Any) -> None:
+        self.path: Path = path
         file.seek(0)
-        self.content = self._open(path, file)
+        self.content: Any = self._open(path, file)
 
     @abstractmethod
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
@@ -93,23 +93,23 @@ class Source(ABC):
     def take(self, rows: np.ndarray) -> Any:
         """A source of some of the rows."""
 
-    def column(self, name):
+    def column(self, name: str) -> Any:
         """One array or column."""
         return self.content[name]
 
-    def require(self, name):
+    def require(self, name: str) -> str:
         """The name, if the file holds it."""
         if name not in self.content:
             raise InputError(f"{self.path} holds no {name!r}; it holds {self.described()}.")
         return name
 
-    def described(self):
+    def described(self) -> str:
         """The names inside, for messages."""
         names = list(self.content)
         return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def distinct(names, path):
+def distinct(names: list[str], path: Path) -> list[str]:
     """The names, once no two are the same."""
     twice = (
         next((name for i, name in enumerate(names) if name in names[:i]), None)
@@ -412,6 +412,8 @@ class JsonlSource(TableSource):
     """
 
     kind = "jsonl"
+    objects: list[dict[str, Any]]
+    ways: dict[str, tuple[str, ...]]
 
     def _open(self, path, file):
         self.objects = objects_of(decoded(file.read(), path)[0], path)
@@ -433,7 +435,7 @@ class JsonlSource(TableSource):
                 yield cls.of_objects(objects_of(text, path), path)
                 given = True
 
-    def column(self, name):
+    def column(self, name: str) -> np.ndarray:
         """As NumPy, values of several kinds as objects."""
         values = self.content[name]
         listed = next((value for value in values if isinstance(value, list | dict)), None)

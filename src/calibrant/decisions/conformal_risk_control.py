@@ -90,6 +90,8 @@ class ConformalRiskControl(Saved, BaseEstimator):
     [[True, True, False, False]]
     """
 
+    signal_: Signal | Calibrator | None
+
     def __init__(
         self,
         risk: float = 0.1,

@@ -90,6 +90,11 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     (True, [0, -1, 1])
     """
 
+    n_negative_: float
+    n_positive_: float
+    high_: float
+    low_: float
+
     def __init__(
         self,
         false_positive_rate: float | None = 0.05,

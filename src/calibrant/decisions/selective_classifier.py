@@ -509,9 +509,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         below = float(blocks.score[place + 1]) if place + 1 < len(blocks.score) else -math.inf
         self.threshold_: float = math.inf if reason else below
         self.n_: float = blocks.n
-        self.accepted_, self.errors_ = (
-            (0.0, 0.0) if reason else (float(blocks.covered[place]), float(blocks.lost[place]))
-        )
+        self.accepted_: float = 0.0 if reason else float(blocks.covered[place])
+        self.errors_: float = 0.0 if reason else float(blocks.lost[place])
         self.bound_: float = math.nan if reason else upper_bound(blocks, place, each, test)
         self.test_: Test = test
         self.unit_: Literal["rows", "clusters"] = unit

@@ -84,6 +84,8 @@ class RiskDistributionDisplay:
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
+    events_: Any
+    others_: Any
 
     def __init__(
         self, distribution: RiskDistribution, *, name: str | None = None, scale: str = "linear"
@@ -243,6 +245,7 @@ class ReliabilityDisplay:
     diagonal_: Any
     line_: Any
     smooth_: Any
+    band_: Any
 
     def __init__(
         self,

@@ -42,7 +42,9 @@ class Graph:
     """Nodes and tables on their way into an ONNX graph, with names of their own: a ``Target``."""
 
     def __init__(self, onnx: Any, dtype: np.dtype, prefix: str) -> None:
-        self.onnx, self.dtype, self.prefix = onnx, dtype, prefix
+        self.onnx: Any = onnx
+        self.dtype: np.dtype = dtype
+        self.prefix: str = prefix
         self.nodes: list[Any] = []
         self.tables: list[Any] = []
 

@@ -22,7 +22,12 @@ SHOWN_ROWS = 100
 #: Parts of features, of which all columns have some.
 SHOWN_PARTS = 15
 #: By the question asked; None of forecasts of a number. Any other has the page of answers.
-PAGES = {"answer": page, "classes": page, "event": event_page, None: regression_page}
+PAGES: dict[str | None, Any] = {
+    "answer": page,
+    "classes": page,
+    "event": event_page,
+    None: regression_page,
+}
 
 
 def render(summary: dict[str, Any]) -> str:

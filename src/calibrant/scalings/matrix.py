@@ -35,6 +35,15 @@ class _Matrix(Calibrator):
     shift_: np.ndarray
     status_: str
 
+    def _learn(self, name, record, tempered, ridge, advice, search=None, tolerance=1e-8):
+        """Learn matrix and shift near none, of ``tempered``: (z (n, K), temperature, mixing)."""
+        z, self.temperature_, self.mixing_ = tempered
+        identity = np.eye(record.n_classes, record.n_classes + 1)
+        objective = matrix_objective(z, record.labels, record.weights, ridge, identity)
+        theta, self.status_, self.gradient_ = solve(objective, identity, search, tolerance)
+        self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
+        warn_unless_converged(name, self.status_, self.gradient_, advice)
+
     def _expression(self, record):
         return (
             record.tempered(self.temperature_, self.mixing_)
@@ -125,23 +134,10 @@ class MatrixScaling(_Matrix):
         off_diagonal = float(n_classes**2) if self.off_diagonal is None else self.off_diagonal
         require_not_negative("ridge", self.ridge)
         require_not_negative("off_diagonal", off_diagonal)
-        self.temperature_, self.mixing_ = tempering(record, self.smooth)
-        identity = np.eye(n_classes, n_classes + 1)
-        ridge = np.full(identity.shape, off_diagonal)
-        ridge[identity > 0] = self.ridge
-        ridge[:, -1] = self.ridge
-        objective = matrix_objective(
-            scores_at(record, self.temperature_, self.mixing_),
-            record.labels,
-            record.weights,
-            ridge / n,
-            identity,
-        )
-        theta, self.status_, self.gradient_ = solve(objective, identity)
-        self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
-        warn_unless_converged(
-            "matrix scaling", self.status_, self.gradient_, "raise ridge or off_diagonal"
-        )
+        at = tempering(record, self.smooth)
+        ridge = _penalty(n_classes, self.ridge, off_diagonal, self.ridge) / n
+        found = scores_at(record, *at), *at
+        self._learn("matrix scaling", record, found, ridge, "raise ridge or off_diagonal")
 
     def _predict_proba(self, record):
         return softmax(
@@ -232,27 +228,17 @@ class StructuredMatrixScaling(_Matrix):
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        z, self.temperature_, self.mixing_ = tempered_scores(record)
-        identity = np.eye(n_classes, n_classes + 1)
-        objective = matrix_objective(
-            z, record.labels, record.weights, self._penalty(n, n_classes), identity
-        )
-        theta, self.status_, self.gradient_ = solve(
-            objective, identity, record.work.matrix, tolerance_for(z)
-        )
-        self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
-        warn_unless_converged(
+        found = tempered_scores(record)
+        penalty = _penalty(n_classes, n_classes, n_classes * (n_classes - 1.0), n_classes)
+        self._learn(
             "structured matrix scaling",
-            self.status_,
-            self.gradient_,
+            record,
+            found,
+            self.ridge / n * penalty,
             "raise ridge or look at the data",
+            record.work.matrix,
+            tolerance_for(found[0]),
         )
-
-    def _penalty(self, n, n_classes):
-        ridge = np.full((n_classes, n_classes + 1), n_classes * (n_classes - 1.0))
-        ridge[np.arange(n_classes), np.arange(n_classes)] = n_classes
-        ridge[:, -1] = n_classes
-        return self.ridge / n * ridge
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
@@ -346,29 +332,17 @@ class DirichletCalibration(_Matrix):
     def _fit(self, record):
         require_matrix_size("DirichletCalibration", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
-        self.temperature_, self.mixing_ = tempering(record, self.smooth)
-        identity = np.eye(n_classes, n_classes + 1)
-        objective = matrix_objective(
-            self._scores(record),
-            record.labels,
-            record.weights,
-            self._penalty(n, n_classes),
-            identity,
-        )
-        theta, self.status_, self.gradient_ = solve(objective, identity)
-        self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
+        at = tempering(record, self.smooth)
+        found, ridge = (self._scores(record, *at), *at), self._ridge(n, n_classes)
+        advice = "raise diagonal, off_diagonal or intercept"
+        self._learn("Dirichlet calibration", record, found, ridge, advice)
         if not self.smooth:
             # Said of log P, which sums to 1: divided by a temperature it would not, and a user's
             # formula would differ.
-            self.matrix_, self.temperature_ = self.matrix_ / self.temperature_, 1.0
-        warn_unless_converged(
-            "Dirichlet calibration",
-            self.status_,
-            self.gradient_,
-            "raise diagonal, off_diagonal or intercept",
-        )
+            self.matrix_: np.ndarray = self.matrix_ / self.temperature_
+            self.temperature_: float = 1.0
 
-    def _penalty(self, n, n_classes):
+    def _ridge(self, n, n_classes):
         off_diagonal = (
             n_classes * (n_classes - 1.0) / n if self.off_diagonal is None else self.off_diagonal
         )
@@ -379,20 +353,16 @@ class DirichletCalibration(_Matrix):
             ("diagonal", self.diagonal),
         ):
             require_not_negative(name, value)
-        ridge = np.full((n_classes, n_classes + 1), float(off_diagonal))
-        ridge[np.arange(n_classes), np.arange(n_classes)] = self.diagonal / n
-        ridge[:, -1] = intercept
-        return ridge
+        return _penalty(n_classes, self.diagonal / n, off_diagonal, intercept)
 
-    def _scores(self, record):
-        if not self.mixing_:
-            return record.log_probabilities * (1.0 / self.temperature_)
-        return log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
+    def _scores(self, record, temperature, mixing):
+        if not mixing:
+            return record.log_probabilities * (1.0 / temperature)
+        return log_softmax_mixed(record.logits, mixing, 1.0 / temperature)
 
     def _predict_proba(self, record):
-        return softmax(
-            matrix_logits(np.column_stack([self.matrix_, self.shift_]), self._scores(record))
-        )
+        z = self._scores(record, self.temperature_, self.mixing_)
+        return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
     def _expression(self, record):
         if self.mixing_:
@@ -406,3 +376,11 @@ class DirichletCalibration(_Matrix):
             .matrix(self.matrix_, self.shift_)
             .softmax()
         )
+
+
+def _penalty(n_classes, diagonal, off_diagonal, shift):
+    """(K, K + 1) what holds each entry of the matrix, and in the last column the shift."""
+    out = np.full((n_classes, n_classes + 1), float(off_diagonal))
+    out[np.diag_indices(n_classes)] = diagonal
+    out[:, -1] = shift
+    return out

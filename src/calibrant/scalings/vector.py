@@ -35,6 +35,16 @@ class _Vector(Calibrator):
     shift_: np.ndarray
     status_: str
 
+    def _learn(self, name, record, tempered, ridge, search=None, tolerance=1e-8):
+        """Learn scale and shift near none, of ``tempered``: (z (n, K), temperature, mixing)."""
+        z, self.temperature_, self.mixing_ = tempered
+        identity = np.array([[1.0], [0.0]])
+        objective = vector_objective(z, record.labels, record.weights, ridge, identity)
+        start = np.repeat(identity, record.n_classes, axis=1)
+        theta, self.status_, self.gradient_ = solve(objective, start, search, tolerance)
+        self.scale_, self.shift_ = theta
+        warn_unless_converged(name, self.status_, self.gradient_, "raise ridge or look at the data")
+
     def _expression(self, record):
         return (
             record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_
@@ -114,23 +124,9 @@ class VectorScaling(_Vector):
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
-        n = float(record.weights.sum())
-        self.temperature_, self.mixing_ = tempering(record, self.smooth)
-        identity = np.array([[1.0], [0.0]])
-        objective = vector_objective(
-            scores_at(record, self.temperature_, self.mixing_),
-            record.labels,
-            record.weights,
-            self.ridge / n,
-            identity,
-        )
-        theta, self.status_, self.gradient_ = solve(
-            objective, np.repeat(identity, record.n_classes, axis=1)
-        )
-        self.scale_, self.shift_ = theta
-        warn_unless_converged(
-            "vector scaling", self.status_, self.gradient_, "raise ridge or look at the data"
-        )
+        at = tempering(record, self.smooth)
+        ridge = self.ridge / float(record.weights.sum())
+        self._learn("vector scaling", record, (scores_at(record, *at), *at), ridge)
 
     def _predict_proba(self, record):
         return softmax(
@@ -219,23 +215,10 @@ class StructuredVectorScaling(_Vector):
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
-        n, n_classes = float(record.weights.sum()), record.n_classes
-        z, self.temperature_, self.mixing_ = tempered_scores(record)
-        identity = np.array([[1.0], [0.0]])
-        objective = vector_objective(
-            z, record.labels, record.weights, self.ridge * n_classes / n, identity
-        )
-        start = np.repeat(identity, n_classes, axis=1)
-        theta, self.status_, self.gradient_ = solve(
-            objective, start, record.work.vector, tolerance_for(z)
-        )
-        self.scale_, self.shift_ = theta
-        warn_unless_converged(
-            "structured vector scaling",
-            self.status_,
-            self.gradient_,
-            "raise ridge or look at the data",
-        )
+        found = tempered_scores(record)
+        ridge = self.ridge * record.n_classes / float(record.weights.sum())
+        near, tolerance = record.work.vector, tolerance_for(found[0])
+        self._learn("structured vector scaling", record, found, ridge, near, tolerance)
 
     def _predict_proba(self, record):
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)

@@ -73,7 +73,7 @@ class Check:
 
 
 def bind(
-    functions: Iterable[Callable], subject: Any, exceptions: Mapping[str, str]
+    functions: Iterable[Callable[..., Any]], subject: Any, exceptions: Mapping[str, str]
 ) -> Iterator[Check]:
     """The functions as checks of ``subject``, with its declared exceptions."""
     functions = list(functions)

@@ -354,7 +354,7 @@ EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
 }
 
 
-def extreme_checks(kind: str, *families: str) -> list[Callable]:
+def extreme_checks(kind: str, *families: str) -> list[Callable[..., Any]]:
     """A check of each family of extreme values, for one kind of part."""
 
     def check_of(family):

@@ -1,5 +1,6 @@
 """What calibrators of forecasts have to keep, their promises among it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -218,7 +219,7 @@ def check_bad_std(calibrator: Any) -> None:
             raise AssertionError(f"a std of {std} must raise InputError")
 
 
-FORECAST_CHECKS = (
+FORECAST_CHECKS: tuple[Callable[..., Any], ...] = (
     check_sampling,
     check_shorthand,
     check_outputs_are_independent,

@@ -11,7 +11,7 @@ from calibrant.testing.extremes import extreme_checks
 __all__ = ["forecast_metric_checks"]
 
 
-def forecast_metric_checks(metric: Any) -> list[Callable]:
+def forecast_metric_checks(metric: Any) -> list[Callable[..., Any]]:
     """Those that apply to the metric by its facts."""
     return [
         check_outputs_are_independent,

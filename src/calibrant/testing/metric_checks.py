@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def class_metric_checks(metric: Any) -> list[Callable]:
+def class_metric_checks(metric: Any) -> list[Callable[..., Any]]:
     """Those that apply to the metric by its facts."""
     return [
         check_one_column_is_two,
@@ -192,7 +192,7 @@ def state_checks(metric: Metric) -> Iterator[Check]:
     )
 
 
-def state_laws(metric: Metric) -> list[Callable]:
+def state_laws(metric: Metric) -> list[Callable[..., Any]]:
     """The laws as functions of a metric."""
     if not metric.mergeable:
         return [check_state_is_refused]
