@@ -12,12 +12,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from sklearn.base import BaseEstimator
 
 from calibrant.comparison.choice import CODE
 from calibrant.comparison.given import RESOLVE
-from calibrant.contracts import MeanMetric, Tags
+from calibrant.contracts import MeanMetric, Tags, register
+from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
 from calibrant.reporting.tables import TABLES
@@ -202,7 +203,8 @@ class QuestionLoss(
 question_log_loss = QuestionLoss()
 
 
-class QuestionTemperature(BaseEstimator):
+@register
+class QuestionTemperature(DomainCalibrator):
     """One temperature for all questions, however many options they have: p ** (1 / T), scaled to
     sum to 1.
     """
@@ -224,13 +226,14 @@ class QuestionTemperature(BaseEstimator):
                 @ -np.log(record.recalibrated(_tempered(record, np.exp(log_t))).of_right)
             )
 
-        self.temperature_ = float(
+        self.temperature_: float = float(
             np.exp(minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded").x)
         )
         self.status_ = "converged"
         return self
 
     def predict_record(self, record: Questions) -> np.ndarray:
+        require_fitted(self, "temperature_")
         return _tempered(record, self.temperature_)
 
 

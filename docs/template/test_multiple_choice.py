@@ -1,4 +1,6 @@
-"""What a kind of prediction gets once it is registered, and that nothing else asks for it."""
+"""What a kind of prediction gets once it is registered."""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,6 +16,13 @@ from calibrant import metrics
 from calibrant.contracts.domain import domain_of, domain_of_input
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
+from calibrant.testing import calibrator_checks, check_calibrator, check_metric
+from calibrant.testing.calibrator_checks import CALIBRATOR_CHECKS
+from calibrant.testing.check import Case
+from calibrant.testing.containers import CONTAINER_CASES
+from calibrant.testing.data import MADE, Made
+from calibrant.testing.metric_checks import METRIC_CHECKS
+from calibrant.testing.runs import HANDLINGS, Handling
 
 
 def data(n=400, seed=0, sharper=2.0):
@@ -98,3 +107,107 @@ def test_what_a_kind_does_not_have_is_said():
         cb.report(y, P, target="event")
     with pytest.raises(TypeError, match="report has no option 'inputs'"):
         cb.report(y, P, inputs="logit")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A made problem for the contract suite."""
+
+    name: str
+    P: list
+    y: np.ndarray
+    weight: np.ndarray
+    P_test: list
+
+    @property
+    def said(self):
+        return (self.P,)
+
+    def __len__(self):
+        return len(self.y)
+
+    def take(self, rows):
+        rows = np.arange(len(self))[rows]
+        P = [self.P[i] for i in rows]
+        return replace(self, P=P, y=self.y[rows], weight=self.weight[rows])
+
+    def only(self, rows):
+        return replace(self, P_test=[self.P_test[i] for i in np.arange(len(self.P_test))[rows]])
+
+
+def problems():
+    y, P = data(120)
+    weight = np.random.default_rng(1).integers(0, 4, 120).astype(np.float64)
+    return [Problem("ragged questions", P, np.array(y), weight, data(40, seed=2)[1])]
+
+
+def padded(answers, _=None):
+    """(n, 5) probabilities, as the laws compare rows."""
+    return np.array([[*one.values(), *[0.0] * (5 - len(one))] for one in answers])
+
+
+def sums_to_one(fresh, out, problem):
+    assert out.shape == (len(problem.P_test), 5)
+    assert np.allclose(out.sum(axis=1), 1.0)
+
+
+def as_tuples(answer):
+    """Answers in a tuple are those in a list."""
+    problem = problems()[0]
+
+    def right(found):
+        assert found == answer(problem.P)
+
+    yield Case("answers", "a tuple", "P", lambda: answer(tuple(problem.P)), right)
+
+
+@pytest.fixture
+def suite(monkeypatch):
+    """What the contract suite is told of the kind."""
+    MADE.register(QUESTIONS, lambda: Made("question metric", lambda metric: problems()))
+    METRIC_CHECKS.register(QUESTIONS, lambda: lambda metric: [check_certain_is_best])
+    CALIBRATOR_CHECKS.register(QUESTIONS, lambda: lambda calibrator: [])
+    handling = Handling(
+        "question calibrator",
+        ("predict",),
+        lambda part: problems(),
+        lambda part, problem: {"P": problem.P, "y": problem.y, "P_test": problem.P_test},
+        sums_to_one,
+        {},
+        numbers=padded,
+    )
+    monkeypatch.setitem(HANDLINGS, QuestionTemperature, handling)
+    cases = {
+        "question metric": lambda metric: as_tuples(lambda P: metric(problems()[0].y, P)),
+        "question calibrator": lambda part: as_tuples(
+            lambda P: part.__class__().fit(P, problems()[0].y).predict(P)
+        ),
+    }
+    for kind, make in cases.items():
+        monkeypatch.setitem(CONTAINER_CASES, kind, make)
+
+
+def check_certain_is_best(metric):
+    """Certain and right is the best there is."""
+    assert metric(["a"], [{"a": 1.0, "b": 0.0}]) == metric.range[0]
+
+
+def test_metric_and_calibrator_pass_the_contract_suite(suite):
+    check_metric(question_log_loss)
+    check_calibrator(QuestionTemperature())
+
+
+def test_the_contract_suite_finds_what_is_broken(suite):
+    class Doubled(type(question_log_loss), name="doubled", key="doubled", range=(5.0, 6.0)):
+        pass
+
+    with pytest.raises(AssertionError, match="breaks the contract 'value_is_valid'"):
+        check_metric(Doubled())
+
+    class Forgetful(QuestionTemperature):
+        def fit_record(self, record):
+            return super().fit_record(replace(record, weight=None))
+
+    checks = {check.name: check for check in calibrator_checks(Forgetful())}
+    with pytest.raises(AssertionError, match="weights against repetition on ragged questions"):
+        checks["weights_are_repetition"]()

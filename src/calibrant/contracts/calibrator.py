@@ -1,23 +1,22 @@
 """The template of a calibrator on arrays: the door, then the method's own few lines."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
-from calibrant._support.estimators import BaseEstimator, Explained, NotFittedError
+from calibrant._support.estimators import NotFittedError
 from calibrant._support.group_levels import GroupLevels
-from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.arrays import column_names
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.domain import Domain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.contracts.symbolic import SymbolicRecord, symbolic
-from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.labels import soft_refused
 from calibrant.predictions import Inputs, Predictions, read
@@ -31,7 +30,7 @@ def require_fitted(estimator: object, attribute: str) -> None:
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
 
 
-class Calibrator(Explained, Saved, BaseEstimator, ABC):
+class Calibrator(DomainCalibrator):
     """Base of all calibrators of class probabilities.
 
     A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and
@@ -46,9 +45,6 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     """
 
     domain: ClassVar[Domain] = CLASSIFICATION
-    tags: ClassVar[Tags] = Tags()
-    #: Names of the columns of groups, where those of the fit had names.
-    group_names_: list[str] | None = None
     #: Probabilities below it count as it where a logarithm is taken, so that the order holds at
     #: exact zeros.
     least_: float = ZERO_FLOOR
@@ -56,11 +52,6 @@ class Calibrator(Explained, Saved, BaseEstimator, ABC):
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
-
-    @classmethod
-    def _examples(cls) -> list["Calibrator"]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls()]
 
     @abstractmethod
     def _fit(self, record: Predictions) -> None: ...

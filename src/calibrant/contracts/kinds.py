@@ -5,6 +5,7 @@ AttributeError below it.
 from typing import TypeVar
 
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
@@ -77,11 +78,9 @@ def require_regression_calibrator(
     return _require(RegressionCalibrator, part, argument)
 
 
-def require_any_calibrator(
-    part: object, argument: str = "calibrator"
-) -> Calibrator | RegressionCalibrator:
-    """The calibrator itself, of classes or of forecasts, if it is one."""
-    return part if isinstance(part, RegressionCalibrator) else _require(Calibrator, part, argument)
+def require_any_calibrator(part: object, argument: str = "calibrator") -> DomainCalibrator:
+    """The calibrator itself, of any kind of prediction, if it is one."""
+    return part if isinstance(part, DomainCalibrator) else _require(Calibrator, part, argument)
 
 
 def require_map(part: object, argument: str = "map") -> Map:

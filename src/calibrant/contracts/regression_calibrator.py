@@ -1,19 +1,18 @@
 """The template of a regression calibrator: the door, then one fit for each output."""
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import BaseEstimator, Explained
-from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import column_names
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.reading import REGRESSION
@@ -33,7 +32,7 @@ from calibrant.forecasts.read import ForecastRecord, read_forecast
 __all__ = ["RegressionCalibrator", "try_forecasts"]
 
 
-class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
+class RegressionCalibrator(DomainCalibrator):
     """Base of all calibrators of predictive distributions.
 
     A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict
@@ -55,13 +54,6 @@ class RegressionCalibrator(Explained, Saved, BaseEstimator, ABC):
     output_names_: list[str] | None = None
     #: Calibration rows, by weight; older files do not say.
     n_rows_: float | None = None
-    #: Names of the columns of groups, where those of the fit had names.
-    group_names_: list[str] | None = None
-
-    @classmethod
-    def _examples(cls) -> list["RegressionCalibrator"]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls()]
 
     @abstractmethod
     def _fit_output(self, record: ForecastRecord) -> dict[str, Any]: ...

@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import Facet
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.kinds import require_any_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near
 from calibrant.testing.extremes import extreme_checks
 from calibrant.testing.forecast_checks import FORECAST_CHECKS
@@ -172,7 +172,7 @@ MIDDLE = np.concatenate([np.geomspace(1e-8, 0.4, 40), 1.0 - np.geomspace(0.4, 1e
 NEAR_ZERO = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-9])
 
 
-def check_calibrator(calibrator: Calibrator | RegressionCalibrator) -> None:
+def check_calibrator(calibrator: DomainCalibrator) -> None:
     """Run every check of the contract that applies to ``calibrator``; AssertionError names the one
     that fails.
 
@@ -185,7 +185,7 @@ def check_calibrator(calibrator: Calibrator | RegressionCalibrator) -> None:
     run_all(calibrator_checks(calibrator))
 
 
-def calibrator_checks(calibrator: Calibrator | RegressionCalibrator) -> Iterator[Check]:
+def calibrator_checks(calibrator: DomainCalibrator) -> Iterator[Check]:
     """The checks that apply to ``calibrator`` by its kind and tags, each a callable with a name."""
     own = CALIBRATOR_CHECKS[require_any_calibrator(calibrator).domain](calibrator)
     return bind([*LAWS, *WEIGHT_LAWS, *own], calibrator, calibrator.tags.exceptions)

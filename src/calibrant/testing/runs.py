@@ -29,6 +29,8 @@ from calibrant.testing.data import (
 )
 
 __all__ = [
+    "HANDLINGS",
+    "Handling",
     "all_calibrators",
     "all_maps",
     "all_metrics",
@@ -71,6 +73,7 @@ class Handling:
         holds together
     narrow : float dtype -> how near its answer must be to that of the same numbers in float64
     relative : whether answers are compared relative to their size
+    numbers : function of an answer and the outcomes to answer on: (n, ...) its numbers
     """
 
     kind: str
@@ -80,6 +83,7 @@ class Handling:
     valid: Callable[[Any, np.ndarray, Any], None]
     narrow: dict[type, float]
     relative: bool = False
+    numbers: Callable[[Any, Any], np.ndarray] = lambda out, y: out
 
 
 def _of_classes(part, data):
@@ -182,6 +186,7 @@ def numbers_of(forecast: Any, y: ArrayLike) -> np.ndarray:
     return np.stack([forecast.mean, forecast.std, *ends, forecast.cdf(y)], axis=-1)
 
 
+#: By the template of a part; a kind of prediction adds that of its calibrators.
 HANDLINGS: dict[type, Handling] = {
     Calibrator: Handling(
         "calibrator",
@@ -215,6 +220,7 @@ HANDLINGS: dict[type, Handling] = {
         _valid_forecast,
         {np.float32: 0.0},
         relative=True,
+        numbers=numbers_of,
     ),
 }
 
@@ -275,7 +281,7 @@ def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
     }
     at = asked.pop("y", None)
     out = getattr(fresh, method or handling(fresh).methods[0])(**asked)
-    return out if at is None else numbers_of(out, at)
+    return handling(fresh).numbers(out, at)
 
 
 def fitted(part: Any, data: Any, sample_weight: ArrayLike | None = None) -> Any:
