@@ -25,7 +25,6 @@ OPTIONAL = (
     "pyspark",
     "dask",
     "ray",
-    "faiss",
     "onnx",
     "onnxruntime",
     "skops",

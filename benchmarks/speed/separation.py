@@ -1,16 +1,16 @@
 """Separation on MNIST (42,000 training points, 784 pixels): against the authors' way and against
 brute force, in one run.
 
-    python -m benchmarks.speed.separation [--queries 300] [--indexes] [--metrics]
+    python -m benchmarks.speed.separation [--queries 300] [--metrics]
 
 CPU seconds of one thread; run with OMP_NUM_THREADS=1. What a claim compares is run in turn and the
 least of three times counts, since other work on the machine slows some kinds of work more than
-others. The authors' way is scikit-learn's nearest neighbours, two for each class, in float64, asked
-one point at a time; brute force in batches is one float32 BLAS product with the centred points and
-two minima a row. Exits with 1 where fast separation is not exact, a single query is not 20 times
-the authors' throughput, a batch is slower than BLAS brute force, the search of definition 4 costs
-more than twice the distance row it starts from or is off brute force by 1e-5, or a maximal zone
-takes more than 0.2 s.
+others. ``benchmarks.speed.neighbors`` compares with other searches. The authors' way is
+scikit-learn's nearest neighbours, two for each class, in float64, asked one point at a time; brute
+force in batches is one float32 BLAS product with the centred points and two minima a row. Exits
+with 1 where fast separation is not exact, a single query is not 20 times the authors' throughput,
+a batch is slower than BLAS brute force, the search of definition 4 costs more than twice the
+distance row it starts from or is off brute force by 1e-5, or a maximal zone takes more than 0.2 s.
 """
 
 import argparse
@@ -214,33 +214,6 @@ def pairwise(X, y, queries, group):
     ]
 
 
-def indexes(X, y, queries, group):
-    """faiss beside the embedded index."""
-    from calibrant.neighbors.faiss_index import FaissIndex
-
-    exact = ExactIndex().fit(X, y, CLASSES).nearest(queries, group)
-    for name, index in (
-        ("faiss exact", FaissIndex()),
-        ("faiss inverted file", FaissIndex(approximate=True)),
-    ):
-        build, index = cpu(
-            lambda i=index: (i.fit(X, y, CLASSES), i.nearest(queries[:1], group[:1]), i)[2], 1
-        )
-        batch, near = cpu(lambda i=index: i.nearest(queries, group), len(queries))
-        single, _ = cpu(
-            lambda i=index: [
-                i.nearest(queries[j : j + 1], group[j : j + 1]) for j in range(SINGLES)
-            ],
-            SINGLES,
-        )
-        off = np.abs(near.other - near.same - exact.other + exact.same) / 2 / 255
-        errors = f"error mean {off.mean():.0e}, max {off.max():.0e}"
-        print(
-            f"{name}, ms/q: batch {batch:.2f}, single {single:.2f}; build {build / 1000:.1f} s;"
-            f" {errors}"
-        )
-
-
 def metrics(X, y, queries, group):
     """L1 and L-infinity."""
     for metric in ("l1", "linf"):
@@ -255,7 +228,6 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--indexes", action="store_true", help="faiss too")
     parser.add_argument("--metrics", action="store_true", help="L1 and L-infinity too")
     options = parser.parse_args()
     set_threads(1)
@@ -264,9 +236,8 @@ def main():
     train, test = order[:TRAIN], order[TRAIN : TRAIN + max(options.queries, PAIRS)]
     arguments = X[train], y[train], X[test], y[test]
     claims = fast(*arguments) + pairwise(*arguments)
-    for wanted, more in ((options.indexes, indexes), (options.metrics, metrics)):
-        if wanted:
-            more(*arguments)
+    if options.metrics:
+        metrics(*arguments)
     for holds, claim in claims:
         print(("yes  " if holds else "NO   ") + claim)
     return not all(holds for holds, _ in claims)

@@ -50,7 +50,7 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
 
     See Also
     --------
-    neighbors.ExactIndex, neighbors.BruteIndex, neighbors.FaissIndex : those that are ready.
+    neighbors.ExactIndex, neighbors.BruteIndex : those that are ready.
     """
 
     metric: str
@@ -100,7 +100,6 @@ class BruteIndex(NeighborIndex):
     See Also
     --------
     neighbors.ExactIndex : the same points, usually quicker.
-    neighbors.FaissIndex : for very many points.
 
     Notes
     -----

@@ -52,7 +52,6 @@ class ExactIndex(NeighborIndex):
     See Also
     --------
     neighbors.BruteIndex : by one matrix product.
-    neighbors.FaissIndex : for very many points.
 
     Notes
     -----
