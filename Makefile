@@ -60,10 +60,11 @@ test-export: ## exports to torch and skl2onnx, in an environment of their own
 	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0 mlflow skops huggingface_hub
 	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export tests/adapters
 
-lint: $(VENV)/.dev ## ruff, the direction of imports, pyright, the share of public names with types
+lint: $(VENV)/.dev ## ruff, the direction of imports, the habits, pyright, the share of public names with types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/check_imports.py
+	$(BIN)/python -m tools.lint
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python tools/typed_surface.py
 

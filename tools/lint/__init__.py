@@ -1,0 +1,1 @@
+"""Check what no other linter knows: the habits, the public names, the pages and their words."""

@@ -1,0 +1,88 @@
+"""Plain words: phrases of our own that a reader would stop at, in docstrings, messages, guides."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tools.lint.sources import ROOT, trees
+
+__all__ = ["CHECKS", "count"]
+
+#: Refused, as a pattern, and what to write instead.
+REFUSED = {
+    r"tenths? of (the )?risks?": "risk bands",
+    r"(it|they) takes? for what": "most frequent confusions",
+    r"taken for such": "must not be used as",
+    r"turn(s|ed)? the rows (a)?round": "reorder the rows",
+    r"are no numbers of rows": "must not be used as row positions",
+}
+#: Next: refused once no text has them. The number of texts that do is beside each (2026-11-23);
+#: ``python -m tools.lint count`` counts again.
+NEXT = {
+    r"hang(s|ing)? together": "are clustered (dependent)",  # 67
+    r"rows of one cluster": "clustered rows",  # 3
+    r"honest (risks?|probabilit\w+) would": "under perfect calibration",  # 2
+    r"chance explains": "expected by chance",  # 12
+    r"told from chance": "no evidence of miscalibration (n = ...)",  # 3
+    r"the risk said|risks? said": "predicted risk",  # 7
+    r"doublings? of": "say what it is",  # 7
+    r"as the model says it": "uncalibrated",  # 8
+    r"by itself": "uncalibrated, or say which",  # 31
+    r"left uncalibrated": "kept as is: ...",  # 3
+    r"rejected by [\d.{]": "improvement over no calibration: ... standard errors",  # 1
+    r"(is|are) told\b": "takes, reads",  # 14
+    r"(is|are) asked\b": "takes, returns",  # 34
+    r"surely off": "significantly miscalibrated",  # 1
+    r"cannot do without": "required when",  # 4
+    r"\bdoors?\b": "say what it is",  # 20
+    r"\brooms?\b": "say what it is",  # 5
+    r"\bsites?\b": "say what it is",  # 36
+}
+#: How no docstring is to start; 342 do (2026-11-23). Refused with ``first_words`` in CHECKS.
+FIRST_WORDS = ("Of", "Whose", "By", "What", "How")
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """(place, text) of docstrings, messages and guides, on one line."""
+    for name, (_, tree) in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"src/calibrant/{name}:{node.lineno}", " ".join(node.value.split())
+    pages = [*(ROOT / "docs").rglob("*.rst"), ROOT / "README.md", ROOT / "CHANGELOG.md"]
+    for page in pages:
+        if "_build" not in page.parts and "generated" not in page.parts:
+            place = page.relative_to(ROOT).as_posix()
+            for number, part in enumerate(page.read_text(encoding="utf-8").split("\n\n"), 1):
+                yield f"{place}, paragraph {number}", " ".join(part.split())
+
+
+def plain_words() -> Iterator[str]:
+    """No text has a refused phrase."""
+    refused = {re.compile(pattern, re.IGNORECASE): say for pattern, say in REFUSED.items()}
+    for place, text in _texts():
+        for pattern, say in refused.items():
+            if found := pattern.search(text):
+                yield f"{place}: {found.group()!r}; write {say!r}"
+
+
+def first_words() -> Iterator[str]:
+    """Docstrings start with an imperative or the thing."""
+    for name, (_, tree) in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                word = (ast.get_docstring(node) or "").split(maxsplit=1)[:1]
+                if word and word[0] in FIRST_WORDS:
+                    line = getattr(node, "lineno", 1)
+                    yield f"src/calibrant/{name}:{line}: starts with {word[0]!r}"
+
+
+def count() -> None:
+    """Print how many texts have each phrase that is not refused yet, and a first word."""
+    texts = list(_texts())
+    for pattern in NEXT:
+        print(sum(bool(re.search(pattern, t, re.IGNORECASE)) for _, t in texts), pattern)
+    print(len(list(first_words())), "first words", FIRST_WORDS)
+
+
+#: Next: first_words.
+CHECKS = (plain_words,)
