@@ -5,12 +5,13 @@ pass.
 """
 
 import html
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
+    "Exampled",
     "Explained",
     "MetaEstimatorMixin",
     "NotFittedError",
@@ -114,6 +115,26 @@ class Explained:
         if "text/html" in bundle:
             bundle["text/html"] += _paragraph(self)
         return bundle
+
+
+class Exampled:
+    """Mixin: what the contract suite tries of a class, said beside its bases, as in
+    ``class Mine(Map, examples=[{"monotone": True}])``.
+    """
+
+    #: Options, beside the defaults, of each way of working that differs in code.
+    examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
+
+    def __init_subclass__(
+        cls, *, examples: Sequence[Mapping[str, Any]] | None = None, **more: Any
+    ) -> None:
+        super().__init_subclass__(**more)
+        cls.examples = cls.examples if examples is None else examples
+
+    @classmethod
+    def _examples(cls) -> list[Any]:
+        """Instances for the contract suite: one for each way of working that differs in code."""
+        return [cls(), *(cls(**options) for options in cls.examples)]
 
 
 def _paragraph(fitted: Any) -> str:

@@ -21,7 +21,14 @@ from calibrant.signals.from_probabilities import TopProbability
 __all__ = ["ConfidenceCalibrator"]
 
 
-class ConfidenceCalibrator(Calibrator):
+class ConfidenceCalibrator(
+    Calibrator,
+    examples=[
+        {"map": HistogramBinning(), "per_class": False},
+        {"per_class": True},
+        {"map": KernelDensity(), "per_class": True},
+    ],
+):
     """Calibrated confidence of the predicted label: any signal, then any map, for all classes
     together or per predicted class.
 
@@ -102,15 +109,6 @@ class ConfidenceCalibrator(Calibrator):
             needs_reference=needs.needs_reference,
             label=f"confidence by {self._template().tags.label or type(self._template()).__name__}",
         )
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(map=HistogramBinning(), per_class=False),
-            cls(per_class=True),
-            cls(map=KernelDensity(), per_class=True),
-        ]
 
     def _template(self):
         return Isotonic() if self.map is None else require_map(self.map)

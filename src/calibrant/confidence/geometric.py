@@ -29,7 +29,7 @@ MODES = ("combined", "paper")
 SAMPLE = 100
 
 
-class GeometricCalibrator(Calibrator):
+class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "paper"}]):
     r"""Confidence of the predicted label from geometric separation, with the model's own score or
     without.
 
@@ -143,10 +143,6 @@ class GeometricCalibrator(Calibrator):
 
     def _unfitted_map(self):
         return Isotonic() if self.map is None else require_map(self.map)
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(per_class=True), cls("paper")]
 
     @property
     def nbytes_(self) -> int:

@@ -26,7 +26,14 @@ EDGE_TOLERANCE = 1e-12
 NEGLIGIBLE = 1e-12
 
 
-class HokiCalibrator(Calibrator):
+class HokiCalibrator(
+    Calibrator,
+    examples=[
+        {"start": "confidence"},
+        {"signal": LabelStability(noise="uniform"), "n_bins": 10},
+        {"stop": "unchanged"},
+    ],
+):
     r"""Hoki: in each bin of the confidence, mix the accuracies of kept and changed labels by the
     row's label stability; repeat.
 
@@ -140,15 +147,6 @@ class HokiCalibrator(Calibrator):
             needs_reference=needs.needs_reference,
             label="Hoki",
         )
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(start="confidence"),
-            cls(signal=LabelStability(noise="uniform"), n_bins=10),
-            cls(stop="unchanged"),
-        ]
 
     def _unfitted_signal(self):
         return LabelStability() if self.signal is None else require_signal(self.signal)

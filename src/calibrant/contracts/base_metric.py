@@ -3,7 +3,7 @@ rows that are independent.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
 from inspect import get_annotations
@@ -18,6 +18,7 @@ from calibrant._kernels.bootstrap import (
     leave_out_values,
     percentile_limits,
 )
+from calibrant._support.estimators import Exampled
 from calibrant.arrays import require_pairs
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval
@@ -32,7 +33,7 @@ Direction = Literal["minimize", "maximize", "none"]
 
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True, repr=False)
-class BaseMetric:
+class BaseMetric(Exampled):
     """The part of a :class:`Metric` that works on records; what reads them, and intervals of
     clusters, stand on it.
     """
@@ -60,9 +61,6 @@ class BaseMetric:
     needs_std: ClassVar[bool] = (
         True  # of forecasts: whether the spread matters; else means are enough
     )
-    #: Options, beside the defaults, of each way of working that differs in code, which the
-    #: contract suite tries.
-    examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -76,11 +74,6 @@ class BaseMetric:
         for name, value in facts.items():
             setattr(cls, name, value)
         dataclass(frozen=True, repr=False)(cls)
-
-    @classmethod
-    def _examples(cls) -> Sequence[Any]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls(), *(cls(**options) for options in cls.examples)]
 
     @property
     def mergeable(self) -> bool:

@@ -5,7 +5,7 @@ rows should have said.
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
-from calibrant._support.estimators import BaseEstimator, Explained
+from calibrant._support.estimators import BaseEstimator, Exampled, Explained
 from calibrant._support.saving import Saved
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.tags import Tags
@@ -13,7 +13,7 @@ from calibrant.contracts.tags import Tags
 __all__ = ["DomainCalibrator"]
 
 
-class DomainCalibrator(Explained, Saved, BaseEstimator, ABC):
+class DomainCalibrator(Exampled, Explained, Saved, BaseEstimator, ABC):
     """Base of the calibrators of a domain.
 
     Its doors, ``fit`` and ``predict``, read what users give into a record of the domain. A
@@ -30,11 +30,6 @@ class DomainCalibrator(Explained, Saved, BaseEstimator, ABC):
     status_: str
     #: Names of the columns of groups, where those of the fit had names.
     group_names_: list[str] | None = None
-
-    @classmethod
-    def _examples(cls) -> list[Any]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls()]
 
     @abstractmethod
     def fit_record(self, record: Any) -> Self:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
-from calibrant._support.estimators import BaseEstimator, clone
+from calibrant._support.estimators import BaseEstimator, Exampled, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
@@ -21,7 +21,7 @@ from calibrant.predictions.workspace import MapWorkspace
 __all__ = ["Map"]
 
 
-class Map(Saved, BaseEstimator, ABC):
+class Map(Exampled, Saved, BaseEstimator, ABC):
     """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on
     clean float64 arrays.
 
@@ -33,11 +33,6 @@ class Map(Saved, BaseEstimator, ABC):
 
     tags: ClassVar[MapTags] = MapTags()
     _workspace: MapWorkspace
-
-    @classmethod
-    def _examples(cls) -> list["Map"]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
-        return [cls()]
 
     @abstractmethod
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None: ...

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import BaseEstimator, clone
+from calibrant._support.estimators import BaseEstimator, Exampled, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
 from calibrant.contracts.expression import Expression
@@ -18,7 +18,7 @@ from calibrant.predictions import Inputs, Predictions, read
 __all__ = ["Signal", "fitted_signal"]
 
 
-class Signal(Saved, BaseEstimator, ABC):
+class Signal(Exampled, Saved, BaseEstimator, ABC):
     """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns
     anything.
 
@@ -33,11 +33,6 @@ class Signal(Saved, BaseEstimator, ABC):
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
-
-    @classmethod
-    def _examples(cls) -> list["Signal"]:
-        """Instances for the contract suite."""
-        return [cls()]
 
     def _fit(self, record: Predictions) -> None:
         """Most signals learn nothing."""

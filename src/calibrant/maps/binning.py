@@ -17,7 +17,7 @@ from calibrant.maps.platt import Platt
 __all__ = ["ClassRate", "HistogramBinning", "ScalingBinning"]
 
 
-class HistogramBinning(Map):
+class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prior_weight": 0.0}]):
     r"""Histogram binning: one value a bin, the share of correct predictions that fell in it.
 
     .. math:: g(s) = \frac{\sum_{i \in b(s)} w_i c_i + m \bar c}{\sum_{i \in b(s)} w_i + m}
@@ -83,10 +83,6 @@ class HistogramBinning(Map):
             soft_labels=True,
             label="histogram binning",
         )
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(strategy="mass", n_bins=10), cls(prior_weight=0.0)]
 
     def _fit(self, score, correct, weight):
         self._option("strategy", "width", "mass")

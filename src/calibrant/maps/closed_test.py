@@ -24,7 +24,8 @@ FARTHEST = 100.0
 UPDATES = ("nothing", "intercept", "intercept and slope", "flexible")
 
 
-class ClosedTest(Map):
+# At a high level the flexible curve is all but always chosen.
+class ClosedTest(Map, examples=[{"alpha": 0.999}]):
     r"""Closed test among no update, a new intercept, a new intercept and slope, and a flexible
     curve.
 
@@ -90,11 +91,6 @@ class ClosedTest(Map):
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
         """A flexible curve may turn."""
         return MapTags(domain="unit", monotone=False, smooth=True, label="closed test")
-
-    @classmethod
-    def _examples(cls):
-        # At a high level the flexible curve is all but always chosen.
-        return [cls(), cls(alpha=0.999)]
 
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         if not 0.0 < self.alpha < 1.0:

@@ -15,7 +15,14 @@ from calibrant.errors import InputError
 __all__ = ["CumulativeConfidence"]
 
 
-class CumulativeConfidence(Map):
+class CumulativeConfidence(
+    Map,
+    examples=[
+        {"cutoff": "median"},
+        {"cutoff": "optimal"},
+        {"cutoff": "optimal", "prior_weight": 0.0},
+    ],
+):
     r"""Share of correct predictions among those of this score or better; below a cutoff, one bin.
 
     .. math:: \mathrm{Cum}(S) = \frac{\sum_{s_i \ge S} w_i c_i + m\, \mathrm{Conf}_1}{\sum_{s_i \ge
@@ -69,15 +76,6 @@ class CumulativeConfidence(Map):
     def __init__(self, *, cutoff: float | str | None = None, prior_weight: float = 1.0) -> None:
         self.cutoff: float | str | None = cutoff
         self.prior_weight: float = prior_weight
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(cutoff="median"),
-            cls(cutoff="optimal"),
-            cls(cutoff="optimal", prior_weight=0.0),
-        ]
 
     def _fit(self, score, correct, weight):
         if self.cutoff not in (None, "median", "optimal"):

@@ -34,7 +34,7 @@ class _Lines(Map):
         return score.interpolate(self.score_, self.value_)
 
 
-class Isotonic(_Lines):
+class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
     r"""Isotonic regression: the non-decreasing map of least squared error.
 
     .. math:: \min_g \sum_i w_i (c_i - g(s_i))^2 \quad \text{over non-decreasing } g
@@ -83,10 +83,6 @@ class Isotonic(_Lines):
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(smooth_ends=False)]
-
     def _fit(self, score, correct, weight):
         unique, mass, mean = pool_ties(score, correct, weight)
         first, last, value, block_mass = pooled_blocks(mean, mass)
@@ -96,7 +92,7 @@ class Isotonic(_Lines):
         self.value_: np.ndarray = np.repeat(value, 2)
 
 
-class CenteredIsotonic(_Lines):
+class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
     r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the
     weighted mean of its scores.
 
@@ -145,10 +141,6 @@ class CenteredIsotonic(_Lines):
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(smooth_ends=False)]
-
     def _fit(self, score, correct, weight):
         unique, mass, mean = pool_ties(score, correct, weight)
         first, _, value, block_mass = pooled_blocks(mean, mass)
@@ -161,7 +153,7 @@ class CenteredIsotonic(_Lines):
 NEGLIGIBLE = 60.0
 
 
-class NearIsotonic(_Lines):
+class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
     r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data
     insist.
 
@@ -210,10 +202,6 @@ class NearIsotonic(_Lines):
 
     def __init__(self, *, prior_weight: float = 1.0) -> None:
         self.prior_weight: float = prior_weight
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(prior_weight=0.0)]
 
     def _fit(self, score, correct, weight):
         unique, mass, mean = pool_ties(score, correct, weight)

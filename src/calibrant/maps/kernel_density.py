@@ -27,7 +27,14 @@ GRID = 2048
 GROUPS_AT_ONCE = 200
 
 
-class KernelDensity(Map):
+class KernelDensity(
+    Map,
+    examples=[
+        {"bandwidth": "b_mon", "boundary": "reflect"},
+        {"bandwidth": "b_opt"},
+        {"bandwidth": 0.05, "prior_weight": 0.0},
+    ],
+):
     r"""Ratio of kernel densities: the share of correct predictions among those of similar score.
 
     .. math:: \mathrm{Conf}(S) = \frac{\sum_{TP} w_i\, \varphi_b(S - s_i) + c\,
@@ -113,15 +120,6 @@ class KernelDensity(Map):
         self.bandwidth: str | float = bandwidth
         self.boundary: Any = boundary
         self.prior_weight: float = prior_weight
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(bandwidth="b_mon", boundary="reflect"),
-            cls(bandwidth="b_opt"),
-            cls(bandwidth=0.05, prior_weight=0.0),
-        ]
 
     @property
     def curve_(self) -> np.ndarray:

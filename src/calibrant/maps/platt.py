@@ -12,7 +12,7 @@ from calibrant.contracts.tags import MapTags
 __all__ = ["Beta", "Platt"]
 
 
-class Platt(Map):
+class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
     r"""Platt scaling: logistic regression of correctness on the score.
 
     .. math:: g(s) = \frac{1}{1 + e^{-(a\,t(s) + b)}}, \qquad a \ge 0, \quad t(s) =
@@ -85,10 +85,6 @@ class Platt(Map):
             label="Platt scaling",
         )
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(scale="probability"), cls(smoothing=False)]
-
     def _fit(self, score, correct, weight):
         self._option("scale", "logit", "probability")
         self.limits_: tuple[float, float] | None = (
@@ -123,7 +119,7 @@ PARAMETERS = ("abm", "am", "ab")
 LOG2 = float(np.log(2.0))
 
 
-class Beta(Map):
+class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
     r"""Beta calibration: the map that is right when the scores of right and wrong rows follow beta
     distributions.
 
@@ -200,10 +196,6 @@ class Beta(Map):
             label="beta calibration",
             exceptions=fixed if self.parameters == "ab" else {},
         )
-
-    @classmethod
-    def _examples(cls):
-        return [cls(parameters=p) for p in PARAMETERS]
 
     def _fit(self, score, correct, weight):
         self._option("parameters", *PARAMETERS)

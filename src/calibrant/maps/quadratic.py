@@ -12,7 +12,7 @@ from calibrant.errors import FitWarning, warn
 __all__ = ["QuadraticScaling"]
 
 
-class QuadraticScaling(Map):
+class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
     r"""Quadratic scaling: logistic regression on the log-odds and their square.
 
     .. math:: g(s) = \sigma(b + w_1 l + w_2 l^2), \qquad l = \log\frac{s}{1 - s}
@@ -72,10 +72,6 @@ class QuadraticScaling(Map):
         self.monotone: bool = monotone
         self.ridge: float = ridge
         self.smoothing: bool = smoothing
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(ridge=0.0, smoothing=False)]
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -16,7 +16,9 @@ from calibrant.errors import InputError
 __all__ = ["VennAbers"]
 
 
-class VennAbers(Map):
+class VennAbers(
+    Map, examples=[{"objective": "brier"}, {"n_splits": 5}, {"n_splits": 3, "random_state": 0}]
+):
     r"""Venn-Abers prediction: isotonic regression with the new row added, once as wrong (p₀) and
     once as right (p₁).
 
@@ -81,10 +83,6 @@ class VennAbers(Map):
         self.random_state: int | None = random_state
 
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="Venn-Abers")
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(objective="brier"), cls(n_splits=5), cls(n_splits=3, random_state=0)]
 
     def _fit(self, score, correct, weight):
         self._option("objective", "log_loss", "brier")

@@ -29,7 +29,7 @@ LEAST_WEIGHT = 0.01
 FLOOR = 1e-300
 
 
-class LikelihoodPool(Calibrator):
+class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit"}]):
     r"""Average a few calibrators that have an intercept, each weighted by its penalised likelihood.
 
     .. math:: q = \sum_j w_j\, g_j(p), \qquad
@@ -93,10 +93,6 @@ class LikelihoodPool(Calibrator):
         self.keep_order: bool = keep_order
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls) -> list[Calibrator]:
-        return [cls(), cls(keep_order=True, inputs="logit")]
 
     def _fit(self, record: Predictions) -> None:
         self.maps_: list[Map] = []

@@ -29,7 +29,17 @@ __all__ = ["ConformalIntervals"]
 SIGNED = {"scaled": "standardised", "absolute": "error", "distributional": "score"}
 
 
-class ConformalIntervals(RegressionCalibrator):
+class ConformalIntervals(
+    RegressionCalibrator,
+    examples=[
+        {"score": "absolute"},
+        {"score": "quantile", "levels": (0.1, 0.5, 0.8)},
+        {"score": "distributional"},
+        {"symmetric": False},
+        {"score": "quantile", "levels": (0.1, 0.5, 0.8), "symmetric": False},
+        {"calibrator": StdScaling()},
+    ],
+):
     r"""Intervals that hold a new outcome with at least the probability they say, whatever the
     distribution.
 
@@ -138,18 +148,6 @@ class ConformalIntervals(RegressionCalibrator):
         self.symmetric: bool = symmetric
         self.bounds: tuple[float, float] | None = bounds
         self.calibrator: RegressionCalibrator | None = calibrator
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(score="absolute"),
-            cls(score="quantile", levels=(0.1, 0.5, 0.8)),
-            cls(score="distributional"),
-            cls(symmetric=False),
-            cls(score="quantile", levels=(0.1, 0.5, 0.8), symmetric=False),
-            cls(calibrator=StdScaling()),
-        ]
 
     @property
     def _ends(self) -> ConformalEnds:

@@ -25,7 +25,7 @@ LEAST_SQUARE = 1e-6
 FAR = 100.0
 
 
-class GaussianProcessScale(RegressionCalibrator):
+class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and mean"}]):
     r"""Multiply each standard deviation by a factor that is a smooth function of it, with a
     Gaussian-process prior on its logarithm.
 
@@ -101,10 +101,6 @@ class GaussianProcessScale(RegressionCalibrator):
 
     def __init__(self, *, inputs: Literal["std", "std and mean"] = "std") -> None:
         self.inputs: Literal["std", "std and mean"] = inputs
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="std and mean")]
 
     def _check(self):
         self._option("inputs", "std", "std and mean")

@@ -25,7 +25,10 @@ from calibrant.regression.conformal import ConformalIntervals
 __all__ = ["MondrianIntervals"]
 
 
-class MondrianIntervals(RegressionCalibrator):
+class MondrianIntervals(
+    RegressionCalibrator,
+    examples=[{"intervals": ConformalIntervals(score="absolute"), "n_bins": 3, "least_rows": 8}],
+):
     r"""Conformal intervals that hold what they say in each bin of the predicted std, or in each
     group of rows.
 
@@ -115,10 +118,6 @@ class MondrianIntervals(RegressionCalibrator):
             label="Mondrian conformal intervals",
             uses_groups=self.by == "groups",
         )
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(ConformalIntervals(score="absolute"), n_bins=3, least_rows=8)]
 
     @property
     def levels(self) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ from calibrant.forecasts.forecast import RecalibratedForecast
 __all__ = ["IntervalCalibration", "QuantileRecalibration"]
 
 
-class QuantileRecalibration(RegressionCalibrator):
+class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
     r"""Move the quantiles at a few levels to where that share of the outcomes was seen.
 
     .. math:: Q'(q) = F^{-1}(p_q), \qquad p_q = \text{the } q\text{-quantile of } F_i(y_i)
@@ -74,10 +74,6 @@ class QuantileRecalibration(RegressionCalibrator):
 
     def __init__(self, *, n_levels: int = 9) -> None:
         self.n_levels: int = n_levels
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_levels=3)]
 
     def _check(self):
         require_count("n_levels", self.n_levels)

@@ -138,7 +138,7 @@ class StdScaling(RegressionCalibrator):
         return forecast.stretched(scale)
 
 
-class VarianceBinning(RegressionCalibrator):
+class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
     r"""Replace each standard deviation by the root mean squared error seen in its bin.
 
     .. math:: \sigma' = \sqrt{\overline{(y - \mu)^2}}_{\,\text{bin}(\sigma)}
@@ -194,10 +194,6 @@ class VarianceBinning(RegressionCalibrator):
 
     def __init__(self, *, n_bins: int = 10) -> None:
         self.n_bins: int = n_bins
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(n_bins=3)]
 
     def _check(self):
         require_count("n_bins", self.n_bins)

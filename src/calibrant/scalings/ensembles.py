@@ -45,7 +45,7 @@ __all__ = [
 ZERO_SUM = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
 
 
-class EnsembleTemperature(Calibrator):
+class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
     r"""Ensemble temperature scaling (ETS): tempered, unchanged and uniform probabilities, mixed.
 
     .. math:: Q = w_1\, \mathrm{softmax}(\log P / T) + w_2 P + w_3 / K, \qquad w \ge 0,\ w_1 + w_2
@@ -110,10 +110,6 @@ class EnsembleTemperature(Calibrator):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
-
     def _fit(self, record):
         require_not_negative("prior_weight", self.prior_weight)
         weight = record.weights
@@ -164,7 +160,7 @@ ORDER_RIDGE = 10.0
 FEATURED_RIDGE = 2.0
 
 
-class EnsembleMatrixScaling(Calibrator):
+class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
     r"""Ensemble matrix scaling (EMS): the mean of two structured matrix scalings.
 
     .. math:: Q = \tfrac12\, \mathrm{softmax}(A z + 4 B (p - \tfrac1K) + b) + \tfrac12\,
@@ -247,10 +243,6 @@ class EnsembleMatrixScaling(Calibrator):
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
 
     def _fit(self, record):
         require_matrix_size("EnsembleMatrixScaling", record.n_classes)
@@ -341,7 +333,7 @@ SMALLEST = 1e-12
 GAIN_SCALE, MOST_GAIN = 10.0, 5.0
 
 
-class PretrainedAverage(Calibrator):
+class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
     r"""Average five scalings with weights that a network, trained beforehand on simulated tasks,
     gives without folds.
 
@@ -403,10 +395,6 @@ class PretrainedAverage(Calibrator):
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="pre-trained average of scalings")
     status_: str
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
 
     def _fit(self, record):
         require_matrix_size("PretrainedAverage", record.n_classes)

@@ -52,7 +52,7 @@ class _Matrix(Calibrator):
         )
 
 
-class MatrixScaling(_Matrix):
+class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
     r"""Matrix scaling: any linear map of the log-probabilities, and a shift.
 
     .. math:: Q = \mathrm{softmax}(A z + b), \qquad
@@ -124,10 +124,6 @@ class MatrixScaling(_Matrix):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(smooth=False), cls(inputs="logit")]
-
     def _fit(self, record):
         require_matrix_size("MatrixScaling", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
@@ -148,7 +144,7 @@ class MatrixScaling(_Matrix):
         )
 
 
-class StructuredMatrixScaling(_Matrix):
+class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
     r"""Structured matrix scaling (SMS): after temperature scaling, a full matrix and a shift,
     shrunk towards none.
 
@@ -220,10 +216,6 @@ class StructuredMatrixScaling(_Matrix):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
-
     def _fit(self, record):
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
@@ -245,7 +237,7 @@ class StructuredMatrixScaling(_Matrix):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
 
-class DirichletCalibration(_Matrix):
+class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
     r"""Dirichlet calibration with off-diagonal and intercept regularisation (ODIR).
 
     .. math:: Q = \mathrm{softmax}(W \log P + b)
@@ -324,10 +316,6 @@ class DirichletCalibration(_Matrix):
         self.smooth: bool = smooth
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(smooth=False)]
 
     def _fit(self, record):
         require_matrix_size("DirichletCalibration", record.n_classes)

@@ -28,7 +28,7 @@ KNOTS = np.array([-10.0, -7.0, -5.0, -3.5, -2.0, -1.0, -0.4, -0.1])
 SMALLEST_SLOPE = 0.01
 
 
-class IntraOrderPreserving(Calibrator):
+class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
     r"""Intra-order-preserving scaling: the order of the classes within every row stays as it is.
 
     .. math:: Q = \mathrm{softmax}(u), \qquad u_j = G(z_j)\ (j \ne \mathrm{top}), \qquad
@@ -98,10 +98,6 @@ class IntraOrderPreserving(Calibrator):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
-
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
@@ -163,7 +159,7 @@ def _rising(x, slopes):
 TIE_BREAK = 1e-9
 
 
-class IsotonicPreserving(Calibrator):
+class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
     r"""Accuracy-preserving isotonic regression (IRM): one increasing map for every probability of
     every class.
 
@@ -212,10 +208,6 @@ class IsotonicPreserving(Calibrator):
         keeps_argmax=True, soft_labels=True, label="accuracy-preserving isotonic regression (IRM)"
     )
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
-
     def _fit(self, record):
         weight = np.repeat(record.weights, record.n_classes)
         unique, mass, mean = pool_ties(record.probabilities.ravel(), record.one_hot.ravel(), weight)
@@ -240,7 +232,7 @@ class IsotonicPreserving(Calibrator):
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
 
 
-class IsotonicOneVsRest(Calibrator):
+class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
     r"""Isotonic regression one-vs-rest on temperature-scaled probabilities (IROvA-TS).
 
     .. math:: Q_{ik} \propto g_k(Z_{ik}), \qquad Z = \mathrm{softmax}(\log P / T)
@@ -301,10 +293,6 @@ class IsotonicOneVsRest(Calibrator):
         self.temperature: bool = temperature
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(temperature=False)]
 
     def _fit(self, record):
         self.temperature_: float = 1.0

@@ -26,7 +26,7 @@ TEMPERATURE_BOUNDS = (1e-3, 1e3)
 BOUND_OF_TEMPERATURE = {"at lower bound": "at upper bound", "at upper bound": "at lower bound"}
 
 
-class TemperatureScaling(Calibrator):
+class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective": "top_label"}]):
     r"""Divide the logits by one temperature, chosen for the least log loss.
 
     .. math:: Q = \mathrm{softmax}(\log P / T), \qquad T = \arg\min_{T > 0} -\sum_i w_i \log Q_{i,
@@ -92,10 +92,6 @@ class TemperatureScaling(Calibrator):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit"), cls(objective="top_label")]
-
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "top_label")
         beta, status = _least_nll(record) if objective == "log_loss" else _least_top_label(record)
@@ -141,7 +137,9 @@ def _least_top_label(record):
     return float(beta[0]), "separable" if alike else "converged"
 
 
-class CategoryTemperature(Calibrator):
+class CategoryTemperature(
+    Calibrator, examples=[{"ridge": 0.0}, {"inputs": "logit"}, {"objective": "brier"}]
+):
     r"""One temperature for each predicted class, fitted to whether that prediction is right (CSTS).
 
     .. math:: Q = \mathrm{softmax}(\log P / T_k), \quad k = \arg\max P, \qquad
@@ -210,10 +208,6 @@ class CategoryTemperature(Calibrator):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(ridge=0.0), cls(inputs="logit"), cls(objective="brier")]
-
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")
         require_not_negative("ridge", self.ridge)
@@ -242,7 +236,14 @@ class CategoryTemperature(Calibrator):
         return (record.logits / record.predicted.gather(self.temperature_[:, None])).softmax()
 
 
-class AwardTemperature(Calibrator):
+class AwardTemperature(
+    Calibrator,
+    examples=[
+        {"per_class_temperature": True},
+        {"ridge": 0.0, "inputs": "logit"},
+        {"objective": "brier"},
+    ],
+):
     r"""Temperature scaling with awards (TSwA): an award for being the predicted class, then one
     temperature.
 
@@ -315,15 +316,6 @@ class AwardTemperature(Calibrator):
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [
-            cls(),
-            cls(per_class_temperature=True),
-            cls(ridge=0.0, inputs="logit"),
-            cls(objective="brier"),
-        ]
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")

@@ -51,7 +51,7 @@ class _Vector(Calibrator):
         ).softmax()
 
 
-class VectorScaling(_Vector):
+class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
     r"""Vector scaling: a scale and a shift for each class.
 
     .. math:: Q = \mathrm{softmax}(a \circ z + b), \qquad
@@ -118,10 +118,6 @@ class VectorScaling(_Vector):
         self.inputs: Inputs = inputs
         self.classes = classes
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(smooth=False), cls(inputs="logit")]
-
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
         at = tempering(record, self.smooth)
@@ -137,7 +133,7 @@ class VectorScaling(_Vector):
         )
 
 
-class StructuredVectorScaling(_Vector):
+class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
     r"""Structured vector scaling (SVS): after temperature scaling, a scale and a shift for each
     class, shrunk towards none.
 
@@ -208,10 +204,6 @@ class StructuredVectorScaling(_Vector):
         self.ridge: float = ridge
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)

@@ -15,7 +15,9 @@ from calibrant.signals.separation import Separation
 __all__ = ["FastSeparation"]
 
 
-class FastSeparation(Separation):
+class FastSeparation(
+    Separation, examples=[{"metric": "l1"}, {"metric": "linf"}, {"scale": "standard"}]
+):
     r"""Fast separation: half the difference of two nearest-neighbour distances.
 
     .. math:: \underline{S}(x) = \tfrac12 \big(D(x, \bar F) - D(x, F)\big)
@@ -104,10 +106,6 @@ class FastSeparation(Separation):
         self.progress: Callable[..., Any] | None = progress
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls("l1"), cls("linf"), cls(scale="standard")]
 
     def _make_index(self):
         if not (self.index is None or isinstance(self.index, NeighborIndex)):

@@ -19,7 +19,7 @@ from calibrant.predictions import Inputs
 __all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
 
 
-class Entropy(Signal):
+class Entropy(Signal, examples=[{"inputs": "logit"}]):
     r"""One minus the entropy of the row in units of its largest possible value: 1 is certain, 0 is
     uniform.
 
@@ -50,10 +50,6 @@ class Entropy(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
 
     def _score(self, record):
         P = record.probabilities
@@ -103,7 +99,7 @@ class TopProbability(Signal):
         return record.confidence
 
 
-class Margin(Signal):
+class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": "logit"}]):
     r"""The lead of the predicted class over the second best.
 
     .. math:: P_{(1)} - P_{(2)} \qquad \text{or} \qquad \log P_{(1)} - \log P_{(2)}
@@ -153,10 +149,6 @@ class Margin(Signal):
         """A difference of probabilities stays in [0, 1]."""
         return SignalTags(domain="real" if self.scale == "logit" else "unit")
 
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(scale="logit"), cls(scale="logit", inputs="logit")]
-
     def _score(self, record):
         self._option("scale", "probability", "logit")
         values = record.probabilities if self.scale == "probability" else record.logits
@@ -169,7 +161,7 @@ class Margin(Signal):
         return (values.max() - first.where(LOWEST, values).max()).settled()
 
 
-class LogOdds(Signal):
+class LogOdds(Signal, examples=[{"inputs": "logit"}]):
     r"""Log odds of the predicted class, the top probability on a scale that never crowds.
 
     .. math:: \log \frac{P_k}{1 - P_k} = z_k - \log \sum_{j \ne k} e^{z_j}, \quad k = \arg\max P,
@@ -200,10 +192,6 @@ class LogOdds(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="real")
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(inputs="logit")]
 
     def _score(self, record):
         out = []

@@ -22,7 +22,9 @@ RELATIVE_SCALES = 2.0 ** np.arange(-5.0, 3.25, 0.5)
 UNIFORM_WIDTH = 3.5
 
 
-class LabelStability(Signal):
+class LabelStability(
+    Signal, examples=[{"noise": "uniform"}, {"method": "sampled", "n_draws": 50}, {"scale": 2.0}]
+):
     r"""Probability that the predicted label stays the argmax when noise is added to the logits (or
     the input is transformed).
 
@@ -132,10 +134,6 @@ class LabelStability(Signal):
             random=self.method == "sampled" or self.transform is not None,
             uses_features=self.transform is not None,
         )
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(noise="uniform"), cls(method="sampled", n_draws=50), cls(scale=2.0)]
 
     def __sklearn_clone__(self) -> Self:
         """A copy that keeps the model it was given, which scikit-learn's own cloning would

@@ -15,7 +15,7 @@ from calibrant.signals.separation import Separation
 __all__ = ["PairwiseSeparation", "signed"]
 
 
-class PairwiseSeparation(Separation):
+class PairwiseSeparation(Separation, examples=[{"dangerous": "max-min"}]):
     r"""Separation as the paper defines it: the least, over the other points, of the farthest
     bisector that a point of the class gives.
 
@@ -93,10 +93,6 @@ class PairwiseSeparation(Separation):
         self.progress: Callable[..., Any] | None = progress
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls("max-min")]
 
     def _make_index(self):
         self._option("dangerous", "min-max", "max-min")

@@ -35,7 +35,7 @@ LEAST_ROWS, FARTHEST, TURNS = 20.0, 8.0, 3
 LARGEST = 7.0
 
 
-class ForecastGroupCalibrator(RegressionCalibrator):
+class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
     r"""Calibrate forecasts on the whole, then move and stretch each group's as far as the rows say
     that groups differ.
 
@@ -120,10 +120,6 @@ class ForecastGroupCalibrator(RegressionCalibrator):
         self.calibrator: RegressionCalibrator | None = calibrator
         self.depth: int = depth
         self.n_bins: int = n_bins
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(depth=1)]
 
     def _check(self):
         require_count("depth", self.depth)

@@ -30,7 +30,7 @@ LEAST_INFORMATION = 5.0
 MOST_CELLS = 2**24
 
 
-class GroupCalibrator(Calibrator):
+class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "inputs": "logit"}]):
     r"""Calibrate on the whole, then move each group as far as the rows say that groups differ.
 
     .. math:: \mathrm{logit}\, q_i = l_i + \sum_f \left[ b_{f, g_f(i)} + s_{f, g_f(i)} (l_i - c_{f,
@@ -124,10 +124,6 @@ class GroupCalibrator(Calibrator):
         self.n_bins: int = n_bins
         self.inputs: Inputs = inputs
         self.classes = classes
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(depth=1, slopes=False, inputs="logit")]
 
     def _fit(self, record):
         require_count("depth", self.depth)

@@ -26,7 +26,7 @@ __all__ = ["OneVsRest", "as_calibrator"]
 MIN_ROWS = 25
 
 
-class OneVsRest(Calibrator):
+class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
     r"""Calibrate each class against the rest with a map of its own, then renormalise.
 
     .. math:: Q_{ik} = \frac{g_k(P_{ik})}{\sum_j g_j(P_{ij})}
@@ -104,10 +104,6 @@ class OneVsRest(Calibrator):
         return Tags(
             random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}"
         )
-
-    @classmethod
-    def _examples(cls):
-        return [cls(), cls(Platt(scale="probability"))]
 
     def _template(self):
         return Beta() if self.map is None else require_map(self.map)
