@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test near test-slow test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
+.PHONY: help demo test near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -54,6 +54,9 @@ near: $(VENV)/.dev ## the tests that concern one file, in a minute: make near FI
 
 test-slow: $(VENV)/.dev ## the long simulations
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow $(PYTEST_ARGS)
+
+coverage: $(VENV)/.dev ## the share of lines and branches that the tests run: htmlcov/index.html; fails below the figure in pyproject.toml
+	nice $(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=html --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 test-export: ## exports to torch and skl2onnx, in an environment of their own
 	$(PYTHON) -m venv .venv-export
@@ -123,5 +126,5 @@ system-deps: ## Chromium and Java from Debian, for the tests that look at report
 	@sh tools/system_deps.sh
 
 clean: ## remove what the other commands made, the virtual environment too
-	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/reference/generated docs/generated docs/gallery/auto .pytest_cache .ruff_cache .hypothesis report.html
+	rm -rf $(VENV) $(PEERS) build dist docs/_build docs/reference/generated docs/generated docs/gallery/auto .pytest_cache .ruff_cache .hypothesis .coverage htmlcov report.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
