@@ -107,8 +107,8 @@ TREE = (
     "src/calibrant/__init__.pyi",
     "src/calibrant/decisions/__init__.py",
     "src/calibrant/decisions/__init__.pyi",
-    "tests/_kernels/test_risk_control.py",
-    "tests/_kernels/test_pava.py",
+    "tests/_kernels/test_conformal.py",
+    "tests/_kernels/test_isotonic.py",
     "tests/guarantees/test_conformal_edges.py",
     "tests/decisions/test_conformal_risk_control.py",
 )
@@ -124,7 +124,7 @@ def test_the_nearest_tests_are_those_that_import_the_module(tmp_path):
         for distance, path in near.tests("_kernels/conformal.py")
     ]
     assert found == [
-        (0, "_kernels/test_risk_control.py"),
+        (0, "_kernels/test_conformal.py"),
         (0, "guarantees/test_conformal_edges.py"),
         (1, "decisions/test_conformal_risk_control.py"),
     ]

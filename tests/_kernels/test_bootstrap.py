@@ -5,6 +5,17 @@ import pytest
 from scipy import stats
 
 from calibrant._kernels import bootstrap
+from calibrant._kernels.bootstrap import (
+    STRETCH,
+    _crossing,
+    draw_hits,
+    draw_shared_hits,
+    hit_drawer,
+    null_generator,
+    score_drawer,
+    shared_share,
+    simulated_limits,
+)
 
 
 @pytest.mark.parametrize(
@@ -109,3 +120,282 @@ def test_totals_are_of_resamples_of_the_seed():
     assert found.tolist() == [
         float(bootstrap.resample_weights(weight, rng) @ [1.0, 10.0, 100.0]) for _ in range(4)
     ]
+
+
+# -- null draws ---------------------------------------------------------------------------------
+# Nulls have a stream of their own.
+
+
+def test_a_seed_shares_nothing_with_a_user_s_generator_of_that_seed():
+    ours, users = null_generator(0).random(1000), np.random.default_rng(0).random(1000)
+    assert np.intersect1d(ours, users).size == 0
+    assert np.array_equal(ours, null_generator(np.int64(0)).random(1000))
+    assert not np.array_equal(ours, null_generator(1).random(1000))
+
+
+def test_a_generator_goes_through():
+    own = np.random.default_rng(5)
+    assert null_generator(own) is own
+
+
+# -- shared draws -------------------------------------------------------------------------------
+
+
+def clusters(n_clusters=2000, size=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(0.05, 0.95, n_clusters * size), np.repeat(np.arange(n_clusters), size), rng
+
+
+def test_the_share_is_that_of_the_pairs_by_hand():
+    score, hit, cluster = (
+        np.array([0.2, 0.5, 0.9, 0.4]),
+        np.array([0.0, 1.0, 1.0, 0.0]),
+        np.array([0, 1, 1, 0]),
+    )
+    seen = 2.0 * ((-0.2) * (-0.4) + 0.5 * 0.1)
+    most = 2.0 * ((0.2 - 0.2 * 0.4) + (0.5 - 0.5 * 0.9))
+    assert shared_share(score, hit, cluster) == pytest.approx(seen / most)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_drawn_outcomes_have_the_share_and_the_probabilities_asked_for(share):
+    score, cluster, rng = clusters()
+    hits = draw_shared_hits(score, cluster, share, 20, rng)
+    assert np.mean([shared_share(score, hit, cluster) for hit in hits]) == pytest.approx(
+        share, abs=0.02
+    )
+    assert hits.mean() == pytest.approx(score.mean(), abs=0.01)
+    low = score < 0.2
+    assert hits[:, low].mean() == pytest.approx(score[low].mean(), abs=0.01)
+
+
+def test_rows_of_their_own_clusters_share_nothing():
+    score, _, rng = clusters()
+    assert shared_share(score, (rng.random(len(score)) < score) * 1.0, np.arange(len(score))) == 0.0
+
+
+def test_a_weight_is_so_many_rows_of_the_cluster():
+    score, cluster, rng = clusters(n_clusters=500)
+    hit = (rng.random(500)[cluster] < score) * 1.0
+    draw = hit_drawer(score, hit, np.full(len(score), 2.0), cluster)
+    drawn = np.array([draw(rng) for _ in range(20)])
+    assert set(np.unique(drawn)) <= {0.0, 0.5, 1.0}
+    assert drawn.mean() == pytest.approx(score.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.6])
+def test_drawn_scores_are_as_alike_as_those_seen(alike):
+    _, cluster, rng = clusters()
+    own, common = rng.standard_normal((2, len(cluster)))
+    seen = np.sqrt(1.0 - alike) * own + np.sqrt(alike) * common[cluster]
+    draw = score_drawer(seen, cluster)
+    drawn = draw(rng)
+    assert drawn.std() == pytest.approx(1.0, abs=0.03)
+    first, second = drawn.reshape(-1, 4)[:, :2].T
+    assert np.corrcoef(first, second)[0, 1] == pytest.approx(alike, abs=0.06)
+
+
+def test_scores_that_do_not_vary_or_are_alone_are_drawn_apart():
+    for score, cluster in (
+        (np.zeros(4), np.array([0, 0, 1, 1])),
+        (np.array([1.0, -2.0, 0.5]), np.arange(3)),
+    ):
+        again = np.random.default_rng(0).standard_normal(len(score))
+        assert score_drawer(score, cluster)(np.random.default_rng(0)).tolist() == again.tolist()
+    assert (
+        score_drawer(np.ones(3), None)(np.random.default_rng(0)).tolist()
+        == np.random.default_rng(0).standard_normal(3).tolist()
+    )
+
+
+def test_the_likeness_of_scores_by_hand():
+    """Scores of 1, 2, 4, -3 about their mean of 1; pairs 0 x 1 and 3 x -4, twice each, over two
+    pairs twice, against 26 / 4.
+    """
+    score, cluster, rng = (
+        np.array([1.0, 2.0, 4.0, -3.0]),
+        np.array([0, 0, 1, 1]),
+        np.random.default_rng(1),
+    )
+    assert (
+        score_drawer(score, cluster)(rng).tolist()
+        == np.random.default_rng(1).standard_normal(4).tolist()
+    )
+    score = np.array([1.0, 2.0, 4.0, 3.0])
+    # About 2.5: -1.5 x -.5 and 1.5 x .5, over 5 / 4.
+    alike, rng = 0.75 / 1.25, np.random.default_rng(1)
+    expected = (
+        np.sqrt(1.0 - alike) * rng.standard_normal(4)
+        + np.sqrt(alike) * rng.standard_normal(2)[cluster]
+    )
+    np.testing.assert_allclose(
+        score_drawer(score, cluster)(np.random.default_rng(1)), expected, rtol=1e-12
+    )
+    # Scores beyond 40 count as 40.
+    far, near = (
+        score_drawer(np.array([end, end, 0.0, 1.0]), cluster)(np.random.default_rng(2)).tolist()
+        for end in (90.0, 40.0)
+    )
+    assert far == near
+
+
+# -- simulated limits ---------------------------------------------------------------------------
+# Limits by test inversion: crossings by hand, and a truth that the draws do not move.
+
+
+def test_crossings_are_straight_between_the_grid():
+    truths, quantile = np.array([0.0, 1.0, 3.0]), np.array([0.5, 1.5, 2.5])
+    assert [_crossing(truths, quantile, at) for at in (0.2, 0.5, 1.0, 1.5, 2.0, 2.5, 4.0)] == [
+        0.0,
+        0.0,
+        0.5,
+        1.0,
+        2.0,
+        3.0,
+        4.5,
+    ]
+
+
+def test_draws():
+    p, rng = np.full(20_000, 0.3), np.random.default_rng(0)
+    one = draw_hits(p, np.ones(20_000), rng)
+    assert set(one.tolist()) == {0.0, 1.0}
+    np.testing.assert_allclose(one.mean(), 0.3, atol=0.015)
+    several = draw_hits(p, np.full(20_000, 3.6), rng)
+    np.testing.assert_allclose(np.unique(several), np.arange(5) / 4)
+    np.testing.assert_allclose(several.mean(), 0.3, atol=0.01)
+    assert set(draw_hits(p[:50], np.full(50, 0.2), rng).tolist()) <= {0.0, 1.0}
+
+
+def test_an_error_that_no_draw_moves_is_its_own_interval():
+    """All scores are 0 or 1 after recalibration at stretch 1: the truth there is certain."""
+    score, recalibrated, weight = np.zeros(40), np.ones(40), np.ones(40)
+
+    def error(hits):
+        return float(abs(hits.mean()))
+
+    found = simulated_limits(
+        error, score, recalibrated, weight, 1.0, 0.9, 20, np.random.default_rng(0)
+    )
+    np.testing.assert_allclose(found, 1.0)
+    assert STRETCH[0] == 0.0
+    assert 1.0 in STRETCH
+
+
+def test_the_interval_of_a_mean_is_near_that_of_the_binomial():
+    """The error is how far the mean is above .2; 100 rows at .5."""
+    score, recalibrated = np.full(100, 0.2), np.full(100, 0.5)
+    estimate, low, high = simulated_limits(
+        lambda hits: float(max(hits.mean() - 0.2, 0.0)),
+        score,
+        recalibrated,
+        np.ones(100),
+        0.3,
+        0.9,
+        200,
+        np.random.default_rng(0),
+    )
+    np.testing.assert_allclose(
+        [estimate, low, high], [0.3, 0.3 - 1.645 * 0.05, 0.3 + 1.645 * 0.05], atol=0.015
+    )
+
+
+def test_less_error_than_expected_by_chance_bounds_a_shift():
+    """Nothing is seen of 100 rows at .5, where 8 points are expected: low is 0, high what a
+    shift would need.
+    """
+    score = np.full(100, 0.5)
+    for recalibrated in (np.full(100, 0.5), np.full(100, 0.499)):
+        estimate, low, high = simulated_limits(
+            lambda hits: float(abs(hits.mean() - 0.5)),
+            score,
+            recalibrated,
+            np.ones(100),
+            0.0,
+            0.9,
+            200,
+            np.random.default_rng(0),
+        )
+        assert (estimate, low) == (0.0, 0.0)
+        # No tighter than that of a typical calibrated sample, .034 off: .034 + 1.645 x .05.
+        np.testing.assert_allclose(high, 0.034 + 1.645 * 0.05, atol=0.02)
+    tilted = simulated_limits(
+        lambda hits: float(abs(hits.mean() - 0.5)),
+        score,
+        score,
+        np.ones(100),
+        0.0,
+        0.9,
+        100,
+        np.random.default_rng(0),
+        tilted=True,
+    )
+    assert tilted[2] >= 0.09
+
+
+def test_scores_that_may_be_too_bold_bound_what_a_shift_cannot():
+    """The error is of sharpness: scores of .3 and .7 drawn half of the way to .5 are .1 off,
+    with a standard error of .046.
+    """
+    score = np.tile([0.3, 0.7], 50)
+    side = np.sign(score - 0.5)
+
+    def error(hits):
+        return float(abs(np.mean((hits - score) * side)))
+
+    def upper(tilted):
+        rng = np.random.default_rng(0)
+        return simulated_limits(
+            error, score, score, np.ones(100), 0.0, 0.9, 200, rng, tilted=tilted
+        )[2]
+
+    assert upper(False) < 0.08
+    # The 5 % quantile reaches the median of calibrated samples, .031, where the error is .031 +
+    # 1.645 x .046.
+    np.testing.assert_allclose(upper(True), 0.031 + 1.645 * 0.046, atol=0.02)
+
+
+def truths_of(score, recalibrated, tilted):
+    """The true probabilities that are looked at, one grid after the other, where less error is
+    seen than by chance.
+    """
+    seen = []
+
+    def error(hits):
+        if not np.isin(hits, (0.0, 1.0)).all():
+            seen.append(hits)
+        return float(abs(np.mean(hits - score)))
+
+    simulated_limits(
+        error,
+        score,
+        recalibrated,
+        np.ones(len(score)),
+        0.0,
+        0.9,
+        20,
+        np.random.default_rng(0),
+        tilted=tilted,
+    )
+    return np.array(seen).reshape(-1, len(STRETCH), len(score))
+
+
+def test_where_nothing_is_seen_all_scores_are_moved_by_standard_errors_the_way_they_seem_to_go():
+    """100 rows at .9 have a standard error of .03; there is room for a fifth of it above, and
+    for all of it below.
+    """
+    score = np.full(100, 0.9)
+    for off, moved in ((0.001, 0.03 * 0.2), (0.0, 0.03 * 0.2), (-0.001, -0.03)):
+        first, second = truths_of(score, score + off, False)
+        np.testing.assert_allclose(first, 0.9 + off * STRETCH[:, None] * np.ones(100))
+        np.testing.assert_allclose(
+            second, np.clip(0.9 + 3.0 * moved * STRETCH[:, None] * np.ones(100), 0.0, 1.0)
+        )
+
+
+def test_and_drawn_towards_their_mean_or_away_from_it():
+    score = np.tile([0.3, 0.7], 50)
+    for pull in (0.01, -0.01, 0.0):
+        *_, last = truths_of(score, score + pull * (0.5 - score), True)
+        toward = 0.5 if pull >= 0.0 else -0.5
+        np.testing.assert_allclose(last, score + toward * STRETCH[:, None] * (0.5 - score))

@@ -1,9 +1,17 @@
-"""Tails of Brownian motion, by the other series of each and by the moments that are known."""
+"""What chance alone does: the laws of the smallest of many p-values, and of how far a path goes.
+
+- Several checks as one test: the smallest of their p-values, by its own law under the null.
+- Tails of how far Brownian motion on [0, 1], its end free, goes: from 0, and from its lowest to its
+  highest point.
+"""
 
 import numpy as np
 from scipy import integrate
 
 from calibrant._kernels.null_laws import range_tail, reach_tail
+
+# -- brownian -----------------------------------------------------------------------------------
+# Tails of Brownian motion, by the other series of each and by the moments that are known.
 
 
 def test_how_far_it_reaches():
