@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from calibrant.cli.options import Columns
-from calibrant.cli.reading import column_order, read_file
+from calibrant.cli.predictions import column_order
+from calibrant.cli.reading import read_file
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

@@ -12,11 +12,11 @@ import numpy as np
 
 import calibrant
 from calibrant._support.files import replacing
-from calibrant.cli.choosing import arranged, fitting, groups_used, saved
-from calibrant.cli.forecasts import ForecastFile, calibrated_columns
+from calibrant.cli.choosing import fitting, groups_used, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
-from calibrant.cli.reading import column_order, read_source, rows_left
+from calibrant.cli.predictions import arranged
+from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
@@ -166,28 +166,12 @@ def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
             f"the output must be a .{source.kind} file, as FILE is, and not compressed; got"
             f" {output.name}."
         )
-    if rule:
-        made, renamed, replaced, count = (
-            rule_columns(fitted, data, columns),
-            {},
-            [],
-            len(data.values),
-        )
-    elif isinstance(data, ForecastFile):
-        made, renamed = (
-            calibrated_columns(data, fitted.predict_record(data.record(groups)), levels),
-            {},
-        )
-        count, replaced = (
-            len(data.forecast),
-            [name for names in data.names.values() for name in names],
-        )
-    else:
-        one = columns.one or columns.inputs
-        made, renamed, count = (
-            _of_risk(data, fitted, columns, groups) if one else _of_classes(data, fitted, groups)
-        )
-        replaced = data.names
+    made, renamed = (
+        (rule_columns(fitted, data, columns), {})
+        if rule
+        else data.calibrated(fitted, columns, levels, groups)
+    )
+    replaced, count = [] if rule else data.columns, len(data.said)
     if left is not None:
         made = {name: _spread(values, left) for name, values in made.items()}
     return (
@@ -225,41 +209,3 @@ def _added(made, renamed, replaced, source, suffix):
     return {new[name]: values for name, values in made.items()}, {
         old: new[name] for old, name in renamed.items()
     }
-
-
-def _of_risk(data, fitted, columns, groups):
-    """The same of one column, in place; where it holds something else it stays, and a column
-    `risk` or `confidence` is added.
-    """
-    risk = (
-        fitted.predict(data.values)
-        if data.inputs == "score"
-        else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
-    )
-    if data.source.kind == "npy":
-        return {"values": risk}, {}, len(risk)
-    added = "confidence" if columns.confidence else "risk"
-    return (
-        {data.names[0] if columns.inputs in (None, "probability") else added: risk},
-        {},
-        len(risk),
-    )
-
-
-def _of_classes(data, fitted, groups):
-    """Columns by name, which of the file's names they replace, and the number of rows."""
-    values = arranged(data, fitted)["P"]
-    Q, confidence = (
-        fitted.predict_proba(values, groups=groups),
-        fitted.predict_confidence(values, groups=groups),
-    )
-    Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
-    if data.source.kind == "npy":
-        return {"values": Q}, {}, len(Q)
-    if data.source.kind == "npz":
-        name = "probabilities" if "logits" in data.names else data.names[0]
-        return {name: Q, "confidence": confidence}, {data.names[0]: name}, len(Q)
-    renamed = {name: f"p_{name[6:]}" if name.startswith("logit_") else name for name in data.names}
-    each = Q[:, None] if Q.ndim == 1 else Q
-    made = {renamed[name]: each[:, j] for j, name in enumerate(data.names)}
-    return {**made, "confidence": confidence}, renamed, len(Q)

@@ -9,7 +9,6 @@ import click
 from calibrant.cli.options import (
     FAILED,
     FILE,
-    NUMBERS,
     Columns,
     all_option,
     cluster_option,
@@ -100,7 +99,6 @@ def audit(
       calibrant audit forecasts.csv --groups store
     """
     import calibrant
-    from calibrant.cli.columns import viewed
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import column_of, columns_of, read_file
 
@@ -121,25 +119,7 @@ def audit(
         "weight_kind": weight_kind,
     }
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
-    if data.domain.name == NUMBERS:
-        if data.outputs is not None:
-            raise InputError(
-                f"audit takes forecasts of one output; {data.path} has {len(data.outputs)}; name"
-                " one with --mean and --std."
-            )
-        result = calibrant.audit(data.labels, data.forecast, **options)
-    else:
-        asked = (
-            viewed(data, target) if target is not None or len(data.own_classes) == 2 else "answer"
-        )
-        result = calibrant.audit(
-            data.labels,
-            data.values,
-            inputs=data.inputs,
-            classes=data.classes,
-            target=asked,
-            **options,
-        )
+    result = calibrant.audit(data.labels, **data.audited(target), **options)
     summary = result.to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
-from calibrant.cli.columns import refuse_target
+from calibrant.cli.data_file import DataFile
 from calibrant.cli.methods import METHODS, import_extensions, make
-from calibrant.cli.reading import PredictionFile, column_order, columns_of
+from calibrant.cli.predictions import WORDS
+from calibrant.cli.reading import columns_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.comparison.given import resolve
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import Facet
 from calibrant.contracts.map import Map
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
@@ -26,23 +25,16 @@ if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
 __all__ = [
-    "arranged",
     "chosen",
     "fitting",
     "fold_progress",
     "groups_used",
     "of_scores",
     "reported",
-    "require_inputs",
     "saved",
 ]
 
 N_SPLITS = 5
-WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
-#: What a report is given of a file.
-GIVEN: Facet[Any] = Facet("reports of files")
-GIVEN.register(CLASSIFICATION, lambda: arranged)
-GIVEN.register(REGRESSION, lambda: lambda data, _: {"P": data.forecast, "outputs": data.outputs})
 
 
 def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
@@ -73,7 +65,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
     return loaded
 
 
-def fitting(calibrator: Any, data: PredictionFile) -> Any:
+def fitting(calibrator: Any, data: DataFile) -> Any:
     """The calibrator, saved or none, if it is for what the file holds."""
     words = data.domain.predictions
     scores, of_map = data.inputs == "score", isinstance(calibrator, Map)
@@ -101,7 +93,7 @@ def fitting(calibrator: Any, data: PredictionFile) -> Any:
 def chosen(
     method: str | None,
     loaded: Calibrator | None,
-    data: PredictionFile,
+    data: DataFile,
     default: type[Any] | None = None,
     target: Any = None,
     groups: Any = None,
@@ -110,7 +102,7 @@ def chosen(
     that of its task.
     """
     named, words = METHODS[data.domain], data.domain.predictions
-    refuse_target(data, target)
+    data.refuse_target(target)
     if groups is None and method in set(named(groups=True)) - set(named()):
         raise click.UsageError(
             f"--method {method} needs --groups A,B, the columns of groups, of a command that has"
@@ -175,7 +167,7 @@ def reported(
     )
     if options.get("groups") is None and is_fitted(calibrator):
         options["groups"] = groups_used(calibrator, data)
-    found = calibrant.report(data.labels, **GIVEN[data.domain](data, calibrator), **options)
+    found = calibrant.report(data.labels, **data.given(calibrator), **options)
     if not said:
         return found
     made = found.to_dict()
@@ -186,28 +178,6 @@ def reported(
             "cautions": [*made["cautions"], *said],
         }
     )
-
-
-def arranged(data: PredictionFile, calibrator: Calibrator) -> dict[str, Any]:
-    """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
-    if not is_fitted(calibrator):
-        return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
-    require_inputs(data, calibrator)
-    return {
-        "P": data.values[..., column_order(data, calibrator.classes_)],
-        "inputs": data.inputs,
-        "classes": calibrator.classes_,
-    }
-
-
-def require_inputs(data: PredictionFile, calibrator: Calibrator) -> None:
-    """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
-    if data.inputs != calibrator.inputs:
-        raise InputError(
-            f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds"
-            f" {WORDS[data.inputs]}; name the right ones with --probabilities or --logits, or say"
-            " what one column holds with --inputs."
-        )
 
 
 def fold_progress(calibrator: Calibrator) -> Any:

@@ -7,7 +7,6 @@ import click
 import numpy as np
 
 from calibrant.cli.wording import abridged, few
-from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import NO_AND_YES, event_places, starred, whole_numbers
 from calibrant.labels import is_missing, is_number, places
@@ -24,7 +23,6 @@ __all__ = [
     "event_of",
     "find",
     "missing_in",
-    "refuse_target",
     "refuse_unsaid",
     "require_all",
     "same_kind",
@@ -325,15 +323,6 @@ def _say_it(classes):
         return False
 
 
-def refuse_target(data: Any, target: str | None) -> None:
-    """Refuse --target where nothing is asked of classes."""
-    if target is not None and data.domain is REGRESSION:
-        raise click.UsageError(
-            f"--target is for predictions of classes; {data.path.name} holds forecasts of a number;"
-            " leave it out."
-        )
-
-
 def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
     """Refuse two classes of which neither is known to be the event."""
     raise InputError(
@@ -343,14 +332,11 @@ def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
 
 
 def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
-    """What --target asks of a file, "answer", "classes", "event", or the label of a class; None of
-    forecasts.
+    """What --target asks of a file, "answer", "classes", "event", or the label of a class.
 
     By default the event of two classes, and the classes of more; the answer where a calibrator
     speaks of it alone.
     """
-    if data.domain is REGRESSION:
-        return None
     if target is None and calibrator is not None and calibrator.tags.output == "confidence":
         return "answer"
     classes = data.own_classes

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from calibrant.cli.options import (
-    CLASSES,
     FILE,
     Columns,
     cluster_option,
@@ -183,10 +182,8 @@ def _record(data, target):
     """(the record of a file, the one that is measured, the question): of the event, where it is
     asked for, that of yes and no.
     """
-    from calibrant.cli.columns import refuse_target, viewed
-
-    refuse_target(data, target)
-    whole, asked = data.record().one_output(), viewed(data, target)
+    asked = data.asked(target)
+    whole = data.record().one_output()
     event = asked not in (None, "answer", "classes")
     return whole, whole.as_pair(asked) if event else whole, asked
 
@@ -194,8 +191,6 @@ def _record(data, target):
 def _require_same_rows(first, ours, other, theirs):
     """The same outcomes and weights, row by row, so that rows can be paired."""
     import numpy as np
-
-    from calibrant.labels import places
 
     if first.domain is not other.domain:
         raise InputError(
@@ -207,10 +202,7 @@ def _require_same_rows(first, ours, other, theirs):
             f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,};"
             " compare on the same rows."
         )
-    if first.domain.name == CLASSES:
-        same = np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
-    else:
-        same = ours.y == theirs.y
+    same = first.same_outcomes(ours, theirs)
     for what, agree in (("labels", same), ("weights", ours.weights == theirs.weights)):
         if not agree.all():
             said = f"the {what} of {other.path} must be those of {first.path}, row by row"

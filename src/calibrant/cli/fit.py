@@ -1,15 +1,12 @@
 """``calibrant fit``: learn a calibrator from predictions and true labels."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from calibrant.cli.options import (
-    CLASSES,
     FILE,
-    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -23,12 +20,6 @@ from calibrant.cli.tables import working
 from calibrant.cli.wording import say
 
 __all__ = ["fit"]
-
-#: By domain, what is said beside the number of rows.
-ALSO: dict[str, Callable[[Any], str]] = {
-    CLASSES: lambda record: f", {record.n_classes} classes",
-    NUMBERS: lambda record: f", {record.forecast.shape[1]} outputs" if record.several else "",
-}
 
 
 @click.command()
@@ -117,9 +108,9 @@ def _fitted(file, columns, method, target, groups, cluster):
         calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
         record = clustered(data.record(of_rows), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
-        if data.domain.name == CLASSES and data.values.ndim == 1 and len(data.names) == 1:
-            fitted.risk_column_ = (data.names[0], data.inputs)
-        return fitted, f"{len(record):,} rows{ALSO[data.domain.name](record)}"
+        if data.one is not None:
+            fitted.risk_column_ = data.one, data.inputs
+        return fitted, f"{len(record):,} rows{data.about(record)}"
 
 
 def _taking(calibrator, groups):
@@ -136,9 +127,9 @@ def _taking(calibrator, groups):
 
 def _check_target(target, method, data):
     """Refuse a question that no calibrator of this file would answer."""
-    from calibrant.cli.columns import QUESTIONS, refuse_target, viewed
+    from calibrant.cli.columns import QUESTIONS
 
-    refuse_target(data, target)
+    data.refuse_target(target)
     if target is None:
         return
     if target == "answer" and method is None:
@@ -152,7 +143,7 @@ def _check_target(target, method, data):
             " out."
         )
     if target not in QUESTIONS:
-        viewed(data, target)
+        data.asked(target)
     if target not in ("answer", "classes") and len(data.own_classes) > 2:
         name = "LABEL" if target == "event" else target
         raise click.UsageError(

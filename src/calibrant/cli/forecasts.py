@@ -1,63 +1,103 @@
 """Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant.cli.columns import ARRAYS, PATTERNS, as_floats
+from calibrant.cli.columns import ARRAYS, as_floats
+from calibrant.cli.data_file import DataFile
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import REGRESSION
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.normal import NormalForecast
+from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
 from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.frames.columns import starred, starred_levels
+from calibrant.frames.columns import starred_levels
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
 
-__all__ = [
-    "ForecastFile",
-    "calibrated_columns",
-    "holds_forecasts",
-    "names_of_forecasts",
-    "read_forecasts",
-]
+__all__ = ["OUTCOMES", "ForecastFile"]
 
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
 
-@dataclass(frozen=True)
-class ForecastFile:
-    """Forecasts read from a file, and the file's whole content, so that it can be written again
-    with other forecasts.
+@dataclass(frozen=True, kw_only=True)
+class ForecastFile(DataFile):
+    """Forecasts of a number.
 
     Attributes
     ----------
     forecast : Forecast
-    labels, weight : (n,) or (n, d) outcomes, (n,) weights, or None
     outputs : list of str, or None
         Names of the outputs where the columns name several.
     names : dict
         What the columns or arrays are called: "mean" and "std", "quantiles" or "samples", each a
         list.
-    outcome : tuple of str
-        The columns or arrays that ``labels`` are read from.
     """
 
-    path: Path
     forecast: Forecast
-    labels: Any
-    weight: Any
     outputs: Any
-    source: Any
     names: dict[Any, Any]
-    outcome: tuple[str, ...] = ()
     domain: ClassVar[Domain] = REGRESSION
-    inputs: ClassVar[None] = None
+
+    @classmethod
+    def named(cls, source: Any, columns: "Columns") -> bool:
+        """By --mean, --std or --quantiles."""
+        return any(name is not None for name in (columns.mean, columns.std, columns.quantiles))
+
+    @classmethod
+    def found_in(cls, source: Any) -> str | None:
+        """Both moments, two levels or more, or samples."""
+        return _first_name(source)
+
+    @classmethod
+    def names_in(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> list[str]:
+        """Those of the forecasts, and of the outcomes and weights."""
+        names, outputs, _ = _forecast_names(source, columns)
+        found = [name for several in names.values() for name in several]
+        if labels:
+            found += _outcome_names(source, columns, outputs)
+            found += _named(source, columns.weight, ARRAYS["weight"])
+        return found
+
+    @classmethod
+    def read(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> "ForecastFile":
+        """The forecasts of a file, and outcomes where wanted."""
+        names, outputs, levels = _forecast_names(source, columns)
+        forecast = _forecast(source, names, outputs, levels)
+        outcome = _outcome_names(source, columns, outputs) if labels else []
+        weight = _named(source, columns.weight, ARRAYS["weight"])
+        y, weight = (
+            _one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None
+            for own in (outcome, weight)
+        )
+        return cls(
+            path=source.path,
+            forecast=forecast,
+            labels=y,
+            weight=weight if labels else None,
+            outputs=outputs,
+            source=source,
+            names=names,
+            outcome=tuple(outcome),
+        )
+
+    @property
+    def said(self) -> Forecast:
+        """The forecasts."""
+        return self.forecast
+
+    @property
+    def columns(self) -> list[str]:
+        """Those of all outputs."""
+        return [name for several in self.names.values() for name in several]
 
     def record(self, groups: Any = None) -> ForecastRecord:
         """The rows, with their outcomes where these were read."""
@@ -66,80 +106,51 @@ class ForecastFile:
         )
         return replace(record, names=self.outputs)
 
+    def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
+        """Number by number."""
+        return ours.y == theirs.y
 
-def holds_forecasts(source: Any, columns: "Columns") -> bool:
-    """Whether a file is about a number: by --task, by the names given, or by its columns; one
-    that could be both is refused.
-    """
-    if columns.task is not None:
-        return columns.task == REGRESSION.name
-    if columns.mean is not None or columns.std is not None or columns.quantiles is not None:
-        return True
-    given = (columns.one, columns.inputs, columns.probabilities, columns.logits)
-    if any(name is not None for name in given) or source.kind == "npy":
-        return False
-    forecasts = _looks_like_forecasts(source)
-    columns_of_classes = {
-        name
-        for kind in PATTERNS.values()
-        for pattern in kind
-        for name in starred(source.content, pattern)
-    }
-    classes = [
-        name
-        for name in source.content
-        if name in (*ARRAYS["probabilities"], *ARRAYS["logits"], *columns_of_classes)
-    ]
-    if forecasts and classes:
-        raise InputError(
-            f"{source.path} has both forecasts of a number and predictions of classes"
-            f" ({classes[0]}); say which with --task regression or --task classification."
-        )
-    return forecasts
+    def about(self, record: Any) -> str:
+        """How many outputs there are, of several."""
+        return f", {record.forecast.shape[1]} outputs" if record.several else ""
+
+    def given(self, calibrator: Any) -> dict[str, Any]:
+        """With the names of the outputs."""
+        return {"P": self.forecast, "outputs": self.outputs}
+
+    def said_like(self, first: Self) -> Any:
+        """Refused where the outputs are in another order."""
+        require_order(self.outputs, f"{self.path}", first.outputs, f"{first.path}")
+        return self.forecast
+
+    def audited(self, target: str | None) -> dict[str, Any]:
+        """Of one output."""
+        if self.outputs is not None:
+            raise InputError(
+                f"audit takes forecasts of one output; {self.path} has {len(self.outputs)}; name"
+                " one with --mean and --std."
+            )
+        return super().audited(target)
+
+    def calibrated(
+        self, fitted: Any, columns: "Columns", levels: Any, groups: Any
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """In the same columns, and ``low_LEVEL`` and ``high_LEVEL`` of central intervals."""
+        return _calibrated_columns(self, fitted.predict_record(self.record(groups)), levels), {}
 
 
-def _looks_like_forecasts(source):
-    content = source.content
-    return (
-        ("mean" in content and "std" in content)
-        or bool(_pairs(source))
-        or len(starred_levels(source.content, "q_*")) > 1
-        or (
-            source.kind == "npz"
-            and ("samples" in content or ("quantiles" in content and "levels" in content))
-        )
+def _first_name(source):
+    """A column of forecasts, where the others that it needs are there."""
+    content, levels = source.content, starred_levels(source.content, "q_*")
+    if "mean" in content and "std" in content:
+        return "mean"
+    arrays = source.kind == "npz" and (
+        "samples" in content or ("quantiles" in content and "levels" in content)
     )
-
-
-def read_forecasts(source: Any, columns: Any, *, labels: bool = True) -> ForecastFile:
-    """The forecasts of a file, and outcomes where wanted."""
-    names, outputs, levels = _forecast_names(source, columns)
-    forecast = _forecast(source, names, outputs, levels)
-    outcome = _outcome_names(source, columns, outputs) if labels else []
-    weight = _named(source, columns.weight, ARRAYS["weight"])
-    y, weight = (
-        _one(source, own[0]) if len(own) == 1 else _columns(source, own) if own else None
-        for own in (outcome, weight)
-    )
-    return ForecastFile(
-        source.path, forecast, y, weight if labels else None, outputs, source, names, tuple(outcome)
-    )
-
-
-def names_of_forecasts(source: Any, columns: Any, labels: bool) -> list[str]:
-    """The columns or arrays of the forecasts, and of the outcomes and weights where these are
-    wanted.
-    """
-    names, outputs, _ = _forecast_names(source, columns)
-    truth = (
-        [
-            *_outcome_names(source, columns, outputs),
-            *_named(source, columns.weight, ARRAYS["weight"]),
-        ]
-        if labels
-        else []
-    )
-    return [*(name for several in names.values() for name in several), *truth]
+    if arrays:
+        return "samples" if "samples" in content else "quantiles"
+    pairs = _pairs(source)
+    return f"mean_{pairs[0]}" if pairs else next(iter(levels)) if len(levels) > 1 else None
 
 
 def _forecast(source, names, outputs, levels):
@@ -243,7 +254,7 @@ def _named(source, given, usual):
     )
 
 
-def calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
+def _calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
     """The file's forecasts, calibrated, by the names of their columns, and ``low_LEVEL`` and
     ``high_LEVEL`` of central intervals.
     """

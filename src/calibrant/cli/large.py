@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._support.extras import import_extra
-from calibrant.cli.choosing import chosen, fitting, require_inputs
-from calibrant.cli.columns import as_floats, viewed
+from calibrant.cli.choosing import chosen, fitting
+from calibrant.cli.columns import as_floats
 from calibrant.cli.options import STDIN, Columns, paths_of
-from calibrant.cli.reading import column_order, key_of, read_file, read_source, rows_left
+from calibrant.cli.predictions import column_order, key_of, require_inputs
+from calibrant.cli.reading import read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
@@ -179,7 +180,7 @@ def _asked(path, columns, method, loaded, default, target, n_bins, title, check=
             calibrator = chosen(method, loaded, table.data, default=default, target=target)
             asked = table.asks(
                 calibrator,
-                viewed(table.data, target, calibrator) if check is None else None,
+                table.data.asked(target, calibrator) if check is None else None,
                 n_bins,
                 title,
             )

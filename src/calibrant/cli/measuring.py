@@ -9,13 +9,10 @@ from typing import Any
 import click
 
 from calibrant.cli.choosing import chosen, fold_progress, of_scores, reported, saved
-from calibrant.cli.columns import viewed
 from calibrant.cli.large import large_report, read_any
 from calibrant.cli.options import Columns
-from calibrant.cli.reading import column_of, column_order, columns_of
+from calibrant.cli.reading import column_of, columns_of
 from calibrant.cli.wording import shown
-from calibrant.contracts.reading import REGRESSION
-from calibrant.forecasts.normal import require_order
 from calibrant.groups import WeightKind
 
 __all__ = ["Asked", "measured"]
@@ -133,7 +130,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         if asked.groups is None
         else columns_of(data if by_groups else rows, asked.groups, "--groups")
     )
-    options["target"] = viewed(data, asked.target, fitted)
+    options["target"] = data.asked(asked.target, fitted)
     with fold_progress(fitted) as step:
         test = _test(held_out, data, asked.groups if by_groups else None)
         return reported(
@@ -146,8 +143,4 @@ def _test(test: Any, data: Any, groups: str | None) -> Any:
     if test is None:
         return None
     own = () if groups is None else (columns_of(test, groups, "--groups"),)
-    if data.domain is REGRESSION:
-        require_order(test.outputs, f"{test.path}", data.outputs, f"{data.path}")
-        return test.labels, test.forecast, test.weight, *own
-    order = column_order(test, data.classes) if data.classes is not None else slice(None)
-    return test.labels, test.values[..., order], test.weight, *own
+    return test.labels, test.said_like(data), test.weight, *own

@@ -1,0 +1,401 @@
+"""Predictions of classes in a file: npz, npy, csv, JSON lines and parquet, each to the same
+record.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant.cli import columns as table_columns
+from calibrant.cli import sources
+from calibrant.cli.columns import ARRAYS, as_risk, event_of, missing_in, require_all, two_labels
+from calibrant.cli.data_file import DataFile
+from calibrant.cli.options import Columns
+from calibrant.cli.wording import few
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
+from calibrant.frames.columns import starred
+from calibrant.labels import label_key, places
+from calibrant.predictions import Predictions, read
+
+__all__ = ["WORDS", "PredictionFile", "arranged", "column_order", "key_of", "require_inputs"]
+
+WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionFile(DataFile):
+    """Predictions of classes.
+
+    Attributes
+    ----------
+    values : (n, K) or (n,)
+    inputs : "probability" or "logit", or "score": any real number of which higher means likelier
+    classes : as ``calibrant.predictions.read`` takes them, or None
+    names : list of str
+        The arrays or columns that hold ``values``.
+    event
+        The label of the event, of two classes; None where it is not known.
+    """
+
+    values: np.ndarray
+    inputs: str = "probability"
+    classes: Any
+    names: list[Any]
+    event: Any = None
+    domain: ClassVar[Domain] = CLASSIFICATION
+
+    @classmethod
+    def named(cls, source: Any, columns: Columns) -> bool:
+        """By the options of probabilities, logits and risks; arrays without names are taken for
+        these.
+        """
+        given = (columns.one, columns.inputs, columns.probabilities, columns.logits)
+        return any(name is not None for name in given) or source.kind == "npy"
+
+    @classmethod
+    def found_in(cls, source: Any) -> str | None:
+        """Probabilities or logits of several classes by their usual names."""
+        arrays = (*ARRAYS["probabilities"], *ARRAYS["logits"])
+        stars = {
+            name
+            for kind in table_columns.PATTERNS.values()
+            for pattern in kind
+            for name in starred(source.content, pattern)
+        }
+        return next((name for name in source.content if name in arrays or name in stars), None)
+
+    @classmethod
+    def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
+        """Those of the predictions, and of labels, weights and answers."""
+        names = list(_found(source, columns, prefer)[0])
+        given = (("label", columns.label), ("weight", columns.weight)) if labels else ()
+        names += [key for what, name in given if (key := key_of(source, name, what)) is not None]
+        return names + ([source.require(columns.predicted)] if columns.predicted else [])
+
+    @classmethod
+    def read(
+        cls, source: Any, columns: Columns, labels: bool, prefer: str | None
+    ) -> "PredictionFile":
+        """The predictions of a file, and labels where wanted."""
+        path = source.path
+        names, inputs, classes = _found(source, columns, prefer)
+        values = _values(source, names)
+        if columns.classes is not None:
+            classes = [part.strip() for part in columns.classes.split(",")]
+        y = _labels(source, columns, path) if labels else None
+        weight = _optional(source, columns.weight, "weight") if labels else None
+        if source.kind == "csv":
+            y, classes = (y, classes) if columns.predicted else table_columns.same_kind(y, classes)
+            weight = (
+                None
+                if weight is None
+                else table_columns.as_floats(weight, columns.weight or "weight", path)
+            )
+        if (
+            y is not None
+            and classes is not None
+            and columns.classes is None
+            and source.kind not in ("npz", "npy")
+        ):
+            _require_named(y, classes, path)
+        outcome = (
+            key_of(source, columns.label, "label") if labels and source.kind != "npy" else None
+        )
+        data = cls(
+            path=path,
+            values=values,
+            inputs=inputs,
+            classes=classes,
+            labels=y,
+            weight=weight,
+            source=source,
+            names=names,
+            outcome=() if outcome is None else (outcome,),
+        )
+        return _with_event(data, columns) if values.ndim in (1, 2) else data
+
+    @property
+    def said(self) -> np.ndarray:
+        """The predictions as they are."""
+        return self.values
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns, one a class or one of all."""
+        return self.names
+
+    @property
+    def one(self) -> str | None:
+        """The one column, of a risk alone."""
+        return self.names[0] if self.values.ndim == 1 and len(self.names) == 1 else None
+
+    def record(self, groups: Any = None) -> Predictions:
+        """The rows, with their labels where these were read."""
+        return read(
+            self.values,
+            self.labels,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=self.weight,
+            groups=groups,
+        )
+
+    def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
+        """Class by class, whatever their order."""
+        return np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
+
+    def about(self, record: Any) -> str:
+        """How many classes there are."""
+        return f", {record.n_classes} classes"
+
+    def refuse_target(self, target: str | None) -> None:
+        """Nothing: any question may be asked."""
+
+    def asked(self, target: str | None, calibrator: Any = None) -> Any:
+        """The event, the answer, the classes, or one of them."""
+        return table_columns.viewed(self, target, calibrator)
+
+    def given(self, calibrator: Any) -> dict[str, Any]:
+        """In the order of a fitted calibrator's classes."""
+        return arranged(self, calibrator)
+
+    def audited(self, target: str | None) -> dict[str, Any]:
+        """By default of the event of two classes, the answer of more."""
+        asks = target is not None or len(self.own_classes) == 2
+        question = self.asked(target) if asks else "answer"
+        options = {"inputs": self.inputs, "classes": self.classes, "target": question}
+        return {"P": self.values, **options}
+
+    def said_like(self, first: Self) -> Any:
+        """Columns in the order of the other's classes."""
+        order = column_order(self, first.classes) if first.classes is not None else slice(None)
+        return self.values[..., order]
+
+    def calibrated(
+        self, fitted: Any, columns: Columns, levels: Any, groups: Any
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """The risk in its column, or all classes with the confidence."""
+        if columns.one or columns.inputs:
+            return _risk(self, fitted, columns, groups), {}
+        return _classes(self, fitted, groups)
+
+    @property
+    def own_classes(self) -> list[Any]:
+        """The labels in column order; numbers where nothing names them."""
+        booleans = self.labels is not None and {
+            type(label) for label in np.asarray(self.labels).tolist()
+        } == {bool}
+        n_classes = 2 if self.values.ndim == 1 else self.values.shape[1]
+        return (
+            [False, True]
+            if booleans and n_classes == 2
+            else list(range(n_classes))
+            if self.classes is None
+            else list(self.classes)
+        )
+
+
+def _values(source, names):
+    """The columns of predictions as numbers, (n,) or (n, K); arrays as they are."""
+    if source.kind in ("npz", "npy"):
+        return source.content[names[0] if names else "values"]
+    values = [table_columns.as_floats(source.column(name), name, source.path) for name in names]
+    return values[0] if len(names) == 1 else np.column_stack(values)
+
+
+def _with_event(data, columns):
+    """The file with its one column as risks, and the label of the event where it is known."""
+    if data.values.ndim == 2:
+        if columns.inputs is not None or (
+            columns.positive is not None and data.values.shape[1] != 2
+        ):
+            of_one = columns.inputs is not None
+            said = (
+                "--inputs says what one column holds" if of_one else "--positive is for two classes"
+            )
+            other = "" if of_one else ", or ask for one class with --target LABEL"
+            raise InputError(
+                f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one"
+                f" of them with --risk{other}."
+            )
+        return (
+            replace(data, event=event_of(data.own_classes, columns.positive, data.path))
+            if data.values.shape[1] == 2
+            else data
+        )
+    name = data.names[0] if data.names else "values"
+    values, inputs = as_risk(data.values, columns.inputs or data.inputs, name, data.path)
+    data = replace(data, values=values, inputs=inputs)
+    if columns.classes is None and data.labels is not None:
+        y, classes = two_labels(data.labels, columns.positive, data.path)
+        data = replace(data, labels=y, classes=classes)
+    return replace(data, event=data.own_classes[1])
+
+
+def _require_named(y, classes, path):
+    """Refuse labels of which none is a class that the columns name: a table does not say which
+    of its columns is 0.
+    """
+    seen = list(dict.fromkeys(np.asarray(y).tolist()))
+    if all(place < 0 for place in places(seen, classes)):
+        raise InputError(
+            f"the labels of {path} must be among the classes that its columns name, {few(classes)};"
+            f" got {few(seen)}; write them as the columns are named, or say the order of the"
+            " columns with --classes."
+        )
+
+
+def _found(source, columns, prefer):
+    """(names, inputs, classes) of the predictions in a file; the one array of an npy file has no
+    name.
+    """
+    if source.kind not in ("npz", "npy"):
+        return table_columns.find(source, columns, prefer)
+    if source.kind == "npy":
+        return (
+            [],
+            "logit" if columns.logits is not None or prefer == "logit" else "probability",
+            None,
+        )
+    wanted = [
+        ("probability", "probabilities", columns.one or columns.probabilities),
+        ("logit", "logits", columns.logits),
+    ]
+    if (
+        columns.one is None
+        and columns.probabilities is None
+        and (columns.logits is not None or prefer == "logit")
+    ):
+        wanted.reverse()
+    for inputs, what, name in wanted:
+        key = key_of(source, name, what)
+        if key is not None:
+            classes = key_of(source, None, "classes")
+            return [key], inputs, None if classes is None else source.content[classes].tolist()
+    raise InputError(
+        f"{source.path} must hold an array named probabilities or logits; it holds"
+        f" {', '.join(source.content)}; name yours with --probabilities or --logits."
+    )
+
+
+def key_of(source: Any, name: str | None, what: str) -> str | None:
+    """The name of the array or column of a kind of ``ARRAYS``: as given, or the usual one that
+    is there, if any.
+    """
+    return (
+        source.require(name)
+        if name is not None
+        else next((key for key in ARRAYS[what] if key in source.content), None)
+    )
+
+
+def _labels(source, columns, path):
+    if source.kind == "npy":
+        if columns.label is None:
+            raise InputError(f"{path} holds no labels; pass the file that does: --label LABELS.npy")
+        return sources.open_source(Path(columns.label)).content["values"]
+    found = _optional(source, columns.label, "label")
+    if found is None:
+        raise InputError(
+            f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds"
+            f" {source.described()}; name yours with --label."
+        )
+    name = key_of(source, columns.label, "label")
+    require_all(missing_in(source, name), name, path, "a label")
+    return found if columns.predicted is None else _right(source, name, columns.predicted)
+
+
+def _right(source, label, predicted):
+    """(n,) whether the answer of each row is its label."""
+    key = source.require(predicted)
+    require_all(missing_in(source, key), key, source.path, "an answer")
+    y, answers = (source.column(name) for name in (label, key))
+    if source.kind == "csv":
+        y, answers = table_columns.same_kind(
+            [text.strip() for text in y], [text.strip() for text in answers]
+        )
+    return np.array([label_key(a) == label_key(b) for a, b in zip(y, answers, strict=True)])
+
+
+def _optional(source, name, what):
+    if source.kind == "npy":
+        return None if name is None else sources.open_source(Path(name)).content["values"]
+    key = key_of(source, name, what)
+    return None if key is None else source.column(key)
+
+
+def column_order(data: PredictionFile, classes: ArrayLike) -> Any:
+    """Where each of ``classes`` is among the file's columns; all as they are where the file does
+    not name them.
+    """
+    if data.classes is None or data.values.ndim == 1:
+        return slice(None) if data.values.ndim == 1 else np.arange(data.values.shape[1])
+    order = places(classes, data.classes)
+    if sorted(order) != list(range(len(data.classes))):
+        raise InputError(
+            f"the columns of {data.path} are of classes {few(data.classes)}, not {few(classes)};"
+            " they must be the same."
+        )
+    return np.array(order)
+
+
+def arranged(data: PredictionFile, calibrator: Any) -> dict[str, Any]:
+    """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
+    if not is_fitted(calibrator):
+        return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
+    require_inputs(data, calibrator)
+    return {
+        "P": data.values[..., column_order(data, calibrator.classes_)],
+        "inputs": data.inputs,
+        "classes": calibrator.classes_,
+    }
+
+
+def require_inputs(data: PredictionFile, calibrator: Any) -> None:
+    """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
+    if data.inputs != calibrator.inputs:
+        raise InputError(
+            f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds"
+            f" {WORDS[data.inputs]}; name the right ones with --probabilities or --logits, or say"
+            " what one column holds with --inputs."
+        )
+
+
+def _risk(data, fitted, columns, groups):
+    """One column, in place; where it holds something else it stays, and a column
+    `risk` or `confidence` is added.
+    """
+    risk = (
+        fitted.predict(data.values)
+        if data.inputs == "score"
+        else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
+    )
+    if data.source.kind == "npy":
+        return {"values": risk}
+    added = "confidence" if columns.confidence else "risk"
+    return {data.names[0] if columns.inputs in (None, "probability") else added: risk}
+
+
+def _classes(data, fitted, groups):
+    """(columns by name, which of the file's names they replace)."""
+    values = arranged(data, fitted)["P"]
+    Q, confidence = (
+        fitted.predict_proba(values, groups=groups),
+        fitted.predict_confidence(values, groups=groups),
+    )
+    Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
+    if data.source.kind == "npy":
+        return {"values": Q}, {}
+    if data.source.kind == "npz":
+        name = "probabilities" if "logits" in data.names else data.names[0]
+        return {name: Q, "confidence": confidence}, {data.names[0]: name}
+    renamed = {name: f"p_{name[6:]}" if name.startswith("logit_") else name for name in data.names}
+    each = Q[:, None] if Q.ndim == 1 else Q
+    made = {renamed[name]: each[:, j] for j, name in enumerate(data.names)}
+    return {**made, "confidence": confidence}, renamed
