@@ -92,11 +92,10 @@ class ConfidenceCalibrator(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.signal: Signal | None = signal
         self.map: Map | None = map
         self.per_class: bool | None = per_class
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

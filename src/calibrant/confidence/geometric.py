@@ -118,13 +118,12 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.mode: Literal["combined", "paper"] = mode
         self.signal: str | Signal | None = signal
         self.map: Map | None = map
         self.unweighted: bool = unweighted
         self.per_class: bool = per_class
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

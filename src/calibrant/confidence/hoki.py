@@ -128,13 +128,12 @@ class HokiCalibrator(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.signal: Signal | None = signal
         self.n_bins: int = n_bins
         self.max_iter: int = max_iter
         self.start: Literal["accuracy", "confidence"] = start
         self.stop: Literal["repeated", "unchanged"] = stop
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

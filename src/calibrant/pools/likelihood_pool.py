@@ -90,9 +90,8 @@ class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.keep_order: bool = keep_order
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record: Predictions) -> None:
         self.maps_: list[Map] = []

@@ -87,8 +87,7 @@ class ClassRates(Calibrator):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="class rates")
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
-        self.classes = classes
+        super().__init__(inputs=inputs, classes=classes)
 
     def _fit(self, record):
         counts = (

@@ -106,9 +106,8 @@ class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.prior_weight: float = prior_weight
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_not_negative("prior_weight", self.prior_weight)
@@ -240,9 +239,8 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_matrix_size("EnsembleMatrixScaling", record.n_classes)

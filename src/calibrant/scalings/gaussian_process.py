@@ -152,14 +152,13 @@ class GaussianProcessCalibration(Calibrator):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.n_inducing: int = n_inducing
         self.covariance: Literal["diagonal", "full"] = covariance
         self.expectation: Literal["monte_carlo", "taylor", "mean"] = expectation
         self.monotone: bool = monotone
         self.n_draws: int = n_draws
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

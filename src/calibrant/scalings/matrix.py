@@ -118,11 +118,10 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
         self.off_diagonal: float | None = off_diagonal
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_matrix_size("MatrixScaling", record.n_classes)
@@ -212,9 +211,8 @@ class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
@@ -310,12 +308,11 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.off_diagonal: float | None = off_diagonal
         self.intercept: float | None = intercept
         self.diagonal: float = diagonal
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_matrix_size("DirichletCalibration", record.n_classes)

@@ -94,9 +94,8 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
@@ -290,9 +289,8 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.temperature: bool = temperature
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         self.temperature_: float = 1.0

@@ -88,9 +88,8 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.objective: Literal["log_loss", "top_label"] = objective
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "top_label")
@@ -203,10 +202,9 @@ class CategoryTemperature(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")
@@ -311,11 +309,10 @@ class AwardTemperature(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.per_class_temperature: bool = per_class_temperature
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         objective = self._option("objective", "log_loss", "brier")

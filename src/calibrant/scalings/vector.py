@@ -113,10 +113,9 @@ class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
         self.smooth: bool = smooth
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)
@@ -201,9 +200,8 @@ class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_not_negative("ridge", self.ridge)

@@ -211,6 +211,7 @@ class AutoCalibrator(Circumstances):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.policy: Literal["average", "closed_test"] = policy
         self.methods: str | Sequence[str] = methods
         self.objective: Literal["log_loss", "brier"] = objective
@@ -218,8 +219,6 @@ class AutoCalibrator(Circumstances):
         self.max_cost: float | None = max_cost
         self.random_state: int = random_state
         self.verbose: bool = verbose
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

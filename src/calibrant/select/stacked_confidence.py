@@ -253,11 +253,10 @@ class StackedConfidence(Calibrator):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.signals: Sequence[Signal] | None = signals
         self.cv: int = cv
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

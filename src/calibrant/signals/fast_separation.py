@@ -98,14 +98,16 @@ class FastSeparation(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(
+            features=features,
+            points=points,
+            scale=scale,
+            progress=progress,
+            inputs=inputs,
+            classes=classes,
+        )
         self.metric: Literal["l2", "l1", "linf"] = metric
-        self.features = features
-        self.points = points
-        self.scale = scale
         self.index: NeighborIndex | None = index
-        self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _make_index(self):
         if not (self.index is None or isinstance(self.index, NeighborIndex)):

@@ -140,9 +140,8 @@ class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": 
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.scale: Literal["probability", "logit"] = scale
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]

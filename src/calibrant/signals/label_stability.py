@@ -116,6 +116,7 @@ class LabelStability(
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.noise: Literal["auto", "gaussian", "uniform"] = noise
         self.scale: float | str = scale
         self.method: Literal["exact", "sampled"] = method
@@ -123,8 +124,6 @@ class LabelStability(
         self.random_state: int | None = random_state
         self.transform: Callable[..., Any] | None = transform
         self.model: Any = model
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]

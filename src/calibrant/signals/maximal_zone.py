@@ -1,14 +1,9 @@
 """The true radius in which the nearest training point stays on one side."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.separation import zone_radius
 from calibrant.neighbors.brute import BruteIndex, split
-from calibrant.predictions import Inputs
 from calibrant.signals.pairwise_separation import signed
 from calibrant.signals.separation import Separation
 
@@ -70,23 +65,6 @@ class MaximalZone(Separation):
     >>> signal.score([[0.9, 0.1]], X=[[0.0, 0.0]]).round(4).tolist()
     [2.125]
     """
-
-    def __init__(
-        self,
-        *,
-        features: Any = None,
-        points: Any = None,
-        scale: str = "auto",
-        progress: Callable[..., Any] | None = None,
-        inputs: Inputs = "probability",
-        classes: ArrayLike | None = None,
-    ) -> None:
-        self.features = features
-        self.points = points
-        self.scale = scale
-        self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _make_index(self):
         return BruteIndex()

@@ -86,13 +86,15 @@ class PairwiseSeparation(Separation, examples=[{"dangerous": "max-min"}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(
+            features=features,
+            points=points,
+            scale=scale,
+            progress=progress,
+            inputs=inputs,
+            classes=classes,
+        )
         self.dangerous: Literal["min-max", "max-min"] = dangerous
-        self.features = features
-        self.points = points
-        self.scale = scale
-        self.progress: Callable[..., Any] | None = progress
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _make_index(self):
         self._option("dangerous", "min-max", "max-min")

@@ -1,6 +1,7 @@
 """What the separation signals share: the training points by class, in one space."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.labels import encode_labels
 from calibrant.neighbors.feature_space import FeatureSpace
+from calibrant.predictions import Inputs
 
 __all__ = ["Separation"]
 
@@ -23,9 +25,22 @@ class Separation(Signal):
     """
 
     tags: ClassVar[SignalTags] = SignalTags(domain="real", uses_features=True, needs_reference=True)
-    features: Any = None
-    scale: str = "auto"
-    points: Any = None
+
+    def __init__(
+        self,
+        *,
+        features: Any = None,
+        points: Any = None,
+        scale: str = "auto",
+        progress: Callable[..., Any] | None = None,
+        inputs: Inputs = "probability",
+        classes: ArrayLike | None = None,
+    ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
+        self.features: Any = features
+        self.points: Any = points
+        self.scale: str = scale
+        self.progress: Callable[..., Any] | None = progress
 
     def __sklearn_clone__(self) -> Self:
         """A copy that keeps the model or transformer it was given, which scikit-learn's own

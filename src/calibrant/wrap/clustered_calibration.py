@@ -92,10 +92,9 @@ class ClusteredCalibration(Calibrator):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Any = calibrator
         self.depth: int = depth
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_count("depth", self.depth, most=12)

@@ -118,12 +118,11 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Any = calibrator
         self.depth: int = depth
         self.slopes: bool = slopes
         self.n_bins: int = n_bins
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     def _fit(self, record):
         require_count("depth", self.depth)

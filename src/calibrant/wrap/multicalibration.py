@@ -127,6 +127,7 @@ class Multicalibration(Calibrator):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Any = calibrator
         self.depth: int = depth
         self.learning_rate: float = learning_rate
@@ -134,8 +135,6 @@ class Multicalibration(Calibrator):
         self.cv: int = cv
         self.keep_order: bool = keep_order
         self.random_state: int = random_state
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

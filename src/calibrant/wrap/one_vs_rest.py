@@ -93,9 +93,8 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.map: Map | None = map
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

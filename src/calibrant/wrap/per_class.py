@@ -64,9 +64,8 @@ class PerClass(Calibrator):
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
+        super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Calibrator | None = calibrator
-        self.inputs: Inputs = inputs
-        self.classes = classes
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
