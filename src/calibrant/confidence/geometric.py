@@ -21,7 +21,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.predictions import Inputs
-from calibrant.signals.fast_separation import FastSeparation
+from calibrant.signals.separation import FastSeparation
 
 __all__ = ["GeometricCalibrator"]
 

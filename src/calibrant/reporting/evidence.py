@@ -13,9 +13,8 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
-from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.label_stability import LabelStability
-from calibrant.signals.separation import Separation
+from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["confidence", "latent", "signals"]
 

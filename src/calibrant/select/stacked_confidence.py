@@ -22,9 +22,9 @@ from calibrant.errors import FitWarning, InputError, warn
 from calibrant.folds.splits import stratified_folds
 from calibrant.predictions import Inputs
 from calibrant.select.trust import score_difference
-from calibrant.signals.fast_separation import FastSeparation
 from calibrant.signals.from_probabilities import Entropy, Margin, TopProbability
 from calibrant.signals.label_stability import LabelStability
+from calibrant.signals.separation import FastSeparation
 
 __all__ = ["SignalCurve", "StackedConfidence"]
 
