@@ -7,14 +7,15 @@ says what the kind is; what a folder has for it is registered beside it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from calibrant.cli.data_file import FILES
 from calibrant.comparison.choice import CODE
-from calibrant.comparison.given import RESOLVE
+from calibrant.comparison.given import RESOLVE, adopted
 from calibrant.contracts import MeanMetric, Tags, register
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
@@ -120,6 +121,10 @@ class Questions:
 
     def other_labels(self, other: Self) -> list[np.ndarray]:
         return []
+
+    def outcomes(self) -> list[str]:
+        """The right option of each row."""
+        return [own[k] for own, k in zip(self.names, self.right, strict=True)]
 
     def told(self) -> list[dict[str, float]]:
         """The answers as they are given."""
@@ -258,6 +263,51 @@ def _report():
     return Table()
 
 
+def _files():
+    from calibrant.cli.data_file import DataFile
+
+    @dataclass(frozen=True, kw_only=True)
+    class QuestionFile(DataFile):
+        """Lines such as ``{"probs": {"a": 0.7, "b": 0.3}, "label": "a"}``."""
+
+        answers: list[dict[str, float]]
+        domain: ClassVar[Domain] = QUESTIONS
+
+        @classmethod
+        def found_in(cls, source):
+            given = source.kind == "jsonl" and isinstance(source.objects[0].get("probs"), dict)
+            return "probs" if given else None
+
+        @classmethod
+        def names_in(cls, source, columns, labels, prefer):
+            return [source.require(columns.label or "label")] if labels else []
+
+        @classmethod
+        def read(cls, source, columns, labels, prefer):
+            outcome = tuple(cls.names_in(source, columns, labels, prefer))
+            return cls(
+                path=source.path,
+                labels=source.column(outcome[0]).tolist() if labels else None,
+                weight=None if columns.weight is None else source.column(columns.weight),
+                source=source,
+                outcome=outcome,
+                answers=[one["probs"] for one in source.objects],
+            )
+
+        @property
+        def said(self):
+            return self.answers
+
+        def record(self, groups=None):
+            return read_questions(self.labels, self.answers, self.weight)
+
+        def same_outcomes(self, ours, theirs):
+            pairs = zip(ours.outcomes(), theirs.outcomes(), strict=True)
+            return np.array([a == b for a, b in pairs])
+
+    return QuestionFile
+
+
 def _code(calibrator, record):
     return [
         "from multiple_choice import QuestionTemperature",
@@ -272,6 +322,7 @@ CHOSEN_BY.register(
         question_log_loss, None, "question_log_loss", lambda model, X: (model.predict(X), {})
     ),
 )
-RESOLVE.register(QUESTIONS, lambda: lambda given: QuestionTemperature() if given is None else given)
+RESOLVE.register(QUESTIONS, lambda: partial(adopted, default=QuestionTemperature))
 CODE.register(QUESTIONS, lambda: _code)
 TABLES.register(QUESTIONS, _report)
+FILES.register(QUESTIONS, _files)

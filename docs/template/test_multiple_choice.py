@@ -1,9 +1,11 @@
 """What a kind of prediction gets once it is registered."""
 
+import json
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from multiple_choice import (
     QUESTIONS,
     QuestionTemperature,
@@ -13,6 +15,7 @@ from multiple_choice import (
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.cli.group import group
 from calibrant.contracts.domain import domain_of, domain_of_input
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
@@ -35,6 +38,12 @@ def data(n=400, seed=0, sharper=2.0):
         said = honest**sharper / (honest**sharper).sum()
         P.append(dict(zip(names, said.tolist(), strict=True)))
     return y, P
+
+
+def run(*arguments, code=0):
+    found = CliRunner().invoke(group, [str(one) for one in arguments])
+    assert found.exit_code == code, found.output
+    return found.output
 
 
 def test_a_metric_has_values_intervals_weights_and_clusters():
@@ -211,3 +220,49 @@ def test_the_contract_suite_finds_what_is_broken(suite):
     checks = {check.name: check for check in calibrator_checks(Forgetful())}
     with pytest.raises(AssertionError, match="weights against repetition on ragged questions"):
         checks["weights_are_repetition"]()
+
+
+@pytest.fixture
+def log(tmp_path):
+    y, P = data()
+    lines = [
+        {"probs": p, "label": label, "topic": f"t{i % 3}"}
+        for i, (label, p) in enumerate(zip(y, P, strict=True))
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return path
+
+
+def test_the_command_line_evaluates_a_log(log):
+    found = json.loads(run("evaluate", log, "--json"))
+    assert found["task"] == "questions"
+    rows = {row["key"]: row["before"]["value"] for row in found["metrics"]}
+    assert rows["question_log_loss"] == question_log_loss(*data())
+    told = run("evaluate", log, "--method", "multiple_choice:question-temperature")
+    assert "log loss of questions" in told
+    assert "question temperature improves it" in told
+
+
+def test_the_command_line_fits_compares_and_reports_on_a_log(log, tmp_path):
+    page, saved = tmp_path / "page.html", tmp_path / "model.calibrant"
+    run("report", log, "-o", page, "--groups", "topic")
+    assert "log loss of questions" in page.read_text(encoding="utf-8")
+    assert "question temperature fitted on 400 rows" in run("fit", log, "-o", saved)
+    assert cb.load(saved).temperature_ > 1.0
+    assert "in-sample" in run("evaluate", log, "--calibrator", saved)
+    second = tmp_path / "second.jsonl"
+    second.write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "question_log_loss" in run("compare", log, second)
+    assert "questions: calibrators" in run("methods", "--task", "questions")
+
+
+def test_the_command_line_says_what_a_kind_does_not_have(log):
+    assert "--target is for predictions of classes" in run("evaluate", log, "--target", "a", code=2)
+    assert "answers to questions" in run("evaluate", log, "--method", "isotonic", code=2)
+    assert "'words' is not one of 'classification'" in run(
+        "evaluate", log, "--task", "words", code=2
+    )
+    assert "--risk and --task questions exclude each other" in run(
+        "evaluate", log, "--task", "questions", "--risk", "p", code=2
+    )

@@ -1,6 +1,7 @@
 """Calibrated predictions in place of those of a file: what ``calibrant apply`` writes."""
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,8 @@ from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.contracts.reading import REGRESSION
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
 
 __all__ = ["RULES", "apply_to_file", "rule_columns"]
@@ -40,11 +42,6 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
     ``columns`` named.
     """
     name, of_predictions, of_scores = RULES[type(rule)]
-    if data.domain is REGRESSION:
-        raise InputError(
-            f"{data.path} holds forecasts of a number, and the saved {type(rule).__name__} decides"
-            " on classes."
-        )
     # A rule of scores takes any one column, as its threshold is in the units of the one that it was
     # fitted on.
     scores = not hasattr(rule, "classes_")
@@ -69,6 +66,11 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
         ]
         found = np.array(texts, dtype=object)
     return {"values" if data.source.kind == "npy" else name: found}
+
+
+#: What saved rules add to the rows of a file, by domain.
+RULED: Facet[Callable[..., dict[str, np.ndarray]]] = Facet("rules that decide on them")
+RULED.register(CLASSIFICATION, lambda: rule_columns)
 
 
 def apply_to_file(
@@ -167,7 +169,7 @@ def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
             f" {output.name}."
         )
     made, renamed = (
-        (rule_columns(fitted, data, columns), {})
+        (RULED[data.domain](fitted, data, columns), {})
         if rule
         else data.calibrated(fitted, columns, levels, groups)
     )

@@ -8,7 +8,7 @@ import click
 
 import calibrant
 from calibrant.cli.data_file import DataFile
-from calibrant.cli.methods import METHODS, import_extensions, make
+from calibrant.cli.methods import import_extensions, make, named
 from calibrant.cli.predictions import WORDS
 from calibrant.cli.reading import columns_of
 from calibrant.cli.scores import measured_scores
@@ -16,8 +16,8 @@ from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.comparison.given import resolve
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 
@@ -49,15 +49,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
         return None
     import_extensions()
     loaded = calibrant.load(path)
-    if not isinstance(
-        loaded,
-        (
-            Map,
-            Calibrator,
-            RegressionCalibrator,
-            *also,
-        ),
-    ):
+    if not isinstance(loaded, (Map, DomainCalibrator, *also)):
         raise InputError(
             f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by"
             " `calibrant fit`."
@@ -101,18 +93,17 @@ def chosen(
     """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or
     that of its task.
     """
-    named, words = METHODS[data.domain], data.domain.predictions
+    known, words = named(data.domain, groups=True), data.domain.predictions
     data.refuse_target(target)
-    if groups is None and method in set(named(groups=True)) - set(named()):
+    if groups is None and method in set(known) - set(named(data.domain)):
         raise click.UsageError(
             f"--method {method} needs --groups A,B, the columns of groups, of a command that has"
             " it: fit or report."
         )
-    if method is not None and method not in named(groups=True):
-        known = ", ".join(named(groups=True))
+    if method is not None and method not in known:
         raise click.UsageError(
             f"--method {method} is not for {words}, which {data.path.name} holds; choose from:"
-            f" {known}"
+            f" {', '.join(known)}"
         )
     fitting(loaded, data)
     if loaded is not None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import click
 import numpy as np
 
 from calibrant.contracts.domain import DOMAINS, Domain, Facet
@@ -102,6 +101,8 @@ class DataFile(ABC):
     def refuse_target(self, target: str | None) -> None:
         """Refuse --target where nothing is asked of classes."""
         if target is not None:
+            import click  # here, so that a kind can be registered without the command line
+
             raise click.UsageError(
                 f"--target is for predictions of classes; {self.path.name} holds"
                 f" {self.domain.predictions}; leave it out."
@@ -141,8 +142,16 @@ def kind_of(source: Any, columns: "Columns") -> type[DataFile]:
     several is refused.
     """
     if columns.task is not None:
-        return FILES[DOMAINS[columns.task]]
-    kinds = [FILES[one] for one in FILES][::-1]
+        kind = FILES[DOMAINS[columns.task]]
+        if columns.one is not None and not kind.named(source, columns):
+            import click
+
+            one = "risk" if columns.risk else "confidence"
+            raise click.UsageError(
+                f"--{one} and --task {columns.task} exclude each other; pass one."
+            )
+        return kind
+    kinds = [FILES[one] for one in reversed(DOMAINS.values()) if one in FILES]
     named = next((kind for kind in kinds if kind.named(source, columns)), None)
     if named is not None:
         return named

@@ -9,7 +9,6 @@ import click
 
 from calibrant.cli.options import (
     FILE,
-    NUMBERS,
     Columns,
     cluster_option,
     column_options,
@@ -106,15 +105,16 @@ def decide(
       decided.csv
     """
     import calibrant
+    from calibrant.cli.applying import RULED
     from calibrant.cli.reading import column_of, read_file
     from calibrant.cli.tables import working
 
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
-    if data.domain.name == NUMBERS:
+    if data.domain not in RULED:
         raise click.UsageError(
-            f"{data.path.name} holds forecasts of a number; rules of this kind accept answers among"
-            " classes."
+            f"{data.path.name} holds {data.domain.predictions}; rules of this kind accept answers"
+            " among classes."
         )
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:

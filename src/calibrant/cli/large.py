@@ -23,7 +23,8 @@ from calibrant.cli.reading import read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
-from calibrant.contracts.reading import REGRESSION
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.frames.columns import Layout, encode, whole_numbers
@@ -42,6 +43,9 @@ OF_STATES = "what is asked of it needs rows, not sums"
 #: CALIBRANT_ before it says another number.
 STREAMED_ROWS = 1_000_000
 ENVIRONMENT = "CALIBRANT_STREAMED_ROWS"
+#: The reports from sums over a table that is too large for memory, by domain.
+COUNTED: Facet[type[TableReport]] = Facet("reports from sums")
+COUNTED.register(CLASSIFICATION, lambda: TableReport)
 TEXT = (".csv", ".tsv", ".jsonl", ".ndjson")
 BLOCK = 2**22
 
@@ -258,7 +262,7 @@ class LargeTable:
                 inputs=data.inputs,
             )
         bins = {} if n_bins is None else {"n_bins": n_bins}
-        return TableReport(
+        return COUNTED[data.domain](
             TableRows(self.paths, layout),
             self.count,
             list(classes),
@@ -334,7 +338,7 @@ def _headed(first, columns, prefer):
     if columns.inputs not in (None, "probability", "logit") or columns.predicted:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
-    if data.domain is REGRESSION:
+    if data.domain not in COUNTED:
         return None
     label = key_of(first, columns.label, "label")
     if label is None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from calibrant.cli.options import TASKS, json_option
+from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.tables import console
 
 __all__ = ["list_methods"]
@@ -21,7 +21,7 @@ FACTS = {
 
 
 @click.command("methods")
-@click.option("--task", type=click.Choice(TASKS), help="Only those of this task (default: both).")
+@click.option("--task", type=TaskType(), help="Only those of this task (default: both).")
 @json_option
 def list_methods(task: Any, as_json: Any) -> None:
     """List the calibrators that --method takes, and the metrics, for predictions of classes and for
@@ -32,11 +32,12 @@ def list_methods(task: Any, as_json: Any) -> None:
       calibrant methods
       calibrant methods --task regression --json
     """
-    from calibrant.cli.methods import METHODS
+    from calibrant.cli.methods import all_named
 
-    domains = [one for one in METHODS if task in (None, one.name)]
     found = {
-        one.name: {"calibrators": _calibrators(one), "metrics": _metrics(one)} for one in domains
+        one.name: {"calibrators": _calibrators(makers), "metrics": _metrics(one)}
+        for one, makers in all_named().items()
+        if task in (None, one.name)
     }
     if as_json:
         click.echo(json.dumps(found, indent=1))
@@ -47,11 +48,10 @@ def list_methods(task: Any, as_json: Any) -> None:
             out.print(_table(f"{name}: {kind}", rows))
 
 
-def _calibrators(domain):
-    from calibrant.cli.methods import METHODS
+def _calibrators(makers):
     from calibrant.comparison.given import shown_name
 
-    made = {name: make() for name, make in METHODS[domain](groups=True).items()}
+    made = {name: make() for name, make in makers.items()}
     return [
         {
             "name": name,

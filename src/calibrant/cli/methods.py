@@ -4,6 +4,7 @@ that a new one needs no line here.
 
 import inspect
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,10 +14,10 @@ import calibrant
 from calibrant._support.registry import key_of, offered, registered
 from calibrant.cli.wording import abridged, said, say
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import Domain, Facet
+from calibrant.contracts.domain import DOMAINS, Domain, Facet
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
@@ -25,10 +26,12 @@ __all__ = [
     "METHODS",
     "RENAMED",
     "TARGETS",
+    "all_named",
+    "calibrators_of",
     "import_extensions",
     "make",
     "methods",
-    "regression_methods",
+    "named",
     "score_methods",
 ]
 
@@ -112,18 +115,18 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def regression_methods(groups: bool = False) -> dict[str, type[Any]]:
-    """The same for calibrators of forecasts.
+def calibrators_of(domain: Domain, groups: bool = False) -> dict[str, type[Any]]:
+    """The calibrators of a domain by name.
 
     Examples
     --------
-    >>> regression_methods()["std"]()
+    >>> calibrators_of(REGRESSION)["std"]()
     StdScaling()
     """
-    found = (cls for cls in _offered(RegressionCalibrator) if _makes_itself(cls))
-    return dict(
-        sorted((_name(cls), cls) for cls in found if cls().tags.suits(["groups"] if groups else []))
-    )
+    found = [cls for cls in _offered(DomainCalibrator) if cls.domain is domain]
+    given = ["groups"] if groups else []
+    suited = (cls for cls in filter(_makes_itself, found) if cls().tags.suits(given))
+    return dict(sorted((_name(cls), cls) for cls in suited))
 
 
 def score_methods() -> dict[str, Any]:
@@ -151,10 +154,22 @@ def score_methods() -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-#: The methods of each domain by name.
-METHODS: Facet[Any] = Facet("methods")
+#: What --method names, of domains where that is more than their calibrators.
+METHODS: Facet[Callable[[str, bool], dict[str, Any]]] = Facet("methods")
 METHODS.register(CLASSIFICATION, lambda: methods)
-METHODS.register(REGRESSION, lambda: lambda _="classes", groups=False: regression_methods(groups))
+
+
+def named(domain: Domain, target: str = "classes", groups: bool = False) -> dict[str, Any]:
+    """The methods of a domain by name."""
+    if domain in METHODS:
+        return METHODS[domain](target, groups)
+    return calibrators_of(domain, groups)
+
+
+def all_named() -> dict[Domain, dict[str, Any]]:
+    """Those of every domain, of extensions too."""
+    import_extensions()
+    return {domain: named(domain, groups=True) for domain in DOMAINS.values()}
 
 
 def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
@@ -165,7 +180,7 @@ def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") ->
     >>> make("identity"), make("interval", REGRESSION)
     (Identity(), IntervalCalibration())
     """
-    found = METHODS[domain](target, groups=True)
+    found = named(domain, target, groups=True)
     if name not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     return found[name]()

@@ -117,8 +117,23 @@ NAMED = (
     "quantiles",
     "skip_missing",
 )
-#: The names of the domains, said here as their objects are slow to load.
-CLASSES, NUMBERS = TASKS = ("classification", "regression")
+
+
+class TaskType(click.ParamType):
+    """The name of a kind of prediction, of extensions too, which are slow to load."""
+
+    name = "kind"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The name, checked."""
+        from calibrant.cli.methods import all_named
+
+        known = [domain.name for domain in all_named()]
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, known))}.", param, ctx)
+        return value
+
+
 FORECASTS = (
     click.option(
         "--quantiles",
@@ -140,7 +155,7 @@ FORECASTS = (
     ),
     click.option(
         "--task",
-        type=click.Choice(TASKS),
+        type=TaskType(),
         help=(
             "What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are"
             " forecasts of a number."
@@ -281,10 +296,8 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
     other = next(
         (name for name in others if one is not None and name != one and named.get(name)), None
     )
-    if other is not None or (one is not None and named.get("task") == NUMBERS):
-        raise click.UsageError(
-            f"--{one} and --{other or 'task regression'} exclude each other; pass one."
-        )
+    if other is not None:
+        raise click.UsageError(f"--{one} and --{other} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError(
             "--positive and --classes exclude each other; with one column of risks the last of"
@@ -318,14 +331,12 @@ class _MethodType(click.ParamType):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The name, checked."""
-        from calibrant.cli.methods import methods, regression_methods
+        from calibrant.cli.methods import all_named
 
-        if value not in methods(groups=True) and value not in regression_methods(groups=True):
-            known = (
-                f"{', '.join(methods(groups=True))}; for forecasts:"
-                f" {', '.join(regression_methods(groups=True))}"
-            )
-            self.fail(f"{value!r} is no method; choose from: {known}", param, ctx)
+        known = all_named()
+        if not any(value in names for names in known.values()):
+            listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
+            self.fail(f"{value!r} is no method; choose from: {'; '.join(listed)}", param, ctx)
         return value
 
 
@@ -336,9 +347,9 @@ class _SavedType(click.Path):
         """The path, checked."""
         if Path(value).exists():
             return super().convert(value, param, ctx)
-        from calibrant.cli.methods import methods, regression_methods
+        from calibrant.cli.methods import all_named
 
-        if value in methods(groups=True) or value in regression_methods(groups=True):
+        if any(value in names for names in all_named().values()):
             self.fail(
                 f"{value!r} is a method, not a file of `calibrant fit`; write --method {value}.",
                 param,

@@ -9,6 +9,7 @@ from calibrant.cli import sources
 from calibrant.cli.columns import missing_in
 from calibrant.cli.data_file import FILES, DataFile, kind_of
 from calibrant.cli.forecasts import ForecastFile
+from calibrant.cli.methods import import_extensions
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import PredictionFile
 from calibrant.cli.row_text import typed
@@ -45,6 +46,7 @@ def read_source(
     source: Any, columns: Columns, *, labels: bool = True, prefer: str | None = None
 ) -> DataFile:
     """The same of a file that is open, of which several predictions may be read."""
+    import_extensions()
     kind = kind_of(source, columns)
     if columns.skip_missing:
         source = _without_missing(source, columns, labels, prefer)

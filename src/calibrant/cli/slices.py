@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -28,14 +29,17 @@ from calibrant.cli.columns import (
     find,
     refuse_unsaid,
 )
+from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import NUMBERS, STDIN, Columns, paths_of, refuse_existing
+from calibrant.cli.options import STDIN, Columns, paths_of, refuse_existing
 from calibrant.cli.reading import rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import as_text, console, own_words, progress
 from calibrant.cli.wording import abridged, say
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred, starred_levels
 from calibrant.frames.engines.choosing import choose, columns_of
@@ -290,20 +294,24 @@ def _asked(kinds, columns, target):
             "slices are counted from probabilities, or forecasts of one output; other predictions"
             " are read whole."
         )
-    given = columns.one or columns.probabilities
-    usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
+    source = SimpleNamespace(path="the table", content=kinds, kind="parquet")
+    return SLICED[kind_of(source, columns).domain](kinds, columns, target)
+
+
+def _of_numbers(kinds, columns, target):
+    if target is not None:
+        raise click.UsageError(
+            "--target is for predictions of classes; these are forecasts of a number; leave it out."
+        )
     normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
-    looks = not (columns.task or given or usual) and (normal or quantiles)
-    if columns.task == NUMBERS or columns.mean or columns.std or columns.quantiles or looks:
-        if target is not None:
-            raise click.UsageError(
-                "--target is for predictions of classes; these are forecasts of a number; leave it"
-                " out."
-            )
-        label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
-        if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
-            return {"label": label, "quantiles": columns.quantiles or "q_*"}
-        return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
+    label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
+    if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
+        return {"label": label, "quantiles": columns.quantiles or "q_*"}
+    return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
+
+
+def _of_classes(kinds, columns, target):
+    usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
     label = columns.label or next((name for name in ARRAYS["label"] if name in kinds), "label")
     if columns.confidence:
         if target not in (None, "answer"):
@@ -324,6 +332,12 @@ def _asked(kinds, columns, target):
         "probabilities": names,
         "target": _question(names, kinds, columns, target),
     }
+
+
+#: Arguments of ``evaluate`` for the names of columns, by domain.
+SLICED: Facet[Any] = Facet("slices")
+SLICED.register(CLASSIFICATION, lambda: _of_classes)
+SLICED.register(REGRESSION, lambda: _of_numbers)
 
 
 def _question(names, kinds, columns, target):

@@ -1,17 +1,17 @@
 """Which calibrators are meant where some are given, and what they are called."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from calibrant.contracts.domain import Domain, Facet, domain_of_input
-from calibrant.contracts.kinds import require_regression_calibrator
+from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-__all__ = ["domain_meant", "resolve", "several", "shown_name"]
+__all__ = ["RESOLVE", "adopted", "domain_meant", "resolve", "several", "shown_name"]
 
 
 def shown_name(calibrator: Any) -> str:
@@ -50,14 +50,21 @@ def _of_classes(calibrator):
     return as_calibrator(calibrator, default=default_calibrator, fitted=True)
 
 
-def _of_numbers(calibrator):
-    calibrator = default_regression_calibrator() if calibrator is None else calibrator
+def adopted(
+    calibrator: Any,
+    default: Callable[[], Any],
+    require: Callable[[Any], Any] = require_any_calibrator,
+) -> Any:
+    """The calibrator itself, ``default()`` for None, or an instance of a class; ``require`` refuses
+    what is none of the domain.
+    """
+    calibrator = default() if calibrator is None else calibrator
     calibrator = calibrator() if isinstance(calibrator, type) else calibrator
-    return (
-        calibrator
-        if isinstance(calibrator, Identity)
-        else require_regression_calibrator(calibrator)
-    )
+    return calibrator if isinstance(calibrator, Identity) else require(calibrator)
+
+
+def _of_numbers(calibrator):
+    return adopted(calibrator, default_regression_calibrator, require_regression_calibrator)
 
 
 RESOLVE: Facet[Any] = Facet("calibrators")

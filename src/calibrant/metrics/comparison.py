@@ -335,10 +335,8 @@ def compare(
             f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.'
         )
     # A pair is a mean and a std; a kind that is sure of one of the predictions is that of all.
-    domains = {
-        domain_of_input(*one[:2]) if isinstance(one, tuple) else domain_of_input(one)
-        for one in P.values()
-    }
+    pairs = (cast(Any, one)[:2] if isinstance(one, tuple) else (one,) for one in P.values())
+    domains = {domain_of_input(*pair) for pair in pairs}
     by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
     named = list(metrics_by_name(by.compared([]) if metrics is None else metrics).values())
     records = {
