@@ -11,10 +11,9 @@ import pytest
 
 from calibrant import metrics
 from calibrant.contracts.domain import DOMAINS, Domain, Facet, domain_of, domain_of_input
-from calibrant.contracts.metric import Metric
+from calibrant.contracts.metric import MeanMetric, Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.record import Record
-from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.predictions import read

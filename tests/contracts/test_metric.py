@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.contracts.metric import WholeMetric
-from calibrant.contracts.sum_metric import RatioMetric
+from calibrant.contracts.metric import RatioMetric, WholeMetric
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

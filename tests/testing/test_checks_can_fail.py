@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant._kernels.softmax import log_softmax_mixed, softmax
+from calibrant.contracts.metric import MeanMetric
 from calibrant.contracts.signal import Signal
-from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.contracts.tags import MapTags, SignalTags, Tags
 from calibrant.errors import FitWarning, InputError
 from calibrant.testing import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
 from inspect import get_annotations
 from operator import add
-from typing import Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from calibrant._support.estimators import Exampled
 from calibrant.arrays import require_pairs
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval
-from calibrant.contracts.other_labels import other_draws
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 
-__all__ = ["BaseMetric", "Direction"]
+__all__ = ["BaseMetric", "Direction", "SumState", "by_options"]
+
 
 Direction = Literal["minimize", "maximize", "none"]
 
@@ -186,7 +186,7 @@ class BaseMetric(Exampled):
             if method == "auto" and self.domain.seen_labels:
                 # What has not been seen may widen it at either end.
                 others = percentile_limits(
-                    other_draws(record, self._revalued(record), n_resamples, random_state), level
+                    _other_draws(record, self._revalued(record), n_resamples, random_state), level
                 )
                 limits = min(limits[0], others[0]), max(limits[1], others[1])
         return Interval.holding(value, limits, level, "bca" if method == "bca" else "bootstrap", n)
@@ -215,3 +215,97 @@ class BaseMetric(Exampled):
     def __repr__(self) -> str:
         options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__name__}({options})"
+
+
+Fact = TypeVar("Fact")
+
+
+def by_options(find: Callable[[Any], Fact]) -> Fact:
+    """A fact of a metric that depends on its options: of an instance what ``find`` says of it,
+    read-only.
+
+    Where the fact is declared as data a type checker allows no property over it; it sees the fact,
+    and at run time it is a property.
+
+    Examples
+    --------
+    >>> class Wide:
+    ...     width = 3
+    ...     name = by_options(lambda metric: f"of {metric.width}")
+    >>> Wide().name
+    'of 3'
+    """
+    return cast(Fact, property(find))
+
+
+def _other_draws(
+    record: Any, value: Callable[..., float], n_resamples: int, random_state: int
+) -> np.ndarray:
+    """``value(weight, labels=...)`` on resamples of the rows, (n_resamples,), some of them with
+    another label.
+    """
+    rng = np.random.default_rng([random_state, 1])
+    return bootstrap_totals(
+        record.weights,
+        lambda w: value(w, labels=_other_labels(record, w, rng)),
+        n_resamples,
+        random_state,
+    )
+
+
+def _other_labels(record: Any, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels of predictions of these weights, (n,), some of them another one, drawn in proportion
+    to the others' probabilities.
+
+    As many rows as a row more of exponential weight stands for: none in half of the draws, one in a
+    quarter, and so on.
+    """
+    count = int(rng.geometric(0.5)) - 1
+    labels = record.labels.copy()
+    for row in rng.choice(len(labels), count, p=weight / weight.sum()):
+        others = record.probabilities[row].copy()
+        others[labels[row]] = 0.0
+        # The least share for each, where nothing at all is left for the others.
+        others[np.arange(len(others)) != labels[row]] += 1e-12
+        labels[row] = (
+            rng.choice(len(others), p=others / others.sum()) if others.sum() > 0.0 else labels[row]
+        )
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class SumState:
+    """A metric's mergeable state: the metric with its options, and an array of sums;
+    ``totals=None`` is the empty state.
+
+    See Also
+    --------
+    Metric : makes one by ``metric.state(y_true, P)``.
+    """
+
+    metric: BaseMetric
+    totals: np.ndarray | None = None
+
+    def __add__(self, other: Any) -> "SumState":
+        if not isinstance(other, SumState):
+            return NotImplemented
+        if self.metric != other.metric:
+            raise InputError(
+                f"only states of one metric with the same options add up; got {self.metric!r} and"
+                f" {other.metric!r}."
+            )
+        if self.totals is None or other.totals is None:
+            return self if other.totals is None else other
+        if self.totals.shape != other.totals.shape:
+            raise InputError(
+                f"states add up over the same classes only; got sums of shape {self.totals.shape}"
+                f" and {other.totals.shape}."
+            )
+        return SumState(self.metric, self.totals + other.totals)
+
+    def __radd__(self, other: Any) -> "SumState":
+        return self if other == 0 else NotImplemented
+
+    def finalise(self) -> float:
+        """The metric's value on all rows added so far; nan when there are none."""
+        return float("nan") if self.totals is None else float(self.metric.finalise(self.totals))

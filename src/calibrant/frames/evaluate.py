@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric
+from calibrant.contracts.metric import Metric, SumMetric
 from calibrant.contracts.reading import CLASSIFICATION
-from calibrant.contracts.sum_metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout, starred

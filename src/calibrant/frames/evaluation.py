@@ -9,7 +9,7 @@ import numpy as np
 from calibrant._kernels.bins import equal_width_edges
 from calibrant._kernels.debias import binned_errors
 from calibrant._kernels.intervals import quotient, wilson
-from calibrant.contracts.sum_metric import SumMetric
+from calibrant.contracts.metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths

@@ -14,7 +14,7 @@ from calibrant._kernels.bins import equal_width_index
 from calibrant._kernels.intervals import powers
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
-from calibrant.contracts.sum_metric import SumMetric
+from calibrant.contracts.metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts

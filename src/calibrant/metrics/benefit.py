@@ -10,9 +10,8 @@ from calibrant._kernels.thresholds import RARE, net_benefit_interval, risk_cover
 from calibrant._kernels.thresholds import net_benefit as benefit
 from calibrant._support.options import require_option
 from calibrant.arrays import to_array
-from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.contracts.sum_metric import SumMetric
+from calibrant.contracts.base_metric import by_options
+from calibrant.contracts.metric import Interval, SumMetric, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
 

@@ -19,7 +19,7 @@ from calibrant._kernels.smoothing import (
     weighted_quantile,
 )
 from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.tags import Promises
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric

@@ -12,7 +12,7 @@ from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import inverted_limits
 from calibrant._kernels.isotonic import pool_ties
 from calibrant._support.options import require_count
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.binned import BinnedCalibrationError

@@ -14,7 +14,7 @@ from calibrant._kernels.bootstrap import bootstrap_totals, draw_hits, percentile
 from calibrant._kernels.isotonic import pool_ties, pooled_blocks
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError

@@ -10,7 +10,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._kernels.intervals import limits_within, quotient
 from calibrant._kernels.softmax import ZERO_FLOOR
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
 

@@ -11,9 +11,8 @@ from calibrant._kernels.intervals import event_count_limits, quotient, stretched
 from calibrant._kernels.logistic import intercept_at_unit_slope, plenty, shift_limits, sigmoid
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
-from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Interval
-from calibrant.contracts.sum_metric import SumMetric
+from calibrant.contracts.base_metric import by_options
+from calibrant.contracts.metric import Interval, SumMetric
 from calibrant.errors import warn
 from calibrant.groups import rows_apart
 from calibrant.metrics.pair import PairMetric, Targeted

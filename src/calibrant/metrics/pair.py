@@ -13,7 +13,7 @@ from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import hit_drawer, null_generator, simulated_limits
 from calibrant._kernels.debias import shrunken_gaps
 from calibrant._kernels.intervals import unseen_share
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn

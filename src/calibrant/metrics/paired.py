@@ -14,9 +14,7 @@ from calibrant._kernels.intervals import (
     normal_quantile,
     powers,
 )
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.regression_metric import RootMeanMetric
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 

@@ -9,8 +9,7 @@ from calibrant._kernels.intervals import mean_limits
 from calibrant._kernels.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval
-from calibrant.contracts.metric import WholeMetric
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric, WholeMetric
 
 __all__ = [
     "BrierScore",

@@ -13,7 +13,7 @@ from calibrant._kernels.thresholds import (
     risk_coverage_area,
     row_moves,
 )
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 

@@ -11,8 +11,8 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._kernels import intervals
 from calibrant._kernels.intervals import mean_limits, over_rates, quotient
-from calibrant.contracts.by_options import by_options
-from calibrant.contracts.sum_metric import SumMetric
+from calibrant.contracts.base_metric import by_options
+from calibrant.contracts.metric import SumMetric
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.pair import Targeted
 from calibrant.metrics.proper import log_loss

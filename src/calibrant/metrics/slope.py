@@ -13,7 +13,7 @@ from calibrant._kernels.logistic import (
     slope_and_intercept,
 )
 from calibrant._kernels.softmax import log_odds
-from calibrant.contracts.by_options import by_options
+from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.groups import rows_apart
 from calibrant.metrics.pair import PairMetric

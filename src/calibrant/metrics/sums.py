@@ -12,9 +12,8 @@ from calibrant._kernels.intervals import (
     quotient,
     unseen_ends,
 )
-from calibrant.contracts.by_options import by_options
-from calibrant.contracts.metric import Interval, Metric
-from calibrant.contracts.sum_metric import MeanMetric, RatioMetric, SumMetric
+from calibrant.contracts.base_metric import by_options
+from calibrant.contracts.metric import Interval, MeanMetric, Metric, RatioMetric, SumMetric
 from calibrant.errors import InputError
 
 __all__ = [

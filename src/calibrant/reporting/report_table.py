@@ -16,9 +16,8 @@ from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
 from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.contracts.domain import Domain
-from calibrant.contracts.metric import Metric
+from calibrant.contracts.metric import MeanMetric, Metric
 from calibrant.contracts.reading import read_for
-from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.groups import n_clusters
 from calibrant.metrics.chosen_by import CHOSEN_BY

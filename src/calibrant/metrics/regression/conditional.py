@@ -12,8 +12,7 @@ from calibrant._kernels.intervals import rate_interval, wilson
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.contracts.regression_metric import RegressionMetric
+from calibrant.contracts.metric import Interval, RegressionMetric, WholeMetric
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import Groups, read_groups
 

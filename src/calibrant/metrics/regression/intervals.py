@@ -6,8 +6,7 @@ import numpy as np
 
 from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.contracts.regression_metric import RegressionMeanMetric, RegressionMetric
+from calibrant.contracts.metric import Interval, RegressionMeanMetric, RegressionMetric, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = [

@@ -17,8 +17,8 @@ from calibrant._kernels.intervals import quotient
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import Interval
+from calibrant.contracts.metric import RegressionMetric
 from calibrant.contracts.on_record import on_record
-from calibrant.contracts.regression_metric import RegressionMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 

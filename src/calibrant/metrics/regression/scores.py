@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._support.options import require_option
-from calibrant.contracts.regression_metric import RegressionMeanMetric
+from calibrant.contracts.metric import RegressionMeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.normal import NormalForecast

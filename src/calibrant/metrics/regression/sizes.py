@@ -3,12 +3,12 @@
 import numpy as np
 
 from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
-from calibrant.contracts.metric import WholeMetric
-from calibrant.contracts.regression_metric import (
+from calibrant.contracts.metric import (
     RegressionMeanMetric,
     RegressionMetric,
     RegressionSumMetric,
     RootMeanMetric,
+    WholeMetric,
 )
 
 __all__ = [

@@ -5,8 +5,7 @@ import numpy as np
 from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.intervals import unseen_share
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.metric import Interval, WholeMetric
-from calibrant.contracts.regression_metric import RegressionMetric
+from calibrant.contracts.metric import Interval, RegressionMetric, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["WidthDependence", "width_dependence"]

@@ -12,10 +12,8 @@ from calibrant._kernels.bins import enough_bins, grouped_sums
 from calibrant._kernels.intervals import wilson
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure, as_it_is
-from calibrant.contracts.metric import Metric
+from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric, SumMetric
 from calibrant.contracts.reading import REGRESSION as DOMAIN
-from calibrant.contracts.regression_metric import RootMeanMetric
-from calibrant.contracts.sum_metric import MeanMetric, SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import read_forecast

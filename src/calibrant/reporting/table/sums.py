@@ -16,7 +16,7 @@ from calibrant._kernels.bins import (
     grouped_sums,
 )
 from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
 from calibrant.predictions import Predictions
