@@ -75,7 +75,10 @@ def written(graph: Target, expression: Expression, given: str) -> str:
                 "Cast", [given], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)
             )
         elif node.op in DIRECT:
-            names[id(node)] = graph.add(DIRECT[node.op], x)
+            kind, attributes = DIRECT[node.op]
+            names[id(node)] = graph.add(kind, x, **attributes)
+        elif node.op in REDUCED:
+            names[id(node)] = graph.add(REDUCED[node.op], [x[0], _last_axis(graph)], keepdims=1)
         else:
             names[id(node)] = WRITERS[node.op](graph, node, x)
     return names[id(nodes[-1])]
@@ -86,28 +89,25 @@ def _last_axis(graph: Target) -> str:
     return graph.table([-1], np.int64)
 
 
-#: Primitives that are an operator of ONNX.
-DIRECT = {
-    "add": "Add",
-    "subtract": "Sub",
-    "multiply": "Mul",
-    "divide": "Div",
-    "exp": "Exp",
-    "log": "Log",
-    "sigmoid": "Sigmoid",
+#: Primitives that are an operator of ONNX, with its attributes.
+DIRECT: dict[str, tuple[str, dict[str, Any]]] = {
+    "add": ("Add", {}),
+    "subtract": ("Sub", {}),
+    "multiply": ("Mul", {}),
+    "divide": ("Div", {}),
+    "exp": ("Exp", {}),
+    "log": ("Log", {}),
+    "sigmoid": ("Sigmoid", {}),
+    "softmax": ("Softmax", {"axis": -1}),
+    "log_softmax": ("LogSoftmax", {"axis": -1}),
+    "argmax": ("ArgMax", {"axis": -1, "keepdims": 1}),
 }
+#: And those that reduce the last axis.
+REDUCED = {"sum": "ReduceSum", "max": "ReduceMax"}
 
 
 def _constant(graph: Target, node: Expression, x: list[str]) -> str:
     return graph.table(node.constants["values"][None, :])
-
-
-def _softmax(graph: Target, node: Expression, x: list[str]) -> str:
-    return graph.add("Softmax", x, axis=-1)
-
-
-def _log_softmax(graph: Target, node: Expression, x: list[str]) -> str:
-    return graph.add("LogSoftmax", x, axis=-1)
 
 
 def _matrix(graph: Target, node: Expression, x: list[str]) -> str:
@@ -119,18 +119,6 @@ def _clip(graph: Target, node: Expression, x: list[str]) -> str:
     out = graph.add("Max", [x[0], graph.table(node.constants["low"])])
     high = node.constants["high"]
     return graph.add("Min", [out, graph.table(high)]) if np.isfinite(high) else out
-
-
-def _sum(graph: Target, node: Expression, x: list[str]) -> str:
-    return graph.add("ReduceSum", [x[0], _last_axis(graph)], keepdims=1)
-
-
-def _max(graph: Target, node: Expression, x: list[str]) -> str:
-    return graph.add("ReduceMax", [x[0], _last_axis(graph)], keepdims=1)
-
-
-def _argmax(graph: Target, node: Expression, x: list[str]) -> str:
-    return graph.add("ArgMax", x, axis=-1, keepdims=1)
 
 
 def _gather(graph: Target, node: Expression, x: list[str]) -> str:
@@ -256,14 +244,9 @@ def _log1p(graph: Target, x: str) -> str:
 
 WRITERS: dict[str, Callable[[Target, Expression, list[str]], str]] = {
     "constant": _constant,
-    "softmax": _softmax,
-    "log_softmax": _log_softmax,
     "log_probabilities": _log_probabilities,
     "matrix": _matrix,
     "clip": _clip,
-    "sum": _sum,
-    "max": _max,
-    "argmax": _argmax,
     "gather": _gather,
     "column": _column,
     "where": _where,

@@ -66,6 +66,8 @@ ENTRYWISE = {
     "sigmoid": "1.0 / (1.0 + {m}exp(-({x})))",
     "where": "{x} != 0.0 ? {y} : {z}",
 }
+#: Primitives that a helper fills a row by.
+BY_HELPER = ("softmax", "log_softmax", "log_probabilities")
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,8 @@ class _Writer:
                 f"{own}[k] ="
                 f" {ENTRYWISE[node.op].format(m=self.language.words['math'], **operands)};",
             )
+        elif node.op in BY_HELPER:
+            yield f"{self.name}_{node.op}({self.names[id(node.of[0])]}, {own}, {node.width});"
         else:
             yield from getattr(self, f"write_{node.op}")(j, own, node)
 
@@ -248,15 +252,6 @@ class _Writer:
             node.of[0].width,
             f"if ({x}[k] > {x}[{self.language.index.format(x=f'{own}[0]')}]) {own}[0] = k;",
         )
-
-    def write_softmax(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        yield f"{self.name}_softmax({self.names[id(node.of[0])]}, {own}, {node.width});"
-
-    def write_log_softmax(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        yield f"{self.name}_log_softmax({self.names[id(node.of[0])]}, {own}, {node.width});"
-
-    def write_log_probabilities(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        yield f"{self.name}_log_probabilities({self.names[id(node.of[0])]}, {own}, {node.width});"
 
 
 def _number(value: Any) -> str:
