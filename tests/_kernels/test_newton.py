@@ -7,6 +7,7 @@ from calibrant._kernels.newton import (
     LazySolver,
     Search,
     _solve,
+    bisected,
     cholesky_solver,
     conjugate_gradient,
     minimise,
@@ -258,3 +259,12 @@ def test_directions_without_curvature_get_no_step():
         atol=1e-3,
     )
     assert _solve(np.zeros((0, 0)), np.zeros(0)).shape == (0,)
+
+
+def test_halving_ends_on_both_sides_of_what_is_sought():
+    sought = np.array([0.1, 0.75, 2.0])
+    low, high = bisected(lambda x: x < sought, np.zeros(3), np.ones(3), 40)
+    assert (np.abs(low[:2] - sought[:2]) < 1e-11).all()
+    assert (low[:2] < sought[:2]).all()
+    assert (high[:2] >= sought[:2]).all()
+    assert high[2] == 1.0

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._kernels.newton import bisected
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 
 __all__ = [
@@ -306,12 +307,12 @@ def upper_edges(n_bins: int) -> np.ndarray:
     anywhere, and no wider than 120 / n_bins in log-odds.
     """
     target = np.arange(1, n_bins - 1) / (n_bins - 1)
-    # Their log-odds, by halving.
-    low, high = np.full(len(target), -FARTHEST), np.full(len(target), FARTHEST)
-    for _ in range(STEPS):
-        middle = 0.5 * (low + high)
-        short = 0.5 / (1.0 + np.exp(-middle)) + 0.25 * (middle / FARTHEST + 1.0) < target
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
+
+    def below(odds: np.ndarray) -> np.ndarray:
+        return 0.5 / (1.0 + np.exp(-odds)) + 0.25 * (odds / FARTHEST + 1.0) < target
+
+    far = np.full(len(target), FARTHEST)
+    high = bisected(below, -far, far, STEPS)[1]
     # Near 1 some are one number.
     edges = np.unique(np.concatenate([[0.0], 1.0 / (1.0 + np.exp(-high)), [1.0]]))
     edges.setflags(write=False)

@@ -10,12 +10,14 @@
 """
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from calibrant._kernels.intervals import clopper_pearson
+from calibrant._kernels.newton import bisected
 
 __all__ = [
     "allowed_errors",
@@ -60,13 +62,8 @@ def allowed_errors(n: int, risk: float, delta: float) -> int:
     >>> [allowed_errors(n, 0.05, 0.05) for n in (58, 59, 100, 200, 500, 1000)]
     [-1, 0, 1, 4, 16, 38]
     """
-    low, high = -1, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (middle, high) if float(binomial_p_value(middle, n, risk)) <= delta else (low, middle)
-        )
-    return low
+    fails = lambda errors: not float(binomial_p_value(errors, n, risk)) <= delta  # noqa: E731
+    return bisect_left(range(n), True, key=fails) - 1
 
 
 def rows_for_rate(rate: float, risk: float, delta: float) -> float:
@@ -164,12 +161,12 @@ def _divergence(mean: Any, risk: float) -> Any:
 
 
 def _largest_mean(n: np.ndarray, risk: float, delta: float) -> np.ndarray:
-    low, high = np.zeros_like(n), np.full_like(n, risk)
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        passes = n * _divergence(middle, risk) >= -math.log(delta)
-        low, high = np.where(passes, middle, low), np.where(passes, high, middle)
-    return low
+    return bisected(
+        lambda mean: n * _divergence(mean, risk) >= -math.log(delta),
+        np.zeros_like(n),
+        np.full_like(n, risk),
+        40,
+    )[0]
 
 
 def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.ndarray:

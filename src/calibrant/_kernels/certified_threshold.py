@@ -7,7 +7,7 @@ their errors are exactly binomial.
 """
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,7 @@ from calibrant._kernels.certificates import (
     hoeffding_bentkus,
 )
 from calibrant._kernels.intervals import clopper_pearson
+from calibrant._kernels.newton import bisected
 from calibrant._kernels.thresholds import risk_coverage
 
 __all__ = ["Blocks", "Method", "Test", "certified_place", "first_count", "upper_bound"]
@@ -109,15 +110,8 @@ def first_count(n: float, risk: float, delta: float, coverage: float | None = No
     first = max(math.ceil(FIRST * n), fewest_rows(risk, delta))
     if coverage is None:
         return first
-    low, high = 0, int(n) + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (
-            (low, middle)
-            if float(special.betainc(middle, n - middle + 1.0, coverage)) <= delta
-            else (middle, high)
-        )
-    return max(first, high)
+    proves = lambda count: special.betainc(count, n - count + 1.0, coverage) <= delta  # noqa: E731
+    return max(first, 1 + bisect_left(range(1, int(n) + 1), True, key=proves))
 
 
 def certified_place(
@@ -141,15 +135,8 @@ def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
             clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1]
         )
     at = np.array([place])
-    return _least(lambda risk: float(blocks.p_values(at, risk, delta, test)[0]) <= delta)
-
-
-def _least(passes: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return high
+    fails = lambda risk: ~(blocks.p_values(at, risk, delta, test)[0] <= delta)  # noqa: E731
+    return float(bisected(fails, 0.0, 1.0, HALVINGS)[1])
 
 
 def _fixed_sequence(

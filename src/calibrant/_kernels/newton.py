@@ -1,5 +1,5 @@
 """Newton's method for convex functions: of many unknowns, and of a handful some of which may not
-fall below a floor.
+fall below a floor. Halving, for where a function of one unknown changes its sign.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,7 @@ __all__ = [
     "LazySolver",
     "Search",
     "Start",
+    "bisected",
     "cholesky_solver",
     "conjugate_gradient",
     "minimise",
@@ -28,6 +29,19 @@ NEAR_TOLERANCE, NEAR_STEPS = 3e-6, 40
 NEAR_PAIRS = 30
 #: Relative residual to which a step near another search is solved for.
 NEAR_RELATIVE = 0.1
+
+
+def bisected(
+    below: Callable[[Any], Any], low: Any, high: Any, halvings: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) after so many halvings, of arrays entry by entry: ``below(x)`` is true up to what
+    is sought.
+    """
+    for _ in range(halvings):
+        middle = 0.5 * (low + high)
+        short = below(middle)
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return low, high
 
 
 @dataclass

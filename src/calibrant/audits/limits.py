@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant._kernels.groups import membership
 from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.newton import bisected
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample, ScoreSample
 
@@ -114,14 +115,14 @@ def _shifted(totals: Totals, odds: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """(G, q, parts) risks shifted in the log-odds, all by as much, until their sum and ``reach``
     (G, q) deviations of it are what came.
     """
-    low, high = np.full(totals.n.shape, -FARTHEST), np.full(totals.n.shape, FARTHEST)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        p = sigmoid(odds + middle[..., None])
-        above = (totals.parts_n * p).sum(axis=-1) + reach * np.sqrt(
-            _variance(totals, p)
-        ) > totals.came
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+
+    def below(shift: np.ndarray) -> np.ndarray:
+        p = sigmoid(odds + shift[..., None])
+        most = (totals.parts_n * p).sum(axis=-1) + reach * np.sqrt(_variance(totals, p))
+        return ~(most > totals.came)
+
+    far = np.full(totals.n.shape, FARTHEST)
+    low, high = bisected(below, -far, far, HALVINGS)
     return sigmoid(odds + (0.5 * (low + high))[..., None])
 
 

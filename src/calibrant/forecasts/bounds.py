@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 from calibrant._kernels.fixed_order import sum_rows
+from calibrant._kernels.newton import bisected
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast
 from calibrant.forecasts.normal import NormalForecast
@@ -97,7 +98,8 @@ class Bounds:
             return NormalForecast(centre if self.upper is None else -centre, np.sqrt(variance))
         height = self.forward(mean)
         share = np.square(std / self.width)
-        too_wide = ~(share < _variance(height, np.full_like(mean, 0.4999 * np.pi)))
+        widest = np.full_like(mean, 0.4999 * np.pi)
+        too_wide = ~(share < _variance(height, widest))
         if too_wide.any():
             row = int(np.flatnonzero(too_wide)[0])
             raise InputError(
@@ -105,11 +107,9 @@ class Bounds:
                 f" have; row {row} has {std[row]:.4g} with mean {mean[row]:.4g}"
                 f" ({int(too_wide.sum())} such rows); pass quantiles or samples between the bounds."
             )
-        low, high = np.zeros_like(mean), np.full_like(mean, 0.4999 * np.pi)
-        for _ in range(HALVINGS):
-            angle = 0.5 * (low + high)
-            short = _variance(height, angle) < share
-            low, high = np.where(short, angle, low), np.where(short, high, angle)
+        low, high = bisected(
+            lambda angle: _variance(height, angle) < share, np.zeros_like(mean), widest, HALVINGS
+        )
         rho = np.sin(0.5 * (low + high))
         return NormalForecast(height / np.sqrt(1.0 - rho), np.sqrt(rho / (1.0 - rho)))
 
