@@ -96,8 +96,8 @@ def judged(forecast, y):
     return np.array(
         [
             -joint.log_density(y).mean() / y.shape[1],
-            metrics.energy_score(y, joint).value,
-            metrics.ellipse_coverage(y, joint).value,
+            metrics.energy_score.interval(y, joint).value,
+            metrics.ellipse_coverage.interval(y, joint).value,
         ]
     )
 

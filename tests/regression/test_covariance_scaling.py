@@ -36,9 +36,11 @@ def test_what_was_spoilt_is_repaired_on_new_rows():
     fit, new = slice(0, 1000), slice(1000, None)
     cal = cb.regression.CovarianceScaling().fit(spoilt.take(fit), y[fit])
     assert cal.scale_ == pytest.approx([2.0], rel=0.05)
-    held = metrics.ellipse_coverage(y[new], cal.predict(spoilt.take(new)), said=0.9, level=0.999)
+    held = metrics.ellipse_coverage.interval(
+        y[new], cal.predict(spoilt.take(new)), said=0.9, level=0.999
+    )
     assert held.low < 0.9 < held.high
-    assert metrics.ellipse_coverage(y[new], spoilt.take(new), said=0.9).high < 0.5
+    assert metrics.ellipse_coverage.interval(y[new], spoilt.take(new), said=0.9).high < 0.5
 
 
 def test_with_one_output_it_is_std_scaling():

@@ -1,6 +1,6 @@
 """Forecasts of several outputs together, said as mean and covariance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from calibrant.arrays import to_array, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_finite, require_level
 from calibrant.forecasts.normal import NormalForecast, finite_values
+from calibrant.predictions.scored_rows import ScoredRows
 
 __all__ = ["JointNormalForecast", "JointRecord", "as_joint", "read_joint"]
 
@@ -191,27 +192,38 @@ def _require_none(bad, cov, rule):
 
 
 @dataclass(frozen=True)
-class JointRecord:
-    """Checked outcomes of d outputs, with forecasts of them together; rows of weight 0 have been
-    dropped.
+class JointRecord(ScoredRows):
+    """Checked outcomes of d outputs, with forecasts of them together.
 
     Attributes
     ----------
     y : (n, d)
     forecast : JointNormalForecast, or None where draws were given
     draws : (n, d, m), or None
-    weights : (n,) positive
-    kept : (n given,) mask of the rows kept, or None
+    member_share : (n, m) shares of the draws of each row, or None where all count the same
     """
 
     y: np.ndarray
     forecast: JointNormalForecast | None
     draws: np.ndarray | None
-    weights: np.ndarray
-    kept: np.ndarray | None = None
+    member_share: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def mark(self) -> np.ndarray:
+        """(n,) a number that follows each row's forecast and outcomes."""
+        mean = self.draws.mean(axis=2) if self.forecast is None else self.forecast.mean
+        return (mean - 0.5 * self.y).sum(axis=1)
+
+    def _own(self, rows: Any) -> dict[str, Any]:
+        return {
+            "y": self.y[rows],
+            "forecast": None if self.forecast is None else self.forecast.take(rows),
+            "draws": None if self.draws is None else self.draws[rows],
+            "member_share": None if self.member_share is None else self.member_share[rows],
+        }
 
     @property
     def normal(self) -> JointNormalForecast:
@@ -236,9 +248,14 @@ def as_joint(forecast: Any) -> JointNormalForecast:
     )
 
 
-def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> JointRecord:
+def read_joint(
+    forecast: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    member_weight: ArrayLike | None = None,
+) -> JointRecord:
     """The record of a forecast of outputs together, JointNormalForecast, (mean, cov) or draws (n,
-    d, m), and outcomes (n, d).
+    d, m), and outcomes (n, d); ``member_weight``, (m,) or (n, m), is of draws.
 
     Examples
     --------
@@ -265,12 +282,31 @@ def read_joint(forecast: Any, y: ArrayLike, sample_weight: ArrayLike | None = No
             " outputs of the same rows."
         )
     weight, kept = weights(sample_weight, len(outcomes))
-    if kept is not None:
-        outcomes = outcomes[kept]
-        joint, draws = (
-            None if joint is None else joint.take(kept),
-            None if draws is None else draws[kept],
+    share = None if member_weight is None else _shares(member_weight, draws)
+    whole = JointRecord(outcomes, joint, draws, share)
+    return replace(whole if kept is None else whole.take(kept), weight=weight, kept=kept)
+
+
+def _shares(weight, draws):
+    """(n, m) shares of the members of each row."""
+    if draws is None:
+        raise InputError(
+            "member_weight and estimator are of draws; leave them out for a normal forecast, whose"
+            " score is exact."
         )
-    return JointRecord(
-        outcomes, joint, draws, np.ones(len(outcomes)) if weight is None else weight, kept
-    )
+    n, _, m = draws.shape
+    weight = to_array(weight, "member_weight").astype(np.float64)
+    if weight.shape not in ((m,), (n, m)):
+        raise InputError(
+            f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}."
+        )
+    if not (
+        np.isfinite(weight).all()
+        and (weight >= 0.0).all()
+        and ((weight > 0.0).sum(axis=-1) >= 2).all()
+    ):
+        raise InputError(
+            "member_weight must be finite, not below 0, and above 0 for two members of each row;"
+            " drop other rows or members."
+        )
+    return np.broadcast_to(weight / weight.sum(axis=-1, keepdims=True), (n, m))

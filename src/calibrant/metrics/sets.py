@@ -2,26 +2,34 @@
 large they are.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.options import require_count
 from calibrant.arrays import plain_array, to_array, weights
+from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.columns import plain
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level
+from calibrant.contracts.metric import WholeMetric
+from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
-from calibrant.groups import Groups, read_clusters, read_groups
+from calibrant.groups import Groups, read_groups
 from calibrant.labels import class_array, encode_labels
 from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group
+from calibrant.predictions.scored_rows import ScoredRows
 
 __all__ = [
+    "SETS",
+    "SetCoverage",
     "SetRows",
     "SetSizes",
+    "WorstSlabCoverage",
     "conditional_coverage_gap",
     "read_sets",
     "set_coverage",
@@ -32,7 +40,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class SetRows:
+class SetRows(ScoredRows):
     """What measures of sets read.
 
     Attributes
@@ -40,18 +48,26 @@ class SetRows:
     sets : (n, K) booleans
     labels : (n,) positions of the true classes, or None
     classes : (K,)
-    weights : (n,)
-    kept : (n_given,) booleans, the rows of weight above 0; or None
+    X : (n, d) float64 features, or None
     """
 
     sets: np.ndarray
     labels: np.ndarray | None
     classes: np.ndarray
-    weights: np.ndarray
-    kept: np.ndarray | None
+    X: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.sets)
+
+    @property
+    def mark(self) -> np.ndarray:
+        """(n,) a number that follows each row's set and label."""
+        place = self.sets @ np.sqrt(np.arange(1.0, self.sets.shape[1] + 1.0))
+        return place if self.labels is None else place + np.sqrt(0.5 + self.labels)
+
+    def _own(self, rows: Any) -> dict[str, Any]:
+        labels, X = (None if v is None else v[rows] for v in (self.labels, self.X))
+        return {"sets": self.sets[rows], "labels": labels, "X": X}
 
     @property
     def held(self) -> np.ndarray:
@@ -65,7 +81,11 @@ class SetRows:
 
 
 def read_sets(
-    y_true: ArrayLike | None, sets: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None
+    y_true: ArrayLike | None,
+    sets: Any,
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    X: Any = None,
 ) -> SetRows:
     """The rows, once the sets are (n, K) booleans and there is a known label for each; no labels
     where ``y_true`` is None.
@@ -92,47 +112,61 @@ def read_sets(
             positions=classes is not None,
         )
     weight, kept = weights(sample_weight, len(member))
-    rows = slice(None) if kept is None else kept
     names = np.arange(member.shape[1]) if known is None else known
-    weight = np.ones(len(member)) if weight is None else weight
-    return SetRows(
-        member.astype(bool)[rows], None if labels is None else labels[rows], names, weight, kept
+    values = None if X is None else _features(X, len(member))
+    whole = SetRows(member.astype(bool), labels, names, values)
+    return replace(whole if kept is None else whole.take(kept), weight=weight, kept=kept)
+
+
+def _features(X: Any, n: int) -> np.ndarray:
+    values = to_array(X, "X").astype(np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or len(values) != n or not np.isfinite(values).all():
+        raise InputError(
+            f"X must be ({n}, d) finite numbers, a row for each set; got shape {values.shape}."
+        )
+    return values
+
+
+def _read(
+    metrics: Sequence[BaseMetric],
+    y_true: ArrayLike | None,
+    P: Any,
+    std: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    inputs: str,
+    check_values: bool,
+) -> SetRows:
+    if std is not None or inputs != "probability":
+        raise InputError(
+            "std= and inputs= are of forecasts and of probabilities; leave them out for sets."
+        )
+    if y_true is None:
+        raise InputError("y_true must be the true labels, one a row; got None.")
+    given = [one for one in metrics if getattr(one, "X", None) is not None]
+    return read_sets(
+        y_true, P, classes, sample_weight, getattr(given[0], "X", None) if given else None
     )
 
 
-def set_coverage(
-    y_true: ArrayLike,
-    sets: Any,
-    *,
-    level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-    classes: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-) -> Interval:
-    r"""Share of the sets that hold the true class, with the interval of Clopper and Pearson.
+#: Sets of labels: (n, K) booleans, as ``ConformalSets.predict_set`` gives them.
+SETS = Domain("sets", "sets of labels", SetRows, _read, takes=lambda P, std: False)
+
+
+class SetCoverage(
+    MeanMetric,
+    name="coverage of sets",
+    key="set_coverage",
+    domain=SETS,
+    estimand="coverage of these sets on new rows of the same kind",
+    direction="none",
+    range=(0.0, 1.0),
+    rate=True,
+):
+    r"""Share of the sets that hold the true class.
 
     .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
-
-    Parameters
-    ----------
-    y_true : (n,) labels
-    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
-    level : float, default 0.95
-        Of the interval, not of the sets.
-    sample_weight : (n,), optional
-        Weight 2 means the row twice.
-    classes : (K,) labels in column order, optional
-    cluster : (n,), optional
-        Which rows hang together: the interval counts as many independent rows as they are worth.
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    InputError
-        When the sets are no booleans, or the labels do not fit them.
 
     See Also
     --------
@@ -142,25 +176,24 @@ def set_coverage(
 
     Notes
     -----
-    The interval is of the coverage of these very sets on ever more rows; that of sets made on other
-    calibration rows varies besides.
+    The sets are (n, K) booleans, as ``ConformalSets.predict_set`` gives them. The interval is of
+    the coverage of these very sets on ever more rows; that of sets made on other calibration rows
+    varies besides.
 
     Examples
     --------
-    >>> found = set_coverage([0, 1, 1, 0], [[1, 0], [0, 1], [1, 0], [1, 1]])
-    >>> found.value, round(found.low, 3), round(found.high, 3)
-    (0.75, 0.194, 0.994)
+    >>> sets = [[1, 0], [0, 1], [1, 0], [1, 1]]
+    >>> set_coverage([0, 1, 1, 0], sets)
+    0.75
+    >>> print(set_coverage.interval([0, 1, 1, 0], sets))
+    0.75 [0.1941, 0.9937]
     """
-    require_level(level)
-    rows = read_sets(y_true, sets, classes, sample_weight)
-    n, held = float(rows.weights.sum()), float(rows.weights @ rows.held)
-    worth = (
-        1.0
-        if cluster is None
-        else mean_worth(rows.held, rows.weights, read_clusters(cluster, rows), level)
-    )
-    low, high = (float(np.asarray(end)) for end in clopper_pearson(worth * held, worth * n, level))
-    return Interval.holding(held / n, (low, high), level, "analytic", n)
+
+    def _losses(self, record: Any) -> np.ndarray:
+        return record.held
+
+
+set_coverage = SetCoverage()
 
 
 def set_coverage_by(
@@ -366,45 +399,35 @@ def conditional_coverage_gap(
 CUTS = 40
 
 
-def worst_slab_coverage(
-    y_true: ArrayLike,
-    sets: Any,
-    X: ArrayLike,
-    *,
-    share: float = 0.2,
-    n_draws: int = 200,
-    level: float = 0.95,
-    random_state: int = 0,
-    classes: ArrayLike | None = None,
-) -> Interval:
-    """Coverage in the slab of features where it is least, with the interval of Clopper and Pearson.
+class WorstSlabCoverage(
+    WholeMetric,
+    name="coverage of the worst slab",
+    key="worst_slab_coverage",
+    domain=SETS,
+    estimand="coverage of new rows in this slab",
+    direction="maximize",
+    range=(0.0, 1.0),
+    clustered=False,
+    exceptions={
+        "check_row_order": "rows are dealt to two halves by their place",
+        "check_weights_are_repetition": "rows are dealt to two halves by their place",
+    },
+):
+    """Coverage in the slab of features where it is least.
 
     The slab, the rows between two parallel planes, is chosen on a random half of the rows, among
     ``n_draws`` directions; the coverage is that of the other half's rows in it.
 
     Parameters
     ----------
-    y_true : (n,) labels
-    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
     X : (n, d) numbers
+        The features, a row for each set.
     share : float, default 0.2
-        Of the rows that a slab holds at least.
+        The share of the rows that a slab holds at least.
     n_draws : int, default 200
-        Of directions.
-    level : float, default 0.95
-        Of the interval.
+        The number of directions.
     random_state : int, default 0
         Seed of the halves and the directions.
-    classes : (K,) labels in column order, optional
-
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    InputError
-        When X does not fit the sets, or rows are too few to be halved.
 
     See Also
     --------
@@ -413,7 +436,8 @@ def worst_slab_coverage(
     Notes
     -----
     In the half that it was chosen on, the worst slab covers too little for any sets whatever: by
-    chance. Only the other half says whether there is a region that is not covered.
+    chance. Only the other half says whether there is a region that is not covered. The interval is
+    that of Clopper and Pearson, of the rows of the other half in the slab.
 
     References
     ----------
@@ -424,39 +448,60 @@ def worst_slab_coverage(
     >>> import numpy as np
     >>> X = np.linspace(-1.0, 1.0, 400)[:, None]
     >>> y = (X[:, 0] > 0.5).astype(int)
-    >>> found = worst_slab_coverage(y, np.tile([True, False], (400, 1)), X)
-    >>> found.value
+    >>> worst_slab_coverage(y, np.tile([True, False], (400, 1)), X=X)
     0.0
     """
-    require_level(level)
-    require_count("n_draws", n_draws)
-    rows, values = read_sets(y_true, sets, classes, None), to_array(X, "X").astype(np.float64)
-    values = values[:, None] if values.ndim == 1 else values
-    if values.ndim != 2 or len(values) != len(rows) or not np.isfinite(values).all():
-        raise InputError(
-            f"X must be ({len(rows)}, d) finite numbers, a row for each set; got shape"
-            f" {values.shape}."
-        )
-    if not 0.0 < share <= 0.5 or share * len(rows) < 20.0:
-        raise InputError(
-            f"share must be at most 0.5, and of {len(rows)} rows at least 20; got {share!r}; give"
-            " more, or raise it."
-        )
-    rng = np.random.default_rng(random_state)
-    spread = values.std(axis=0)
-    values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    first = rng.permutation(len(rows)) < len(rows) // 2
-    directions = rng.normal(size=(n_draws, values.shape[1]))
-    least, found = np.inf, (0, -np.inf, np.inf)
-    for k, direction in enumerate(directions):
-        coverage, low, high = _worst(values[first] @ direction, rows.held[first], share)
-        if coverage < least:
-            least, found = coverage, (k, low, high)
-    place = values[~first] @ directions[found[0]]
-    inside = (found[1] <= place) & (place <= found[2])
-    n, held = float(inside.sum()), float(rows.held[~first][inside].sum())
-    low, high = (float(np.asarray(end)) for end in clopper_pearson(held, n, level))
-    return Interval.holding(held / n if n > 0.0 else np.nan, (low, high), level, "analytic", n)
+
+    X: ArrayLike | None = field(default=None, compare=False)
+    share: float = 0.2
+    n_draws: int = 200
+    random_state: int = 0
+
+    def _check(self) -> None:
+        require_count("n_draws", self.n_draws)
+
+    def _value(self, record: Any) -> float:
+        held, n = self._counts(record)
+        return held / n if n > 0.0 else float("nan")
+
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
+        if method not in ("auto", "analytic"):
+            raise InputError(
+                f'{self.name} has no "{method}" interval: the slab was chosen on other rows; use'
+                ' method="analytic".'
+            )
+        held, n = self._counts(record)
+        low, high = (float(np.asarray(end)) for end in clopper_pearson(held, n, level))
+        value = held / n if n > 0.0 else float("nan")
+        return Interval.holding(value, (low, high), level, "analytic", n)
+
+    def _counts(self, record: SetRows) -> tuple[float, float]:
+        """(weight held, weight) of the rows in the slab, of the half that did not choose it."""
+        if record.X is None:
+            raise InputError("X must be the features, a row for each set; got None; pass X=.")
+        if not 0.0 < self.share <= 0.5 or self.share * len(record) < 20.0:
+            raise InputError(
+                f"share must be at most 0.5, and of {len(record)} rows at least 20; got"
+                f" {self.share!r}; give more, or raise it."
+            )
+        rng, values = np.random.default_rng(self.random_state), record.X
+        spread = values.std(axis=0)
+        values = (values - values.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+        first = rng.permutation(len(record)) < len(record) // 2
+        directions = rng.normal(size=(self.n_draws, values.shape[1]))
+        least, found = np.inf, (0, -np.inf, np.inf)
+        for k, direction in enumerate(directions):
+            coverage, low, high = _worst(values[first] @ direction, record.held[first], self.share)
+            if coverage < least:
+                least, found = coverage, (k, low, high)
+        place = values[~first] @ directions[found[0]]
+        weight = record.weights[~first] * ((found[1] <= place) & (place <= found[2]))
+        return float(weight @ record.held[~first]), float(weight.sum())
+
+
+worst_slab_coverage = WorstSlabCoverage()
 
 
 def _worst(place: np.ndarray, held: np.ndarray, share: float) -> tuple[float, float, float]:

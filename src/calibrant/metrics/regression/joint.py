@@ -2,6 +2,8 @@
 scores, positions.
 """
 
+from collections.abc import Sequence
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -9,57 +11,80 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.spatial.distance import pdist
 
-from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
 from calibrant._kernels.normal_scores import empirical_scores, mean_norm
 from calibrant._support.options import require_option
-from calibrant.arrays import to_array
-from calibrant.contracts.interval import Interval, require_level
+from calibrant.contracts.base_metric import BaseMetric
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.sum_metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
 
 __all__ = [
     "FARTHEST",
+    "JOINT",
+    "BoxCoverage",
+    "EllipseCoverage",
+    "EnergyScore",
     "PreRank",
+    "VariogramScore",
     "box_coverage",
     "ellipse_coverage",
     "energy_score",
     "joint_pit",
     "joint_scores",
-    "mean_of_losses",
-    "share_of_rows",
     "variogram_score",
 ]
 
 
-def mean_of_losses(loss: np.ndarray, weights: np.ndarray, level: float) -> Interval:
-    """Weighted mean of losses from 0 up, (n,) each."""
-    require_level(level)
-    bounds, n = (0.0, float("inf")), weights.sum()
-    sums = np.array([weights @ power for power in powers(loss)])
-    return Interval.holding(
-        sums[0] / n,
-        limits_within(bounds, n, sums, unseen_ends(n, sums, bounds), level),
-        level,
-        "analytic",
-        float(n),
-    )
+def _read(
+    metrics: Sequence[BaseMetric],
+    y_true: ArrayLike | None,
+    P: Any,
+    std: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    inputs: str,
+    check_values: bool,
+) -> JointRecord:
+    if classes is not None or inputs != "probability":
+        raise InputError(
+            "classes= and inputs= are of classification; leave them out for joint forecasts."
+        )
+    if y_true is None:
+        raise InputError("y_true must be the outcomes, (n, d); got None.")
+    given = [one for one in metrics if getattr(one, "member_weight", None) is not None]
+    member_weight = getattr(given[0], "member_weight", None) if given else None
+    return read_joint(P if std is None else (P, std), y_true, sample_weight, member_weight)
 
 
-def share_of_rows(held: np.ndarray, weights: np.ndarray, level: float) -> Interval:
-    """Weighted share of the rows that are held, (n,) each."""
-    require_level(level)
-    n, hits = weights.sum(), weights @ held
-    return Interval.holding(hits / n, rate_interval(hits, n, level), level, "analytic", float(n))
+#: Forecasts of several outputs together: JointNormalForecast, (mean, cov), or draws (n, d, m).
+JOINT = Domain(
+    "joint",
+    "joint forecasts of several numbers",
+    JointRecord,
+    _read,
+    takes=lambda P, std: isinstance(P, JointNormalForecast),
+)
 
 
-def box_coverage(
-    y_true: ArrayLike,
-    forecast: Any,
-    *,
-    said: float = 0.9,
-    level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> Interval:
+class JointCoverage(
+    MeanMetric,
+    domain=JOINT,
+    estimand="share of new rows of the same kind",
+    direction="none",
+    range=(0.0, 1.0),
+    rate=True,
+):
+    """The share of the rows whose outcomes lie in the regions of a level."""
+
+    said: float = 0.9
+
+    def _check(self) -> None:
+        require_level(self.said, "said", usual=0.9)
+
+
+class BoxCoverage(JointCoverage, name="box coverage", key="box_coverage"):
     r"""Share of the rows whose outputs all lie in the box that claims to hold at least ``said`` of
     them.
 
@@ -69,17 +94,8 @@ def box_coverage(
 
     Parameters
     ----------
-    y_true : (n, d) outcomes
-    forecast : JointNormalForecast, or (mean, cov)
     said : float, default 0.9
-        What the boxes claim to hold at least.
-    level : float, default 0.95
-        Of the interval.
-    sample_weight : (n,), optional
-
-    Returns
-    -------
-    Interval
+        The share that the boxes claim to hold at least.
 
     See Also
     --------
@@ -89,8 +105,9 @@ def box_coverage(
     Notes
     -----
     The boxes are Sidak's (``JointNormalForecast.box``): of a calibrated forecast they hold exactly
-    ``said`` where outputs are independent, and more where they hang together. A coverage below
-    ``said`` is a fault, one above it need not be.
+    ``said`` where outputs are independent, and more where they are correlated. A coverage below
+    ``said`` is a fault, one above it need not be. The forecast is a JointNormalForecast, or its
+    mean and covariance.
 
     References
     ----------
@@ -99,26 +116,19 @@ def box_coverage(
 
     Examples
     --------
-    >>> box_coverage(
-    ...     [[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
-    ... ).value
+    >>> mean, cov = [[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]
+    >>> box_coverage([[0.0, 0.0], [3.0, 0.0]], mean, cov)
     0.5
+    >>> print(box_coverage.interval([[0.0, 0.0], [3.0, 0.0]], mean, cov))
+    0.5 [0.01258, 0.9874]
     """
-    record = read_joint(forecast, y_true, sample_weight)
-    low, high = record.normal.box(said)
-    return share_of_rows(
-        ((low <= record.y) & (record.y <= high)).all(axis=1) * 1.0, record.weights, level
-    )
+
+    def _losses(self, record: Any) -> np.ndarray:
+        low, high = record.normal.box(self.said)
+        return ((low <= record.y) & (record.y <= high)).all(axis=1) * 1.0
 
 
-def ellipse_coverage(
-    y_true: ArrayLike,
-    forecast: Any,
-    *,
-    said: float = 0.9,
-    level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> Interval:
+class EllipseCoverage(JointCoverage, name="ellipse coverage", key="ellipse_coverage"):
     r"""Share of the outcomes inside the ellipse that claims to hold ``said`` of them.
 
     .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le
@@ -126,17 +136,8 @@ def ellipse_coverage(
 
     Parameters
     ----------
-    y_true : (n, d) outcomes
-    forecast : JointNormalForecast, or (mean, cov)
     said : float, default 0.9
-        What the ellipses claim to hold.
-    level : float, default 0.95
-        Of the interval.
-    sample_weight : (n,), optional
-
-    Returns
-    -------
-    Interval
+        The share that the ellipses claim to hold.
 
     See Also
     --------
@@ -151,48 +152,37 @@ def ellipse_coverage(
 
     Examples
     --------
-    >>> ellipse_coverage(
-    ...     [[0.0, 0.0], [3.0, 0.0]], ([[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]])
-    ... ).value
+    >>> mean, cov = [[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]
+    >>> ellipse_coverage([[0.0, 0.0], [3.0, 0.0]], mean, cov)
     0.5
     """
-    require_level(said, "said", usual=0.9)
-    record = read_joint(forecast, y_true, sample_weight)
-    most = 2.0 * special.gammaincinv(0.5 * record.y.shape[1], said)
-    return share_of_rows((record.normal.distance(record.y) <= most) * 1.0, record.weights, level)
+
+    def _losses(self, record: Any) -> np.ndarray:
+        most = 2.0 * special.gammaincinv(0.5 * record.y.shape[1], self.said)
+        return (record.normal.distance(record.y) <= most) * 1.0
 
 
-def energy_score(
-    y_true: ArrayLike,
-    forecast: Any,
-    *,
-    member_weight: ArrayLike | None = None,
-    estimator: Literal["empirical", "fair"] = "empirical",
-    level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> Interval:
+class EnergyScore(
+    MeanMetric,
+    name="energy score",
+    key="energy_score",
+    domain=JOINT,
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    selects=True,
+):
     r"""Mean distance from draws to the outcome, less half the mean distance between draws.
 
     .. math:: \frac{1}{n} \sum_i \left( E \|X_i - y_i\| - \frac{1}{2} E \|X_i - X_i'\| \right)
 
     Parameters
     ----------
-    y_true : (n, d) outcomes
-    forecast : JointNormalForecast, (mean, cov), or draws (n, d, m)
-    member_weight : (m,), or (n, m), optional
-        Of draws alone: what each member of an ensemble counts for, beside the others of its row.
     estimator : {"empirical", "fair"}
-        Of draws alone: the score of their empirical distribution, or the unbiased estimate of that
-        of what they were drawn from.
-    level : float, default 0.95
-        Of the interval.
-    sample_weight : (n,), optional
-        Weight 2 means the row twice.
-
-    Returns
-    -------
-    Interval
-        From 0; less is better.
+        For draws alone: the score of their empirical distribution, or the unbiased estimate of the
+        score of the distribution that they were drawn from.
+    member_weight : (m,) or (n, m), optional
+        For draws alone: the weight of each member of an ensemble, beside the others of its row.
 
     See Also
     --------
@@ -202,10 +192,11 @@ def energy_score(
 
     Notes
     -----
-    A proper score in the units of y, so bring outputs of different units to one scale first. For
-    normal forecasts both means are exact, by one integral each; draws are taken for the
-    distribution itself, whose score is larger by about 1 / m of the spread. It tells wrong means
-    and variances well and wrong correlations badly.
+    A proper score in the units of y, so bring outputs of different units to one scale first. The
+    forecast is a JointNormalForecast, its mean and covariance, or draws (n, d, m). For normal
+    forecasts both means are exact, by one integral each; draws are taken for the distribution
+    itself, whose score is larger by about 1 / m of the spread. It tells wrong means and variances
+    well and wrong correlations badly.
 
     References
     ----------
@@ -214,58 +205,43 @@ def energy_score(
 
     Examples
     --------
-    >>> round(energy_score([[0.0]], ([[0.0]], [[[1.0]]])).value, 6)
+    >>> round(energy_score([[0.0]], [[0.0]], [[[1.0]]]), 6)
     0.233695
     """
-    require_option("estimator", estimator, ("empirical", "fair"))
-    record = read_joint(forecast, y_true, sample_weight)
-    if record.draws is None:
-        joint = record.normal
-        variance = joint.principal_variance
-        loss = mean_norm(joint.along(record.y), variance) - 0.5 * mean_norm(
-            np.zeros_like(variance), 2.0 * variance
-        )
-        if member_weight is not None or estimator != "empirical":
+
+    estimator: Literal["empirical", "fair"] = "empirical"
+    member_weight: ArrayLike | None = field(default=None, compare=False)
+
+    def _check(self) -> None:
+        require_option("estimator", self.estimator, ("empirical", "fair"))
+
+    def _losses(self, record: Any) -> np.ndarray:
+        if record.draws is not None:
+            return _of_draws(record, self.estimator)
+        if self.estimator != "empirical":
             raise InputError(
                 "member_weight and estimator are of draws; leave them out for a normal forecast,"
                 " whose score is exact."
             )
-    else:
-        loss = _of_draws(record.draws, record.y, _shares(member_weight, record.draws), estimator)
-    return mean_of_losses(loss, record.weights, level)
+        joint = record.normal
+        variance = joint.principal_variance
+        return mean_norm(joint.along(record.y), variance) - 0.5 * mean_norm(
+            np.zeros_like(variance), 2.0 * variance
+        )
 
 
-def _of_draws(draws, y, share, estimator):
-    first, second = np.triu_indices(draws.shape[2], 1)
+def _of_draws(record, estimator):
+    n, _, m = record.draws.shape
+    share = np.full((n, m), 1.0 / m) if record.member_share is None else record.member_share
+    first, second = np.triu_indices(m, 1)
     apart = np.array(
-        [pdist(row.T) @ (w[first] * w[second]) for row, w in zip(draws, share, strict=True)]
+        [pdist(row.T) @ (w[first] * w[second]) for row, w in zip(record.draws, share, strict=True)]
     )
     if estimator == "fair":
         # Members are never compared with themselves.
         apart /= 1.0 - np.square(share).sum(axis=1)
-    return (np.sqrt(np.square(draws - y[..., None]).sum(axis=1)) * share).sum(axis=1) - apart
-
-
-def _shares(weight, draws):
-    """(n, m) shares of the members of each row."""
-    n, _, m = draws.shape
-    if weight is None:
-        return np.full((n, m), 1.0 / m)
-    weight = to_array(weight, "member_weight").astype(np.float64)
-    if weight.shape not in ((m,), (n, m)):
-        raise InputError(
-            f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}."
-        )
-    if not (
-        np.isfinite(weight).all()
-        and (weight >= 0.0).all()
-        and ((weight > 0.0).sum(axis=-1) >= 2).all()
-    ):
-        raise InputError(
-            "member_weight must be finite, not below 0, and above 0 for two members of each row;"
-            " drop other rows or members."
-        )
-    return np.broadcast_to(weight / weight.sum(axis=-1, keepdims=True), (n, m))
+    off = np.sqrt(np.square(record.draws - record.y[..., None]).sum(axis=1))
+    return (off * share).sum(axis=1) - apart
 
 
 #: Beyond this many standard deviations the mean of a power is its series to 1e-9, and the series of
@@ -273,14 +249,16 @@ def _shares(weight, draws):
 FAR = 30.0
 
 
-def variogram_score(
-    y_true: ArrayLike,
-    forecast: Any,
-    *,
-    power: float = 0.5,
-    level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
-) -> Interval:
+class VariogramScore(
+    MeanMetric,
+    name="variogram score",
+    key="variogram_score",
+    domain=JOINT,
+    direction="minimize",
+    range=(0.0, float("inf")),
+    proper=True,
+    selects=True,
+):
     r"""Mean squared error of the predicted powers of the differences between outputs.
 
     .. math:: \frac{1}{n} \sum_i \sum_{j, k} \left( |y_{ij} - y_{ik}|^p - E |X_{ij} - X_{ik}|^p
@@ -288,23 +266,8 @@ def variogram_score(
 
     Parameters
     ----------
-    y_true : (n, d) outcomes, d at least 2
-    forecast : JointNormalForecast, (mean, cov), or draws (n, d, m)
     power : float, default 0.5
         p, above 0 and at most 2; small powers are less moved by single large differences.
-    level : float, default 0.95
-        Of the interval.
-    sample_weight : (n,), optional
-
-    Returns
-    -------
-    Interval
-        From 0; less is better.
-
-    Raises
-    ------
-    InputError
-        When shapes differ, there is one output only, or the power is out of range.
 
     See Also
     --------
@@ -313,8 +276,9 @@ def variogram_score(
     Notes
     -----
     Proper, but not strictly: a mean wrong by the same in all outputs goes unseen, so read it beside
-    the energy score. Bring outputs of different units to one scale first. Exact for normal
-    forecasts.
+    the energy score. Bring outputs of different units to one scale first. The forecast is a
+    JointNormalForecast, its mean and covariance, or draws (n, d, m), of two outputs or more. Exact
+    for normal forecasts.
 
     References
     ----------
@@ -323,37 +287,40 @@ def variogram_score(
 
     Examples
     --------
-    >>> round(
-    ...     variogram_score(
-    ...         [[0.0, 1.0]], ([[0.0, 0.0]], [[[0.5, 0.0], [0.0, 0.5]]]), power=2.0
-    ...     ).value,
-    ...     6,
-    ... )
+    >>> mean, cov = [[0.0, 0.0]], [[[0.5, 0.0], [0.0, 0.5]]]
+    >>> round(variogram_score([[0.0, 1.0]], mean, cov, power=2.0), 6)
     0.0
     """
-    if not (isinstance(power, float | int) and 0.0 < power <= 2.0):
-        raise InputError(f"power must be above 0 and at most 2; got {power!r}; 0.5 is usual.")
-    record = read_joint(forecast, y_true, sample_weight)
-    if record.y.shape[1] < 2:
-        raise InputError(
-            "the variogram score compares outputs; got one; use"
-            " continuous_ranked_probability_score."
-        )
-    j, k = np.triu_indices(record.y.shape[1], 1)
-    seen = np.abs(record.y[:, j] - record.y[:, k]) ** power
-    if record.draws is None:
-        mean, cov = record.normal.mean, record.normal.cov
-        variance = cov[:, j, j] + cov[:, k, k] - 2.0 * cov[:, j, k]
-        said = _mean_power(mean[:, j] - mean[:, k], np.sqrt(variance), power)
-    else:
-        said = np.stack(
-            [
-                (np.abs(record.draws[:, a] - record.draws[:, b]) ** power).mean(axis=1)
-                for a, b in zip(j, k, strict=True)
-            ],
-            axis=1,
-        )
-    return mean_of_losses(2.0 * np.square(seen - said).sum(axis=1), record.weights, level)
+
+    power: float = 0.5
+
+    def _check(self) -> None:
+        if not (isinstance(self.power, float | int) and 0.0 < self.power <= 2.0):
+            raise InputError(
+                f"power must be above 0 and at most 2; got {self.power!r}; 0.5 is usual."
+            )
+
+    def _losses(self, record: Any) -> np.ndarray:
+        if record.y.shape[1] < 2:
+            raise InputError(
+                "the variogram score compares outputs; got one; use"
+                " continuous_ranked_probability_score."
+            )
+        j, k = np.triu_indices(record.y.shape[1], 1)
+        seen = np.abs(record.y[:, j] - record.y[:, k]) ** self.power
+        if record.draws is None:
+            mean, cov = record.normal.mean, record.normal.cov
+            variance = cov[:, j, j] + cov[:, k, k] - 2.0 * cov[:, j, k]
+            said = _mean_power(mean[:, j] - mean[:, k], np.sqrt(variance), self.power)
+        else:
+            said = np.stack(
+                [
+                    (np.abs(record.draws[:, a] - record.draws[:, b]) ** self.power).mean(axis=1)
+                    for a, b in zip(j, k, strict=True)
+                ],
+                axis=1,
+            )
+        return 2.0 * np.square(seen - said).sum(axis=1)
 
 
 def _mean_power(mean, std, power):
@@ -372,6 +339,12 @@ def _mean_power(mean, std, power):
     c.append(c[1] * (power - 4.0) * (power - 5.0) / 6.0)
     series = far**power * (1.0 + c[0] / far**2 + c[1] / far**4 + c[2] / far**6)
     return std**power * np.where(z < FAR, middle, series)
+
+
+box_coverage = BoxCoverage()
+ellipse_coverage = EllipseCoverage()
+energy_score = EnergyScore()
+variogram_score = VariogramScore()
 
 
 PreRank = Literal["distance", "sum", "dependence"]

@@ -1,0 +1,122 @@
+"""The template of records that are scored alone: rows on which no calibrator is fitted."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from calibrant.errors import InputError
+from calibrant.predictions.workspace import Derived
+
+__all__ = ["ScoredRows"]
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """Rows that were read once, of one output, for metrics alone.
+
+    A record derives from it, adds what was predicted and what was observed, and writes
+    ``__len__``, ``mark`` and ``_own(rows)``. Rows of weight 0 have been dropped.
+
+    Attributes
+    ----------
+    weight : (n,) positive, or None where every row counts once
+    kept : (n given,) mask of the rows kept, or None
+    cluster : (n,) intp, which rows are dependent, or None
+    """
+
+    weight: np.ndarray | None = field(default=None, kw_only=True)
+    kept: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+    cluster: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def mark(self) -> np.ndarray:
+        """(n,) a number that follows what each row holds, by which clusters are numbered."""
+
+    @abstractmethod
+    def _own(self, rows: Any) -> dict[str, Any]:
+        """The record's own fields, for some of the rows."""
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(n,) float64, ones where no weights were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def derived(self) -> Derived:
+        """A place for what several measurements of these very rows derive from them."""
+        return Derived()
+
+    @property
+    def shares(self) -> None:
+        """None: there are no soft labels."""
+
+    @property
+    def several(self) -> bool:
+        """False: there is one output."""
+        return False
+
+    @property
+    def strata(self) -> np.ndarray:
+        """(n,) zeros: nothing is kept in balance."""
+        return np.zeros(len(self), dtype=np.intp)
+
+    @property
+    def calibrator_params(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def take(self, rows: Any) -> Self:
+        """The same record for some of the rows (indices, mask or slice)."""
+        weight, cluster = (None if v is None else v[rows] for v in (self.weight, self.cluster))
+        return replace(self, weight=weight, cluster=cluster, kept=None, **self._own(rows))
+
+    def blocks(self, size: int = 0) -> list[Self]:
+        """The record itself."""
+        return [self]
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """Of something with an entry for each row given, the entries of the rows kept."""
+        return values if self.kept is None else values[self.kept]
+
+    def outputs(self) -> list[Self]:
+        """The record itself."""
+        return [self]
+
+    def one_output(self) -> Self:
+        """The record itself."""
+        return self
+
+    def other_labels(self, other: Any) -> list[np.ndarray]:
+        """None: other outcomes are not known."""
+        return []
+
+    def without_features(self) -> Self:
+        """The record itself."""
+        return self
+
+    def agrees_with(self, other: Any) -> bool:
+        """Whether both are of the same rows and hold the same."""
+        return len(self) == len(other) and bool(np.allclose(self.mark, other.mark))
+
+    def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> NoReturn:
+        """Refused: no calibrator is fitted on these rows."""
+        raise _refused(self)
+
+    def recalibrated(self, result: Any, output: str = "") -> NoReturn:
+        """Refused: no calibrator is fitted on these rows."""
+        raise _refused(self)
+
+
+def _refused(record: ScoredRows) -> InputError:
+    return InputError(
+        f"{type(record).__name__} holds rows that are scored alone; pass predictions of classes or"
+        " forecasts to fit a calibrator."
+    )
