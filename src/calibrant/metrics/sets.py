@@ -94,7 +94,7 @@ def read_sets(
     if (
         member.ndim != 2
         or len(member) == 0
-        or not (member.dtype == bool or np.isin(member, (0, 1)).all())
+        or not (member.dtype == bool or (member.dtype != object and np.isin(member, (0, 1)).all()))
     ):
         raise InputError(
             "sets must be (n, K) booleans, whether each class is in the set; got shape"
@@ -408,10 +408,6 @@ class WorstSlabCoverage(
     direction="maximize",
     range=(0.0, 1.0),
     clustered=False,
-    exceptions={
-        "check_row_order": "rows are dealt to two halves by their place",
-        "check_weights_are_repetition": "rows are dealt to two halves by their place",
-    },
 ):
     """Coverage in the slab of features where it is least.
 
@@ -456,6 +452,11 @@ class WorstSlabCoverage(
     share: float = 0.2
     n_draws: int = 200
     random_state: int = 0
+
+    @classmethod
+    def _examples(cls) -> Sequence[Any]:
+        """None: its halves are dealt by the rows' places, and it takes features beside sets."""
+        return []
 
     def _check(self) -> None:
         require_count("n_draws", self.n_draws)

@@ -12,7 +12,13 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant.testing.check import Case, show_near
-from calibrant.testing.data import COARSE, exact_forecasts, exact_problem, exact_scores
+from calibrant.testing.data import (
+    COARSE,
+    exact_forecasts,
+    exact_problem,
+    exact_scores,
+    scored_problem,
+)
 from calibrant.testing.runs import answer, fit, given
 
 __all__ = [
@@ -428,6 +434,19 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
             yield from _held_cases(Trial(arguments | given_std, value, lambda found, held: found))
 
 
+def _scored_cases(metric) -> Iterator[Case]:
+    """Outcomes, what was predicted of them and weights in every container."""
+    data = scored_problem(metric.domain)
+
+    def value(held):
+        return metric(
+            held["y"], held[data.name], *data.said[1:], sample_weight=held["sample_weight"]
+        )
+
+    arguments = {"y": data.y, data.name: data.said[0], "sample_weight": data.weight}
+    yield from _held_cases(Trial(arguments, value, lambda found, held: found))
+
+
 #: Kind of part -> function of a part that gives its cases.
 CONTAINER_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
     "calibrator": lambda part: _class_cases(part, part.tags.binary_only),
@@ -436,4 +455,5 @@ CONTAINER_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
     "regression calibrator": _forecast_cases,
     "metric": _metric_cases,
     "regression metric": _regression_metric_cases,
+    "scored metric": _scored_cases,
 }

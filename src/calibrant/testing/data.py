@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.softmax import log_softmax, softmax
-from calibrant.contracts.domain import Facet
+from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.sets import SETS
 
 __all__ = [
     "COARSE",
@@ -340,6 +342,45 @@ def _exact_forecast(forecast):
 
 
 @dataclass(frozen=True)
+class ScoredProblem:
+    """What metrics alone are tried on: outcomes, what a metric is given beside them, of which
+    ``name`` is the first, and weights.
+    """
+
+    name: str
+    y: np.ndarray
+    said: tuple[Any, ...]
+    weight: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Any) -> "ScoredProblem":
+        return replace(
+            self,
+            y=self.y[rows],
+            said=tuple(each[rows] for each in self.said),
+            weight=self.weight[rows],
+        )
+
+
+#: As the ordinary problems have.
+SCORED_ROWS = 150
+
+
+@cache
+def scored_problem(domain: Domain) -> ScoredProblem:
+    """Forecasts of two outputs together, or sets of three labels; numbers are multiples of 1/8."""
+    weight = 1.0 + np.arange(SCORED_ROWS) % 3
+    if domain is JOINT:
+        mean, cov, y = joint_rows(SCORED_ROWS, 2)
+        return ScoredProblem("mean", _rounded(y), (_rounded(mean), cov), weight)
+    rng = np.random.default_rng(0)
+    sets = rng.random((SCORED_ROWS, 3)) < 0.6
+    return ScoredProblem("sets", rng.integers(0, 3, SCORED_ROWS), (sets,), weight)
+
+
+@dataclass(frozen=True)
 class Made:
     """What metrics of a domain are tried on: what they are called, made problems of one output,
     and whether values have a unit.
@@ -362,6 +403,13 @@ MADE.register(
         has_unit=True,
     ),
 )
+
+
+MADE.register(
+    JOINT,
+    lambda: Made("scored metric", lambda metric: [scored_problem(metric.domain)], has_unit=True),
+)
+MADE.register(SETS, lambda: Made("scored metric", lambda metric: [scored_problem(metric.domain)]))
 
 
 def kind_of(metric: Any) -> str:

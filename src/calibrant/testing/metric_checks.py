@@ -13,6 +13,8 @@ from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.sets import SETS
 from calibrant.testing.check import Check, bind, digest, require_good, run_all
 from calibrant.testing.containers import CONTAINER_CASES
 from calibrant.testing.data import kind_of, near, ordinary, valid, value
@@ -301,6 +303,8 @@ def check_metric(metric: Metric) -> None:
 METRIC_CHECKS: Facet[Any] = Facet("checks of metrics")
 METRIC_CHECKS.register(CLASSIFICATION, lambda: class_metric_checks)
 METRIC_CHECKS.register(REGRESSION, lambda: forecast_metric_checks)
+for scored_alone in (JOINT, SETS):
+    METRIC_CHECKS.register(scored_alone, lambda: lambda metric: [])
 
 
 def metric_checks(metric: Metric) -> Iterator[Check]:
