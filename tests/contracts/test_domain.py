@@ -15,7 +15,9 @@ from calibrant.contracts.metric import MeanMetric, Metric
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
+from calibrant.forecasts.joint_normal import read_joint
 from calibrant.forecasts.read import read_forecast
+from calibrant.metrics.sets import read_sets
 from calibrant.predictions import read
 from calibrant.predictions.workspace import Derived
 
@@ -181,10 +183,12 @@ def test_every_record_keeps_the_protocol(questions):
         read([[0.5, 0.5]], [1]),
         read_forecast([[0.0, 1.0]], [[1.0, 1.0]], [[0.0, 2.0]]),
         _read([], y, P, None, None, None, None, True),
+        read_joint(([[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), [[2.0, 1.0]]),
+        read_sets([1], [[0, 1]], None, None),
     ]
     members = [name for name in vars(Record) if not name.startswith("_")]
     assert {"take", "weights", "recalibrated"} < set(members)
-    assert [type(record) for record in records] == [one.record for one in DOMAINS.values()]
+    assert {type(record) for record in records} == {one.record for one in DOMAINS.values()}
     for record in records:
         # Names alone do not say that a value can be made: each is asked for.
         assert [name for name in members if not hasattr(record, name)] == []

@@ -91,11 +91,7 @@ def read_sets(
     where ``y_true`` is None.
     """
     member = plain_array(sets, "sets")
-    if (
-        member.ndim != 2
-        or len(member) == 0
-        or not (member.dtype == bool or (member.dtype != object and np.isin(member, (0, 1)).all()))
-    ):
+    if member.ndim != 2 or len(member) == 0 or not _true_or_false(member):
         raise InputError(
             "sets must be (n, K) booleans, whether each class is in the set; got shape"
             f" {member.shape} of {member.dtype}; pass what predict_set gives."
@@ -116,6 +112,13 @@ def read_sets(
     values = None if X is None else _features(X, len(member))
     whole = SetRows(member.astype(bool), labels, names, values)
     return replace(whole if kept is None else whole.take(kept), weight=weight, kept=kept)
+
+
+def _true_or_false(values: np.ndarray) -> bool:
+    try:
+        return values.dtype == bool or bool(np.isin(values, (0, 1)).all())
+    except TypeError:  # pandas' NA is neither
+        return False
 
 
 def _features(X: Any, n: int) -> np.ndarray:
