@@ -16,8 +16,7 @@ from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.columns import plain
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level
-from calibrant.contracts.metric import WholeMetric
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric, WholeMetric
 from calibrant.errors import InputError
 from calibrant.groups import Groups, read_groups
 from calibrant.labels import class_array, encode_labels

@@ -16,7 +16,7 @@ from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.sum_metric import MeanMetric
+from calibrant.contracts.metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
 
