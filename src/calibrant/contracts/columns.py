@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 
-__all__ = ["Known", "Record", "plain", "thin"]
+__all__ = ["Known", "Record", "Result", "plain", "thin"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,14 @@ class Known:
     def to_dict(self) -> dict[str, Any]:
         """What is known."""
         return {name: value for name, value in vars(self).items() if value is not None}
+
+
+class Result:
+    """Base of results that are a dictionary of their fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: nan and infinity become None."""
+        return plain(vars(self))
 
 
 def plain(value: Any) -> Any:

@@ -3,9 +3,9 @@ many rows.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 
 __all__ = ["Guarantee"]
 
@@ -19,7 +19,7 @@ DRAWS = {
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Result):
     """A promise, said in full; promises of different kinds are different things and never mixed.
 
     Attributes
@@ -66,10 +66,6 @@ class Guarantee:
     unit: Literal["rows", "clusters"] = "rows"
     confidence: float | None = None
     method: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields, ready for JSON."""
-        return plain(vars(self))
 
     def __str__(self) -> str:
         ends = {"at least": self.least, "at most": self.most}

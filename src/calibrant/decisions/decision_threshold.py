@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.thresholds import crossing_interval, net_benefit
 from calibrant.arrays import require_pairs
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, warn
@@ -27,7 +27,7 @@ STEPS = 1001
 
 
 @dataclass(frozen=True, repr=False)
-class DecisionThreshold:
+class DecisionThreshold(Result):
     """Act where the calibrated risk is at least ``risk``, or the raw score at least ``score``.
 
     Attributes
@@ -71,10 +71,6 @@ class DecisionThreshold:
     cost_of_none: float
     cost_of_all: float
     net_benefit: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, the calibrator as text and infinite ends as None."""
-        return plain(vars(self))
 
     def __repr__(self) -> str:
         return "\n".join(

@@ -13,7 +13,7 @@ from calibrant import arrays
 from calibrant._kernels.fixed_order import multiply_rows
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.labels import label_array
@@ -25,7 +25,7 @@ ABSTAIN = -1
 
 
 @dataclass(frozen=True)
-class CostsOfDecisions:
+class CostsOfDecisions(Result):
     """What decisions cost, a row, beside what the probabilities had said.
 
     Attributes
@@ -57,10 +57,6 @@ class CostsOfDecisions:
     best_constant: float
     regret: float
     actions: list[dict[str, float]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return plain(vars(self))
 
 
 class ExpectedCost(Saved):

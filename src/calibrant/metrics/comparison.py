@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._support.extras import import_extra
 from calibrant._support.text_table import text_table
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import DOMAINS, domain_of_input
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Metric
@@ -92,7 +92,7 @@ class PairRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Result):
     """Predictions compared pair by pair: printed, a table.
 
     Attributes
@@ -118,10 +118,6 @@ class Comparison:
         return import_extra("pandas", "a data frame of a comparison", "frames").DataFrame(
             [vars(row) for row in self.rows]
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: nan becomes None."""
-        return plain(vars(self))
 
     def __repr__(self) -> str:
         head = (

@@ -13,7 +13,7 @@ from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.options import require_count
 from calibrant.arrays import plain_array, to_array, weights
 from calibrant.contracts.base_metric import BaseMetric
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.contracts.metric import MeanMetric, WholeMetric
@@ -269,7 +269,7 @@ def set_coverage_by(
 
 
 @dataclass(frozen=True)
-class SetSizes:
+class SetSizes(Result):
     """Sizes of sets.
 
     Attributes
@@ -292,10 +292,6 @@ class SetSizes:
     empty: float
     full: float
     n: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return plain(vars(self))
 
 
 def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.contracts.columns import plain
+from calibrant.contracts.columns import Result
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
 from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 
@@ -18,7 +18,7 @@ TOLD_APART = 20.0
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Result):
     """What to do with the calibration, and why; ``print`` it for the decision and its reason.
 
     Attributes
@@ -47,10 +47,6 @@ class Advice:
 
     def __str__(self) -> str:
         return f"{self.decision}. {self.reason[0].upper()}{self.reason[1:]}."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: nan becomes None."""
-        return plain(vars(self))
 
 
 def no_drift(rows: float, seen: str) -> Advice:
