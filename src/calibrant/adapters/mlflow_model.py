@@ -2,6 +2,7 @@
 scikit-learn model by skops.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import load
+from calibrant.contracts.domain import Facet
 from calibrant.contracts.kinds import require_any_calibrator
-from calibrant.contracts.reading import REGRESSION
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 
 __all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]
@@ -100,16 +102,28 @@ class MlflowCalibrator:
             When the input cannot be read.
         """
         values = np.asarray(model_input, dtype=np.float64)
-        if self.calibrator.domain is REGRESSION:
-            if values.ndim != 2 or values.shape[1] != 2:
-                raise InputError(
-                    f"model_input must have two columns, mean and std; got shape {values.shape}."
-                )
-            forecast = self.calibrator.predict(values[:, 0], values[:, 1])
-            return np.column_stack([forecast.mean, forecast.std])
-        return self.calibrator.predict_proba(
-            values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        return SERVED[self.calibrator.domain](self.calibrator, values)
+
+
+def _probabilities(calibrator: Any, values: np.ndarray) -> np.ndarray:
+    return calibrator.predict_proba(
+        values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    )
+
+
+def _moments(calibrator: Any, values: np.ndarray) -> np.ndarray:
+    if values.ndim != 2 or values.shape[1] != 2:
+        raise InputError(
+            f"model_input must have two columns, mean and std; got shape {values.shape}."
         )
+    forecast = calibrator.predict(values[:, 0], values[:, 1])
+    return np.column_stack([forecast.mean, forecast.std])
+
+
+#: What is served of a table of numbers, by domain.
+SERVED: Facet[Callable[[Any, np.ndarray], np.ndarray]] = Facet("tables of numbers")
+SERVED.register(CLASSIFICATION, lambda: _probabilities)
+SERVED.register(REGRESSION, lambda: _moments)
 
 
 def _load_pyfunc(path: str) -> MlflowCalibrator:

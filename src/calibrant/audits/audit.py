@@ -1,5 +1,7 @@
 """The audit of a model in every group."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,10 +13,16 @@ from calibrant.audits.families import audited
 from calibrant.audits.found import number_features
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.result import Audit
-from calibrant.audits.sample import Sample, ScoreSample, of_classes, of_forecasts, of_outcomes
-from calibrant.contracts.domain import domain_of_input
+from calibrant.audits.sample import (
+    Sample,
+    ScoreSample,
+    of_forecasts,
+    of_outcomes,
+    of_predictions,
+)
+from calibrant.contracts.domain import Facet, domain_of, domain_of_input
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import REGRESSION, read_labelled
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.frames.evaluation import Evaluation
@@ -236,17 +244,41 @@ def _read(
     inputs: Any,
 ) -> tuple[Any, Any]:
     """(record, target)"""
-    if domain_of_input(P, std) is REGRESSION:
-        if target is not None:
-            raise InputError(
-                "target= is of predictions of classes; leave it out for forecasts of a number."
-            )
-        record = read_forecast(P, std, y_true, sample_weight=sample_weight).one_output()
-        return clustered(record, cluster, weight_kind), "forecast"
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return clustered(record, cluster, weight_kind), (
-        record.default_target if target is None else target
-    )
+    by = AUDITED[domain_of_input(P, std)]
+    record, asked = by.read(y_true, P, std, target, sample_weight, classes, inputs)
+    return clustered(record, cluster, weight_kind), asked
+
+
+def _numbers(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, inputs: Any) -> Any:
+    if target is not None:
+        raise InputError(
+            "target= is of predictions of classes; leave it out for forecasts of a number."
+        )
+    return read_forecast(P, std, y, sample_weight=weight).one_output(), "forecast"
+
+
+def _classes(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, inputs: Any) -> Any:
+    record = read_labelled(y, P, sample_weight=weight, classes=classes, inputs=inputs)
+    return record, record.default_target if target is None else target
+
+
+@dataclass(frozen=True)
+class Audited:
+    """How a kind of prediction is audited.
+
+    Attributes
+    ----------
+    read : (y, P, std, target, sample_weight, classes, inputs) -> (record, target)
+    sample : (record, target, cell, tie, whether it is used) -> Sample
+    """
+
+    read: Callable[..., tuple[Any, Any]]
+    sample: Callable[..., Sample]
+
+
+AUDITED: Facet[Audited] = Facet("audits")
+AUDITED.register(CLASSIFICATION, lambda: Audited(_classes, of_predictions))
+AUDITED.register(REGRESSION, lambda: Audited(_numbers, of_forecasts))
 
 
 def _of_rows(
@@ -278,15 +310,8 @@ def _of_labelled(
         if features is None
         else row_codes(np.nan_to_num(features[1], nan=-1.5e300)).astype(np.float64)
     )
-    if target == "forecast":
-        sample = of_forecasts(record, cell, tie)
-    elif target == "classes":
-        sample = of_classes(record, cell, tie)
-    else:
-        said, hit = record.pair(target)
-        sample = of_outcomes(
-            said, hit, record.weights, cell, record.cluster, None if features is None else tie
-        )
+    make = AUDITED[domain_of(record)].sample
+    sample = make(record, target, cell, tie, features is not None)
     columns = [Column(one.name, one.levels, one.index[sample.rows]) for one in columns]
     features = None if features is None else (features[0], features[1][sample.rows])
     return sample, columns, features, str(target)

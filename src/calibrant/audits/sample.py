@@ -19,6 +19,7 @@ __all__ = [
     "of_classes",
     "of_forecasts",
     "of_outcomes",
+    "of_predictions",
 ]
 
 
@@ -177,8 +178,24 @@ def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
     )
 
 
-def of_forecasts(record: Any, cell: np.ndarray, tie: np.ndarray) -> ScoreSample:
-    """Of a record of forecasts: the mean and the spread of the normal scores of what came."""
+def of_predictions(
+    record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool
+) -> Sample:
+    """Of a record of predictions of classes, by the question asked; ``tied`` where ``tie`` orders
+    rows that say and are the same.
+    """
+    if target == "classes":
+        return of_classes(record, cell, tie)
+    said, hit = record.pair(target)
+    return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)
+
+
+def of_forecasts(
+    record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool
+) -> ScoreSample:
+    """Of a record of forecasts, of which nothing else is asked: the mean and the spread of the
+    normal scores of what came.
+    """
     score = np.clip(record.score, -38.0, 38.0)
     order = np.lexsort([tie, record.weights, score, cell])
     one, ones = score[order], np.ones(len(order))

@@ -141,15 +141,13 @@ def kind_of(source: Any, columns: "Columns") -> type[DataFile]:
     """The kind of a file: by --task, by the names given, or by its columns; one that could be of
     several is refused.
     """
-    if columns.task is not None:
-        kind = FILES[DOMAINS[columns.task]]
+    if (asked := columns.task) is not None:
+        kind = FILES[DOMAINS[asked]]
         if columns.one is not None and not kind.named(source, columns):
             import click
 
             one = "risk" if columns.risk else "confidence"
-            raise click.UsageError(
-                f"--{one} and --task {columns.task} exclude each other; pass one."
-            )
+            raise click.UsageError(f"--{one} and --task {asked} exclude each other; pass one.")
         return kind
     kinds = [FILES[one] for one in reversed(DOMAINS.values()) if one in FILES]
     named = next((kind for kind in kinds if kind.named(source, columns)), None)

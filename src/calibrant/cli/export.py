@@ -12,7 +12,6 @@ from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
 from calibrant.cli.options import SAVED, force_option, output_option, refuse_existing
 from calibrant.cli.wording import say
-from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.symbolic import RISKS
 from calibrant.errors import InputError
 
@@ -113,11 +112,10 @@ def _one_column(fitted: Any, risk: str | None, inputs: str | None) -> tuple[str 
     """
     name, unit = getattr(fitted, "risk_column_", None) or (None, None)
     name = risk or name
-    if not isinstance(fitted, Calibrator):
+    own = getattr(fitted, "inputs", None)
+    if own is None or (name is None and inputs is None):
         return name, None
-    if name is None and inputs is None:
-        return None, None
-    return name, inputs or unit or fitted.inputs
+    return name, inputs or unit or own
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -127,7 +125,7 @@ def _names(text: str | None) -> list[str] | None:
 def _sql(fitted: Any, name: str, unit: str | None, asked: dict[str, Any]) -> bytes:
     columns = asked["columns"]
     if columns is None:
-        if not isinstance(fitted, Calibrator):
+        if not hasattr(fitted, "classes_"):
             raise InputError(
                 "--risk must name the column of scores, or --columns those of mean and std."
             )

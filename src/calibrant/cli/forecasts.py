@@ -179,26 +179,21 @@ def _forecast_names(source, columns):
             return {"quantiles": ["quantiles"]}, None, source.content["levels"]
         if "samples" in source.content:
             return {"samples": ["samples"]}, None, None
-    given = columns.mean is not None or columns.std is not None
-    if not given and (
-        columns.quantiles is not None or not ("mean" in source.content or _pairs(source))
-    ):
+    given = {columns.mean, columns.std} != {None}
+    pairs = [] if given or "mean" in source.content else _pairs(source)
+    if not given and (columns.quantiles is not None or not ("mean" in source.content or pairs)):
         levels = starred_levels(source.content, columns.quantiles or "q_*")
         if len(levels) > 1:
             ordered = sorted(levels, key=lambda name: levels[name])
             return {"quantiles": ordered}, None, [levels[name] for name in ordered]
+    if pairs:
+        names = {"mean": [f"mean_{one}" for one in pairs], "std": [f"std_{one}" for one in pairs]}
+        return names, pairs, None
     means, stds, outputs = _normal_names(source, columns)
     return {"mean": means, "std": stds}, outputs, None
 
 
 def _normal_names(source, columns):
-    if (
-        columns.mean is None
-        and columns.std is None
-        and "mean" not in source.content
-        and (pairs := _pairs(source))
-    ):
-        return [f"mean_{name}" for name in pairs], [f"std_{name}" for name in pairs], pairs
     means, stds = (
         _split(given or usual) for given, usual in ((columns.mean, "mean"), (columns.std, "std"))
     )

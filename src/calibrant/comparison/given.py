@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from calibrant.contracts.domain import Domain, Facet, domain_of_input
+from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
@@ -11,7 +11,7 @@ from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-__all__ = ["RESOLVE", "adopted", "domain_meant", "resolve", "several", "shown_name"]
+__all__ = ["RESOLVE", "adopted", "resolve", "several", "shown_name"]
 
 
 def shown_name(calibrator: Any) -> str:
@@ -25,18 +25,6 @@ def shown_name(calibrator: Any) -> str:
     'confidence by histogram binning'
     """
     return calibrator.tags.label or type(calibrator).__name__
-
-
-def domain_meant(P: Any, std: Any, calibrator: Any) -> Domain:
-    """The domain of the predictions or, where none is sure of them, of the calibrator, its class
-    or the first of several.
-    """
-    found = domain_of_input(P, std)
-    if found.takes(P, std):
-        return found
-    if isinstance(calibrator, list | tuple | dict) and calibrator:
-        calibrator = next(iter(calibrator.values() if isinstance(calibrator, dict) else calibrator))
-    return getattr(calibrator, "domain", found)
 
 
 def resolve(calibrator: Any, domain: Domain = CLASSIFICATION) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
@@ -48,11 +48,18 @@ def domain_of(record: Any) -> Domain:
     return next(one for one in DOMAINS.values() if isinstance(record, one.record))
 
 
-def domain_of_input(P: Any, std: Any = None) -> Domain:
-    """The domain of what is given as predictions: the one that is sure of it, or else the first."""
-    return next(
-        (one for one in DOMAINS.values() if one.takes(P, std)), next(iter(DOMAINS.values()))
-    )
+def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
+    """The domain of what is given as predictions: the one that is sure of it; else that of the
+    calibrator, its class or the first of several; or else the first.
+    """
+    found = next((one for one in DOMAINS.values() if one.takes(P, std)), None)
+    if found is not None:
+        return found
+    one: Any = calibrator
+    if isinstance(one, list | tuple | dict) and one:
+        several: Any = one.values() if isinstance(one, dict) else one
+        one = next(iter(several))
+    return getattr(cast(Any, one), "domain", next(iter(DOMAINS.values())))
 
 
 class Facet(Generic[Part]):

@@ -12,7 +12,8 @@ from calibrant._kernels.certificates import rows_for_rate
 from calibrant._support.estimators import NotFittedError
 from calibrant.arrays import weights, whole_rows
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.kinds import require_signal
+from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.contracts.kinds import require_calibrator, require_signal
 from calibrant.contracts.signal import Signal, fitted_signal
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
@@ -101,7 +102,8 @@ def confidence_of(
     """
     if part is None:
         return None, record.confidence
-    if isinstance(part, Calibrator):
+    if isinstance(part, DomainCalibrator):
+        part = require_calibrator(part, "signal")
         if not is_fitted(part):
             raise InputError(
                 "signal must be fitted on other rows than those that certify; got an unfitted"

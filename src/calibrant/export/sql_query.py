@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
-from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.export.sql_columns import Columns, position, quoted
 from calibrant.export.subject import QUANTILES, Subject, subject_of
@@ -93,12 +92,7 @@ def to_sql(
     'WITH t0 AS '
     """
     names = [columns] if isinstance(columns, str) else list(columns)
-    if (
-        risk is None
-        and len(names) == 1
-        and isinstance(fitted, Calibrator)
-        and len(getattr(fitted, "classes_", ())) == 2
-    ):
+    if risk is None and len(names) == 1 and len(getattr(fitted, "classes_", ())) == 2:
         risk = fitted.inputs
     subject = subject_of(fitted, quantiles, risk)
     sqlglot = import_extra("sqlglot", "the SQL export", "export")

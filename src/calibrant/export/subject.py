@@ -1,16 +1,17 @@
 """What is exported: its expression, and what a reader of the result should be told of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from calibrant._support.options import require_option
 from calibrant._version import __version__
-from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.columns import plain
+from calibrant.contracts.domain import Facet
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.map import Map
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.symbolic import RISKS, symbolic
 from calibrant.errors import InputError
 
@@ -87,34 +88,39 @@ def subject_of(
     """
     if risk is not None:
         _check_risk(fitted, risk)
-    if isinstance(fitted, Calibrator):
-        levels = fitted.group_levels()
-        groups = [] if levels is None else levels.described()
-        expression = fitted.expression()
-        if risk is not None:
-            expression = fitted.express(symbolic(2, fitted.inputs, len(groups), risk)).column(1)
-        return Subject(
-            type(fitted).__name__,
-            fitted.inputs,
-            plain(fitted.classes_.tolist()),
-            expression,
-            groups,
-            risk=risk,
-        )
     if isinstance(fitted, Map):
         return Subject(type(fitted).__name__, "score", None, fitted.expression())
-    if isinstance(fitted, RegressionCalibrator):
-        outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
-        return Subject(
-            type(fitted).__name__, "forecast", None, fitted.expression(quantiles), outputs=outputs
-        )
+    if isinstance(fitted, DomainCalibrator):
+        return SUBJECTS[fitted.domain](fitted, quantiles, risk)
     raise InputError(f"only fitted calibrators and maps are exported; got {type(fitted).__name__}.")
+
+
+def _of_classes(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Subject:
+    levels = fitted.group_levels()
+    groups: list[Any] = [] if levels is None else levels.described()
+    expression = fitted.expression()
+    if risk is not None:
+        expression = fitted.express(symbolic(2, fitted.inputs, len(groups), risk)).column(1)
+    classes = plain(fitted.classes_.tolist())
+    return Subject(type(fitted).__name__, fitted.inputs, classes, expression, groups, risk=risk)
+
+
+def _of_numbers(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Subject:
+    outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
+    expression = fitted.expression(quantiles)
+    return Subject(type(fitted).__name__, "forecast", None, expression, outputs=outputs)
+
+
+#: (fitted calibrator, quantiles, what the one number holds) -> what is exported, by domain.
+SUBJECTS: Facet[Callable[..., Subject]] = Facet("exports")
+SUBJECTS.register(CLASSIFICATION, lambda: _of_classes)
+SUBJECTS.register(REGRESSION, lambda: _of_numbers)
 
 
 def _check_risk(fitted: Any, risk: str) -> None:
     """Refuse what has no one risk, and a unit that the calibrator does not read."""
     require_option("risk", risk, tuple(RISKS))
-    if not isinstance(fitted, Calibrator) or len(fitted.classes_) != 2:
+    if len(getattr(fitted, "classes_", ())) != 2:
         raise InputError(
             f"risk is for calibrators of two classes; got {type(fitted).__name__}; leave it out."
         )

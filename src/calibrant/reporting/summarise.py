@@ -14,9 +14,10 @@ from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
 from calibrant.comparison.before_after import Compared, compare, final
 from calibrant.comparison.choice import choice
-from calibrant.comparison.given import domain_meant, resolve, several
+from calibrant.comparison.given import resolve, several
 from calibrant.comparison.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain import domain_of_input
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.advice import Evidence
@@ -153,7 +154,7 @@ def summarise(
     """
     if margin is not None and not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
-    table = TABLES[domain_meant(P, std, calibrator)]
+    table = TABLES[domain_of_input(P, std, calibrator)]
     _refuse_unknown(reading, table)
     named = several(calibrator, table.domain) or {"": resolve(calibrator, table.domain)}
     of_fit, groups = _groups_of(groups, test, named)

@@ -11,6 +11,7 @@ from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.softmax import normalise_rows
 from calibrant._support.class_rates import event_rows
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.expression import constant, join
 from calibrant.contracts.kinds import require_calibrator, require_map
 from calibrant.contracts.map import Map
@@ -241,7 +242,7 @@ def as_calibrator(
     one = (
         given()
         if (given is default and default is not None)
-        or (isinstance(given, type) and issubclass(given, Calibrator | Map))
+        or (isinstance(given, type) and issubclass(given, DomainCalibrator | Map))
         else given
     )
     if not isinstance(one, Map):
