@@ -55,11 +55,11 @@ def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
     found = next((one for one in DOMAINS.values() if one.takes(P, std)), None)
     if found is not None:
         return found
-    one: Any = calibrator
-    if isinstance(one, list | tuple | dict) and one:
-        several: Any = one.values() if isinstance(one, dict) else one
-        one = next(iter(several))
-    return getattr(cast(Any, one), "domain", next(iter(DOMAINS.values())))
+    if isinstance(calibrator, dict):
+        calibrator = [*cast(dict[str, Any], calibrator).values()]
+    if isinstance(calibrator, list | tuple) and calibrator:
+        calibrator = cast(list[Any], calibrator)[0]
+    return getattr(cast(Any, calibrator), "domain", next(iter(DOMAINS.values())))
 
 
 class Facet(Generic[Part]):
