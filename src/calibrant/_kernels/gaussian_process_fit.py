@@ -58,13 +58,11 @@ def starts(low, high, n_inducing, hyper):
     inducing = np.linspace(low, high, n_inducing) if high > low else np.array([low])
     short = min(hyper.length, 0.25 * (high - low))
     lengths = [hyper.length, short] if 0.0 < short < hyper.length else [hyper.length]
-    return [_begin(inducing, Hyper(hyper.variance, length, hyper.noise)) for length in lengths]
-
-
-def _begin(inducing, hyper):
-    return Fit(
-        inducing, hyper, Posterior(np.zeros(len(inducing)), np.eye(len(inducing))), -np.inf, "start"
-    )
+    blank = Posterior(np.zeros(len(inducing)), np.eye(len(inducing)))
+    return [
+        Fit(inducing, Hyper(hyper.variance, length, hyper.noise), blank, -np.inf, "start")
+        for length in lengths
+    ]
 
 
 def trial_steps(n_components):

@@ -14,6 +14,8 @@ from calibrant.models.calibrated_classifier import CalibratedClassifier
 
 __all__ = ["register_skl2onnx"]
 
+FEATURE = "the converter of CalibratedClassifier"
+
 
 def register_skl2onnx() -> None:
     """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before
@@ -34,7 +36,7 @@ def register_skl2onnx() -> None:
     skl2onnx converts. The outputs are ``label`` and ``probabilities``; the arithmetic of the
     calibrator is in doubles, that of the model as skl2onnx has it.
     """
-    skl2onnx = import_extra("skl2onnx", "the converter of CalibratedClassifier", "export")
+    skl2onnx = import_extra("skl2onnx", FEATURE, "export")
     skl2onnx.update_registered_converter(
         CalibratedClassifier,
         "CalibrantCalibratedClassifier",
@@ -45,14 +47,8 @@ def register_skl2onnx() -> None:
     )
 
 
-def _types() -> Any:
-    return import_extra(
-        "skl2onnx.common.data_types", "the converter of CalibratedClassifier", "export"
-    )
-
-
 def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    types = _types()
+    types = import_extra("skl2onnx.common.data_types", FEATURE, "export")
     operator = scope.declare_local_operator("CalibrantCalibratedClassifier", model)
     operator.inputs = inputs
     labels = (
@@ -99,7 +95,7 @@ class _Container:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    onnx = import_extra("onnx", "the converter of CalibratedClassifier", "export")
+    onnx = import_extra("onnx", FEATURE, "export")
     model, X, (label, probabilities) = operator.raw_operator, operator.inputs[0], operator.outputs
     graph = _Container(onnx, scope, container)
     each = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
@@ -166,14 +162,10 @@ def _repeated(some: list[Any], n: int) -> list[Any]:
 
 def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
     """The name of the calibrated rows of one fitted model."""
-    algebra = import_extra(
-        "skl2onnx.algebra.onnx_operator", "the converter of CalibratedClassifier", "export"
-    )
+    algebra = import_extra("skl2onnx.algebra.onnx_operator", FEATURE, "export")
     opset = graph.container.target_opset
     sub = algebra.OnnxSubEstimator(base, X, op_version=opset, options={"zipmap": False})
-    operators = import_extra(
-        "skl2onnx.algebra.onnx_ops", "the converter of CalibratedClassifier", "export"
-    )
+    operators = import_extra("skl2onnx.algebra.onnx_ops", FEATURE, "export")
     name = graph.scope.get_unique_variable_name("said")
     operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(
         graph.scope, graph.container
