@@ -176,9 +176,7 @@ def is_questions(P: Any) -> bool:
     return isinstance(P, list | tuple) and len(P) > 0 and all(isinstance(one, Mapping) for one in P)
 
 
-def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values):
-    if std is not None or classes is not None or inputs != "probability":
-        raise InputError("std=, classes= and inputs= are not of questions; leave them out.")
+def _read(metrics, y_true, P, *, sample_weight):
     return read_questions(y_true, P, sample_weight)
 
 

@@ -101,9 +101,7 @@ class Questions:
         )
 
 
-def _read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values):
-    if std is not None:
-        raise InputError("std is of regression; leave it out for questions.")
+def _read(metrics, y_true, P, *, sample_weight):
     start = np.append(0, np.cumsum([len(one) for one in P]))
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     return Questions(np.concatenate(P).astype(np.float64), start, np.asarray(y_true), weight)
@@ -163,13 +161,13 @@ def test_metrics_of_two_domains_are_not_read_together(questions):
     y, P = data()
     with pytest.raises(InputError, match=r"one task; got \['classification', 'questions'\]"):
         metrics.compute([metric_of(questions), metrics.log_loss], y, P)
-    with pytest.raises(InputError, match="std is of regression"):
+    with pytest.raises(InputError, match="std= is not of answers to questions"):
         metric_of(questions)(y, P, std=np.ones(200))
 
 
 def test_a_record_and_an_input_say_their_domain(questions):
     y, P = data(5)
-    assert domain_of(_read([], y, P, None, None, None, None, True)) is questions
+    assert domain_of(_read([], y, P, sample_weight=None)) is questions
     assert domain_of(read([[0.5, 0.5]], [1])) is CLASSIFICATION
     assert domain_of(read_forecast([0.0], [1.0], [0.0])) is REGRESSION
     assert domain_of_input(P) is questions
@@ -182,7 +180,7 @@ def test_every_record_keeps_the_protocol(questions):
     records = [
         read([[0.5, 0.5]], [1]),
         read_forecast([[0.0, 1.0]], [[1.0, 1.0]], [[0.0, 2.0]]),
-        _read([], y, P, None, None, None, None, True),
+        _read([], y, P, sample_weight=None),
         read_joint(([[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]), [[2.0, 1.0]]),
         read_sets([1], [[0, 1]], None, None),
     ]

@@ -10,9 +10,9 @@ from calibrant.errors import InputError
     ("chosen", "said", "words"),
     [
         ([metrics.accuracy, metrics.sharpness], {}, "one task"),
-        ([metrics.sharpness], {"classes": [0, 1]}, "classes= and inputs="),
-        ([metrics.sharpness], {"inputs": "logit"}, "classes= and inputs="),
-        ([metrics.accuracy], {"std": [1.0, 1.0]}, "std is of regression"),
+        ([metrics.sharpness], {"classes": [0, 1]}, "classes= is not of forecasts of a number"),
+        ([metrics.sharpness], {"inputs": "logit"}, "inputs= is not of forecasts of a number"),
+        ([metrics.accuracy], {"std": [1.0, 1.0]}, "std= is not of predictions of classes"),
         ([metrics.sharpness], {}, "standard deviations"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
 from calibrant.contracts.record import Record
@@ -21,7 +23,8 @@ class Domain:
     name : its name in results, files and options
     predictions : what errors call its predictions
     record : the type of the rows read, a :class:`~calibrant.contracts.record.Record`
-    read : (metrics, y_true, P, std, sample_weight, classes, inputs, check_values) -> record
+    read : (metrics, y_true, P, **options) -> record: the door. Its keywords, among std,
+        sample_weight, classes, inputs and check_values, are the options that a metric has.
     takes : (P, std) -> whether this input is surely of this kind
     strata : whether folds keep the shares of its outcomes in balance
     seen_labels : whether another label of a row seen could have come, which widens its intervals
@@ -37,6 +40,11 @@ class Domain:
 
     def __post_init__(self) -> None:
         DOMAINS[self.name] = self
+
+    @cached_property
+    def options(self) -> frozenset[str]:
+        """The keywords of the door."""
+        return frozenset(signature(self.read).parameters)
 
 
 #: By name; the first is the one of an input that none is sure of.

@@ -60,7 +60,15 @@ def read_for(
     if len(domains) != 1:
         found = sorted(one.name for one in domains) or "none"
         raise InputError(f"metrics must be of one task; got {found}; call once for each task.")
-    return domains.pop().read(metrics, y_true, P, std, sample_weight, classes, inputs, check_values)
+    domain = domains.pop()
+    given = {"std": std, "classes": classes, "inputs": None if inputs == "probability" else inputs}
+    for name, value in given.items():
+        if value is not None and name not in domain.options:
+            raise InputError(f"{name}= is not of {domain.predictions}; leave it out.")
+    options = {**given, "inputs": inputs, "sample_weight": sample_weight}
+    options["check_values"] = check_values
+    own = {name: value for name, value in options.items() if name in domain.options}
+    return domain.read(metrics, y_true, P, **own)
 
 
 def read_labelled(
@@ -101,14 +109,12 @@ def _classes(
     metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
-    std: ArrayLike | None,
+    *,
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
     inputs: Inputs,
     check_values: bool,
 ) -> Predictions:
-    if std is not None:
-        raise InputError("std is of regression; leave it out for classification metrics.")
     hard = [metric.name for metric in metrics if not metric.soft_labels]
     if isinstance(y_true, SoftLabels) and hard:
         raise soft_refused(hard[0])
@@ -127,16 +133,10 @@ def _numbers(
     metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
+    *,
     std: ArrayLike | None,
     sample_weight: ArrayLike | None,
-    classes: ArrayLike | None,
-    inputs: Inputs,
-    check_values: bool,
 ) -> ForecastRecord:
-    if classes is not None or inputs != "probability":
-        raise InputError(
-            "classes= and inputs= are of classification; leave them out for regression metrics."
-        )
     pair = isinstance(cast(object, P), tuple) and len(P) == 2 and np.ndim(P[0]) > 0
     if (
         std is None

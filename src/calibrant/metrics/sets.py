@@ -134,16 +134,10 @@ def _read(
     metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
-    std: ArrayLike | None,
+    *,
     sample_weight: ArrayLike | None,
     classes: ArrayLike | None,
-    inputs: str,
-    check_values: bool,
 ) -> SetRows:
-    if std is not None or inputs != "probability":
-        raise InputError(
-            "std= and inputs= are of forecasts and of probabilities; leave them out for sets."
-        )
     if y_true is None:
         raise InputError("y_true must be the true labels, one a row; got None.")
     given = [one for one in metrics if getattr(one, "X", None) is not None]

@@ -1,6 +1,7 @@
 """What a monitor bets against: claims on rates, and on positions of outcomes in their forecasts."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -18,6 +19,8 @@ from calibrant._kernels.betting import (
 from calibrant._kernels.bins import redrawn_counts
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 
@@ -99,6 +102,8 @@ class ScoreClaim:
     """Sums are (B, 3): rows, summed score and hits of each bin."""
 
     n_alternatives = N_ALTERNATIVES
+    domain: ClassVar[Domain] = CLASSIFICATION
+    remedy: ClassVar[str] = 'target="forecast"'
 
     def checked(self, sums: np.ndarray) -> np.ndarray:
         """The sums, once they can be such."""
@@ -182,6 +187,8 @@ class PitClaim:
     levels: np.ndarray
 
     n_alternatives = N_RECALIBRATIONS
+    domain: ClassVar[Domain] = REGRESSION
+    remedy: ClassVar[str] = "their mean and std=, or another target"
 
     def checked(self, sums: np.ndarray) -> np.ndarray:
         """The sums, once they can be such."""

@@ -15,7 +15,7 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import domain_of_input
-from calibrant.contracts.reading import REGRESSION, read_labelled
+from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_levels
 from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
@@ -246,6 +246,10 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return PitClaim(self._levels()) if self.target == "forecast" else ScoreClaim()
 
     @property
+    def _claim_type(self) -> type[ScoreClaim | PitClaim]:
+        return PitClaim if self.target == "forecast" else ScoreClaim
+
+    @property
     def reference_(self) -> bool:
         """Whether the claim was learned of a reference."""
         return self.threshold_ * self.alpha > 1.0 + 1e-9
@@ -282,15 +286,13 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
     def _summed(self, P, y, std, levels):
-        forecasts = domain_of_input(P, std) is REGRESSION
-        if forecasts != (self.target == "forecast"):
-            found = "forecasts of a number" if forecasts else "predictions of classes"
-            remedy = 'target="forecast"' if forecasts else "their mean and std=, or another target"
+        found, claim = domain_of_input(P, std), self._claim_type
+        if found is not claim.domain:
             raise InputError(
-                f"target must say what is watched, and is {self.target!r}; got {found}; pass"
-                f" {remedy}."
+                f"target must say what is watched, and is {self.target!r}; got"
+                f" {found.predictions}; pass {claim.remedy}."
             )
-        if forecasts:
+        if self.target == "forecast":
             record = read_forecast(P, std, y).one_output()
             if levels is None:
                 self.levels_: np.ndarray = (

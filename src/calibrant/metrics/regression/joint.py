@@ -41,16 +41,10 @@ def _read(
     metrics: Sequence[BaseMetric],
     y_true: ArrayLike | None,
     P: Any,
+    *,
     std: ArrayLike | None,
     sample_weight: ArrayLike | None,
-    classes: ArrayLike | None,
-    inputs: str,
-    check_values: bool,
 ) -> JointRecord:
-    if classes is not None or inputs != "probability":
-        raise InputError(
-            "classes= and inputs= are of classification; leave them out for joint forecasts."
-        )
     if y_true is None:
         raise InputError("y_true must be the outcomes, (n, d); got None.")
     given = [one for one in metrics if getattr(one, "member_weight", None) is not None]
