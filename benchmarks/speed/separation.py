@@ -23,8 +23,7 @@ from benchmarks.papers.geometric.data import load
 
 import calibrant as cb
 from calibrant._kernels.separation import min_max
-from calibrant.neighbors.brute import BruteIndex, split
-from calibrant.neighbors.exact import ExactIndex
+from calibrant.neighbors.exact import BruteIndex, ExactIndex, split
 from calibrant.threads import set_threads
 
 TRAIN, CLASSES = 42_000, 10

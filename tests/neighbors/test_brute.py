@@ -5,8 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.neighbors.brute import BruteIndex
-from calibrant.neighbors.exact import ExactIndex
+from calibrant.neighbors.exact import BruteIndex, ExactIndex
 from calibrant.neighbors.stored_points import StoredPoints
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import calibrant as cb
-from calibrant.neighbors.brute import Nearest, NeighborIndex
+from calibrant.neighbors.exact import Nearest, NeighborIndex
 from calibrant.neighbors.stored_points import StoredPoints
 
 

@@ -1,6 +1,6 @@
-from calibrant.neighbors.brute import BruteIndex as BruteIndex
-from calibrant.neighbors.brute import NeighborIndex as NeighborIndex
+from calibrant.neighbors.exact import BruteIndex as BruteIndex
 from calibrant.neighbors.exact import ExactIndex as ExactIndex
+from calibrant.neighbors.exact import NeighborIndex as NeighborIndex
 from calibrant.neighbors.reductions import AveragePool as AveragePool
 from calibrant.neighbors.reductions import BilinearResize as BilinearResize
 from calibrant.neighbors.reductions import ClassCentroids as ClassCentroids

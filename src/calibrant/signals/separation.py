@@ -15,8 +15,7 @@ from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.labels import encode_labels
-from calibrant.neighbors.brute import BruteIndex, NeighborIndex, split
-from calibrant.neighbors.exact import ExactIndex
+from calibrant.neighbors.exact import BruteIndex, ExactIndex, NeighborIndex, split
 from calibrant.neighbors.feature_space import FeatureSpace
 from calibrant.predictions import Inputs
 
