@@ -24,7 +24,7 @@ def test_a_row_may_be_in_several_groups_and_is_always_among_all():
 
 def test_a_new_group_has_no_cell():
     names = rows_of_cells("groups", RECORD, ["b", "a", "b"]).names
-    with pytest.warns(SparseDataWarning, match=r"'c'.*no row was seen"):
+    with pytest.warns(SparseDataWarning, match=r"'c'.*had no rows"):
         found = rows_of_groups("groups", names, RECORD, ["a", "c", "b"])
     assert (found.row.tolist(), found.cell.tolist()) == ([0, 2], [0, 1])
 

@@ -24,7 +24,7 @@ def test_a_signal_is_fitted_on_a_copy():
 
 
 def test_a_calibrator_comes_fitted():
-    with pytest.raises(InputError, match="fitted on other rows"):
+    with pytest.raises(InputError, match="fitted on rows other than"):
         confidence_of(cb.TemperatureScaling(), RECORD)
     rng = np.random.default_rng(0)
     other = rng.dirichlet(np.ones(3), 200)

@@ -101,13 +101,13 @@ def test_the_first_parameter_of_small_enough_losses():
         .parameter_
         == 1.0
     )
-    with pytest.raises(InputError, match="row 2 does"):
+    with pytest.raises(InputError, match="row 2 rises"):
         cb.decisions.ConformalRiskControl(0.2).fit_losses(
             [1.0, 2.0, 3.0], [[0.1, 0.1, 0.1]] * 2 + [[0.01, 0.0, 1.1e-12], [0.0, 0.1, 0.0]]
         )
-    with pytest.raises(InputError, match="which ascend"):
+    with pytest.raises(InputError, match="ascending parameters"):
         cb.decisions.ConformalRiskControl(0.2).fit_losses([1.0, 1.0], [[0.1, 0.0]] * 20)
-    with pytest.raises(InputError, match="each of the 3 parameters"):
+    with pytest.raises(InputError, match="each of the 3 ascending parameters"):
         cb.decisions.ConformalRiskControl(0.2).fit_losses([1.0, 2.0, 3.0], [[0.1, 0.0]] * 20)
 
 
@@ -120,11 +120,11 @@ def test_how_many_rows_a_risk_takes():
             == 1.0
         )
         if n > 1:
-            with pytest.raises(InputError, match=f"takes {n} rows; got {n - 1}"):
+            with pytest.raises(InputError, match=f"needs at least {n} rows; got {n - 1}"):
                 cb.decisions.ConformalRiskControl(risk).fit_losses(
                     [0.0, 1.0], [[1.0, 0.0]] * (n - 1)
                 )
-    with pytest.raises(InputError, match="takes 19 clusters; got 10"):
+    with pytest.raises(InputError, match="needs at least 19 clusters; got 10"):
         cb.decisions.ConformalRiskControl(0.05).fit_losses(
             [0.0, 1.0], [[1.0, 0.0]] * 20, cluster=np.arange(20) // 2
         )
@@ -202,7 +202,7 @@ def test_it_is_saved(tmp_path):
     [
         (
             lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 5, [[0, 1]] * 5),
-            "takes 9 rows; got 5",
+            "needs at least 9 rows; got 5",
         ),
         (
             lambda: cb.decisions.ConformalRiskControl(0.1).fit([[0.5, 0.5]] * 20, [0, 1] * 10),
@@ -226,11 +226,11 @@ def test_it_is_saved(tmp_path):
         ),
         (
             lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([1, 2], [[1.0, 1.0]] * 20),
-            "no parameter loses",
+            "no parameter has a mean loss",
         ),
         (
             lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([2, 1], [[1.0, 1.0]] * 20),
-            "which ascend",
+            "ascending parameters",
         ),
         (
             lambda: (

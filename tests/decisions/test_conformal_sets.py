@@ -174,7 +174,7 @@ def test_a_fitted_calibrator_is_used_as_it_is():
     plain = ConformalSets().fit(cal.predict_proba(P[200:]), y[200:])
     assert (sets.predict_set(P) == plain.predict_set(cal.predict_proba(P))).all()
     assert "on none of which the calibrator was fitted" in sets.guarantee_.assumes
-    with pytest.raises(InputError, match="fitted on 4 classes and P has 5"):
+    with pytest.raises(InputError, match="fitted on 4 classes but P has 5"):
         ConformalSets(calibrator=cal).fit(*drawn(50, 5))
 
 
@@ -207,10 +207,10 @@ def test_few_rows_promise_by_saying_nothing():
 def test_rows_of_a_new_group_get_every_class():
     P, y = drawn(300, 3)
     sets = ConformalSets(by="groups").fit(P, y, groups=np.arange(300) % 2)
-    with pytest.warns(SparseDataWarning, match="no row was seen"):
+    with pytest.warns(SparseDataWarning, match="had no rows"):
         found = sets.predict_set(P[:1], groups=[7])
     assert found.all()
-    with pytest.warns(SparseDataWarning, match="no row was seen"):
+    with pytest.warns(SparseDataWarning, match="had no rows"):
         p = sets.p_values(P[:1], groups=[7], smoothed=False)
     assert p.tolist() == [[1.0] * 3]
 
@@ -295,8 +295,8 @@ def test_parts_of_any_number_make_one_fit():
     [
         ({"score": "softmax"}, "score must be"),
         ({"level": 1.5}, "level"),
-        ({"penalty": 0.1}, "penalty and k_reg go together"),
-        ({"score": "raps", "penalty": 0.1}, "penalty and k_reg go together"),
+        ({"penalty": 0.1}, "penalty and k_reg must be passed together"),
+        ({"score": "raps", "penalty": 0.1}, "penalty and k_reg must be passed together"),
         ({"fit_share": 1.0}, "fit_share"),
         ({"n_bins": 3}, "n_bins"),
         ({"by": "sex"}, "by must be"),

@@ -48,7 +48,7 @@ def test_it_is_saved_and_empty_counts_are_refused(tmp_path):
     counts = cb.decisions.ErrorCounts().add([0.9, 0.2], [0, 1])
     again = cb.load(counts.save(tmp_path / "counts.calibrant"))
     assert (again.counts == counts.counts).all()
-    with pytest.raises(InputError, match="hold no rows"):
+    with pytest.raises(InputError, match="must hold rows"):
         cb.decisions.ErrorCounts().rows()
     with pytest.raises(InputError, match="in \\[0, 1\\]"):
         cb.decisions.ErrorCounts().add([2.0], [0])

@@ -107,7 +107,7 @@ def test_it_is_saved(tmp_path):
         (lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=-1), "capacity must be"),
         (
             lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=1, limited="abstain"),
-            "needs abstain=",
+            "needs its cost",
         ),
         (
             lambda: cb.decisions.ExpectedCost().decide([0.5], capacity=1, limited=2),

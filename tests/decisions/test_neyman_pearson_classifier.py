@@ -109,7 +109,7 @@ def test_clusters_and_repetitions():
         ({"confidence": 0.0}, [0, 1] * 100, "confidence must be"),
         ({}, [0] * 200, "no row with an event"),
         ({}, [1] * 200, "no row with none"),
-        ({}, [0, 1] * 20, "takes 59 rows of a kind"),
+        ({}, [0, 1] * 20, "needs at least 59 rows of a kind"),
     ],
 )
 def test_what_is_refused(options, event, words):

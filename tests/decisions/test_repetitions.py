@@ -27,7 +27,7 @@ def test_every_rule_with_a_promise_refuses_weights_of_a_design():
     ]
     for one in asked:
         one(np.full(60, 2.0))
-        with pytest.raises(InputError, match="weights of a sampling design"):
+        with pytest.raises(InputError, match="Weights of a sampling design"):
             one(w)
 
 

@@ -55,7 +55,7 @@ def test_other_settings_do_not_add_up():
     other = ScoreCounts({**SETTINGS, "score": "aps"}, [None], (0.0, 1.0), 0.0)
     with pytest.raises(InputError, match="differ in score"):
         counts([0.5]) + other
-    with pytest.raises(InputError, match="by their own state"):
+    with pytest.raises(InputError, match="call state"):
         counts([0.5]).cell_scores({"n_bins": 300})
 
 

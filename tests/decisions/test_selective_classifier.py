@@ -181,12 +181,12 @@ def test_weights_are_whole_rows():
         ({"confidence": 1.0}, ([0.5], [0]), "confidence must be"),
         ({"accepted_share": 2.0}, ([0.5], [0]), "accepted_share must be"),
         ({"method": "best"}, ([0.5], [0]), "method must be"),
-        ({}, ([0.5] * 58, [0] * 58), "takes 59 rows without an error at the least; got 58"),
-        ({}, (np.linspace(0, 1, 300), [1] * 300), "more rows do not change"),
+        ({}, ([0.5] * 58, [0] * 58), "needs at least 59 rows without an error; got 58"),
+        ({}, (np.linspace(0, 1, 300), [1] * 300), "more rows would not help"),
         (
             {},
             (np.linspace(0, 1, 100), ([0] * 25 + [1]) * 3 + [0] * 22),
-            "rows like these would be needed",
+            "rows like these, or allow more risk",
         ),
         ({"bound": "binomial"}, (np.linspace(0, 1, 100), [0.25] * 100), "losses of 0 and 1"),
         ({}, ([0.5, 0.6], [0]), "loss must have one number"),
@@ -199,7 +199,7 @@ def test_what_is_refused(options, data, words):
 
 
 def test_one_class_and_missing_labels_are_refused():
-    with pytest.raises(InputError, match="two classes or more"):
+    with pytest.raises(InputError, match="at least two classes"):
         cb.SelectiveClassifier().fit([0.1] * 100, [0] * 100)
     with pytest.raises(InputError, match="got 'no' alone"):
         cb.SelectiveClassifier(classes=["no", "yes"]).fit([0.1] * 100, ["no"] * 100)

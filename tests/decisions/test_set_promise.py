@@ -41,7 +41,7 @@ def test_cells_with_too_few_rows_are_named_and_warned_of():
     names = ["a", "b", "c"]
     with pytest.warns(
         SparseDataWarning,
-        match=r"'b' \(8 rows\); their sets hold every class; a limit needs 9 rows at least",
+        match=r"'b' \(8 rows\); their sets hold every class; a limit needs at least 9 rows",
     ) as found:
         assert short_cells(names, held(9, 8, 10), 0.9, "groups") == ["b"]
     assert "..." not in str(found[0].message)

@@ -70,7 +70,7 @@ def test_sets_are_made_with_options_at_the_edge_of_what_may_be(changed):
         ({"level": 0.0}, "level"),
         ({"level": 1.0}, "level"),
         *(
-            (changed, "go together")
+            (changed, "passed together")
             for changed in (
                 {"penalty": None},
                 {"k_reg": None},

@@ -86,13 +86,13 @@ def test_smoothed_p_values_count_a_drawn_part_of_what_is_equal():
 
 def test_a_row_of_a_new_group_may_be_anything():
     sets = ConformalSets(level=0.7, by="groups").fit(P, Y, groups=SITE)
-    with pytest.warns(SparseDataWarning, match="no row was seen in fit"):
+    with pytest.warns(SparseDataWarning, match="had no rows in fit"):
         held = sets.predict_set(NEW[:2], groups=[7, 1])
     assert held[0].all()
     assert not held[1].all()
-    with pytest.warns(SparseDataWarning, match="no row was seen in fit"):
+    with pytest.warns(SparseDataWarning, match="had no rows in fit"):
         assert sets.p_values(NEW[:2], groups=[7, 1])[0].tolist() == [1.0, 1.0, 1.0]
-    with pytest.warns(SparseDataWarning, match="no row was seen in fit"):
+    with pytest.warns(SparseDataWarning, match="had no rows in fit"):
         smoothed = sets.p_values(NEW[:2], groups=[7, 7], smoothed=True)
     assert ((smoothed > 0.0) & (smoothed < 1.0)).all()
     assert (smoothed == smoothed[:, :1]).all()

@@ -34,7 +34,7 @@ def test_what_cannot_be_promised_says_what_it_would_take(rows):
     P, y = rows
     line = promises(read(P[:200], y[:200])).accepted[0]
     assert (line.share, line.threshold) == (None, None)
-    assert "takes 299 rows without an error" in line.note
+    assert "needs at least 299 rows without an error" in line.note
     assert promises(read(P[:10], y[:10])).sets is None
 
 

@@ -1,4 +1,4 @@
-"""What to do about a calibrated probability."""
+"""Decisions from calibrated probabilities."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""Cells of conformal sets: groups and classes, their scores, their counts and what they promise."""
+"""Cells of conformal sets (groups and classes), with their scores, counts and guarantees."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -33,24 +33,22 @@ By = Literal["class", "similar_classes", "groups", "overlapping"]
 
 @dataclass(frozen=True)
 class Cells:
-    """The names of the cells, and the pairs of (row, cell), (m,) each: a row may be in several
-    cells.
-    """
+    """Names of the cells, and pairs of (row, cell), (m,) each; a row may be in several cells."""
 
     names: list[Any]
     row: np.ndarray
     cell: np.ndarray
 
     def taken(self, rows: np.ndarray) -> "Cells":
-        """The same of some of the rows, numbered anew."""
+        """Return the cells of some of the rows, which are renumbered."""
         place = np.full(max(self.row.max(initial=-1), rows.max(initial=-1)) + 1, -1)
         place[rows] = np.arange(len(rows))
         kept = place[self.row] >= 0
         return Cells(self.names, place[self.row][kept], self.cell[kept])
 
     def of_classes(self, record: Predictions, class_cells: np.ndarray | None) -> "Cells":
-        """With the cells of similar classes, 1.. as ``class_cells`` (K,) numbers them, beside
-        that of all rows; None changes nothing.
+        """Return these cells and those of similar classes, numbered from 1 by ``class_cells`` (K,);
+        None changes nothing.
         """
         if class_cells is None:
             return self
@@ -63,7 +61,7 @@ class Cells:
 
 
 def require_by(by: Any, groups: Any) -> None:
-    """``by`` is known, and groups are given where, and only where, it asks for them."""
+    """Raise InputError unless ``by`` is known and groups are passed exactly where it needs them."""
     if by not in (None, "class", "similar_classes", "groups", "overlapping"):
         raise InputError(
             f'by must be None, "class", "similar_classes", "groups" or "overlapping"; got {by!r}.'
@@ -71,15 +69,13 @@ def require_by(by: Any, groups: Any) -> None:
     if (by in ("groups", "overlapping")) != (groups is not None):
         remedy = "pass groups=" if groups is None else 'leave them out, or set by="groups"'
         raise InputError(
-            f"groups must be given where by is one of groups, and nowhere else; got by={by!r};"
+            f"groups must be passed where by names groups, and nowhere else; got by={by!r};"
             f" {remedy}."
         )
 
 
 def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
-    """The cells of the rows of a record with labels; similar classes are not known before they
-    are found.
-    """
+    """Return the cells of the rows of a labelled record; similar classes are found later."""
     require_by(by, groups)
     rows = np.arange(len(record))
     if by is None or by == "similar_classes":
@@ -91,7 +87,7 @@ def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
         return Cells(found.names.tolist(), rows, found.index)
     names, member = _membership(groups, record)
     row, cell = np.nonzero(member)
-    # All rows are a group too: whoever is in none has its promise.
+    # All rows form a group too, so a row of no group has its promise.
     return Cells(
         [None, *names],
         np.concatenate([rows, row]),
@@ -100,15 +96,14 @@ def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
 
 
 def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups: Any) -> Cells:
-    """The cells, named as they were when fitted, of new rows by their groups; rows of a group
-    that is new have none, with a warning.
+    """Return the cells of new rows by their groups, named as in ``fit``; rows of a new group have
+    none, with a warning.
     """
     if by == "overlapping":
         columns, member = _membership(groups, record)
         if columns != names[1:]:
             raise InputError(
-                f"groups must have the columns that they were fitted with, {names[1:]}; got"
-                f" {columns}."
+                f"groups must have the columns that were passed to fit, {names[1:]}; got {columns}."
             )
         return Cells(
             names, *np.nonzero(np.column_stack([np.ones(len(member), dtype=bool), member]))
@@ -118,7 +113,7 @@ def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups:
     new = [text for text, cell in zip(found.texts, at, strict=True) if cell < 0]
     if new:
         warn(
-            f"groups hold {new[:6]}, of which no row was seen in fit: their sets hold every class.",
+            f"groups {new[:6]} had no rows in fit; their sets hold every class.",
             SparseDataWarning,
         )
     known = np.flatnonzero(at[found.index] >= 0)
@@ -126,26 +121,26 @@ def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups:
 
 
 def _membership(groups: Any, record: Predictions) -> tuple[list[Any], np.ndarray]:
-    """(names of the columns, (n, G) booleans)."""
+    """Return (names of the columns, (n, G) booleans)."""
     names, member = column_names(groups, "groups"), record.per_row(plain_array(groups, "groups"))
     if member.ndim != 2 or len(member) != len(record) or not np.isin(member, (0, 1)).all():
         raise InputError(
-            f"groups that overlap must be ({len(record)}, G) booleans, a column a group; got shape"
-            f' {member.shape} of {member.dtype}; for one label a row set by="groups".'
+            f"overlapping groups must be ({len(record)}, G) booleans, one column a group; got"
+            f' shape {member.shape} of {member.dtype}; for one label a row set by="groups".'
         )
     return (list(range(member.shape[1])) if names is None else list(names)), member.astype(bool)
 
 
 @dataclass(frozen=True, eq=False)
 class CellScores(Saved):
-    """Distinct scores of each cell, ascending, with their cumulated masses.
+    """Distinct scores of each cell, ascending, with their cumulative masses.
 
     Attributes
     ----------
-    scores, mass : (m,) one cell after the other.
-    start : (C + 1,) where each cell begins, and the end of the last.
+    scores, mass : (m,) concatenated by cell.
+    start : (C + 1,) first position of each cell, and the end of the last.
     shares : bool
-        Whether masses are parts of clusters, each of which counts as one, and not whole rows.
+        Whether masses are shares of clusters, which count as one each, rather than whole rows.
     """
 
     scores: np.ndarray
@@ -163,7 +158,7 @@ class CellScores(Saved):
         *,
         shares: bool = False,
     ) -> "CellScores":
-        """From scores in any order, the mass and the cell of each, (m,) each."""
+        """Build from scores in any order, the mass and the cell of each, (m,) each."""
         order = np.argsort(score, kind="stable")
         if n_cells > 1:
             order = order[np.argsort(cell[order], kind="stable")]
@@ -180,18 +175,18 @@ class CellScores(Saved):
         return cls(score[first], total[until] - np.repeat(before, np.diff(start)), start, shares)
 
     def part(self, cell: int) -> tuple[np.ndarray, np.ndarray]:
-        """(distinct scores, cumulated masses) of one cell."""
+        """Return (distinct scores, cumulative masses) of one cell."""
         own = slice(int(self.start[cell]), int(self.start[cell + 1]))
         return self.scores[own], self.mass[own]
 
     @property
     def n(self) -> np.ndarray:
-        """(C,) rows, or clusters, of each cell."""
+        """(C,) number of rows, or clusters, of each cell."""
         return np.append(0.0, self.mass)[self.start[1:]] * (np.diff(self.start) > 0)
 
     def limits(self, level: float) -> np.ndarray:
-        """(C,) the largest score that a class in the set may have; infinite where a cell has too
-        few rows for the level.
+        """Return (C,) the largest score of a class in the set; infinite where a cell has too few
+        rows for the level.
         """
         found = [
             order_statistic(*self.part(cell), level, shares=self.shares)
@@ -200,8 +195,8 @@ class CellScores(Saved):
         return np.array(found, dtype=np.float64)
 
     def p_values(self, score: np.ndarray, cell: int, u: np.ndarray | None = None) -> np.ndarray:
-        """Share of the cell's scores, and of one more, that are at least these; with ``u`` a
-        drawn part of those that are equal.
+        """Return the share of the cell's scores, and one more, at or above these; with ``u`` a
+        random part of the ties.
         """
         own, mass = self.part(cell)
         mass = np.append(0.0, mass)
@@ -213,10 +208,10 @@ class CellScores(Saved):
         return (mass[-1] - upto + equal) / (mass[-1] + 1.0)
 
 
-#: A class is described by these quantiles of the scores of its rows.
+#: Quantiles of the scores of its rows that describe a class.
 QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
-#: Share of the rows that the published rule spends on finding the clusters is K / (75 + K); half as
-#: many clusters as the rarest class has rows among them.
+#: The published rule spends a share K / (75 + K) of the rows on clustering. It makes half as many
+#: clusters as the rarest class has rows among them.
 SPENT = 75.0
 
 
@@ -228,7 +223,7 @@ def similar_classes(
     level: float,
     seed: int = 0,
 ) -> np.ndarray:
-    """(K,) number 1.. of the cluster of each class; 0 for classes with too few rows to be placed,
+    """Return (K,) the cluster of each class, numbered from 1; 0 for classes with too few rows,
     which take the limit of all rows.
 
     References
@@ -236,7 +231,7 @@ def similar_classes(
     Ding, Angelopoulos, Bates, Jordan and Tibshirani, "Class-conditional conformal prediction with
     many classes", NeurIPS 2023.
     """
-    # Here, because it brings much that nobody else needs.
+    # A local import: scikit-learn's clustering is large and nothing else needs it.
     from sklearn.cluster import KMeans  # pyright: ignore
 
     count = np.bincount(labels, weights=weight, minlength=n_classes)
@@ -247,7 +242,7 @@ def similar_classes(
     order = np.argsort(score, kind="stable")
     parts = [order[labels[order] == k] for k in placed]
     described = np.array([_quantiles(score[rows], weight[rows]) for rows in parts])
-    # In an order of their own: that of the classes changes nothing.
+    # Sorted, so that the order of the classes changes nothing.
     own = np.lexsort(described.T[::-1])
     placed, described = placed[own], described[own]
     wanted = int(n_classes / (SPENT + n_classes) * count[placed].min() / 2.0)
@@ -263,16 +258,15 @@ def _quantiles(score: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 class ScoreCounts(Saved):
-    """How much mass of calibration scores fell in each bin of each cell; only bins that are not
-    empty are kept.
+    """Mass of calibration scores in each bin of each cell; empty bins are left out.
 
     Attributes
     ----------
-    settings : dict of what the scores are of; only counts with the same settings add up.
+    settings : dict of the options behind the scores; only counts with equal settings can be added.
     cells : list of the cells' names.
     span : (low, high) of the score.
-    n : float, rows, or clusters, that were counted.
-    keys, counts : (m,) cell times bins plus bin, ascending; and the masses.
+    n : float, number of rows, or clusters.
+    keys, counts : (m,) cell times bins plus bin, ascending; and their masses.
     """
 
     def __init__(
@@ -290,17 +284,17 @@ class ScoreCounts(Saved):
         """(B,) upper edges of the bins, on the scale of the score."""
         low, high = self.span
         edges = low + upper_edges(int(self.settings["n_bins"])) * (high - low)
-        # What rounding puts above the highest score is still in the last bin.
+        # Scores that rounding puts above the highest belong to the last bin.
         return np.append(edges[:-1], high + 1e-9 * (high - low))
 
     def add(self, score: np.ndarray, mass: np.ndarray, cell: np.ndarray) -> None:
-        """Count scores, (m,), with their masses and the numbers of their cells."""
+        """Add scores, (m,), with their masses and the numbers of their cells."""
         edges = self.edges
         keys = cell.astype(np.int64) * len(edges) + np.searchsorted(edges, score, side="left")
         self.add_keys(keys, mass)
 
     def add_keys(self, keys: np.ndarray, counts: np.ndarray) -> None:
-        """Add masses of bins, (m,), by cell times bins plus bin."""
+        """Add masses of bins, (m,), numbered as cell times bins plus bin."""
         self.keys, place = np.unique(np.concatenate([self.keys, keys]), return_inverse=True)
         self.counts = np.bincount(place, weights=np.concatenate([self.counts, counts]))
 
@@ -314,7 +308,7 @@ class ScoreCounts(Saved):
                 if self.settings.get(k) != other.settings.get(k)
             )
             raise InputError(
-                "only counts made with the same settings add up; these differ in"
+                "only counts made with the same settings can be added; these differ in"
                 f" {', '.join(odd) or 'the span'}."
             )
         new = [name for name in other.cells if name not in self.cells]
@@ -329,10 +323,10 @@ class ScoreCounts(Saved):
         return self if other == 0 else NotImplemented
 
     def cell_scores(self, settings: dict[str, Any]) -> CellScores:
-        """The scores, each rounded up to the upper edge of its bin: what is promised of the exact
-        ones holds of these.
+        """Return the scores, each rounded up to the upper edge of its bin; guarantees of exact
+        scores hold for these too.
 
-        ``settings`` are what they must have been made with.
+        ``settings`` must equal those of the counts.
         """
         odd = {
             name: self.settings.get(name)
@@ -341,8 +335,8 @@ class ScoreCounts(Saved):
         }
         if odd:
             raise InputError(
-                f"state must be made with the options of these sets; it was made with {odd}; make"
-                " it by their own state()."
+                f"state must be made with the options of these sets; it was made with {odd}; call"
+                " state() of these sets."
             )
         cell, bins = np.divmod(self.keys, len(self.edges))
         return CellScores.of(
@@ -357,7 +351,7 @@ class ScoreCounts(Saved):
 OVER: dict[By | None, str] = {
     None: "new rows",
     "class": "new rows of each class",
-    # The others take the limit of all rows, which is not their own.
+    # Classes in no cluster take the limit of all rows, which is not their own.
     "similar_classes": (
         "new rows of each group of similar classes, not of classes too rare to be in one"
     ),
@@ -376,13 +370,13 @@ METHOD: dict[By | None, str] = {
 def set_promise(
     held: CellScores, level: float, by: By | None, n: float, *, exact: bool, given: bool
 ) -> Guarantee:
-    """The promise of sets at the level; ``exact`` where nothing was added to them, ``given``
-    where a fitted calibrator was.
+    """Return the guarantee of sets at the level; ``exact`` if nothing was added to them, ``given``
+    if a fitted calibrator was passed.
     """
-    # With no two scores equal the coverage is that of a rank.
+    # If all scores differ, the coverage follows from a rank.
     told_apart = exact and by is None and not held.shares and len(held.scores) == n
     most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
-    # Each cell's promise rests on its own rows: the least of them says how far chance moves it.
+    # Each cell's promise rests on its own rows; the smallest cell varies most by chance.
     n = n if by is None else float(held.n.min())
     unit = "clusters" if held.shares else "rows"
     others = (
@@ -404,7 +398,9 @@ def set_promise(
 
 
 def short_cells(names: list[Any], held: CellScores, level: float, by: By | None) -> list[Any]:
-    """The cells with too few rows for the level, whose limit is infinite; a warning says so."""
+    """Return the cells with too few rows for the level, whose limit is infinite; a warning names
+    them.
+    """
     short = [
         (name, n)
         for name, n, limit in zip(names, held.n.tolist(), held.limits(level).tolist(), strict=True)
@@ -426,8 +422,8 @@ def short_cells(names: list[Any], held: CellScores, level: float, by: By | None)
             "those classes are in every set" if by == "class" else "their sets hold every class"
         )
         warn(
-            f"{what} for a level of {level:g}{which}; {effect}; a limit needs {rows_needed(level)}"
-            " rows at least.",
+            f"{what} for a level of {level:g}{which}; {effect}; a limit needs at least"
+            f" {rows_needed(level)} rows.",
             SparseDataWarning,
         )
     return [name for name, _ in short]

@@ -1,6 +1,4 @@
-"""What certificates rest on: whole rows, the score of each answer, and how many rows a proof
-would take.
-"""
+"""Inputs of certificates: whole rows, the score of each answer, and the rows that a proof needs."""
 
 import math
 from dataclasses import replace
@@ -30,14 +28,14 @@ __all__ = [
 
 
 def repetitions(weight: np.ndarray) -> np.ndarray:
-    """The weights, once each is a whole number of rows."""
+    """Return the weights, which must be whole numbers of rows."""
     odd = np.flatnonzero(~whole_rows(weight))
     if len(odd):
         raise InputError(
-            "sample_weight must be whole numbers, how often each row was seen, for a certificate"
-            f" counts rows; row {odd[0]} has {weight[odd[0]]:.6g} ({len(odd)} such rows); leave it"
-            " out, for weights of a sampling design or of importance need a method of their own"
-            " (weighted conformal prediction, with weights learned from other rows)."
+            "sample_weight must be whole numbers, how often each row was observed, because a"
+            f" certificate counts rows; row {odd[0]} has {weight[odd[0]]:.6g} ({len(odd)} such"
+            " rows); leave it out. Weights of a sampling design or of importance need weighted"
+            " conformal prediction, with weights learned from other rows."
         )
     return np.rint(weight)
 
@@ -45,23 +43,21 @@ def repetitions(weight: np.ndarray) -> np.ndarray:
 def require_share(name: str, value: object) -> None:
     """Raise InputError unless ``value`` is above 0 and below 1."""
     if isinstance(value, bool) or not (isinstance(value, float | int) and 0.0 < value < 1.0):
-        raise InputError(
-            f"{name} must be above 0 and below 1; got {value!r}; 0.05 is five in a hundred."
-        )
+        raise InputError(f"{name} must be above 0 and below 1; got {value!r}; 0.05 means 5 %.")
 
 
 def counted_rows(n: int, sample_weight: ArrayLike | None) -> Predictions:
-    """A record of nothing but n rows: which of them count (``kept``) and how often."""
+    """Return a record of n rows alone: which of them have weight (``kept``), and how much."""
     weight, kept = weights(sample_weight, n)
     held = n if kept is None else int(np.count_nonzero(kept))
     return Predictions(np.zeros((held, 1)), "probability", np.arange(1), weight=weight, kept=kept)
 
 
 def too_few(n: float, least: int, risk: float, confidence: float, unit: str = "rows") -> str:
-    """Where not even rows without an error would do."""
+    """Return the message for too few rows, even if none of them were an error."""
     return (
-        f"a risk of {risk:g} at a confidence of {confidence:g} takes {least:,} {unit} without an"
-        f" error at the least; got {n:,.0f}; give it more, or allow more risk."
+        f"a risk of {risk:g} at a confidence of {confidence:g} needs at least {least:,} {unit}"
+        f" without an error; got {n:,.0f}; pass more, or allow more risk."
     )
 
 
@@ -74,8 +70,8 @@ def uncertified(
     delta: float,
     unit: str = "rows",
 ) -> str:
-    """Where the ``count`` of n rows of highest score lose too much for a proof that fails with
-    probability ``delta``.
+    """Return the message for ``count`` of n rows of highest score with too many errors for a proof
+    that fails with probability ``delta``.
     """
     said = f"no threshold can be certified at a risk of {risk:g} and a confidence of {confidence:g}"
     seen = (
@@ -85,20 +81,20 @@ def uncertified(
     needed = rows_for_rate(lost / count, risk, delta) * n / count
     if not math.isfinite(needed):
         return (
-            f"{said}: {seen}, which more {unit} do not change; allow more risk, or find a score"
-            " that tells better."
+            f"{said}: {seen}, and more {unit} would not help; allow more risk, or find a more"
+            " discriminating score."
         )
     return (
-        f"{said}: {seen}; about {max(math.ceil(needed), n + 1):,.0f} {unit} like these would be"
-        " needed; or allow more risk."
+        f"{said}: {seen}; pass about {max(math.ceil(needed), n + 1):,.0f} {unit} like these, or"
+        " allow more risk."
     )
 
 
 def confidence_of(
     part: Signal | Calibrator | None, record: Predictions
 ) -> tuple[Signal | Calibrator | None, np.ndarray]:
-    """(the part as it is used, its score of each row); a signal that comes unfitted is fitted on
-    the record without labels.
+    """Return (the fitted part, its score of each row); an unfitted signal is fitted on the record
+    without labels.
     """
     if part is None:
         return None, record.confidence
@@ -106,8 +102,9 @@ def confidence_of(
         part = require_calibrator(part, "signal")
         if not is_fitted(part):
             raise InputError(
-                "signal must be fitted on other rows than those that certify; got an unfitted"
-                f" {type(part).__name__}; fit it first, or pass a signal such as Margin()."
+                "signal must be fitted on rows other than those of the certificate; got an"
+                f" unfitted {type(part).__name__}; fit it first, or pass a signal such as"
+                " Margin()."
             )
         try:
             return part, part.confidence_record(record)

@@ -1,4 +1,4 @@
-"""Which of many settings of a rule keep one risk, or several at once."""
+"""Certified choice among many settings of a rule that must control one risk, or several at once."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -18,19 +18,19 @@ __all__ = ["CertifiedSettings", "certified_settings"]
 
 @dataclass(frozen=True, eq=False)
 class CertifiedSettings:
-    """Settings that were certified, with the numbers behind it.
+    """Certified settings, with the numbers behind them.
 
     Attributes
     ----------
-    settings : (r,) places of the certified settings in the order given; may be empty.
-    p_values : (m,) of each setting: the largest of its risks'.
+    settings : (r,) positions of the certified settings in their order; may be empty.
+    p_values : (m,) largest p-value over the risks, for each setting.
     losses : (J, m) mean loss of each risk and setting
-    n : (J, m) rows that each was measured on
+    n : (J, m) number of rows behind each mean
     guarantee : contracts.Guarantee
 
     See Also
     --------
-    certified_settings : makes it.
+    certified_settings : makes this result.
     """
 
     settings: np.ndarray
@@ -48,51 +48,51 @@ def certified_settings(
     n_starts: int = 1,
     sample_weight: ArrayLike | None = None,
 ) -> CertifiedSettings:
-    r"""Test settings in the order given, and certify those whose risks are all proved, with one
-    probability for all of them together.
+    r"""Test settings in order, and certify those whose risks are all proved, with one error
+    probability for all together.
 
     .. math:: p_\lambda = \max_j p_{\lambda, j}
 
-    A setting passes where it is at most the start's share :math:`\delta / m` of the failure
-    probability; a start goes on until the first that does not.
+    A setting passes where its p-value is at most :math:`\delta / m`, the start's share of the
+    failure probability. Each start continues until the first setting that fails.
 
     Parameters
     ----------
     losses : (n, m), or a list of J of them
-        Loss of each row at each setting, in [0, 1]; one array a risk. NaN where the risk is not
-        about the row: misses are of rows with the event, false alarms of those without. The order
-        of the settings must not come from these rows.
+        Loss of each row at each setting, in [0, 1], with one array for each risk. NaN where the
+        risk does not concern the row: misses concern rows with the event, false alarms those
+        without. The order of the settings must not come from these rows.
     risk : float, or list of J
-        What the mean loss of a new row is not to exceed.
+        Upper limit of the mean loss of a new row.
     confidence : float, default 0.95
     n_starts : int, default 1
-        At how many evenly spread settings a test begins; more where it is not known where good ones
-        lie.
+        Number of evenly spread settings at which a test begins; use more where the place of good
+        settings is unknown.
     sample_weight : (n,), optional
-        Whole numbers: how often each row was met. Weights of a sampling design or of importance are
-        refused, and must not be rounded.
+        Whole numbers: how often each row was observed. Weights of a sampling design or of
+        importance are refused, and must not be rounded.
 
     Returns
     -------
     CertifiedSettings
-        ``settings`` is empty where nothing can be certified.
+        ``settings`` is empty if nothing can be certified.
 
     Raises
     ------
     InputError
-        When losses are outside [0, 1], or risks and losses do not go together.
+        When losses are outside [0, 1], or risks and losses do not match.
 
     See Also
     --------
-    SelectiveClassifier : for the one threshold of accepted answers, with less lost.
-    ConformalRiskControl : in expectation, for losses that never rise with the setting.
+    SelectiveClassifier : certifies one threshold of accepted answers, with less loss of power.
+    ConformalRiskControl : bounds the expectation, for losses that never rise with the setting.
 
     Notes
     -----
     Losses of 0 and 1 are tested by the exact binomial tail, others by the smaller of Hoeffding's
-    and Bentkus's bounds. Put first what is expected to be safest, or find the order on other rows:
-    an order by the losses of these rows has no proof. Of the certified settings any may be taken,
-    also by its look on these rows.
+    and Bentkus's bounds. Put the settings that should be safest first, or find the order on other
+    rows: an order by the losses of these rows has no proof. Any certified setting may be chosen,
+    also by its results on these rows.
 
     References
     ----------
@@ -131,7 +131,7 @@ def certified_settings(
     if len(risks) != len(tables) or len({table.shape for table in tables}) != 1:
         raise InputError(
             "risk must be one number, or one for each array of losses, all of one shape; got"
-            f" {len(risks)} for arrays of shapes {[table.shape for table in tables]}; give a list"
+            f" {len(risks)} for arrays of shapes {[table.shape for table in tables]}; pass lists"
             " of equal length."
         )
     weight, kept = weights(sample_weight, len(tables[0]))
@@ -155,8 +155,8 @@ def _table(values: Any) -> np.ndarray:
     table = to_array(values, "losses").astype(np.float64)
     if table.ndim != 2 or not table.size or (table < 0.0).any() or (table > 1.0).any():
         raise InputError(
-            f"losses must be (n, m) numbers in [0, 1], a column a setting; got shape {table.shape};"
-            " divide by the largest there can be."
+            "losses must be (n, m) numbers in [0, 1], a column a setting; got shape"
+            f" {table.shape}; divide by the largest possible loss."
         )
     return table
 
@@ -164,8 +164,8 @@ def _table(values: Any) -> np.ndarray:
 def _tested(
     table: np.ndarray, times: np.ndarray, risk: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(p-values, mean losses, rows), (m,) each; a setting that no row was met at has a p-value
-    of 1.
+    """Return (p-values, mean losses, rows), (m,) each; a setting without rows has a
+    p-value of 1.
     """
     known = ~np.isnan(table)
     loss = np.where(known, table, 0.0)
@@ -182,7 +182,8 @@ def _promise(risks: list[float], confidence: float, n: float, n_starts: int) -> 
         else f"mean losses (the others at most {', '.join(f'{each:g}' for each in risks[1:])})"
     )
     assumes = (
-        "rows are independent draws of one law, and the order of the settings is not from them"
+        "rows are independent draws of one distribution, and the order of the settings is not"
+        " from them"
     )
     method = f"learn then test, fixed sequence with {n_starts} start{'s' * (n_starts > 1)}"
     over = "new rows at all certified settings together"

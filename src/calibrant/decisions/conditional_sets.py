@@ -1,4 +1,4 @@
-"""Prediction sets that are right within groups that overlap, and along features."""
+"""Prediction sets with valid coverage in overlapping groups and along features."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -39,9 +39,9 @@ class ConditionalScores(Saved):
 
     Attributes
     ----------
-    names : the columns' names, or their numbers
-    points : (m, d + 1) features, and ones for all rows
-    scores, mass : (m,) and how many rows each stands for
+    names : names of the columns, or their numbers
+    points : (m, d + 1) features, with a column of ones
+    scores, mass : (m,) scores, and the number of rows that each stands for
     """
 
     names: list[Any]
@@ -53,7 +53,7 @@ class ConditionalScores(Saved):
     def of(
         cls, names: list[Any], features: np.ndarray, score: np.ndarray, weight: np.ndarray
     ) -> "ConditionalScores":
-        """From rows in any order: scores (n,), features (n, d) and whole weights."""
+        """Build from rows in any order: scores (n,), features (n, d) and whole weights."""
         kept = weight > 0.0
         rows, place = np.unique(
             np.column_stack([score, features])[kept], axis=0, return_inverse=True
@@ -76,8 +76,8 @@ class ConditionalScores(Saved):
 def read_features(
     features: Any, record: Predictions, names: list[Any] | None = None
 ) -> tuple[list[Any], np.ndarray]:
-    """(names, (n, d) numbers) of the features of a record's rows; ``names`` are those that they
-    were fitted with.
+    """Return (names, (n, d) numbers) of the features of a record's rows; ``names`` are the columns
+    seen in ``fit``.
     """
     if features is None:
         raise InputError(
@@ -92,49 +92,49 @@ def read_features(
         or not np.isfinite(found).all()
     ):
         raise InputError(
-            f"features must be ({len(record)}, d) finite numbers, a group a column of 0 and 1; got"
-            f" shape {found.shape}; fill gaps."
+            f"features must be ({len(record)}, d) finite numbers, with groups as columns of 0 and"
+            f" 1; got shape {found.shape}; fill the gaps."
         )
     own = column_names(features, "features") or list(range(found.shape[1]))
     if names is not None and own != names:
         raise InputError(
-            f"features must have the columns that they were fitted with, {names}; got {own}; pass"
-            " the same."
+            f"features must have the columns that were passed to fit, {names}; got {own}; pass the"
+            " same columns."
         )
     return own, found
 
 
 class ConditionalSets(Saved, BaseEstimator):
-    r"""Sets of classes whose promise holds in each of several groups that may overlap, and over
-    each non-negative sum of features.
+    r"""Prediction sets whose coverage holds in each of several overlapping groups, and over each
+    non-negative sum of features.
 
     .. math:: E\left[f(X)\,(1\{Y \in C(X)\} - \text{level})\right] \ge 0 \quad \text{for all } f(x)
         = \phi(x)^T b \ge 0
 
-    with :math:`\phi` the features and a one. A class is in the set where its score is at most the
-    new row's limit: that of a quantile regression of the calibration scores on the features which
-    counts the new row too.
+    where :math:`\phi` are the features and a one. A class is in the set where its score is at most
+    the limit of the new row. The limit is a quantile regression of the calibration scores on the
+    features that includes the new row.
 
     Parameters
     ----------
     score : {"lac", "aps", "raps", "margin", "top_k"}
-        As of :class:`ConformalSets`.
+        The score, as in :class:`ConformalSets`.
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
-        Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows
-        to it, and promises by the others alone. Default none: the promise holds for any score, and
-        a calibrator would take rows from it.
+        A fitted one must come from other rows and is used as it is. For an unfitted one, ``fit``
+        sets aside ``fit_share`` of its rows, and the promise rests on the others. Default none: the
+        promise holds for any score, and a calibrator would take rows from it.
     randomised : bool, default True
-        Whether "aps" and "raps" draw. Without, their sets are larger.
+        Whether "aps" and "raps" break ties at random. Sets are larger without it.
     smoothed : bool, default False
-        Whether limits are drawn, which makes the promise an equality, for any sum of features:
-        smaller sets, of which a share of 1 - level has a limit below what the row's own score could
-        be, many of them empty. Every row then takes a program of its own.
+        Whether limits are randomised, which makes the promise an equality for any sum of features.
+        Sets are then smaller, and a share of 1 - level has a limit below any score of its row; many
+        of these are empty. Every row needs a linear program of its own.
     penalty, k_reg : float and int, optional
-        Of "raps": what a rank beyond ``k_reg`` costs. None: chosen for small sets on rows that
-        ``fit`` deals out for it.
+        For "raps": the penalty of each rank beyond ``k_reg``. None: chosen for small sets on rows
+        that ``fit`` sets aside.
     fit_share : float, default 0.5
-        Share of the rows that goes to what is fitted or chosen, if anything is, in equal parts.
+        Share of the rows for the parts to fit or choose, if any, in equal parts.
     random_state : int, default 0
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
@@ -142,26 +142,26 @@ class ConditionalSets(Saved, BaseEstimator):
     Attributes
     ----------
     guarantee_ : contracts.Guarantee
-    rule_ : how rows are scored
+    rule_ : the rule that scores rows
     scores_ : the calibration scores (``scores``) and features (``points``)
-    n_ : float, rows that the promise is bought with
-    split_ : dict, how many rows went where
+    n_ : float, number of rows behind the promise
+    split_ : dict, number of rows for each use
     classes_ : (K,)
 
     See Also
     --------
-    ConformalSets : ``by="groups"`` for groups that do not overlap; ``by="overlapping"``, larger
-        sets in a fraction of the time.
-    metrics.set_coverage_by, metrics.worst_slab_coverage : whether the promise was needed, and kept.
+    ConformalSets : ``by="groups"`` for groups that do not overlap; ``by="overlapping"`` gives
+        larger sets in a fraction of the time.
+    metrics.set_coverage_by, metrics.worst_slab_coverage : check conditional coverage.
 
     Notes
     -----
-    Use them where the promise must hold for women and for the old and for each clinic at once, or
-    not fall off along a number such as the row's length. Without draws the coverage exceeds the
-    level, for a group of share q by at most (d + 1) / (q (n + 1)), d the number of features: keep
-    that small, or sets grow; where nothing bounds a row's limit, as for features far from all that
-    was seen, its set holds every class. Sets need not be nested in level. A linear program is
-    solved for each distinct row of features, some milliseconds; groups have few such rows.
+    Use them where coverage must hold for women, for the old and for each clinic at once, or must
+    not fall along a number such as the row's length. Without randomisation the coverage exceeds the
+    level, for a group of share q by at most (d + 1) / (q (n + 1)), with d features. Keep that bound
+    small, or sets grow. Where nothing bounds a row's limit, as for features far from the
+    calibration rows, its set holds every class. Sets need not be nested in level. Each distinct row
+    of features takes one linear program of some milliseconds; groups have few such rows.
 
     References
     ----------
@@ -230,12 +230,12 @@ class ConditionalSets(Saved, BaseEstimator):
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
         y : (n,) labels
-        features : (n, d) numbers, or booleans of groups that a row may be in; a frame's columns
-            must come again in ``predict_set``
+        features : (n, d) numbers, or booleans of groups that may overlap; ``predict_set`` needs the
+            same columns of a frame
         sample_weight : (n,), optional
-            Whole numbers: how often each row was met. Weights of a sampling design or of importance
-            are refused, and must not be rounded: the promise would be of other rows, and needs
-            weighted conformal prediction, with weights learned from other rows.
+            Whole numbers: how often each row was observed. Weights of a sampling design or of
+            importance are refused and must not be rounded. They need weighted conformal prediction,
+            with weights learned from other rows.
         X : (n, ...) features of the rows, for calibrators that use them
         """
         require_options(
@@ -276,7 +276,7 @@ class ConditionalSets(Saved, BaseEstimator):
     def predict_set(
         self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None
     ) -> np.ndarray:
-        """(n, K) booleans, whether a class is in the set; at another ``level`` if given."""
+        """Return (n, K) booleans, whether a class is in the set, at another ``level`` if passed."""
         require_fitted(self, "rule_")
         level = self.level if level is None else level
         require_level(level)
@@ -291,7 +291,7 @@ class ConditionalSets(Saved, BaseEstimator):
     def labels(
         self, P: ArrayLike, *, features: Any = None, level: float | None = None, X: Any = None
     ) -> list[list[Any]]:
-        """The sets as lists of labels."""
+        """Return the sets as lists of labels."""
         return [
             self.classes_[row].tolist()
             for row in self.predict_set(P, features=features, level=level, X=X)
@@ -299,7 +299,7 @@ class ConditionalSets(Saved, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What the sets promise."""
+        """The coverage that the sets promise, with its assumptions."""
         require_fitted(self, "rule_")
         kind = "sum" if self.smoothed else "sum that is nowhere negative"
         others = (

@@ -1,4 +1,4 @@
-"""Sets, ranks and thresholds whose loss on a new row is at most so much on average."""
+"""Sets, ranks and thresholds whose expected loss on a new row is bounded."""
 
 import math
 from typing import Any, Literal, Self
@@ -21,7 +21,7 @@ from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["ConformalRiskControl"]
 
-#: What is controlled -> its name in the promise.
+#: Controlled quantity -> its name in the promise.
 QUANTITIES: dict[str, str] = {
     "missed_labels": "mean share of a row's true labels that its set misses",
     "top_k": "share of rows whose label is not in the set",
@@ -41,17 +41,16 @@ class ConformalRiskControl(Saved, BaseEstimator):
     Parameters
     ----------
     risk : float, default 0.1
-        The most that a new row loses on average, over calibration sets and new rows.
+        Upper limit of the mean loss of a new row, over calibration sets and new rows.
     controls : {"missed_labels", "top_k", "accepted_and_wrong"}
         "missed_labels": sets of labels of which several may be true, ``{k: P_k >= threshold}``; the
-        loss is the share of a row's true labels that is missed, 0 of a row without any. "top_k":
-        the k most probable labels, one k for all rows; the loss is a miss. "accepted_and_wrong": a
-        threshold on the score of the answer; the loss is 1 of an answer that is accepted *and*
-        wrong.
+        loss is the share of a row's true labels that is missed, 0 if it has none. "top_k": the k
+        most probable labels, one k for all rows; the loss is a miss. "accepted_and_wrong": a
+        threshold on the score of the answer; the loss is 1 if an answer is accepted *and* wrong.
     signal : Signal or fitted Calibrator, optional
         The score of "accepted_and_wrong"; default the largest probability.
     inputs : {"probability", "logit"}
-        Of "top_k" and "accepted_and_wrong"; several labels take probabilities.
+        For "top_k" and "accepted_and_wrong"; several labels need probabilities.
     classes : (K,) labels in column order, optional
 
     Attributes
@@ -59,9 +58,9 @@ class ConformalRiskControl(Saved, BaseEstimator):
     parameter_ : float
         The threshold, or k.
     mean_loss_ : float
-        Of the rows that it was chosen on.
+        Mean loss of the rows that chose it.
     n_ : float
-        Rows, or clusters.
+        Number of rows, or clusters.
     guarantee_ : Guarantee
 
     See Also
@@ -70,11 +69,11 @@ class ConformalRiskControl(Saved, BaseEstimator):
 
     Notes
     -----
-    The promise is one of averages, over calibration sets too: a single one may lose more
-    (``SelectiveClassifier`` promises for most of them, and accepts less). The share accepted and
-    wrong is not the share wrong of those accepted: where few are accepted, most of these may be
-    wrong. With ``cluster=`` the loss of a cluster is the mean of its rows and n counts clusters.
-    ``fit_losses`` takes losses of your own.
+    The promise is an average, over calibration sets too: a single one may lose more
+    (``SelectiveClassifier`` holds for most of them, and accepts less). The share accepted and wrong
+    is not the share wrong of those accepted: if few are accepted, most of these may be wrong. With
+    ``cluster=`` the loss of a cluster is the mean of its rows, and n counts clusters.
+    ``fit_losses`` reads losses of your own.
 
     References
     ----------
@@ -120,9 +119,9 @@ class ConformalRiskControl(Saved, BaseEstimator):
         """Choose the parameter on held-out predictions (n, K) and labels: (n,), or (n, K) of 0 and
         1 where several may be true.
 
-        ``cluster`` names rows that hang together, ``X`` and ``reference`` are for signals.
-        ``sample_weight`` are whole numbers, how often each row was met; weights of a sampling
-        design are refused, as the promise would be of other rows.
+        ``cluster`` names clusters of dependent rows; ``X`` and ``reference`` are for signals.
+        ``sample_weight`` are whole numbers, how often each row was observed. Weights of a sampling
+        design are refused, because the promise would concern other rows.
         """
         self._check()
         if self.controls == "missed_labels":
@@ -130,7 +129,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
             if labels.shape != values.shape or not np.isin(labels, (0.0, 1.0)).all():
                 raise InputError(
                     f"y must be 0 or 1 for each row and label, of shape {values.shape}; got shape"
-                    f" {labels.shape}."
+                    f" {labels.shape}; pass one column for each label."
                 )
             record = read(np.zeros(len(values)), sample_weight=sample_weight)
             held = slice(None) if record.kept is None else record.kept
@@ -151,11 +150,11 @@ class ConformalRiskControl(Saved, BaseEstimator):
             reference=reference,
         )
         if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one a row; got None; pass them.")
         rows, ones = np.arange(len(record)), np.ones(len(record))
         if self.controls == "top_k":
             own = record.values[rows, record.labels]
-            # Labels as probable as the true one may be shown before it.
+            # Labels as probable as the true one may be listed before it.
             self._choose(
                 record,
                 cluster,
@@ -180,21 +179,21 @@ class ConformalRiskControl(Saved, BaseEstimator):
         cluster: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Choose among ascending parameters (m,) by losses (n, m) in [0, 1], of which no row's
-        rises.
+        """Choose among ascending parameters (m,) by losses (n, m) in [0, 1] that do not rise in any
+        row.
         """
         self._check()
         at, lost = arrays.scores(parameters, "parameters"), _several(losses, "losses")
         if lost.shape[1] != len(at) or (np.diff(at) <= 0.0).any():
             raise InputError(
-                f"losses must have a column for each of the {len(at)} parameters, which ascend; got"
-                f" shape {lost.shape}."
+                f"losses must have a column for each of the {len(at)} ascending parameters; got"
+                f" shape {lost.shape}; pass parameters in ascending order."
             )
         if (np.diff(lost, axis=1) > 1e-12).any():
             row = int(np.flatnonzero((np.diff(lost, axis=1) > 1e-12).any(axis=1))[0])
             raise InputError(
-                f"losses must not rise with the parameter in any row; row {row} does; such losses"
-                " are not controlled on average."
+                f"losses must not rise with the parameter in any row; row {row} rises; the"
+                " expected loss cannot be controlled otherwise."
             )
         record = read(np.zeros(len(lost)), sample_weight=sample_weight)
         lost = lost if record.kept is None else lost[record.kept]
@@ -205,7 +204,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
         return self
 
     def predict_set(self, P: ArrayLike) -> np.ndarray:
-        """Which labels are in the set of each row, (n, K) booleans."""
+        """Return (n, K) booleans, whether each label is in the set of its row."""
         require_fitted(self, "parameter_")
         self._of_predictions()
         if self.controls == "missed_labels":
@@ -218,7 +217,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
         return found
 
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
-        """Which answers are accepted, (n,) booleans; of "accepted_and_wrong"."""
+        """Return (n,) booleans, whether each answer is accepted, for "accepted_and_wrong"."""
         require_fitted(self, "parameter_")
         self._of_predictions()
         self._only("accepted_and_wrong")
@@ -229,7 +228,7 @@ class ConformalRiskControl(Saved, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The promise, with what it assumes."""
+        """The promise, with its assumptions."""
         require_fitted(self, "parameter_")
         return Guarantee(
             "marginal",
@@ -248,13 +247,13 @@ class ConformalRiskControl(Saved, BaseEstimator):
 
     def _only(self, controls: str) -> None:
         if self.controls != controls:
-            raise InputError(f'this is of controls="{controls}"; got "{self.controls}".')
+            raise InputError(f'this method needs controls="{controls}"; got "{self.controls}".')
 
     def _of_predictions(self) -> None:
         if self.quantity_ == "given":
             raise InputError(
                 "parameter_ was chosen by fit_losses among parameters of your own; got"
-                f" {self.parameter_:g}, which is no threshold on predictions; apply it by your own"
+                f" {self.parameter_:g}, which is not a threshold on predictions; apply your own"
                 " rule, or call fit."
             )
 
@@ -267,8 +266,8 @@ class ConformalRiskControl(Saved, BaseEstimator):
         drop: np.ndarray,
         start: np.ndarray,
     ) -> None:
-        """``row``, ``parameter``, ``drop`` (m,): where a row's loss, ``start`` (n,) at first,
-        falls by how much.
+        """Choose the parameter. A row's loss is ``start`` (n,) at first and falls by ``drop`` (m,)
+        at ``parameter`` (m,) of ``row`` (m,).
         """
         times = repetitions(record.weights)
         self.unit_: Any = "rows" if cluster is None else "clusters"
@@ -279,16 +278,16 @@ class ConformalRiskControl(Saved, BaseEstimator):
         least = math.ceil(1.0 / self.risk - 1.0 - 1e-9)
         if self.n_ < least:
             raise InputError(
-                f"a risk of {self.risk:g} takes {least:,} {self.unit_}; got {self.n_:,.0f}; give it"
-                " more, or allow more risk."
+                f"a risk of {self.risk:g} needs at least {least:,} {self.unit_}; got"
+                f" {self.n_:,.0f}; pass more, or allow more risk."
             )
         found, lost = least_parameter(
             parameter, drop * times[row], float(times @ start), self.n_, self.risk
         )
         if math.isnan(found):
             raise InputError(
-                f"no parameter loses {self.risk:g} or less on average; allow more risk, or give a"
-                " more cautious parameter."
+                f"no parameter has a mean loss of {self.risk:g} or less; allow more risk, or pass"
+                " a more cautious parameter."
             )
         self.parameter_: float = found
         self.mean_loss_: float = lost / self.n_

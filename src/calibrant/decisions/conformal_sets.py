@@ -1,4 +1,4 @@
-"""Conformal prediction sets: several classes where one would promise too much."""
+"""Conformal prediction sets, which hold several classes where one is too uncertain."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -35,78 +35,77 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ConformalSets"]
 
-#: What the scores of a state depend on.
+#: Settings that determine the scores of a state.
 SETTINGS = ("score", "by", "randomised", "penalty", "k_reg", "n_bins", "random_state")
 
 
 class ConformalSets(Saved, BaseEstimator):
-    r"""Sets of classes that hold the true one with at least the probability they say, whatever the
-    model is worth.
+    r"""Prediction sets that hold the true class with at least the stated probability, for any
+    model.
 
     .. math:: \{y : s(x, y) \le \hat q\}, \qquad \hat q = s_{(\lceil (n + 1)\,\text{level} \rceil)}
 
-    with the order statistic of the scores of the true classes of n calibration rows, infinite where
-    they are too few.
+    where :math:`s_{(k)}` are the ordered scores of the true classes of n calibration rows, and
+    infinite if n is too small.
 
     Parameters
     ----------
     score : {"lac", "aps", "raps", "margin", "top_k"}
-        "lac": one less the probability of the class; the smallest sets. "aps": the mass of the more
-        likely classes and a drawn part of its own; sets that grow where the row is hard. "raps":
-        the same, low ranks penalised. "margin": by how much another is more likely. "top_k": the
-        rank; sets of one size.
+        "lac": one minus the probability of the class; the smallest sets. "aps": the mass of the
+        more likely classes and a random part of its own; sets grow where the row is hard. "raps":
+        the same with low ranks penalised. "margin": the lead of the most likely other class.
+        "top_k": the rank; sets of one size.
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
-        Fitted, on other rows: used as it is. Unfitted: ``fit`` deals out ``fit_share`` of its rows
-        to it, and promises by the others alone. Default none: the promise holds for any score, and
-        a calibrator would take rows from it.
+        A fitted one must come from other rows and is used as it is. For an unfitted one, ``fit``
+        sets aside ``fit_share`` of its rows, and the promise rests on the others. Default none: the
+        promise holds for any score, and a calibrator would take rows from it.
     by : {None, "class", "similar_classes", "groups", "overlapping"}
-        For whom the promise holds: all rows together; each class; clusters of classes with like
-        scores, where classes are too rare to have limits of their own; each group; each of the
-        groups that a row may be in, (n, G) booleans, by the largest limit of a row's groups.
+        Where the promise holds: over all rows; in each class; in clusters of classes with similar
+        scores, where classes are too rare for limits of their own; in each group; in each of
+        several overlapping groups, (n, G) booleans, by the largest limit of a row's groups.
     randomised : bool, default True
-        Whether "aps" and "raps" draw. Without, their sets are larger.
+        Whether "aps" and "raps" break ties at random. Sets are larger without it.
     never_empty : bool, default False
-        Whether sets that would be empty get the likeliest class. Coverage can only rise; the mean
-        size rises by the share of empty sets.
+        Whether empty sets receive the most likely class. Coverage can only rise; the mean size
+        rises by the share of empty sets.
     penalty, k_reg : float and int, optional
-        Of "raps": what a rank beyond ``k_reg`` costs. None: chosen for small sets on rows that
-        ``fit`` deals out for it.
+        For "raps": the penalty of each rank beyond ``k_reg``. None: chosen for small sets on rows
+        that ``fit`` sets aside.
     fit_share : float, default 0.5
-        Share of the rows that goes to what is fitted or chosen, if anything is, in equal parts.
+        Share of the rows for the parts to fit or choose, if any, in equal parts.
     n_bins : int, default 65536
-        Of ``state``.
+        Number of bins of ``state``.
     random_state : int, default 0
-        Seed of the dealing and of the draws. A row's draw depends on it and on what the model said
-        of the row: the same at every level.
+        Seed of the split and of the draws. A row's draw depends on it and on the row's prediction,
+        so it is the same at every level.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     guarantee_ : contracts.Guarantee
-    rule_ : the calibration scores (``held``) of each class or group (``cells``), and how rows are
-        scored (``raps``, ``calibrator``)
-    n_ : float, rows, or clusters, that the promise is bought with
-    too_few_ : list of the classes or groups with too few rows for the level: in every set, or with
-        sets of every class
-    split_ : dict, how many rows went where: "calibrator", "penalty", "similar classes",
+    rule_ : the calibration scores (``held``) of each class or group (``cells``), and the scoring of
+        rows (``raps``, ``calibrator``)
+    n_ : float, number of rows, or clusters, behind the promise
+    too_few_ : list of the classes or groups with too few rows for the level; such classes are in
+        every set, and such groups have sets of every class
+    split_ : dict, number of rows for each use: "calibrator", "penalty", "similar classes",
         "certificate"
     classes_ : (K,)
 
     See Also
     --------
     ConformalIntervals : the same for numbers.
-    metrics.set_coverage, metrics.set_sizes : whether sets hold what they say, and what it costs.
-    decision_threshold : one answer, by its costs.
+    metrics.set_coverage, metrics.set_sizes : check the coverage, and the size that it costs.
+    decision_threshold : one answer, from its costs.
 
     Notes
     -----
-    Use them where a person, or a second model, looks at the classes left. The promise is an average
-    over rows and over calibration sets: with one set of n rows the coverage varies by about
-    sqrt(level (1 - level) / n). It says nothing of rows from another population, and with
-    ``by=None`` nothing of a single class or group. With ``cluster=`` it is of a row of a new
-    cluster.
+    Use them where a person, or a second model, examines the remaining classes. The promise is an
+    average over rows and over calibration sets: with one set of n rows the coverage varies by about
+    sqrt(level (1 - level) / n). It does not cover another population, nor, with ``by=None``, a
+    single class or group. With ``cluster=`` it concerns a row of a new cluster.
 
     References
     ----------
@@ -186,13 +185,14 @@ class ConformalSets(Saved, BaseEstimator):
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
         y : (n,) labels
-        groups : (n,) labels of any kind, a frame, or (n, G) booleans, as ``by`` asks
+        groups : (n,) labels of any kind, a frame, or (n, G) booleans, as ``by`` requires
         cluster : (n,), optional
-            Which rows hang together: the promise is of rows of new clusters, and counts clusters.
+            Clusters of dependent rows: the promise concerns rows of new clusters, and n counts
+            clusters.
         sample_weight : (n,), optional
-            Whole numbers: how often each row was met. Weights of a sampling design or of importance
-            are refused, and must not be rounded: the promise would be of other rows, and needs
-            weighted conformal prediction, with weights learned from other rows.
+            Whole numbers: how often each row was observed. Weights of a sampling design or of
+            importance are refused and must not be rounded. They need weighted conformal prediction,
+            with weights learned from other rows.
         X : (n, ...) features of the rows, for calibrators that use them
         """
         record = self._labelled(P, y, cluster, sample_weight, X)
@@ -202,7 +202,7 @@ class ConformalSets(Saved, BaseEstimator):
         return self
 
     def fit_record(self, record: Predictions, groups: Any = None) -> Self:
-        """``fit`` on a record that has been read already."""
+        """Fit on a record of predictions and labels."""
         given = self._given()
         new, choose = (
             given is not None and not is_fitted(given),
@@ -233,11 +233,11 @@ class ConformalSets(Saved, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         X: Any = None,
     ) -> ScoreCounts:
-        """What adds up: ``fit_state(state(part 1) + state(part 2))`` is the fit of all rows, but
-        for scores rounded up to their bins.
+        """Return additive counts: ``fit_state(state(part 1) + state(part 2))`` equals the fit of
+        all rows, except that scores are rounded up to their bins.
 
-        One pass fits nothing: a calibrator must be fitted, a penalty be given. Clusters must be
-        whole in each part.
+        One pass fits nothing: pass a fitted calibrator and a penalty. Each cluster must lie within
+        one part.
         """
         record = self._labelled(P, y, cluster, sample_weight, X)
         return counted(
@@ -245,8 +245,8 @@ class ConformalSets(Saved, BaseEstimator):
         )
 
     def fit_state(self, state: ScoreCounts) -> Self:
-        """Fit on the sum of what ``state`` of this object, or of others with the same options,
-        made of any number of parts.
+        """Fit on the sum of the results of ``state`` for any number of parts, with the same
+        options.
         """
         rule = replace(self._one_pass(), cells=state.cells, held=state.cell_scores(_settings(self)))
         return self._keep(
@@ -256,15 +256,15 @@ class ConformalSets(Saved, BaseEstimator):
     def predict_set(
         self, P: ArrayLike, *, groups: Any = None, level: float | None = None, X: Any = None
     ) -> np.ndarray:
-        """(n, K) booleans, whether a class is in the set; at another ``level`` if given: a
-        higher one takes no class away.
+        """Return (n, K) booleans, whether a class is in the set, at another ``level`` if passed; a
+        higher level removes no class.
         """
         return self.set_record(self._read(P, X), groups, level)
 
     def set_record(
         self, record: Predictions, groups: Any = None, level: float | None = None
     ) -> np.ndarray:
-        """``predict_set`` of a record that has been read already."""
+        """Return the sets of a record."""
         require_fitted(self, "rule_")
         level = self.level if level is None else level
         require_level(level)
@@ -273,7 +273,7 @@ class ConformalSets(Saved, BaseEstimator):
     def labels(
         self, P: ArrayLike, *, groups: Any = None, level: float | None = None, X: Any = None
     ) -> list[list[Any]]:
-        """The sets as lists of labels."""
+        """Return the sets as lists of labels."""
         return [
             self.classes_[row].tolist()
             for row in self.predict_set(P, groups=groups, level=level, X=X)
@@ -282,18 +282,18 @@ class ConformalSets(Saved, BaseEstimator):
     def p_values(
         self, P: ArrayLike, *, groups: Any = None, smoothed: bool = False, X: Any = None
     ) -> np.ndarray:
-        """(n, K): share of the calibration scores that are at least as strange as the class would
-        be; a set holds those above 1 - level.
+        """Return (n, K) shares of the calibration scores that are at least as strange as the class;
+        a set holds the classes above 1 - level.
 
-        With ``smoothed`` equal scores count a drawn part only: these p-values are uniform for the
-        true class and never larger, so that they may leave out classes that the set holds.
-        ``never_empty`` adds the class of the largest p-value to a set without any.
+        With ``smoothed``, only a random part of equal scores counts. These p-values are uniform for
+        the true class and never larger, so they may omit classes that the set holds.
+        ``never_empty`` adds the class of the largest p-value to an empty set.
         """
         return self.rule_.p_values(self._read(P, X), groups, smoothed=smoothed)
 
     @property
     def guarantee_(self) -> Guarantee:
-        """What the sets promise."""
+        """The coverage that the sets promise, with its assumptions."""
         require_fitted(self, "rule_")
         given = self.rule_.calibrator is not None and "calibrator" not in self.split_
         return set_promise(
@@ -320,8 +320,8 @@ class ConformalSets(Saved, BaseEstimator):
             or self.by == "similar_classes"
         ):
             raise InputError(
-                "state fits nothing: give a fitted calibrator, penalty= and k_reg= for raps, no"
-                " similar classes; or call fit."
+                "state fits nothing, so it needs a fitted calibrator, penalty= and k_reg= for"
+                " raps, and no similar classes; pass these, or call fit."
             )
         return SetRule.unfitted(self, given, self.by)
 
@@ -342,7 +342,7 @@ class ConformalSets(Saved, BaseEstimator):
         sample_weight: ArrayLike | None,
         X: Any,
     ) -> Predictions:
-        # Without a calibrator one pass scores the rows, and checks them on the way.
+        # Without a calibrator the scoring pass checks the rows too.
         known: dict[str, Any] = {
             "classes": self.classes,
             "X": X,
@@ -382,4 +382,4 @@ def _(sets: ConformalSets):
     P = trial_rows(len(sets.classes_), inputs)
     rule.scorer.of_all(read(P, inputs=inputs, classes=sets.classes_))
     if sets.by not in ("groups", "overlapping") and sets.predict_set(P).shape != P.shape:
-        raise ValueError("its sets are not of the shape of the predictions")
+        raise ValueError("its sets do not have the shape of the predictions")

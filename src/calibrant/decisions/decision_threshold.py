@@ -1,4 +1,4 @@
-"""The risk, and the raw score, from which acting costs less than waiting."""
+"""Thresholds of the risk and of the raw score above which acting costs less than waiting."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["DecisionThreshold", "decision_threshold"]
 
-#: Points between two scores of the data, to find where the calibrated risk crosses.
+#: Grid points between two observed scores, to find where the calibrated risk crosses.
 STEPS = 1001
 
 
@@ -35,26 +35,25 @@ class DecisionThreshold(Result):
     risk : float
         Threshold of the calibrated risk, from the costs alone.
     score, low, high : float
-        The same on the scale of the predictions given (log-odds for logits), through
-        ``calibrator``, and its interval; infinite where no score, or every one, is enough, or the
-        rows do not say.
+        The same on the scale of the predictions (log-odds for logits), through ``calibrator``, and
+        its interval; infinite where no score or every score is enough, or the data do not bound it.
     level : float
     calibrator : Calibrator
-        Fitted, of two classes: what takes the score to the risk.
+        Fitted, for two classes; it maps the score to the risk.
     evaluation : {"out-of-fold", "as given"}
-        How the rows below were judged: each by a calibrator that has not seen it, or all by the
-        fitted one that was given.
+        How the rows below were evaluated: each by a calibrator fitted on other rows, or all by the
+        fitted one that was passed.
     n, flagged, true_positives : float
-        Sums of weights: of all rows, those at or above the threshold, and those among them where
-        the event happened.
+        Sums of weights: of all rows, of those at or above the threshold, and of the events among
+        these.
     expected_cost, cost_of_none, cost_of_all : float
-        Mean cost of a row with the threshold, without acting at all, and acting on every row.
+        Mean cost of a row with the threshold, when never acting, and when always acting.
     net_benefit : float
-        True positives less false ones at the odds of the threshold, a row.
+        True positives minus false ones weighted by the odds of the threshold, per row.
 
     See Also
     --------
-    decision_threshold : makes it.
+    decision_threshold : makes this result.
     """
 
     risk: float
@@ -109,8 +108,8 @@ def decision_threshold(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> DecisionThreshold:
-    r"""The threshold that the costs ask for, from calibrated risk, and where it lies on the scale
-    of the model's own score.
+    r"""Compute the risk threshold that the costs imply, and its place on the scale of the raw
+    score.
 
     .. math:: t = \frac{c_{FP} - c_{TN}}{(c_{FP} - c_{TN}) + (c_{FN} - c_{TP})}
 
@@ -119,23 +118,23 @@ def decision_threshold(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     cost_false_positive, cost_false_negative, cost_true_positive, cost_true_negative : float
-        In any one unit; a gain is negative. Acting wrongly must cost more than rightly waiting, and
-        a miss more than rightly acting.
+        In any common unit; a gain is negative. A false positive must cost more than a true
+        negative, and a false negative more than a true positive.
     target : {"event", "answer"} or a class label, default "event"
-        What is acted on: class 1 of two, the answer's being right, or the named class.
+        The event to act on: class 1 of two, a correct answer, or the named class.
     calibrator : Calibrator or Map, optional
-        Unfitted, or None for the default: fitted on all rows, and judged out of fold. Fitted, of
-        two classes: used as it is, on rows that it has not seen. ``Identity()`` takes the
-        predictions for calibrated.
+        Unfitted, or None for the default: fitted on all rows, and evaluated out of fold. A fitted
+        one for two classes is used as it is; these rows must be new to it. ``Identity()`` treats
+        the predictions as calibrated.
     level : float, default 0.95
-        Of the interval.
+        Level of the interval.
     n_splits : int, default 5
-        Folds.
+        Number of folds.
     random_state : int, default 0
         Seed of the folds.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row. Weights of a sampling design move the costs
-        and the score as they should, but not the interval, which counts them as rows.
+        Weight 2 means the row twice, weight 0 no row. Weights of a sampling design shift the costs
+        and the score correctly, but the interval counts them as rows.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -146,22 +145,22 @@ def decision_threshold(
     Raises
     ------
     InputError
-        When the predictions cannot be read, or the costs leave nothing to decide.
+        When the predictions cannot be read, or the costs imply no decision.
 
     See Also
     --------
-    metrics.net_benefit : of a threshold named beforehand.
+    metrics.net_benefit : at a threshold chosen beforehand.
 
     Notes
     -----
-    The threshold of the risk follows from the costs and has no error; what the data must say is
-    which score has that risk. The interval holds the scores at which a likelihood ratio test does
-    not refuse that the risk, rising with the score, crosses there (held 94 to 100 times of 100 in
-    simulations, 95 asked for). It asks nothing of the calibrator, whose threshold may lie outside:
-    a warning says so. The threshold with the least cost on these rows would be worse: it follows
-    the noise, and its bootstrap is inconsistent. With scikit-learn,
-    ``FixedThresholdClassifier(CalibratedClassifier(model), threshold=found.risk)`` decides by it.
-    The interval takes rows for independent.
+    The threshold of the risk follows from the costs without error; the data must show which score
+    has that risk. The interval holds the scores where a likelihood ratio test does not reject that
+    the risk, rising with the score, crosses there. In simulations at level 95 % it covered in 94 to
+    100 of 100 runs. It does not depend on the calibrator, whose threshold may lie outside; a
+    warning reports that. The threshold with the lowest cost on these rows would be worse: it
+    follows the noise, and its bootstrap is inconsistent. In scikit-learn,
+    ``FixedThresholdClassifier(CalibratedClassifier(model), threshold=found.risk)`` applies it. The
+    interval assumes independent rows.
 
     References
     ----------
@@ -184,9 +183,9 @@ def decision_threshold(
     )
     if not (0.0 < acting < np.inf and 0.0 < waiting < np.inf):
         raise InputError(
-            "the costs must make acting wrongly dearer than rightly waiting, and a miss dearer"
-            f" than rightly acting; got differences of {acting!r} and {waiting!r}; give"
-            " cost_false_positive and cost_false_negative above the others."
+            "costs must be higher for a false positive than for a true negative, and for a false"
+            f" negative than for a true positive; got differences of {acting!r} and {waiting!r};"
+            " raise cost_false_positive or cost_false_negative."
         )
     risk = acting / (acting + waiting)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
@@ -234,8 +233,8 @@ def decision_threshold(
 
 
 def _pair(record: Predictions, target: Any) -> Predictions:
-    """The record as yes or no, without an answer of its own; the event of two classes keeps
-    their names, for a fitted calibrator.
+    """Return the record with a yes-no outcome and no answer of its own; the event of two classes
+    keeps their names, for a fitted calibrator.
     """
     pair = record.as_pair(target)
     return replace(pair, own=None, classes=record.classes if target == "event" else pair.classes)
@@ -244,7 +243,7 @@ def _pair(record: Predictions, target: Any) -> Predictions:
 def _score(
     pair: Predictions, calibrator: Calibrator, risk: float, level: float
 ) -> tuple[float, float, float]:
-    """(threshold of the raw score, low, high)."""
+    """Return (threshold of the raw score, low, high)."""
     logit = pair.kind == "logit"
     raw = pair.values[:, 1] - pair.values[:, 0] if logit else pair.probabilities[:, 1]
     unique, index = np.unique(raw, return_inverse=True)
@@ -263,8 +262,8 @@ def _score(
     if not low <= score <= high:
         warn(
             f"the calibrated risk reaches {risk:.4g} at a score of {score:.4g}, outside the"
-            f" interval [{low:.4g}, {high:.4g}], which asks only that the risk rise with the score:"
-            " the calibrator may not fit there; try another."
+            f" interval [{low:.4g}, {high:.4g}], which assumes only that the risk rises with the"
+            " score; the calibrator may fit poorly there; try another."
         )
     return score, low, high
 
@@ -272,8 +271,8 @@ def _score(
 def _first_reaching(
     risk_of: Callable[[np.ndarray], np.ndarray], scores: np.ndarray, risk: float, logit: bool
 ) -> float:
-    """The least score from which on the risk is at least ``risk``: to the step between two
-    scores of the data.
+    """Return the smallest score from which on the risk is at least ``risk``, to the grid step
+    between two observed scores.
     """
     short = np.flatnonzero(risk_of(scores) < risk)
     first = short[-1] + 1 if len(short) else 0

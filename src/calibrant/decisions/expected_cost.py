@@ -1,5 +1,5 @@
-"""The cheapest action for each row, from its probabilities and what each action costs in each
-class.
+"""Cheapest action for each row, from its probabilities and the cost of each action in
+each class.
 """
 
 import hashlib
@@ -26,29 +26,30 @@ ABSTAIN = -1
 
 @dataclass(frozen=True)
 class CostsOfDecisions(Result):
-    """What decisions cost, a row, beside what the probabilities had said.
+    """Mean cost of the decisions, beside the cost that the probabilities predicted.
 
     Attributes
     ----------
     n : float
         Sum of the weights.
     said : float
-        Expected cost by the probabilities themselves.
+        Expected cost under the probabilities.
     cost : float
-        Mean cost of what happened. Far from ``said``, the probabilities are off where it matters.
+        Mean cost observed. If it is far from ``said``, the probabilities are miscalibrated where
+        decisions depend on them.
     best_constant : float
         Mean cost of the one action that would have been cheapest for all rows.
     regret : float
-        How much less it would have cost had each action been replaced, on all its rows, by the best
-        for them: at least 0, and near 0 of calibrated probabilities.
+        Saving if each action were replaced, on all its rows, by the best one for them: at least 0,
+        and near 0 for calibrated probabilities.
     actions : list of dict
-        Of each action: its rows, what was said and what it cost, the best action for these rows and
-        what that would have cost.
+        For each action: its rows, its predicted and its observed cost, the best action for these
+        rows and the cost of that one.
 
     See Also
     --------
-    ExpectedCost : makes it.
-    metrics.calibration_decision_loss : the regret for the worst costs in place of these.
+    ExpectedCost : makes this result.
+    metrics.calibration_decision_loss : the regret for the worst possible costs.
     """
 
     n: float
@@ -60,32 +61,32 @@ class CostsOfDecisions(Result):
 
 
 class ExpectedCost(Saved):
-    r"""Decide each row by the least expected cost, :math:`\arg\min_a \sum_k C_{ak} P_k`, with
+    r"""Decide each row by the lowest expected cost, :math:`\arg\min_a \sum_k C_{ak} P_k`, with
     abstaining as one more action.
 
     Parameters
     ----------
     costs : (A, K) array, optional
-        Cost of each action in each class, 0 or more. Default: the actions are the labels, a right
+        Cost of each action in each class, 0 or more. By default the actions are the labels: a right
         one costs 0, a wrong one 1.
     abstain : float, optional
-        Cost of leaving a row to somebody else, whatever its class. With the default costs this is
-        Chow's rule: abstain where the largest probability is below ``1 - abstain``.
+        Cost of deferring a row, whatever its class. With the default costs this is Chow's rule:
+        abstain where the largest probability is below ``1 - abstain``.
 
     See Also
     --------
-    decision_threshold : two classes and two actions, with the threshold on the raw score and its
-        interval.
-    SelectiveClassifier : where an error rate, not a cost, is given.
-    metrics.net_benefit : of two actions.
+    decision_threshold : for two classes and two actions, with the threshold on the raw score and
+        its interval.
+    SelectiveClassifier : where an error rate is prescribed rather than a cost.
+    metrics.net_benefit : for two actions.
 
     Notes
     -----
-    The probabilities must be calibrated: every action is compared by them. Calibrate first, then
-    look at ``costs_of`` on other rows: a ``regret`` says what better calibration would save at
-    these costs, and ``metrics.calibration_decision_loss`` bounds it for all costs. To a whole
-    column of costs the same number may be added, for no decision changes: so costs that are gains
-    become 0 or more. Of equally cheap actions it takes the first, and abstains last.
+    The probabilities must be calibrated, because they determine every comparison of actions.
+    Calibrate first, then look at ``costs_of`` on other rows. A ``regret`` is the saving from better
+    calibration at these costs; ``metrics.calibration_decision_loss`` bounds it for all costs.
+    Adding one number to a whole column of costs changes no decision, so gains can be shifted to 0
+    or more. Among equally cheap actions it takes the first, and abstains last.
 
     References
     ----------
@@ -122,7 +123,7 @@ class ExpectedCost(Saved):
             )
 
     def expected(self, P: ArrayLike, *, inputs: Inputs = "probability") -> np.ndarray:
-        """Expected cost of each action, (n, A), abstaining last."""
+        """Return the expected cost of each action, (n, A), abstaining last."""
         return self._expected(read(P, inputs=inputs))
 
     def decide(
@@ -135,22 +136,21 @@ class ExpectedCost(Saved):
         random_state: int = 0,
         inputs: Inputs = "probability",
     ) -> np.ndarray:
-        """The cheapest action of each row, (n,) int, -1 for abstaining.
+        """Return the cheapest action of each row, (n,) int, -1 for abstaining.
 
         Parameters
         ----------
         P : (n, K), or (n,) for binary
         capacity : int, optional
-            Most rows of this batch that may get the action ``limited``: those that it saves most. A
-            threshold would keep to it only on average over batches.
+            Maximum number of rows in this batch with the action ``limited``; it takes those that
+            save most. A threshold would respect it only on average over batches.
         limited : int or "abstain", optional
-            The action whose number is limited; default abstaining where that is an action, else the
-            last.
+            The limited action; default abstaining where that is an action, else the last.
         key : (n,) labels, optional
-            Names of the rows, by which ties for the last places are drawn: the same whatever their
-            order. Default: their place.
+            Names of the rows, which break ties for the last places independently of their order.
+            Default: their positions.
         random_state : int, default 0
-            Seed of that draw.
+            Seed of these draws.
         inputs : {"probability", "logit"}
         """
         expected = self._expected(read(P, inputs=inputs))
@@ -174,7 +174,7 @@ class ExpectedCost(Saved):
         classes: ArrayLike | None = None,
         inputs: Inputs = "probability",
     ) -> CostsOfDecisions:
-        """What deciding by P cost on rows whose labels are known, and what it had said."""
+        """Return the cost of deciding by P on labelled rows, beside its prediction."""
         record = read_labelled(
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
         )
@@ -212,7 +212,7 @@ class ExpectedCost(Saved):
         return f"ExpectedCost({', '.join(given)})"
 
     def _costs(self, n_classes: int) -> np.ndarray:
-        """(A, K), abstaining last."""
+        """Return the costs, (A, K), abstaining last."""
         costs = 1.0 - np.eye(n_classes) if self.costs is None else self.costs
         if costs.shape[1] != n_classes:
             raise InputError(
@@ -230,7 +230,7 @@ class ExpectedCost(Saved):
         named = count - (self.abstain is not None)
         if limited == "abstain" or (limited is None and self.abstain is not None):
             if self.abstain is None:
-                raise InputError('limited="abstain" needs abstain=, what it costs; got None.')
+                raise InputError('limited="abstain" needs its cost; got None.')
             return count - 1
         at: Any = named - 1 if limited is None else limited
         if not (isinstance(at, int | np.integer) and 0 <= at < named):
@@ -246,8 +246,8 @@ class ExpectedCost(Saved):
 def _largest(
     saved: np.ndarray, rows: np.ndarray, count: int, key: ArrayLike | None, random_state: int
 ) -> np.ndarray:
-    """Which of all rows are among the ``count`` of ``rows`` that save most, (n,) booleans; ties
-    for the last places by their keys.
+    """Return (n,) booleans, whether a row is among the ``count`` of ``rows`` that save most; keys
+    break ties for the last places.
     """
     kept = np.zeros(len(saved), dtype=bool)
     kept[rows] = True

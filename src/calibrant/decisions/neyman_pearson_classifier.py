@@ -1,6 +1,4 @@
-"""Say yes, no, or leave it open: the thresholds at which false alarms and misses each stay below
-a rate of their own, certified.
-"""
+"""Decisions for or against an event, or none, with certified limits on both error rates."""
 
 from typing import Any, Self
 
@@ -29,22 +27,22 @@ WORDS = {
 
 
 class NeymanPearsonClassifier(Saved, BaseEstimator):
-    r"""Say the event above one threshold, none below another: both error rates hold at once with
-    probability ``confidence``.
+    r"""Predict the event above one threshold and no event below another; both error rates hold at
+    once with probability ``confidence``.
 
     .. math:: \hat t_{high} = s^-_{(e + 1)} \text{ from above}, \qquad \hat t_{low} = s^+_{(e' +
         1)} \text{ from below}
 
-    with e the most errors of the :math:`n_-` rows without the event for which
-    :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' of the :math:`n_+` events likewise;
-    :math:`\delta` = 1 - confidence, half for each where both are asked for.
+    where e is the largest number of errors on the :math:`n_-` rows without the event for which
+    :math:`P(Bin(n_-, \alpha) \le e) \le \delta`, and e' the same for the :math:`n_+` events. Here
+    :math:`\delta` = 1 - confidence, half for each if both rates are limited.
 
     Parameters
     ----------
     false_positive_rate : float or None, default 0.05
-        Most of the rows without the event that may be said to have it; None asks for nothing.
+        Maximum share of predicted events among rows without the event; None for no limit.
     false_negative_rate : float or None, default None
-        Most of the events that may be said to be none.
+        Maximum share of events that are predicted as none.
     confidence : float, default 0.95
     target : "event" or a class label, default "event"
         Class 1 of two, or the class named.
@@ -54,26 +52,26 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     Attributes
     ----------
     high_, low_ : float
-        The event is said of scores above ``high_``, none of scores below ``low_``; between them it
-        is left open. Where the rates allow a decision on every row, the two are one number in the
-        middle of what they allow, and none is said of scores on it.
+        The event is predicted for scores above ``high_`` and no event below ``low_``; in between
+        there is no decision. If the rates allow a decision on every row, both are one number in the
+        middle of the allowed range, and scores on it count as no event.
     n_positive_, n_negative_ : float
         Rows (or clusters with such rows) with and without the event.
-    guarantees_ : list of Guarantee, one for each rate asked for
+    guarantees_ : list of Guarantee, one for each rate
     classes_ : (K,) labels, where it was fitted on predictions
 
     See Also
     --------
-    SelectiveClassifier : the error rate among the answers given.
-    decision_threshold : where costs, not rates, say what to do.
+    SelectiveClassifier : limits the error rate among the answers given.
+    decision_threshold : where costs determine the decision rather than rates.
 
     Notes
     -----
-    Use it where a rate is prescribed: screening, alarms, triage. Nothing is assumed of the scores,
-    and nothing is lost to the search: the rates fall along the threshold, so the best one is the
-    answer. With one rate alone every row is decided, at the threshold of that rate. Rows tied with
-    a threshold are left open. A rate that is not held by the share left open is not promised: it
-    says nothing of how many of those said to have the event have it.
+    Use it where a rate is prescribed, as in screening, alarms and triage. It assumes nothing about
+    the scores and needs no correction for the search: the rates are monotone in the threshold, so
+    the best one is the answer. With one rate alone every row is decided, at the threshold of that
+    rate. Rows tied with a threshold get no decision. It limits errors among rows with or without
+    the event; it does not bound the share of events among predicted events.
 
     References
     ----------
@@ -123,13 +121,13 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         """Certify the thresholds on held-out predictions (n, K), or (n,) for binary, and the true
         labels.
 
-        ``cluster`` names rows that hang together, of which one of either kind counts;
-        ``sample_weight`` are whole numbers, how often each row was met; weights of a sampling
-        design are refused, as the certificate would be of other rows.
+        ``cluster`` names clusters of dependent rows, of which one row of each kind counts;
+        ``sample_weight`` are whole numbers, how often each row was observed. Weights of a sampling
+        design are refused, because the certificate would concern other rows.
         """
         record = read(P, y, inputs=self.inputs, classes=self.classes, sample_weight=sample_weight)
         if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one a row; got None; pass them.")
         self._certify(
             self._score(record), record.labels == record.position(self.target), record, cluster
         )
@@ -144,8 +142,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         cluster: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Certify the thresholds on scores (n,), larger where the event is likelier, and whether
-        it happened (n,).
+        """Certify the thresholds on scores (n,), larger for more likely events, and
+        outcomes (n,).
         """
         values = arrays.scores(score)
         hit = arrays.binary_outcomes(event, len(values)) == 1.0
@@ -155,12 +153,12 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
         return self
 
     def decide(self, P: ArrayLike) -> np.ndarray:
-        """1 for the event, 0 for none, -1 where it is left open, (n,) int."""
+        """Return (n,) int: 1 for the event, 0 for none, -1 for no decision."""
         require_fitted(self, "classes_")
         return self.decide_scores(self._score(read(P, inputs=self.inputs, classes=self.classes_)))
 
     def decide_scores(self, score: ArrayLike) -> np.ndarray:
-        """``decide`` of scores."""
+        """Return the decisions for scores."""
         require_fitted(self, "high_")
         values = arrays.scores(score)
         none = values < self.low_ if self.low_ != self.high_ else values <= self.low_
@@ -168,7 +166,7 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
 
     @property
     def guarantees_(self) -> list[Guarantee]:
-        """The promises, with what they assume."""
+        """The promises, with their assumptions."""
         require_fitted(self, "high_")
         counts = {"false_positive_rate": self.n_negative_, "false_negative_rate": self.n_positive_}
         assumes = f"{self.unit_} of a kind are independent draws of those of that kind"
@@ -197,7 +195,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
             require_share(name, rate)
         if not asked:
             raise InputError(
-                "false_positive_rate or false_negative_rate must be a number; got None for both."
+                "false_positive_rate or false_negative_rate must be a number; got None for both;"
+                " pass one."
             )
         return asked
 
@@ -245,7 +244,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
                 high if "false_positive_rate" in asked else float(np.nextafter(low, -np.inf))
             )
         elif high <= low:
-            # Ties with a threshold stay open; where the two are one, those on either side of it do.
+            # Ties with a threshold stay open; if both thresholds are equal, the scores on either
+            # side of it are decided.
             high, low = (
                 (0.5 * (high + low),) * 2
                 if high < low
@@ -257,7 +257,7 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
 def _rows(
     score: np.ndarray, kind: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(scores, repetitions) of the rows of one kind, or of one of them a cluster."""
+    """Return (scores, repetitions) of the rows of one kind, or of one such row of each cluster."""
     if cluster is None:
         return score[kind], weight[kind]
     place = np.unique(cluster[kind], return_inverse=True)[1]
@@ -268,7 +268,7 @@ def _rows(
 def _end(
     values: np.ndarray, times: np.ndarray, rate: float, delta: float, confidence: float, unit: str
 ) -> float:
-    """The least of the values with so few above it that at most a share ``rate`` of all are."""
+    """Return the smallest value that at most a share ``rate`` of all exceed."""
     n = int(times.sum())
     errors = allowed_errors(n, rate, delta)
     if errors < 0:

@@ -1,4 +1,4 @@
-"""Answer or abstain: the threshold above which answers are wrong at most so often, certified."""
+"""Selective classification with a certified limit on the error rate among accepted answers."""
 
 import math
 from dataclasses import dataclass
@@ -51,25 +51,25 @@ class Certificate:
     n : float
         Rows (or clusters) that the threshold was certified on.
     accepted : float
-        Those of them that it accepts; a row that lies on the threshold is not among them.
+        How many of them it accepts; rows tied with the threshold are not accepted.
     errors : float
-        How many of the accepted are wrong, or their summed loss.
+        Number of errors among the accepted rows, or their summed loss.
     risk : float
-        What the share of errors among accepted rows does not exceed, with probability
+        Upper limit of the share of errors among accepted rows, which holds with probability
         ``confidence`` over calibration sets.
     bound : float
-        Upper limit of that share at this threshold alone, as if it had been named beforehand. It is
-        at most ``risk``, and no promise.
+        Upper limit of that share at this threshold alone, as if it had been chosen beforehand. It
+        is at most ``risk``, and is not guaranteed.
     confidence : float
     method : str
     unit : {"rows", "clusters"}
     quantity : str
-        What is counted as an error.
+        The quantity that counts as an error.
 
     See Also
     --------
-    SelectiveClassifier, NeymanPearsonClassifier : make one.
-    contracts.Guarantee : the promise, with what it assumes.
+    SelectiveClassifier, NeymanPearsonClassifier : make certificates.
+    contracts.Guarantee : the promise, with its assumptions.
 
     Examples
     --------
@@ -90,11 +90,11 @@ class Certificate:
 
     @property
     def share(self) -> float:
-        """Of the rows, those accepted."""
+        """The share of rows that are accepted."""
         return self.accepted / self.n
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields and the share, ready for JSON."""
+        """Return the fields and the share, ready for JSON."""
         return plain({**vars(self), "share": self.share})
 
     def __str__(self) -> str:
@@ -116,30 +116,30 @@ class Certificate:
         )
 
 
-#: Cells of equal width in the logit, 1.5e-8 from 0 and 1 at the outermost: no cell of a smooth law
-#: holds a share of 1e-4 of the rows.
+#: Cells have equal width in the logit and reach to 1.5e-8 from 0 and 1. No cell of a smooth
+#: distribution holds a share of 1e-4 of the rows.
 N_CELLS, REACH = 2**18, 18.0
 EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
 
 
 class ErrorCounts(Saved):
-    """Rows and errors in 262,144 cells of a score in [0, 1]: what a threshold is certified on where
+    """Counts of rows and errors in 262,144 cells of a score in [0, 1], to certify a threshold where
     the rows do not fit in memory.
 
     Parameters
     ----------
     counts : (262144, 2) array, optional
-        Rows and errors of each cell; default none.
+        Rows and errors of each cell; empty by default.
 
     See Also
     --------
-    SelectiveClassifier : ``fit_counts`` takes it.
+    SelectiveClassifier : ``fit_counts`` reads them.
 
     Notes
     -----
-    Add up those of the parts with ``+`` or ``sum``; a million rows or a billion take four
-    megabytes. The threshold is the lower end of a cell, so the certificate is as exact as from the
-    rows; only it accepts up to a cell of rows less.
+    Add the counts of the parts with ``+`` or ``sum``; they take four megabytes for any number of
+    rows. The threshold is the lower end of a cell, so the certificate is as exact as from the rows;
+    it only accepts up to a cell of rows less.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class ErrorCounts(Saved):
     def add(
         self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Count scores (n,) in [0, 1] and losses (n,) of 0 and 1 in, and return itself."""
+        """Add scores (n,) in [0, 1] and losses (n,) of 0 and 1, and return self."""
         values = arrays.scores(score, domain="unit")
         wrong = arrays.binary_outcomes(loss, len(values))
         weight, kept = arrays.weights(sample_weight, len(values))
@@ -171,15 +171,15 @@ class ErrorCounts(Saved):
 
     @property
     def n(self) -> float:
-        """How many rows were counted."""
+        """Number of rows."""
         return float(self.counts[:, 0].sum())
 
     def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(score, loss, repetitions) that stand for the rows: the highest number below all of
-        the next cell, for both outcomes.
+        """Return (score, loss, repetitions) in place of the rows, for both outcomes; the score is
+        the largest number below the next cell.
         """
         if self.n == 0.0:
-            raise InputError("the counts hold no rows; add some first.")
+            raise InputError("counts must hold rows; got none; call add first.")
         ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
         wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
         score, loss, times = (
@@ -201,7 +201,7 @@ class ErrorCounts(Saved):
         return self if other == 0 else NotImplemented
 
 
-#: What each method and test is called, and what all of them take for granted.
+#: Names of the methods and tests, and the assumption of all of them.
 METHODS: dict[str, str] = {
     "fixed_sequence": "fixed sequence",
     "sgr": "selection with guaranteed risk",
@@ -216,41 +216,41 @@ DRAWS = "{} are independent draws of one population"
 
 
 class SelectiveClassifier(Saved, BaseEstimator):
-    r"""Accept the answers whose score is above a threshold, at most ``risk`` of them wrong with
-    probability ``confidence``.
+    r"""Accept answers whose score exceeds a threshold, with an error rate of at most ``risk`` among
+    them with probability ``confidence``.
 
     .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge \text{confidence},
         \qquad
         \hat t = s_{(k + 1)}, \quad p_j = P(Bin(j, \text{risk}) \le e_j) \le 1 - \text{confidence}
         \text{ for all } k_0 \le j \le k
 
-    :math:`s_{(1)} \ge s_{(2)} \ge \dots` the scores of n rows, :math:`e_j` the errors among the j
-    highest.
+    where :math:`s_{(1)} \ge s_{(2)} \ge \dots` are the scores of n rows and :math:`e_j` the errors
+    among the j highest.
 
     Parameters
     ----------
     risk : float, default 0.05
-        Share of errors allowed among accepted rows, or the mean loss.
+        Maximum share of errors among accepted rows, or maximum mean loss.
     confidence : float, default 0.95
-        Of calibration sets, the share whose threshold keeps the promise.
+        Share of calibration sets whose threshold keeps the promise.
     signal : Signal or fitted Calibrator, optional
-        The score, larger for surer; default the largest probability. A signal that comes unfitted
-        is fitted without the labels.
+        The score, larger for more certain answers; default the largest probability. An unfitted
+        signal is fitted without the labels.
     method : {"fixed_sequence", "sgr", "learn_then_test"}
-        Which thresholds are tried. "fixed_sequence": every one, from a tenth of the rows on, until
-        one fails; of many rows half of the failure probability is kept for starts at .3, .5 and .7
-        of them, as the surest rows may be worse than the next. "sgr": a search by halves (selection
-        with guaranteed risk). "learn_then_test": eight shares of the rows named beforehand. None
-        needs errors to fall as the score rises; they accept more where they do.
+        The thresholds to test. "fixed_sequence": every one, from a tenth of the rows on, until one
+        fails. With many rows, half of the failure probability is kept for starts at .3, .5 and .7
+        of them, because the most certain rows may be worse than the next. "sgr": a search by halves
+        (selection with guaranteed risk). "learn_then_test": eight shares of the rows fixed
+        beforehand. All are valid if errors do not fall as the score rises, and accept more if they
+        do.
     accepted_share : float, optional
-        Share of new rows that must be accepted as well; both hold with probability ``confidence``,
-        each failing in half of the rest.
+        Minimum share of new rows that must be accepted; both limits hold with probability
+        ``confidence``, and each has half of the failure probability.
     bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
-        The test of one threshold. "auto": exact binomial where every loss is 0 or 1, bets
-        elsewhere.
+        The test of one threshold. "auto": exact binomial where every loss is 0 or 1, else betting.
     when_uncertain : {"raise", "accept_none"}
-        What becomes of rows that certify nothing: an error that says how many would, or a warning
-        and a rule that accepts no answer, which keeps the promise.
+        Response if nothing can be certified: an error that says how many rows would suffice, or a
+        warning and a rule that accepts no answer, which keeps the promise.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -261,25 +261,25 @@ class SelectiveClassifier(Saved, BaseEstimator):
     certificate_ : Certificate
     guarantee_ : Guarantee
     n_, accepted_, errors_, bound_ : float
-        What the certificate says.
-    signal_ : the signal as it is used, or None
+        The numbers of the certificate.
+    signal_ : the fitted signal, or None
     classes_ : (K,) labels, where it was fitted on predictions
 
     See Also
     --------
-    NeymanPearsonClassifier : false alarms and misses, each with its own rate.
-    ConformalRiskControl : a bound on average, for losses that never rise with the threshold.
-    metrics.coverage_at_risk : the best threshold in hindsight, without a promise.
+    NeymanPearsonClassifier : limits false alarms and misses, each with its own rate.
+    ConformalRiskControl : bounds the mean, for losses that never rise with the threshold.
+    metrics.coverage_at_risk : the best threshold in hindsight, without a guarantee.
 
     Notes
     -----
-    Use it where a person takes over what is not accepted. Fit it on rows that neither the model nor
-    the calibrator has seen: certifying on rows that chose the score promises nothing. The row that
-    names the threshold is not counted, rows tied with it are not accepted, and where the sequence
-    begins depends on n alone. Rows of one cluster count once, by one drawn at random. It speaks of
-    all accepted rows together, not of each group, and only while new rows are like these. At risk
-    and confidence 0.1 and 0.9, of 1,000 rows of which 65 % could be accepted, it accepts 54 %,
-    "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
+    Use it where a person handles the answers that are not accepted. Fit it on rows that are new to
+    the model and the calibrator; rows that chose the score give no guarantee. The row at the
+    threshold does not count, rows tied with it are not accepted, and the start of the sequence
+    depends on n alone. Each cluster counts once, by one row drawn at random. The promise is for all
+    accepted rows together, not for each group, and only while new rows come from the same
+    distribution. At risk 0.1 and confidence 0.9, of 1,000 rows of which 65 % could be accepted, it
+    accepts 54 %, "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
 
     References
     ----------
@@ -338,12 +338,12 @@ class SelectiveClassifier(Saved, BaseEstimator):
         P : (n, K), or (n,) for binary: probability of the second class
         y : (n,) labels
         cluster : (n,) labels of any kind, optional
-            Rows that hang together: one of each is drawn, and n counts clusters.
+            Clusters of dependent rows: one row of each is drawn, and n counts clusters.
         sample_weight : (n,) whole numbers, optional
-            How often each row was seen. Weights of a sampling design or of importance are refused,
-            and must not be rounded: a certificate counts independent rows of the population that it
-            speaks of.
-        X, reference : for signals that use them
+            How often each row was observed. Weights of a sampling design or of importance are
+            refused, and must not be rounded: a certificate counts independent rows of its
+            population.
+        X, reference : for signals that read them
         """
         self._check()
         record = read(
@@ -356,12 +356,12 @@ class SelectiveClassifier(Saved, BaseEstimator):
             reference=reference,
         )
         if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one a row; got None; pass them.")
         seen = np.unique(record.labels)
         if len(seen) == 1:
             raise InputError(
-                f"y must hold two classes or more; got {record.classes.tolist()[seen[0]]!r} alone,"
-                " which says nothing of errors on the others; fit it on rows of every class, or"
+                f"y must hold at least two classes; got {record.classes.tolist()[seen[0]]!r}"
+                " alone, which shows no errors on the others; fit it on rows of every class, or"
                 " pass scores and losses to fit_scores."
             )
         signal, score = confidence_of(self.signal, record)
@@ -381,8 +381,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         cluster: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Certify a threshold on scores (n,), larger for surer, and losses (n,) in [0, 1]: of
-        any task, 1 for wrong, 0 for right.
+        """Certify a threshold on scores (n,), larger for more certain answers, and losses (n,) in
+        [0, 1] of any task, 1 for wrong, 0 for right.
         """
         self._check()
         values = arrays.scores(score)
@@ -403,22 +403,22 @@ class SelectiveClassifier(Saved, BaseEstimator):
         return self
 
     def fit_counts(self, counts: ErrorCounts) -> Self:
-        """Certify a threshold on counts of rows and errors by score, which were added up over
-        parts of the data.
+        """Certify a threshold on counts of rows and errors by score, summed over parts of
+        the data.
         """
         self._check()
         self._certified(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")
         return self
 
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
-        """Which answers are accepted, (n,) booleans."""
+        """Return (n,) booleans, whether each answer is accepted."""
         require_fitted(self, "classes_")
         return self.accept_scores(
             confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1]
         )
 
     def accept_scores(self, score: ArrayLike) -> np.ndarray:
-        """Which scores are above the threshold, (n,) booleans."""
+        """Return (n,) booleans, whether each score is above the threshold."""
         require_fitted(self, "threshold_")
         return arrays.scores(score) > self.threshold_
 
@@ -442,7 +442,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The promise, with what it assumes."""
+        """The promise, with its assumptions."""
         said = self.certificate_
         quantity = (
             f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted"
@@ -470,8 +470,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
         require_option("when_uncertain", self.when_uncertain, ("raise", "accept_none"))
         if self.accepted_share is not None and self.when_uncertain == "accept_none":
             raise InputError(
-                'accepted_share and when_uncertain="accept_none" exclude each other: none is no'
-                " such share; leave one out."
+                'accepted_share and when_uncertain="accept_none" exclude each other: a rule that'
+                " accepts nothing has no such share; leave one out."
             )
 
     def _certify(
@@ -498,7 +498,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
         )
         if test == "binomial" and not blocks.binary:
             raise InputError(
-                'bound="binomial" is for losses of 0 and 1; got others; pass bound="betting", or'
+                'bound="binomial" needs losses of 0 and 1; got others; pass bound="betting", or'
                 " leave it out."
             )
         place, each, reason = self._searched(blocks, delta, test, unit)
@@ -518,8 +518,8 @@ class SelectiveClassifier(Saved, BaseEstimator):
     def _searched(
         self, blocks: Blocks, delta: float, test: Test, unit: Literal["rows", "clusters"]
     ) -> tuple[int, float, str]:
-        """(the last block accepted, the failure probability of its test, why nothing is
-        certified if nothing is).
+        """Return (the last block accepted, the failure probability of its test, the reason if
+        nothing is certified).
         """
         least = fewest_rows(self.risk, delta)
         if blocks.n < least:

@@ -1,6 +1,4 @@
-"""What prediction sets are fitted on: rows for what is learned or chosen first, and the others
-for the promise.
-"""
+"""Split of the rows of prediction sets: some to fit or choose parts, the others for the promise."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,16 +44,16 @@ SCORES: dict[str, type[SetScore]] = {"lac": Lac, "aps": Aps, "margin": Margin, "
 
 @dataclass(frozen=True, eq=False)
 class SetRule(Saved):
-    """What a fit leaves.
+    """Fitted rule of prediction sets.
 
     Attributes
     ----------
     score : name of the score
-    raps : (penalty, ranks that are free), of "raps"
+    raps : (penalty, number of free ranks), for "raps"
     calibrator : fitted, or None
-    draws, seed : whether scores draw, and the seed
-    by, cells : for whom the promise holds, and the names of the classes or groups
-    class_cells : (K,) the cell of each class, where similar ones share theirs
+    draws, seed : whether scores are randomised, and the seed
+    by, cells : where the promise holds, and the names of the classes or groups
+    class_cells : (K,) the cell of each class, where similar classes share one
     held : CellScores
     """
 
@@ -71,7 +69,7 @@ class SetRule(Saved):
 
     @classmethod
     def unfitted(cls, sets: Any, calibrator: Calibrator | None, by: By | None = None) -> "SetRule":
-        """By the options of an object that makes sets, before any row is scored."""
+        """Build from the options of an object that makes sets, before any row is scored."""
         raps = None if sets.score != "raps" else (sets.penalty or 0.0, sets.k_reg or 0)
         nothing = CellScores(np.zeros(0), np.zeros(0), np.zeros(2, dtype=np.intp), shares=False)
         return cls(
@@ -88,15 +86,15 @@ class SetRule(Saved):
 
     @property
     def scorer(self) -> Scorer:
-        """What scores rows."""
+        """The scorer of rows."""
         score = SCORES[self.score]() if self.raps is None else Raps(*self.raps)
         return Scorer(score, self.calibrator, self.seed if self.draws else None)
 
     def sets(
         self, record: Predictions, groups: Any, level: float, *, never_empty: bool
     ) -> np.ndarray:
-        """(n, K) booleans; ``never_empty`` adds to an empty set what would come in first as the
-        level rises.
+        """Return (n, K) booleans; ``never_empty`` adds to an empty set the class that would enter
+        first as the level rises.
         """
         require_by(self.by, groups)
         limits, columns = self.held.limits(level), self._columns(record.n_classes)
@@ -113,16 +111,16 @@ class SetRule(Saved):
         if len(empty):
             score = self.scorer.of_all(record.take(empty))
             p = self._p_values(score, None, None if cells is None else cells.taken(empty))
-            # Of several, the least strange.
+            # Of several such classes, the least strange.
             score[p < p.max(axis=1, keepdims=True)] = np.inf
             out[empty] = score == score.min(axis=1, keepdims=True)
         return out
 
     def p_values(self, record: Predictions, groups: Any, *, smoothed: bool) -> np.ndarray:
-        """(n, K): how many calibration scores are as strange."""
+        """Return (n, K), the share of calibration scores that are as strange."""
         require_by(self.by, groups)
-        # Not the draw of the score itself; and by place too, for among rows that say the same one
-        # draw for all would not be uniform.
+        # The draw must differ from that of the score. It depends on the row's place too: rows with
+        # equal predictions would otherwise share one draw, which is not uniform.
         u = (
             uniform_of_rows(placed_codes(record.values), self.seed + 1)[:, None]
             if smoothed
@@ -136,7 +134,9 @@ class SetRule(Saved):
         return self._p_values(self.scorer.of_all(record), u, cells)
 
     def _columns(self, n_classes: int) -> np.ndarray | None:
-        """(K,) the cells of the classes, (1,) where all are in one; None where cells go by rows."""
+        """Return (K,) cells of the classes, (1,) if all are in one, or None if cells
+        follow rows.
+        """
         if self.by is None:
             return np.zeros(1, dtype=np.intp)
         return np.arange(n_classes) if self.by == "class" else self.class_cells
@@ -156,24 +156,24 @@ class SetRule(Saved):
             out[own] = np.maximum(
                 out[own], self.held.p_values(score[own], int(cell), None if u is None else u[own])
             )
-        # A row of a group never seen has nothing to be held against.
+        # A row of a new group has no calibration scores to compare with.
         return np.where(out < 0.0, 1.0 if u is None else u, out)
 
 
 def _largest(cells: Cells, limits: np.ndarray, n_rows: int) -> np.ndarray:
-    """(n,) the largest limit of a row's cells; infinite for a row of none."""
+    """Return (n,) the largest limit of a row's cells; infinite for a row without a cell."""
     out = np.full(n_rows, -np.inf)
     np.maximum.at(out, cells.row, limits[cells.cell])
     out[np.bincount(cells.row, minlength=n_rows) == 0] = np.inf
     return out
 
 
-#: Rows that a penalty is chosen on, at most.
+#: Maximum number of rows to choose a penalty on.
 CHOSEN_ON = 5_000
 
 
 def inputs_for(inputs: Inputs, calibrator: Any) -> Inputs:
-    """Return what P is given as: what the calibrator reads, where there is one that says so."""
+    """Return the scale of P: the one that the calibrator reads, if it states one."""
     read: Inputs | None = getattr(calibrator, "inputs", None)
     if read is None or read == inputs or not is_fitted(calibrator):
         return "logit" if read == "logit" else inputs
@@ -187,12 +187,12 @@ def inputs_for(inputs: Inputs, calibrator: Any) -> Inputs:
 
 @dataclass(frozen=True)
 class SetRows:
-    """Rows dealt out to uses by name; the last, "certificate", is what the promise is bought with.
+    """Rows for each use by name; the last, "certificate", is the one behind the promise.
 
     Attributes
     ----------
     parts : dict from the use to its record
-    rows : (m,) those of the certificate in the record that was dealt out
+    rows : (m,) positions of the certificate rows in the split record
     """
 
     parts: dict[str, Predictions]
@@ -200,7 +200,7 @@ class SetRows:
 
     @classmethod
     def of(cls, record: Predictions, uses: list[str], share: float, random_state: int) -> "SetRows":
-        """``share`` of the rows for the uses together, in equal parts, the others for the
+        """Split off ``share`` of the rows for the uses, in equal parts; the others are the
         certificate.
         """
         repetitions(record.weights)
@@ -215,11 +215,11 @@ class SetRows:
 
     @property
     def sizes(self) -> dict[str, float]:
-        """How many rows each use has."""
+        """Number of rows of each use."""
         return {use: float(part.weights.sum()) for use, part in self.parts.items()}
 
     def calibrator(self, given: Calibrator | None) -> Calibrator | None:
-        """The calibrator given, fitted on its own rows where it has some."""
+        """Return the calibrator, fitted on its own rows if it has some."""
         return (
             given
             if given is None or "calibrator" not in self.parts
@@ -227,7 +227,7 @@ class SetRows:
         )
 
     def raps(self, scorer: Scorer, level: float) -> tuple[float, int]:
-        """(penalty, free ranks) chosen on its own rows, with the draws of the scorer."""
+        """Return (penalty, free ranks) chosen on its own rows, with the draws of the scorer."""
         part = self.parts["penalty"].take(slice(0, CHOSEN_ON))
         blocks = list(scorer.blocks(part))
         P, u = np.concatenate([P for _, P, _ in blocks]), np.concatenate([u for _, _, u in blocks])
@@ -235,8 +235,8 @@ class SetRows:
         return found.penalty, found.free
 
     def class_cells(self, scorer: Scorer, level: float, seed: int) -> np.ndarray | None:
-        """(K,) number of the cell of each class, where similar ones are to share theirs; 0 is
-        the cell of all rows.
+        """Return (K,) cells of the classes, where similar ones share theirs; 0 is the cell of all
+        rows.
         """
         part = self.parts.get("similar classes")
         if part is None:
@@ -247,8 +247,8 @@ class SetRows:
 
 
 def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule:
-    """The rule with all that is learned or chosen, and the scores of the rows of the
-    certificate; ``cells`` are of all rows.
+    """Return the rule with its learned and chosen parts, and the scores of the certificate rows;
+    ``cells`` are those of all rows.
     """
     rule = replace(rule, calibrator=found.calibrator(rule.calibrator))
     if "penalty" in found.parts:
@@ -269,7 +269,7 @@ def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule
 def counted(
     rule: SetRule, record: Predictions, cells: Cells, settings: dict[str, Any]
 ) -> ScoreCounts:
-    """The scores of a record's rows in fine bins."""
+    """Return the scores of a record's rows in fine bins."""
     repetitions(record.weights)
     settings = {
         **settings,
@@ -284,8 +284,8 @@ def counted(
 
 
 def _masses(record: Predictions, cells: Cells) -> np.ndarray:
-    """(m,) what each pair of row and cell counts: its repetitions, or its share of its cluster
-    in the cell.
+    """Return (m,) the mass of each pair of row and cell: the row's repetitions, or its share of its
+    cluster in the cell.
     """
     weight = record.weights[cells.row]
     if record.cluster is None:
@@ -297,7 +297,7 @@ def _masses(record: Predictions, cells: Cells) -> np.ndarray:
 
 
 def n_units(record: Predictions) -> float:
-    """How many rows, or clusters, a promise counts."""
+    """Return the number of rows, or clusters, behind a promise."""
     return (
         float(record.weights.sum())
         if record.cluster is None
@@ -314,15 +314,15 @@ def require_options(
     n_bins: int,
     seed: int,
 ) -> None:
-    """The options of sets are what they must be, and a penalty is given whole, and where it
-    belongs.
+    """Raise InputError unless the options of sets are valid, and penalty and k_reg come
+    together.
     """
     require_option("score", score, ("lac", "aps", "raps", "margin", "top_k"))
     require_level(level)
     if (penalty is None) != (k_reg is None) or (penalty is not None and score != "raps"):
         raise InputError(
-            f'penalty and k_reg go together, with score="raps"; got {penalty!r}, {k_reg!r} and'
-            f" {score!r}; give both or none."
+            f'penalty and k_reg must be passed together, with score="raps"; got {penalty!r},'
+            f" {k_reg!r} and {score!r}; pass both or none."
         )
     if penalty is not None:
         require_not_negative("penalty", penalty)

@@ -1,4 +1,6 @@
-"""Scores of conformal sets: how badly a label fits its row, and the drawing of ties."""
+"""Scores of conformal sets, which measure how poorly a label fits its row, and random
+tie-breaking.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ ScoreName = Literal["lac", "aps", "raps", "margin", "top_k"]
 
 
 class SetScore(Protocol):
-    """A score of a class, given the probabilities P (n, K) of its row and the row's draw u (n,);
+    """Score of a class from the probabilities P (n, K) of its row and the row's random draw u (n,);
     larger is stranger.
     """
 
@@ -32,34 +34,34 @@ class SetScore(Protocol):
     draws: ClassVar[bool]
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         ...
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row, to the bit those of ``of_all``."""
+        """Return (n,) scores of one class a row, identical to those of ``of_all``."""
         ...
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         ...
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1), (1, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1), (1, 1) or (1, K)."""
         ...
 
 
-#: Penalties tried; 0 is no penalty at all.
+#: Penalties to try; 0 means none.
 PENALTIES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-#: Numbers of free ranks tried, beside the one that follows from the level.
+#: Numbers of free ranks to try, besides the one that follows from the level.
 FREE = (1, 2, 5)
 
 
 @dataclass(frozen=True)
 class Raps:
-    r"""The adaptive score with a penalty for each rank beyond ``free``:
-    :math:`s_{APS} + \lambda \max(0, r_y - k)`.
+    r"""Adaptive score with a penalty for each rank beyond ``free``: :math:`s_{APS} + \lambda
+    \max(0, r_y - k)`.
 
-    The rank of equals is the last of them all.
+    Tied classes all have the last of their ranks.
 
     References
     ----------
@@ -73,21 +75,21 @@ class Raps:
     draws: ClassVar[bool] = True
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         return 0.0, 1.0 + self.penalty * max(n_classes - self.free, 0)
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row."""
+        """Return (n,) scores of one class a row."""
         above, tied, rank = mass_of_labels(on_grid(P), labels)
         return self._score(above + u * tied, rank)
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         above, tied, rank = mass_of_all(on_grid(P))
         return self._score(above + u[:, None] * tied, rank)
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         if limit.shape[1] > 1:
             return self.of_all(P, u) <= limit
         return within_mass(
@@ -95,15 +97,15 @@ class Raps:
         )
 
     def _score(self, mass: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        # No penalty must be the adaptive score to the bit.
+        # Without a penalty the score must equal the adaptive score exactly.
         return mass + self.penalty * np.maximum(rank - self.free, 0) if self.penalty > 0.0 else mass
 
 
 def chosen_raps(
     P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float
 ) -> Raps:
-    """The penalty, and the ranks free of it, of the smallest mean set on these rows; among them
-    the rank of a share ``level`` of labels.
+    """Choose the penalty and the number of free ranks with the smallest mean set on these rows; the
+    rank of a share ``level`` of labels is one of those tried.
     """
     exact = on_grid(P)
     above, tied, rank = mass_of_labels(exact, labels)
@@ -120,7 +122,7 @@ def chosen_raps(
         order = np.argsort(found, kind="stable")
         limit = order_statistic(found[order], np.cumsum(weight[order]), level)
         room = limit - score.penalty * np.maximum(place - score.free, 0)
-        # Behind the last rank that some row has room for no row has any.
+        # Beyond the largest rank that any row can hold, no row has a score.
         last = int(np.count_nonzero(least <= room))
         return float(weight @ np.count_nonzero(every[:, :last] <= room[:last], axis=1))
 
@@ -133,10 +135,10 @@ def chosen_raps(
 
 @dataclass(frozen=True)
 class Aps:
-    r"""The mass of the classes that are more likely, and a drawn part of its own:
-    :math:`\sum_{p_k > p_y} p_k + U \sum_{p_k = p_y} p_k`.
+    r"""Mass of the more likely classes, plus a random part of its own: :math:`\sum_{p_k > p_y} p_k
+    + U \sum_{p_k = p_y} p_k`.
 
-    Without the draw, U = 1, sets are larger.
+    Without randomisation (U = 1) sets are larger.
 
     References
     ----------
@@ -146,26 +148,26 @@ class Aps:
     draws: ClassVar[bool] = True
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         return 0.0, 1.0
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row."""
+        """Return (n,) scores of one class a row."""
         return Raps(0.0, 0).of_labels(P, labels, u)
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         return Raps(0.0, 0).of_all(P, u)
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         return Raps(0.0, 0).within(P, u, limit)
 
 
 @dataclass(frozen=True)
 class Lac:
-    r"""One less the probability of the class, :math:`s = 1 - p_y`: where the probabilities are
-    right, no sets are smaller on average.
+    r"""One minus the probability of the class, :math:`s = 1 - p_y`; with correct probabilities no
+    sets are smaller on average.
 
     References
     ----------
@@ -176,25 +178,25 @@ class Lac:
     draws: ClassVar[bool] = False
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         return 0.0, 1.0
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row."""
+        """Return (n,) scores of one class a row."""
         return 1.0 - P[np.arange(len(P)), labels]
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         return 1.0 - P
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         return self.of_all(P, u) <= limit
 
 
 @dataclass(frozen=True)
 class Margin:
-    r"""By how much another class is more likely, :math:`s = \max_{k \ne y} p_k - p_y`.
+    r"""Margin of the most likely other class, :math:`s = \max_{k \ne y} p_k - p_y`.
 
     References
     ----------
@@ -205,72 +207,72 @@ class Margin:
     draws: ClassVar[bool] = False
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         return -1.0, 1.0
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row."""
+        """Return (n,) scores of one class a row."""
         own = P[np.arange(len(P)), labels]
         second, first = _two_largest(P)
         return np.where(own == first, second, first) - own
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         second, first = _two_largest(P)
         return np.where(first[:, None] == P, second[:, None], first[:, None]) - P
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         return self.of_all(P, u) <= limit
 
 
 def _two_largest(P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(second, first), (n,) each; of two equal ones both are the largest."""
+    """Return (second, first), (n,) each; where the largest two are equal, both are that value."""
     last = np.partition(P, P.shape[1] - 2, axis=1)[:, -2:]
     return last[:, 0], last[:, 1]
 
 
 @dataclass(frozen=True)
 class TopK:
-    """The rank of the class, 1 for the most likely; of equals the last rank of them all, so that
-    no set has more than k classes.
+    """Rank of the class, 1 for the most likely; tied classes have their last rank, so no set has
+    more than k classes.
     """
 
     draws: ClassVar[bool] = False
 
     def span(self, n_classes: int) -> tuple[float, float]:
-        """The least and the largest score of a class."""
+        """Return the smallest and the largest score of a class."""
         return 0.0, float(n_classes)
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n,) scores of one class a row."""
+        """Return (n,) scores of one class a row."""
         own = P[np.arange(len(P)), labels]
         return np.count_nonzero(own[:, None] <= P, axis=1).astype(np.float64)
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         return mass_of_all(P)[2].astype(np.float64)
 
     def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
-        """(n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
         if limit.size != 1:
             return self.of_all(P, u) <= limit
         k = int(np.clip(limit.item(), 0, P.shape[1]))
         if k == P.shape[1]:
             return np.ones(P.shape, dtype=bool)
-        # The k + 1st largest: what is larger are k classes, or fewer where equals cross the border.
+        # Above the k + 1st largest there are k classes, or fewer where ties cross the border.
         place = P.shape[1] - 1 - k
         return np.partition(P, place, axis=1)[:, [place]] < P
 
 
-#: Entries of the predictions that a calibrator is asked about together.
+#: Entries of the predictions in one call of the calibrator.
 TOGETHER = 4_000_000
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """A score, on the probabilities of a fitted calibrator (None: as they are said); ``seed`` is
-    of the draws, None for none.
+    """A score of the probabilities of a fitted calibrator (None: of the raw ones); ``seed`` is that
+    of the draws, None for no randomisation.
     """
 
     score: SetScore
@@ -278,10 +280,10 @@ class Scorer:
     seed: int | None
 
     def blocks(self, record: Predictions) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """(rows, their probabilities, their draws), until all rows were had."""
+        """Yield (rows, their probabilities, their draws), block by block."""
         if self.calibrator is not None and len(self.calibrator.classes_) != record.n_classes:
             raise InputError(
-                f"calibrator was fitted on {len(self.calibrator.classes_)} classes and P has"
+                f"calibrator was fitted on {len(self.calibrator.classes_)} classes but P has"
                 f" {record.n_classes}; fit it on these columns."
             )
         start = 0
@@ -293,7 +295,8 @@ class Scorer:
                 if self.calibrator is None
                 else self.calibrator.predict_record(block)
             )
-            # What the model said tells a row from others, whatever is made of it.
+            # The draw depends on the raw prediction, which identifies the row whatever calibrator
+            # follows.
             u = (
                 np.ones(len(block))
                 if self.seed is None or not self.score.draws
@@ -303,21 +306,21 @@ class Scorer:
             start += len(block)
 
     def of_labels(self, record: Predictions) -> np.ndarray:
-        """(n,) scores of the true classes."""
+        """Return (n,) scores of the true classes."""
         labels = record.strata
         return np.concatenate(
             [self.score.of_labels(P, labels[rows], u) for rows, P, u in self.blocks(record)]
         )
 
     def of_all(self, record: Predictions) -> np.ndarray:
-        """(n, K) scores."""
+        """Return (n, K) scores."""
         out = np.empty(record.values.shape)
         for rows, P, u in self.blocks(record):
             out[rows] = self.score.of_all(P, u)
         return out
 
     def within(self, record: Predictions, limit: np.ndarray) -> np.ndarray:
-        """(n, K), the classes whose score is at most the limit, (n, 1), (1, 1) or (1, K)."""
+        """Return (n, K), the classes whose score is at most the limit, (n, 1), (1, 1) or (1, K)."""
         out = np.empty(record.values.shape, dtype=bool)
         for rows, P, u in self.blocks(record):
             out[rows] = self.score.within(P, u, limit if len(limit) == 1 else limit[rows])
