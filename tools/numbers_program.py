@@ -35,7 +35,17 @@ from calibrant.testing import all_calibrators, all_metrics, all_regression_calib
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 #: Where a tree may keep a name: the top, then its subpackages.
 HOLDERS = ("", "decisions", "regression", "scalings", "maps", "forecasts", "signals", "metrics")
-OPTIONAL = ("wrap", "select", "models", "monitoring", "confidence", "pools", "audits", "frames")
+OPTIONAL = (
+    "wrap",
+    "select",
+    "models",
+    "monitoring",
+    "confidence",
+    "pools",
+    "audits",
+    "frames",
+    "plan",
+)
 out: dict[str, Any] = {}
 
 
@@ -183,6 +193,10 @@ def all_metrics_() -> None:
         cases: dict[str, Any] = {f"{name}/": case for name, case in predictions.items()}
         if kind_of(metric) == "regression":
             cases = {"": (y, mean, std)}
+        elif kind_of(metric) == "joint":
+            cases = {"": (y[:, None], mean[:, None], np.square(std)[:, None, None])}
+        elif kind_of(metric) == "sets":
+            cases = {f"{name}/": (labels, P >= 0.1) for name, (labels, P) in predictions.items()}
         for name, case in cases.items():
             tried(f"metric/{name}{label_of(metric)}", lambda m=metric, c=case: m(*c))
             tried(
