@@ -1,5 +1,6 @@
 """How well scores order the rows: AUROC, and errors among the surest rows."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -182,8 +183,43 @@ confidence_auroc: ConfidenceAuroc = ConfidenceAuroc()
 event_auroc: ConfidenceAuroc = ConfidenceAuroc(target="event")
 
 
+class _Area(WholeMetric):
+    """An area under the risk-coverage curve: one writes ``_of_curve(covered, wrong)``, and
+    ``_moved(record)``, what each row moves it by and what it would were it wrong.
+    """
+
+    @abstractmethod
+    def _of_curve(self, covered: np.ndarray, wrong: np.ndarray) -> float: ...
+
+    @abstractmethod
+    def _moved(self, record: Any) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def _value(self, record):
+        return self._revalued(record)(record.weights)
+
+    def _revalued(self, record):
+        _, sums = ranked(*record.ranks)
+
+        def value(weight, labels=record.labels):
+            _, covered, wrong = sums(record.predicted == labels, weight)
+            return min(max(self._of_curve(covered, wrong), 0.0), 1.0)
+
+        return value
+
+    def moves_of(self, record: Any) -> Any:
+        """How far each row moves it, (n,)."""
+        return self._moved(record)[0]
+
+    def _interval(self, record, level, method, n_resamples, random_state):
+        if method not in ("auto", "analytic"):
+            return super()._interval(record, level, method, n_resamples, random_state)
+        value, weight = self._value(record), record.weights
+        limits = moved_limits(self.range, weight, value, *self._moved(record), level)
+        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
+
+
 class AreaUnderRiskCoverage(
-    WholeMetric,
+    _Area,
     name="AURC",
     key="aurc",
     estimand="area on ever more rows of the same kind",
@@ -223,37 +259,18 @@ class AreaUnderRiskCoverage(
     0.1534
     """
 
-    def _value(self, record):
-        return self._revalued(record)(record.weights)
+    def _of_curve(self, covered, wrong):
+        return risk_coverage_area(covered, wrong)
 
-    def _revalued(self, record):
-        _, sums = ranked(*record.ranks)
-
-        def value(weight, labels=record.labels):
-            _, covered, wrong = sums(record.predicted == labels, weight)
-            return min(max(risk_coverage_area(covered, wrong), 0.0), 1.0)
-
-        return value
-
-    def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
-        return row_moves(record.ranks[1], record.correct, record.weights)[0]
-
-    def _interval(self, record, level, method, n_resamples, random_state):
-        if method not in ("auto", "analytic"):
-            return super()._interval(record, level, method, n_resamples, random_state)
-        value, weight = self._value(record), record.weights
-        limits = moved_limits(
-            self.range, weight, value, *row_moves(record.ranks[1], record.correct, weight), level
-        )
-        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
+    def _moved(self, record):
+        return row_moves(record.ranks[1], record.correct, record.weights)
 
 
 area_under_risk_coverage: AreaUnderRiskCoverage = AreaUnderRiskCoverage()
 
 
 class ExcessAreaUnderRiskCoverage(
-    WholeMetric,
+    _Area,
     name="E-AURC",
     key="excess_aurc",
     estimand="area on ever more rows of the same kind",
@@ -288,40 +305,16 @@ class ExcessAreaUnderRiskCoverage(
     0.0
     """
 
-    def _value(self, record):
-        return self._revalued(record)(record.weights)
+    def _of_curve(self, covered, wrong):
+        return risk_coverage_area(covered, wrong) - optimal_area(float(wrong[-1] / covered[-1]))
 
-    def _revalued(self, record):
-        _, sums = ranked(*record.ranks)
-
-        def value(weight, labels=record.labels):
-            _, covered, wrong = sums(record.predicted == labels, weight)
-            excess = risk_coverage_area(covered, wrong) - optimal_area(
-                float(wrong[-1] / covered[-1])
-            )
-            return min(max(excess, 0.0), 1.0)
-
-        return value
-
-    def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
-        return self._told(record)[0]
-
-    def _told(self, record):
-        """What each row moves it by, and what it would were it wrong."""
+    def _moved(self, record):
         wrong, weight = 1.0 - record.correct, record.weights
         moves, if_wrong = row_moves(record.ranks[1], record.correct, weight)
         # The derivative of the area of a perfect ranking by the risk.
         risk = weight @ wrong / weight.sum()
         slope = -np.log1p(-min(risk, 1.0 - 1e-12))
         return moves - slope * (wrong - risk), if_wrong - slope * (1.0 - risk)
-
-    def _interval(self, record, level, method, n_resamples, random_state):
-        if method not in ("auto", "analytic"):
-            return super()._interval(record, level, method, n_resamples, random_state)
-        value, weight = self._value(record), record.weights
-        limits = moved_limits(self.range, weight, value, *self._told(record), level)
-        return Interval.holding(value, limits, level, "analytic", float(weight.sum()))
 
 
 excess_area_under_risk_coverage: ExcessAreaUnderRiskCoverage = ExcessAreaUnderRiskCoverage()

@@ -124,28 +124,26 @@ def _nullable(values, missing=False):
     return out
 
 
+def _columns(values, missing, one, table):
+    """Numbers as one column, or as a table of named ones; where ``missing``, the second row of
+    the first is nothing.
+    """
+    columns = [column.tolist() for column in np.atleast_2d(values.T)]
+    if missing:
+        columns[0][1] = None
+    if values.ndim == 1:
+        return one(columns[0])
+    return table({f"column_{j}": column for j, column in enumerate(columns)})
+
+
 def _polars(values, missing=False):
     polars = _library("polars")
-    if values.ndim == 1:
-        return polars.Series(
-            [None if missing and i == 1 else v for i, v in enumerate(values.tolist())]
-        )
-    columns = {f"column_{j}": values[:, j].tolist() for j in range(values.shape[1])}
-    if missing:
-        columns["column_0"][1] = None
-    return polars.DataFrame(columns)
+    return _columns(values, missing, polars.Series, polars.DataFrame)
 
 
 def _arrow(values, missing=False):
     pyarrow = _library("pyarrow")
-    if values.ndim == 1:
-        return pyarrow.array(
-            [None if missing and i == 1 else v for i, v in enumerate(values.tolist())]
-        )
-    polars_like = {f"column_{j}": values[:, j].tolist() for j in range(values.shape[1])}
-    if missing:
-        polars_like["column_0"][1] = None
-    return pyarrow.table(polars_like)
+    return _columns(values, missing, pyarrow.array, pyarrow.table)
 
 
 def _floats(dtype):
