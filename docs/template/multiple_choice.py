@@ -255,7 +255,7 @@ def _report():
         def said(self, record):
             return record.confidence, (record.of_right >= record.confidence).astype(np.float64)
 
-        def scores(self, record):
+        def scores(self):
             return [question_log_loss]
 
     return Table()

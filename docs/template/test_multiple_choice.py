@@ -239,6 +239,7 @@ def test_the_command_line_evaluates_a_log(log):
     assert found["task"] == "questions"
     rows = {row["key"]: row["before"]["value"] for row in found["metrics"]}
     assert rows["question_log_loss"] == question_log_loss(*data())
+    assert "which is > 1" in run("evaluate", log, "--fail-if", "question_log_loss>1", code=3)
     told = run("evaluate", log, "--method", "multiple_choice:question-temperature")
     assert "log loss of questions" in told
     assert "question temperature improves it" in told

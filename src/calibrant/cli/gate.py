@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from calibrant.cli.methods import import_extensions
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
-from calibrant.reporting.classification import KEYS as OF_ANSWERS
 from calibrant.reporting.event.task import KEYS as OF_EVENTS
-from calibrant.reporting.regression.task import METRICS
+from calibrant.reporting.tables import TABLES
 
-__all__ = ["Gate", "failed"]
+__all__ = ["Gate", "failed", "known"]
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-#: Of classes, key -> name: of two classes those of the event, and of the answer beside it.
-KEYS = {**OF_EVENTS, **OF_ANSWERS}
 #: Of an audit of groups, key -> name, and where the number is.
 OF_GROUPS = {
     "group_gap": ("Largest gap of a miscalibrated group", "largest_gap"),
@@ -24,13 +22,15 @@ OF_GROUPS = {
 }
 #: Of a monitor.
 OF_TIME = {"alarms": "Alarms, of all rows and of slices"}
-#: Name that people see, or key, in small letters -> key.
-SHOWN = {
-    said.lower(): key
-    for key, name in (*KEYS.items(), *((key, name) for key, (name, _) in METRICS.items()))
-    for said in (key, name)
-}
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([^<>=]+?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
+
+
+def known() -> dict[str, dict[str, str]]:
+    """{what a number is of: {its key: its name}}, of extensions too."""
+    import_extensions()
+    kinds = {one.predictions: TABLES[one].keys() for one in TABLES}
+    groups = {key: name for key, (name, _) in OF_GROUPS.items()}
+    return {"events": OF_EVENTS, **kinds, "groups": groups, "a monitor": OF_TIME}
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,14 @@ class Gate:
         """
         match = GRAMMAR.fullmatch(text)
         key = None if match is None else match[2]
-        if match is None or key not in (*KEYS, *METRICS, *OF_GROUPS, *OF_TIME):
-            meant = None if match is None else SHOWN.get(match[2].lower())
+        names = {one: name for of in known().values() for one, name in of.items()}
+        if match is None or key not in names:
+            shown = {said.lower(): one for one, name in names.items() for said in (one, name)}
+            meant = None if match is None else shown.get(match[2].lower())
+            listed = (f"of {what} {', '.join(keys)}" for what, keys in known().items())
             raise ValueError(
                 'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC'
-                f" one of {', '.join(KEYS)}, "
-                f"of forecasts {', '.join(METRICS)}, of groups {', '.join(OF_GROUPS)}, or of a"
-                f" monitor {', '.join(OF_TIME)}; got {text!r}"
+                f" one {'; '.join(listed)}; got {text!r}"
                 + (
                     f"; the key of {match[2]} is {meant}"
                     if match is not None and meant is not None

@@ -74,7 +74,7 @@ class Classes(ReportTable):
         """Right or wrong at its confidence."""
         return record.as_pair("answer")
 
-    def scores(self, record: Any) -> Sequence[Metric]:
+    def scores(self) -> Sequence[Metric]:
         """Accuracy and proper scores."""
         return SCORES
 
@@ -138,6 +138,10 @@ class Classes(ReportTable):
             "classes": [str(c) for c in record.classes],
         }
 
+    def keys(self) -> dict[str, str]:
+        """Of two classes or more."""
+        return KEYS
+
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """Proper scores, errors of the confidence, and rankings."""
         of_classes = (
@@ -149,7 +153,7 @@ class Classes(ReportTable):
             replace(metric, n_bins=n_bins)
             for metric in (metrics.expected_calibration_error, of_classes)
         )
-        scores = (*self.scores(record), *errors)
+        scores = (*self.scores(), *errors)
         return [
             *(Measure(metric, affordable(metric, record, n_resamples)) for metric in scores),
             *self.ranking(record, n_resamples),

@@ -183,7 +183,7 @@ class ReportTable(ABC):
         """((n,) probability said, (n,) 1.0 where it was right or happened, else 0.0)."""
 
     @abstractmethod
-    def scores(self, record: Any) -> Sequence[Metric]:
+    def scores(self) -> Sequence[Metric]:
         """The metrics of the record itself, among them the one that its calibrators are chosen
         by.
         """
@@ -254,10 +254,15 @@ class ReportTable(ABC):
         """The metrics of the table: the kind's own, the calibration error, and rankings."""
         error = metrics.expected_calibration_error.with_options(n_bins=n_bins)
         return [
-            *(Measure(one, affordable(one, record, n_resamples)) for one in self.scores(record)),
+            *(Measure(one, affordable(one, record, n_resamples)) for one in self.scores()),
             Measure(error, affordable(error, record, n_resamples), self.pairs),
             *self.ranking(record, n_resamples),
         ]
+
+    def keys(self) -> dict[str, str]:
+        """{key of each metric of the table: its name}, for gates."""
+        measured = (*self.scores(), metrics.expected_calibration_error, *RANKING)
+        return {one.key: one.name for one in measured}
 
     def ranking(self, record: Any, n_resamples: int) -> list[Measure]:
         """What tells useful confidences from honest ones."""

@@ -140,7 +140,7 @@ class ErrorBars(ReportTable):
         """The coverage claimed, and whether the intervals hold the outcome."""
         return np.full(len(record), CLAIMED), _held(record)
 
-    def scores(self, record: Any) -> Sequence[Metric]:
+    def scores(self) -> Sequence[Metric]:
         """All metrics."""
         return [metric for _, metric in METRICS.values()]
 
@@ -197,6 +197,10 @@ class ErrorBars(ReportTable):
         """With the outputs."""
         form = type(record.forecast).__name__
         return {**super().data(record, names), "outputs": names, "form": form}
+
+    def keys(self) -> dict[str, str]:
+        """By the names shown."""
+        return {key: name for key, (name, _) in METRICS.items()}
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """All metrics, each with as many resamples as the rows allow."""
