@@ -194,7 +194,9 @@ class Calibrator(DomainCalibrator):
             )
         if tags.takes_groups:
             names = None if record.groups is None else column_names(record.groups, "groups")
-            self.group_names_ = None if names is None else [str(name) for name in names]
+            self.group_names_: list[str] | None = (
+                None if names is None else [str(name) for name in names]
+            )
         self.classes_: np.ndarray = record.classes
         self.least_ = record.smallest if record.least is None else record.least
         self.status_: str = "exact"

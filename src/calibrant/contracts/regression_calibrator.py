@@ -138,7 +138,9 @@ class RegressionCalibrator(DomainCalibrator):
         self._require_given(record)
         if self.tags.takes_groups:
             names = None if record.groups is None else column_names(record.groups, "groups")
-            self.group_names_ = None if names is None else [str(name) for name in names]
+            self.group_names_: list[str] | None = (
+                None if names is None else [str(name) for name in names]
+            )
         self.n_outputs_: int = record.forecast.shape[1] if record.several else 0
         self.output_names_ = record.names if record.several else None
         self.n_rows_ = float(record.weights.sum())

@@ -189,7 +189,7 @@ class SetCoverage(
         return record.held
 
 
-set_coverage = SetCoverage()
+set_coverage: SetCoverage = SetCoverage()
 
 
 def set_coverage_by(
@@ -494,7 +494,7 @@ class WorstSlabCoverage(
         return float(weight @ record.held[~first]), float(weight.sum())
 
 
-worst_slab_coverage = WorstSlabCoverage()
+worst_slab_coverage: WorstSlabCoverage = WorstSlabCoverage()
 
 
 def _worst(place: np.ndarray, held: np.ndarray, share: float) -> tuple[float, float, float]:

@@ -335,10 +335,10 @@ def _mean_power(mean, std, power):
     return std**power * np.where(z < FAR, middle, series)
 
 
-box_coverage = BoxCoverage()
-ellipse_coverage = EllipseCoverage()
-energy_score = EnergyScore()
-variogram_score = VariogramScore()
+box_coverage: BoxCoverage = BoxCoverage()
+ellipse_coverage: EllipseCoverage = EllipseCoverage()
+energy_score: EnergyScore = EnergyScore()
+variogram_score: VariogramScore = VariogramScore()
 
 
 PreRank = Literal["distance", "sum", "dependence"]
