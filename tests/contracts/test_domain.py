@@ -17,7 +17,8 @@ from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 from calibrant.forecasts.joint_normal import read_joint
 from calibrant.forecasts.read import read_forecast
-from calibrant.metrics.sets import read_sets
+from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.sets import SETS, read_sets
 from calibrant.predictions import read
 from calibrant.predictions.workspace import Derived
 
@@ -186,6 +187,7 @@ def test_every_record_keeps_the_protocol(questions):
     ]
     members = [name for name in vars(Record) if not name.startswith("_")]
     assert {"take", "weights", "recalibrated"} < set(members)
+    assert {JOINT, SETS} < set(DOMAINS.values())
     assert {type(record) for record in records} == {one.record for one in DOMAINS.values()}
     for record in records:
         # Names alone do not say that a value can be made: each is asked for.
