@@ -211,9 +211,8 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     def _certify(
         self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any
     ) -> None:
-        vars(self).pop(
-            "classes_", None
-        )  # thresholds on scores of the user's own are none on probabilities
+        # Thresholds on scores of the user's own are none on probabilities.
+        vars(self).pop("classes_", None)
         asked, weight = self._asked(), repetitions(record.weights)
         index = None if cluster is None else read_clusters(cluster, record)
         self.unit_: Any = "rows" if cluster is None else "clusters"
