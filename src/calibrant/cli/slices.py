@@ -440,14 +440,8 @@ def _print(found, n_files):
 
 
 def _number(name, value):
-    return (
-        ""
-        if value is None
-        else (
-            f"{value:,.0f}"
-            if name == "n"
-            else f"{value:.4f}"
-            if abs(value) < 1e6
-            else f"{value:.4g}"
-        )
-    )
+    if value is None:
+        return ""
+    if name == "n":
+        return f"{value:,.0f}"
+    return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"
