@@ -116,12 +116,12 @@ HEAD = [
     "CPU of fit",
     "refitted",
 ]
-PARTS = {False: "Tables that judged", True: "Tables on which the defaults were chosen"}
+PARTS = {False: "Tables for evaluation", True: "Tables on which the defaults were chosen"}
 
 
 def page(runs: list[Run]) -> str:
     """The page of the documentation."""
-    title = "A wrapped model beside scikit-learn's"
+    title = "CalibratedClassifier and scikit-learn"
     lines = [
         ".. _wrappers-beside-scikit-learn:",
         "",
@@ -151,10 +151,12 @@ def page(runs: list[Run]) -> str:
 
 
 INTRODUCTION = """
-``CalibratedClassifier(model)`` and scikit-learn's ``CalibratedClassifierCV(model, method, cv=5)`` with all their defaults, fitted on the
-same 90 to 2,000 rows of a table and judged on up to 2,000 others: the mean over the tables of our log loss less theirs, with its standard
-error (below 0: ours is better); the CPU seconds of our fits for one second of theirs by the sigmoid; and on how many tables ours refitted
-one model to all rows. Written by ``python -m benchmarks.wrappers --docs docs``.
+``CalibratedClassifier(model)`` and scikit-learn's ``CalibratedClassifierCV(model, method, cv=5)``,
+with all their defaults, were fitted on the same 90 to 2,000 rows of a table and evaluated on up to
+2,000 others. The tables show the mean over the tables of our log loss less theirs, with its
+standard error (below 0: ours is better); the CPU seconds of our fits for one second of theirs with
+the sigmoid; and on how many tables ours refitted one model to all rows.
+``python -m benchmarks.wrappers --docs docs`` writes this page.
 """
 
 

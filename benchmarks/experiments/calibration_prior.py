@@ -1,12 +1,12 @@
 """A small network, trained before on simulated tasks, that weighs four scalings:
 ``python -m benchmarks.experiments.calibration_prior``.
 
-Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are too bold or too
-timid, wrong for single classes, bent and noisy. Temperature, structured vector, structured matrix
-and ensemble matrix scaling are fitted on it; from ten numbers that describe the task the network
-gives the weights with which they and the predictions as they are, are averaged, so that the log
-loss on other rows of the task is least. It never sees a stored output. The library has it as
-``PretrainedAverage``; ``--train`` trains it anew and writes the package's table of its 261 numbers.
+Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are overconfident or
+underconfident, wrong for single classes, distorted and noisy. Temperature, structured vector,
+structured matrix and ensemble matrix scaling are fitted on it; from ten numbers that describe the
+task, the network predicts weights that average them with the unchanged predictions and minimise the
+log loss on other rows of the task. It never sees a stored output. The library has it as
+``PretrainedAverage``; ``--train`` retrains it and writes the package's table of its 261 numbers.
 """
 
 import argparse

@@ -4,9 +4,9 @@
 After temperature scaling (or structured matrix scaling) the logits of a row are multiplied by
 exp(f(m)), where m is the difference of its two largest logits and f is linear between knots at
 quantiles of m. A ridge on f keeps it near 0; its strength is chosen by three folds of the
-calibration rows. The idea is that of sample margin-aware recalibration of the temperature. Mended
-once after a first look: without a temperature before it the ridge kept it from mending predictions
-that are far too timid (AdaBoost's), and it lost by 9 to 12 %.
+calibration rows. The idea is sample margin-aware recalibration of the temperature. It was changed
+once after a first look: without a temperature before it, the ridge kept it from correcting strongly
+underconfident predictions (AdaBoost's), and it lost by 9 to 12 %.
 """
 
 import numpy as np

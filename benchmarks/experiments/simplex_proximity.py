@@ -1,10 +1,10 @@
 """A correction by neighbours in the simplex:
 ``python -m benchmarks.experiments.simplex_proximity``.
 
-After structured matrix scaling, what the calibration rows near a row were off by is added to it: Q
-+ sum_i k(Q, Q_i) (e_{y_i} - Q_i) / (a + sum_i k(Q, Q_i)), negative entries cut off, with a Gaussian
-kernel of the Hellinger distance. Its width and a are chosen by leaving one out of the calibration
-rows, among them no correction at all.
+After structured matrix scaling, the mean error of the nearby calibration rows is added to a row:
+Q + sum_i k(Q, Q_i) (e_{y_i} - Q_i) / (a + sum_i k(Q, Q_i)), negative entries cut off, with a
+Gaussian kernel of the Hellinger distance. Its width and a are chosen by leave-one-out on the
+calibration rows, with no correction among the candidates.
 """
 
 import numpy as np

@@ -2,10 +2,10 @@
 ``python -m benchmarks.experiments.venn_abers_inside``.
 
 The confidence of the top class after intra-order-preserving scaling goes through Venn-Abers
-prediction, fitted on confidences out of fold, and the other classes share the rest in their
-proportions; where the second class would overtake, the top keeps as much as it. So the order of the
-classes stays. The same after structured matrix scaling shows whether it is the map or what it
-follows.
+prediction, fitted on out-of-fold confidences, and the other classes share the rest in their
+proportions. If the second class would overtake, the top class is set equal to it, which keeps the
+order of the classes. A second version after structured matrix scaling separates the effect of the
+map from that of its input.
 """
 
 import numpy as np

@@ -22,22 +22,27 @@ IDEAS = (
     ("A temperature by margin", margin_temperature),
     ("Neighbours in the simplex", simplex_proximity),
     ("Venn-Abers inside intra-order-preserving scaling", venn_abers_inside),
-    ("A network trained before on simulated tasks", calibration_prior),
+    ("A network pretrained on simulated tasks", calibration_prior),
 )
 RIVALS = ("structured matrix scaling", "ensemble matrix scaling")
 PAGE = """What was tried, and mostly did not win
 ======================================
 
-Ideas for one fixed method better than structured matrix scaling (SMS) and ensemble matrix scaling (EMS), each tried in one file. Written by
-``python -m benchmarks.experiments.what_was_tried --docs docs`` from {tasks} tasks: {cases} stored outputs of networks, classifiers,
-risk models and a language model, with 2 to 100 classes. Of each the rows are permuted; methods are fitted on 250 or 1,000 rows of the first
-half and judged on the second ({test:,} rows at most). What a method chooses it chooses on its calibration rows or on simulations, never on
-the second half; where a method was mended after a look at these numbers its section says so.
+These are ideas for a fixed method better than structured matrix scaling (SMS) and ensemble matrix
+scaling (EMS), each tried in one file.
+``python -m benchmarks.experiments.what_was_tried --docs docs`` writes this page from {tasks} tasks: {cases}
+stored outputs of networks, classifiers, risk models and a language model, with 2 to 100 classes.
+The rows of each are permuted; methods are fitted on 250 or 1,000 rows of the first half and
+evaluated on the second ({test:,} rows at most). Methods make their choices on calibration rows or
+simulations, never on the second half. If a method was changed after a look at these numbers, its
+section states this.
 
-How to read the tables: the mean change of the score against the rival, negative where the idea is better; *lower in*: the share of runs in
-which its score is the lower one; *clearly* is by 1.96 paired standard errors of the log loss. An idea wins where both mean scores are lower
-than those of SMS and EMS at both sizes. What wins is part of the library: the network's average is ``PretrainedAverage``. The automatic
-choice, which fits more and by folds, stands beside them for comparison.
+The tables show the mean change of the score relative to the rival, negative where the idea is
+better. *lower in* is the share of runs in which its score is the lower one; *clearly* means by 1.96
+paired standard errors of the log loss. An idea wins if both mean scores are lower than those of SMS
+and EMS at both sizes. Winning ideas are part of the library: the network's average is
+``PretrainedAverage``. The automatic choice, which fits more methods and by folds, is shown for
+comparison.
 
 """
 

@@ -71,7 +71,7 @@ def _printed(name: str, repeats: int, before: Found) -> Found:
 
 
 def _parser(tables: Sequence[str], page: Any) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Laws that do not flatter, before and after.")
+    parser = argparse.ArgumentParser(description="Hard distributions, before and after.")
     parser.add_argument("--hard", action="store_true", help="these tables")
     parser.add_argument("--only", nargs="+", choices=tables, default=list(tables))
     parser.add_argument(

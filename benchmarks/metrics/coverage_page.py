@@ -6,27 +6,32 @@ import math
 from benchmarks.metrics.coverage_settings import LATTICE
 
 HEAD = """
-Coverage of the intervals
-=========================
+Coverage of the metrics' intervals
+==================================
 
-How often each metric's 95 % interval (``metric.interval``) holds the true value where that is hard, simulated against a known truth by
-``python -m benchmarks.metrics.coverage``: sharp, constant, rare, perfect and miscalibrated models, heavy tails, few rows. The intervals
-were chosen on one set of simulations (seed 1) and judged here on another (seed 2027), which none was chosen on; a row of another seed was
-run again after its interval had failed there. ± is a standard error of the simulation; *missed* are the shares of intervals wholly below
-and wholly above the truth. *Before* is the plain percentile bootstrap of the same samples (100 resamples; of up to 100 samples where sums
-make it cheap, of up to 20 elsewhere), its coverage and its width. Widths are medians. Where fewer *runs* had a value than were drawn,
-the rest had none (no event at all, say), and coverage is among those that had: an interval that is right over all samples need not be.
+This page simulates how often each metric's 95 % interval (``metric.interval``) holds a known true
+value in hard cases: sharp, constant, rare, perfect and miscalibrated models, heavy tails, few rows
+(``python -m benchmarks.metrics.coverage``). The intervals were chosen on one set of simulations
+(seed 1) and evaluated here on another (seed 2027), on which none was chosen; a row with another
+seed was run again after its interval had failed. ± is a standard error of the simulation; *missed*
+are the shares of intervals entirely below and entirely above the truth. *Before* is the plain
+percentile bootstrap of the same samples (100 resamples; of up to 100 samples where sums make it
+cheap, of up to 20 elsewhere), with its coverage and its width. Widths are medians. Where fewer
+*runs* had a value than were drawn, the rest had none (no event, for example), and coverage refers
+to those that had: an interval that is right over all samples need not be right among these.
 
-Every interval holds the number that the metric gives, has a width, and is one-sided where the parameter sits on its bound: an error of 0
-is covered from 0 up, so that coverage above 97 % is as it must be there, and for outcomes that take few values. Log loss, and what else
-has no bound, is covered in these models, not in any. The share of the rows that ``full_ece`` and ``cdl`` leave to each cell or score sets
-what they can say.
+Every interval holds the value of the metric, has a positive width, and is one-sided if the
+parameter lies on its bound. An error of 0 is always covered, so coverage above 97 % is necessary
+there, and for outcomes with few values. Log loss and other unbounded metrics are covered in these
+models, not in all. The coverage of ``full_ece`` and ``cdl`` depends on the share of the rows in
+each cell or score.
 
-`Laws that do not flatter the intervals`_ has clustered, weighted, tied, skewed and heavy-tailed rows, and those where an interval still
-falls short: look there before trusting one on such data. ``python -m benchmarks.metrics.coverage --hard --page`` makes that table.
+`Hard distributions`_ has clustered, weighted, tied, skewed and heavy-tailed rows, and cases where
+an interval still falls short: read it before trusting an interval on such data.
+``python -m benchmarks.metrics.coverage --hard --page`` writes that table.
 """
 HARD, HARD_COLUMNS = (
-    "Laws that do not flatter the intervals",
+    "Hard distributions",
     ("table", "law", "should be", "before (527bd88)", "now", "samples at most"),
 )
 COLUMNS = (
@@ -89,11 +94,12 @@ def page(rows, metrics, before="", hard=({}, {})):
     lines = [
         HEAD.strip(),
         "",
-        *_section("What each interval is of", ("metric", "estimand"), _estimands(metrics)),
+        *_section("What each interval estimates", ("metric", "estimand"), _estimands(metrics)),
     ]
-    lines += table(f"Below {100 * LEAST:g} % by more than two errors of the simulation", low)
+    lines += table(f"Below {100 * LEAST:g} % by more than two standard errors", low)
     lines += table(
-        f"Above {100 * MOST:g} % by more than two errors, inside the range and off a lattice", high
+        f"Above {100 * MOST:g} % by more than two standard errors, inside the range and off a lattice",
+        high,
     )
     stays = [cells for cells in kept.get(HARD, [])[1:] if cells[0] not in hard[0]]
     lines += _section(
