@@ -20,6 +20,7 @@ PACKAGE = "calibrant"
 ORDER = (
     "_exports",
     "_version",
+    "citations",
     "errors",
     "threads",
     "_kernels",

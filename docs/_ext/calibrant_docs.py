@@ -41,7 +41,7 @@ GROUPS = {
     "Tables of any size": ("frames",),
     "Monitoring": ("monitoring",),
     "Displays": ("displays",),
-    "Reports": ("compare", "reporting"),
+    "Reports": ("compare", "reporting", "citations"),
     "Out of Python": ("export", "adapters"),
     "Templates and files": ("contracts", "_support"),
     "Checks of one's own parts": ("testing",),

@@ -16,6 +16,7 @@ from calibrant import wrap as wrap
 from calibrant._support.saving import load as load
 from calibrant._version import __version__ as __version__
 from calibrant.audits.audit import audit as audit
+from calibrant.citations import cite as cite
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
 from calibrant.confidence.geometric import GeometricCalibrator as GeometricCalibrator
 from calibrant.confidence.hoki import HokiCalibrator as HokiCalibrator

@@ -62,9 +62,10 @@ class Spline(Map):
 
     References
     ----------
-    Lucena, "Spline-based probability calibration", arXiv:1809.07751. Gupta et al., "Calibration of
-    neural networks using splines", ICLR 2021. Wood, "Fast stable restricted maximum likelihood and
-    marginal likelihood estimation of semiparametric generalized linear models", JRSS B 73, 2011.
+    Lucena, "Spline-based probability calibration", arXiv:1809.07751, 2018. Gupta et al.,
+    "Calibration of neural networks using splines", ICLR 2021. Wood, "Fast stable restricted maximum
+    likelihood and marginal likelihood estimation of semiparametric generalized linear models", JRSS
+    B 73, 2011.
 
     Examples
     --------

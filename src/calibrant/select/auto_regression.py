@@ -87,8 +87,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     References
     ----------
-    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions"
-    (the weights are its pseudo-Bayesian model averaging), Bayesian Analysis 13, 2018; Gneiting and
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions",
+    Bayesian Analysis 13, 2018 (the weights are its pseudo-Bayesian model averaging); Gneiting and
     Ranjan, "Combining predictive distributions", Electronic Journal of Statistics 7, 2013;
     Lichtendahl, Grushka-Cockayne and Winkler, "Is it better to average probabilities or
     quantiles?", Management Science 59, 2013.
