@@ -298,7 +298,7 @@ def _facts(value):
             "Range": f"{low:g} to {high:g}",
             "Better": best,
             "Proper": _yes(value.proper),
-            "Adds up": _yes(value._examples()[0].mergeable),
+            "Adds up": _yes((value._examples() or [value()])[0].mergeable),
         }
     if isinstance(value, type) and issubclass(value, cb.contracts.Map):
         tags = tags_of(value)
