@@ -169,7 +169,8 @@ def named(domain: Domain, target: str = "classes", groups: bool = False) -> dict
 def all_named() -> dict[Domain, dict[str, Any]]:
     """Those of every domain, of extensions too."""
     import_extensions()
-    return {domain: named(domain, groups=True) for domain in DOMAINS.values()}
+    # In a list of its own: naming methods may import a further domain.
+    return {domain: named(domain, groups=True) for domain in list(DOMAINS.values())}
 
 
 def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
