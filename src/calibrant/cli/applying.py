@@ -16,7 +16,6 @@ from calibrant._support.files import replacing
 from calibrant.cli.choosing import fitting, groups_used, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
-from calibrant.cli.predictions import arranged
 from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
@@ -58,7 +57,7 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
     found = (
         getattr(rule, of_scores)(data.values)
         if scores
-        else getattr(rule, of_predictions)(arranged(data, rule)["P"])
+        else getattr(rule, of_predictions)(data.given(rule)["P"])
     )
     if name == "set" and data.source.kind not in ("npy", "npz"):
         texts = [

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
 import numpy as np
 
 from calibrant.cli.wording import abridged, few
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import NO_AND_YES, event_places, starred, whole_numbers
-from calibrant.labels import is_missing, is_number, places
+from calibrant.labels import is_missing, is_number
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -27,7 +26,6 @@ __all__ = [
     "require_all",
     "same_kind",
     "two_labels",
-    "viewed",
 ]
 
 #: The usual names of arrays, and of the columns beside the predictions.
@@ -329,34 +327,3 @@ def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
         f"which of the classes {few(classes)} of {path} is the event must be said: --positive"
         " LABEL; or ask how likely the model's own answer is right: --target answer."
     )
-
-
-def viewed(data: Any, target: str | None, calibrator: Any = None) -> Any:
-    """What --target asks of a file, "answer", "classes", "event", or the label of a class.
-
-    By default the event of two classes, and the classes of more; the answer where a calibrator
-    speaks of it alone.
-    """
-    if target is None and calibrator is not None and calibrator.tags.output == "confidence":
-        return "answer"
-    classes = data.own_classes
-    if target is None or target == "event":
-        if len(classes) > 2:
-            if target is None:
-                return "classes"
-            raise click.UsageError(
-                f"--target event is for two classes; {data.path.name} has {len(classes)}; name one"
-                f" of {few(classes)}."
-            )
-        if data.event is None:
-            refuse_unsaid(classes, data.path)
-        return "event" if data.event == classes[1] else data.event
-    if target in QUESTIONS:
-        return target
-    found = places([target], classes)[0]
-    if found < 0:
-        raise click.UsageError(
-            f"--target must be {', '.join(QUESTIONS)}, or one of the classes {few(classes)}; got"
-            f" {target!r}."
-        )
-    return list(classes)[found]

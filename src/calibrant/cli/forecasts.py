@@ -1,7 +1,7 @@
 """Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -51,7 +51,16 @@ class ForecastFile(DataFile):
     @classmethod
     def found_in(cls, source: Any) -> str | None:
         """Both moments, two levels or more, or samples."""
-        return _first_name(source)
+        content, levels = source.content, starred_levels(source.content, "q_*")
+        if "mean" in content and "std" in content:
+            return "mean"
+        arrays = source.kind == "npz" and (
+            "samples" in content or ("quantiles" in content and "levels" in content)
+        )
+        if arrays:
+            return "samples" if "samples" in content else "quantiles"
+        pairs = _pairs(source)
+        return f"mean_{pairs[0]}" if pairs else next(iter(levels)) if len(levels) > 1 else None
 
     @classmethod
     def names_in(
@@ -136,21 +145,30 @@ class ForecastFile(DataFile):
         self, fitted: Any, columns: "Columns", levels: Any, groups: Any
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """In the same columns, and ``low_LEVEL`` and ``high_LEVEL`` of central intervals."""
-        return _calibrated_columns(self, fitted.predict_record(self.record(groups)), levels), {}
-
-
-def _first_name(source):
-    """A column of forecasts, where the others that it needs are there."""
-    content, levels = source.content, starred_levels(source.content, "q_*")
-    if "mean" in content and "std" in content:
-        return "mean"
-    arrays = source.kind == "npz" and (
-        "samples" in content or ("quantiles" in content and "levels" in content)
-    )
-    if arrays:
-        return "samples" if "samples" in content else "quantiles"
-    pairs = _pairs(source)
-    return f"mean_{pairs[0]}" if pairs else next(iter(levels)) if len(levels) > 1 else None
+        out, said = {}, cast(Any, self.forecast)
+        forecast = fitted.predict_record(self.record(groups))
+        if "quantiles" in self.names:
+            values = forecast.quantile(said.levels)
+            names = self.names["quantiles"]
+            out = (
+                {names[0]: values}
+                if len(names) == 1
+                else {name: values[..., j] for j, name in enumerate(names)}
+            )
+        elif "samples" in self.names:
+            out = {"samples": forecast.quantile(said.levels)}
+        else:
+            for key, values in (("mean", forecast.mean), ("std", forecast.std)):
+                out |= _by_output(self.names[key], values)
+        for level in levels:
+            for key, values in zip(("low", "high"), forecast.interval(level), strict=True):
+                names = (
+                    [f"{key}_{level}"]
+                    if not self.outputs
+                    else [f"{key}_{level}_{name}" for name in self.outputs]
+                )
+                out |= _by_output(names, values)
+        return out, {}
 
 
 def _forecast(source, names, outputs, levels):
@@ -247,35 +265,6 @@ def _named(source, given, usual):
         if given is None
         else list(map(source.require, _split(given)))
     )
-
-
-def _calibrated_columns(data: Any, forecast: Any, levels: Any) -> dict[str, Any]:
-    """The file's forecasts, calibrated, by the names of their columns, and ``low_LEVEL`` and
-    ``high_LEVEL`` of central intervals.
-    """
-    out = {}
-    if "quantiles" in data.names:
-        values = forecast.quantile(data.forecast.levels)
-        names = data.names["quantiles"]
-        out = (
-            {names[0]: values}
-            if len(names) == 1
-            else {name: values[..., j] for j, name in enumerate(names)}
-        )
-    elif "samples" in data.names:
-        out = {"samples": forecast.quantile(data.forecast.levels)}
-    else:
-        for key, values in (("mean", forecast.mean), ("std", forecast.std)):
-            out |= _by_output(data.names[key], values)
-    for level in levels:
-        for key, values in zip(("low", "high"), forecast.interval(level), strict=True):
-            names = (
-                [f"{key}_{level}"]
-                if not data.outputs
-                else [f"{key}_{level}_{name}" for name in data.outputs]
-            )
-            out |= _by_output(names, values)
-    return out
 
 
 def _by_output(names, values):

@@ -227,7 +227,7 @@ class LargeTable:
         self, calibrator: Any, question: Any, n_bins: int | None, title: str = ""
     ) -> TableReport | None:
         """What to ask of the table; None where sums do not tell it. The question is as
-        ``viewed`` has it; None: a fit asks none.
+        ``asked`` has it; None: a fit asks none.
         """
         if calibrator.tags.uses_groups or calibrator.tags.uses_features:
             return None

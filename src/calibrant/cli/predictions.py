@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import click
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,7 +24,7 @@ from calibrant.frames.columns import starred
 from calibrant.labels import label_key, places
 from calibrant.predictions import Predictions, read
 
-__all__ = ["WORDS", "PredictionFile", "arranged", "column_order", "key_of", "require_inputs"]
+__all__ = ["WORDS", "PredictionFile", "column_order", "key_of", "require_inputs"]
 
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
 
@@ -158,12 +159,45 @@ class PredictionFile(DataFile):
         """Nothing: any question may be asked."""
 
     def asked(self, target: str | None, calibrator: Any = None) -> Any:
-        """The event, the answer, the classes, or one of them."""
-        return table_columns.viewed(self, target, calibrator)
+        """What --target asks of a file, "answer", "classes", "event", or the label of a class.
+
+        By default the event of two classes, and the classes of more; the answer where a calibrator
+        speaks of it alone.
+        """
+        if target is None and calibrator is not None and calibrator.tags.output == "confidence":
+            return "answer"
+        classes = self.own_classes
+        if target is None or target == "event":
+            if len(classes) > 2:
+                if target is None:
+                    return "classes"
+                raise click.UsageError(
+                    f"--target event is for two classes; {self.path.name} has {len(classes)};"
+                    f" name one of {few(classes)}."
+                )
+            if self.event is None:
+                table_columns.refuse_unsaid(classes, self.path)
+            return "event" if self.event == classes[1] else self.event
+        if target in table_columns.QUESTIONS:
+            return target
+        found = places([target], classes)[0]
+        if found < 0:
+            raise click.UsageError(
+                f"--target must be {', '.join(table_columns.QUESTIONS)}, or one of the classes"
+                f" {few(classes)}; got {target!r}."
+            )
+        return list(classes)[found]
 
     def given(self, calibrator: Any) -> dict[str, Any]:
-        """In the order of a fitted calibrator's classes."""
-        return arranged(self, calibrator)
+        """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
+        if not is_fitted(calibrator):
+            return {"P": self.values, "inputs": self.inputs, "classes": self.classes}
+        require_inputs(self, calibrator)
+        return {
+            "P": self.values[..., column_order(self, calibrator.classes_)],
+            "inputs": self.inputs,
+            "classes": calibrator.classes_,
+        }
 
     def audited(self, target: str | None) -> dict[str, Any]:
         """By default of the event of two classes, the answer of more."""
@@ -345,18 +379,6 @@ def column_order(data: PredictionFile, classes: ArrayLike) -> Any:
     return np.array(order)
 
 
-def arranged(data: PredictionFile, calibrator: Any) -> dict[str, Any]:
-    """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
-    if not is_fitted(calibrator):
-        return {"P": data.values, "inputs": data.inputs, "classes": data.classes}
-    require_inputs(data, calibrator)
-    return {
-        "P": data.values[..., column_order(data, calibrator.classes_)],
-        "inputs": data.inputs,
-        "classes": calibrator.classes_,
-    }
-
-
 def require_inputs(data: PredictionFile, calibrator: Any) -> None:
     """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
     if data.inputs != calibrator.inputs:
@@ -374,7 +396,7 @@ def _risk(data, fitted, columns, groups):
     risk = (
         fitted.predict(data.values)
         if data.inputs == "score"
-        else fitted.predict_proba(arranged(data, fitted)["P"], groups=groups)[:, 1]
+        else fitted.predict_proba(data.given(fitted)["P"], groups=groups)[:, 1]
     )
     if data.source.kind == "npy":
         return {"values": risk}
@@ -384,7 +406,7 @@ def _risk(data, fitted, columns, groups):
 
 def _classes(data, fitted, groups):
     """(columns by name, which of the file's names they replace)."""
-    values = arranged(data, fitted)["P"]
+    values = data.given(fitted)["P"]
     Q, confidence = (
         fitted.predict_proba(values, groups=groups),
         fitted.predict_confidence(values, groups=groups),

@@ -20,7 +20,6 @@ from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import confidence, latent, signals
 from calibrant.reporting.promises import promises
-from calibrant.reporting.question import question
 from calibrant.reporting.regions import Place, confidence_sums
 from calibrant.reporting.report_table import (
     RANKING,
@@ -122,8 +121,20 @@ class Classes(ReportTable):
         )
 
     def question(self, target: Any, record: Any, calibrators: Any) -> Any:
-        """The event, the answer, or each class."""
-        return question(target, record, calibrators)
+        """The ``target`` meant: as given, or by default the event of two classes, the classes of
+        more.
+
+        Where a calibrator gives confidences alone, the default is the answer, the one thing that it
+        speaks of.
+        """
+        if target is None:
+            speaks_of_answers = any(one.tags.output == "confidence" for one in calibrators)
+            return (
+                "answer" if speaks_of_answers else "event" if record.n_classes == 2 else "classes"
+            )
+        if target not in ("answer", "classes") or target in record.classes.tolist():
+            record.position(target)  # refuses what is no class
+        return target
 
     def event(self, target: Any) -> Any:
         """Any class that is named."""

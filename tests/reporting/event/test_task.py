@@ -9,7 +9,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.reporting.advice import Evidence
-from calibrant.reporting.event.task import gaps
+from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.event.verdict import share, verdict
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.rounded import rounded
@@ -169,7 +169,7 @@ def test_costs_set_a_threshold(said, found):
 
 def test_intervals_of_groups_are_adjusted_for_their_number():
     sums = np.array([[200.0, 20.0, 30.0], [100.0, 5.0, 4.0], [0.0, 0.0, 0.0]])
-    both, alone = gaps(sums, 0.95), gaps(sums[:1], 0.975)
+    both, alone = EVENT.gaps(sums, 0.95), EVENT.gaps(sums[:1], 0.975)
     assert both[0] == alone[0]
     assert both[2].gap is None
     assert both[0].ratio == pytest.approx(20.0 / 30.0)
@@ -185,7 +185,8 @@ def test_gaps_of_honest_groups_hold_together():
     for _ in range(2000):
         events = rng.binomial(300, 0.2, 10).astype(float)
         held += all(
-            row.low <= 0.0 <= row.high for row in gaps(np.column_stack([n, events, 0.2 * n]), 0.95)
+            row.low <= 0.0 <= row.high
+            for row in EVENT.gaps(np.column_stack([n, events, 0.2 * n]), 0.95)
         )
     assert held / 2000 > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)
 

@@ -68,22 +68,6 @@ class RiskGap:
     ratio_high: float | None = None
 
 
-def gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
-    """One a group; the intervals hold together. ``sums`` are weight, events and risk."""
-    n, events, total = sums.T
-    shared = together(level, n)
-    low, high = wilson(events * worth(shared), n * worth(shared), shared)
-    safe = np.where(n > 0, n, 1.0)
-    rate, risk = events / safe, total / safe
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = [np.where(risk > 0, ends / risk, np.nan) for ends in (rate, low, high)]
-    columns = np.column_stack([rate, risk, risk - rate, risk - high, risk - low, *ratios])
-    return [
-        RiskGap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else RiskGap(0.0)
-        for k in range(len(n))
-    ]
-
-
 @dataclass(frozen=True)
 class Answer:
     """The other question, whether the model's own answer is right: the metrics that the event
@@ -210,8 +194,19 @@ class Event(Classes):
         return verdict(scores, chance, quality, method, evaluation, evidence)
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
-        """Of risk and rate."""
-        return gaps(sums, level, worth)
+        """One a group; the intervals hold together. ``sums`` are weight, events and risk."""
+        n, events, total = sums.T
+        shared = together(level, n)
+        low, high = wilson(events * worth(shared), n * worth(shared), shared)
+        safe = np.where(n > 0, n, 1.0)
+        rate, risk = events / safe, total / safe
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = [np.where(risk > 0, ends / risk, np.nan) for ends in (rate, low, high)]
+        columns = np.column_stack([rate, risk, risk - rate, risk - high, risk - low, *ratios])
+        return [
+            RiskGap(float(n[k]), *columns[k].tolist()) if n[k] > 0 else RiskGap(0.0)
+            for k in range(len(n))
+        ]
 
     def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
         """Curves, decisions, promises, and the other question."""
@@ -245,7 +240,7 @@ class Event(Classes):
             thresholds=metrics.threshold_table.of(
                 curves.pairs(shown), **vars(asked.decisions), level=level
             ),
-            regions=by_region(shown.regions, gaps(shown.region_sums, level, worth)),
+            regions=by_region(shown.regions, self.gaps(shown.region_sums, level, worth)),
             answer=_answer(whole, asked),
             confidence=None,
             signals=[],
