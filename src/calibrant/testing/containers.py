@@ -378,16 +378,11 @@ def _relabelled(trial) -> Trial:
 
 def _permuted(trial) -> Trial:
     """The same with the columns of P in another order, and the labels to match."""
-    K = trial.arguments["P"].shape[1]
-    order = np.roll(np.arange(K), 1)
+    order = np.roll(np.arange(trial.arguments["P"].shape[1]), 1)
     place = np.argsort(order)
     moved = {name: v[:, order] for name, v in trial.arguments.items() if name.startswith("P")}
-    return replace(
-        trial,
-        arguments=trial.arguments
-        | moved
-        | {n: place[v] for n, v in trial.arguments.items() if n.startswith("y")},
-    )
+    moved |= {name: place[v] for name, v in trial.arguments.items() if name.startswith("y")}
+    return replace(trial, arguments=trial.arguments | moved)
 
 
 def _forecast_cases(part) -> Iterator[Case]:
@@ -398,19 +393,22 @@ def _forecast_cases(part) -> Iterator[Case]:
 def _metric_cases(metric) -> Iterator[Case]:
     """Labels, predictions (of two classes as one column, too) and weights in every container."""
     data = exact_problem(2 if metric.binary_only else 3, COARSE)
-    trial = _metric_trial(metric, {"P": data.P, "y": data.y, "sample_weight": data.weight})
+    trial = _metric_trial(metric, {"y": data.y, "P": data.P, "sample_weight": data.weight})
     yield from _held_cases(trial)
     named = _metric_trial(metric, trial.arguments, classes=_names(data.n_classes))
     yield from _frame_cases(trial, _relabelled(named), _permuted(trial))
     two = exact_problem(2, COARSE)
     yield from _held_cases(
-        _metric_trial(metric, {"P": two.P[:, 1], "y": two.y, "sample_weight": two.weight})
+        _metric_trial(metric, {"y": two.y, "P": two.P[:, 1], "sample_weight": two.weight})
     )
 
 
-def _metric_trial(metric, arguments, **options):
+def _metric_trial(metric, arguments, *rest, **options):
+    """``rest`` goes between what is predicted, the second argument, and the weights."""
+
     def value(held):
-        return metric(held["y"], held["P"], sample_weight=held["sample_weight"], **options)
+        y, P, weight = held.values()
+        return metric(y, P, *rest, sample_weight=weight, **options)
 
     return Trial(arguments, value, lambda found, held: found)
 
@@ -435,14 +433,8 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
 def _scored_cases(metric) -> Iterator[Case]:
     """Outcomes, what was predicted of them and weights in every container."""
     data = scored_problem(metric.domain)
-
-    def value(held):
-        return metric(
-            held["y"], held[data.name], *data.said[1:], sample_weight=held["sample_weight"]
-        )
-
     arguments = {"y": data.y, data.name: data.said[0], "sample_weight": data.weight}
-    yield from _held_cases(Trial(arguments, value, lambda found, held: found))
+    yield from _held_cases(_metric_trial(metric, arguments, *data.said[1:]))
 
 
 #: Kind of part -> function of a part that gives its cases.
