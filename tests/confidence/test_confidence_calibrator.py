@@ -79,6 +79,6 @@ def test_a_real_signal_needs_a_map_of_real_scores():
     ).shape == (200,)
     with pytest.raises(
         InputError,
-        match=r"HistogramBinning takes scores in \[0, 1\] and Margin gives any real score",
+        match=r"HistogramBinning needs scores in \[0, 1\] but Margin returns any real score",
     ):
         cb.ConfidenceCalibrator(signal=Margin(), map=cb.maps.HistogramBinning()).fit(P, y)

@@ -75,13 +75,13 @@ def test_points_are_added_by_the_labels_of_the_fit(problem, mode):
     )
     with pytest.raises(InputError, match="only the classes"):
         some.add(X_train[:1], ["three"])
-    with pytest.raises(InputError, match="Margin keeps none"):
+    with pytest.raises(InputError, match="Margin does not"):
         cb.GeometricCalibrator(signal=cb.signals.Margin()).fit(P, y).add(X_train[:1], [0])
 
 
 def test_the_training_rows_themselves_are_warned_of(problem):
     X, y, P = problem[0]
-    with pytest.warns(CalibrationWarning, match="training rows of reference themselves"):
+    with pytest.warns(CalibrationWarning, match="the training rows of reference"):
         cb.GeometricCalibrator().fit(P, y, X=X, reference=(X, y))
 
 

@@ -80,7 +80,7 @@ def test_what_cannot_work_is_said():
         cb.regression.CovarianceScaling("all").fit((mean, cov), y)
     with pytest.raises(NotFittedError):
         cb.regression.CovarianceScaling().predict((mean, cov))
-    with pytest.raises(InputError, match="of 3 outputs, as in fit; got 2"):
+    with pytest.raises(InputError, match="have 3 outputs, as in fit; got 2"):
         cb.regression.CovarianceScaling().fit((mean, cov), y).predict(([[0.0, 0.0]], np.eye(2)))
     with pytest.warns(FitWarning, match="no error"):
         cal = cb.regression.CovarianceScaling().fit((mean, cov), mean)

@@ -1,4 +1,4 @@
-"""Confidence in the predicted label: a signal and a map."""
+"""Confidence in the predicted label, as a signal and a map."""
 
 from calibrant._exports import attach
 

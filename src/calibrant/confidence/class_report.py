@@ -1,5 +1,5 @@
-"""The table that overall numbers hide: for each predicted class how many, how right, and how its
-confidence is made.
+"""Table of each predicted class, with its count, its accuracy and the method behind its
+confidence.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,15 @@ __all__ = ["ClassReport", "class_report"]
 
 @dataclass(frozen=True)
 class ClassReport(Record):
-    r"""One row for each predicted class.
+    r"""Table with one row for each predicted class.
 
     Attributes
     ----------
     name : (K,) the class.
-    n, right, wrong : (K,) rows predicted as it (sums of weights), the right and the wrong ones.
+    n, right, wrong : (K,) rows predicted as the class (sums of weights), and the right and wrong
+        ones.
     rate, low, high : (K,) Conf\ :sub:`1` = (right + 1/2) / (n + 1) and its credible interval.
-    method : (K,) how the calibrator makes its confidence; "" without a calibrator.
+    method : (K,) the calibrator's method for the class; "" without a calibrator.
     bandwidth : (K,) of its kernel density, nan where there is none.
     """
 
@@ -55,16 +56,16 @@ def class_report(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ClassReport:
-    r"""Counts, Conf\ :sub:`1` with its interval, and the method used, for each predicted class.
+    r"""Tabulate counts, Conf\ :sub:`1` with its interval, and the method, for each predicted class.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     calibrator : fitted Calibrator, optional
-        Its method and bandwidth are listed class by class.
+        Its method and bandwidth are listed for each class.
     level : float, default 0.95
-        Of the equal-tailed interval of the Beta(right + 1/2, wrong + 1/2) posterior.
+        Level of the equal-tailed interval of the Beta(right + 1/2, wrong + 1/2) posterior.
     sample_weight : (n,), optional
         Weight 2 means the row twice, weight 0 no row.
     classes : (K,) labels in column order, optional
@@ -73,17 +74,17 @@ def class_report(
     Returns
     -------
     ClassReport
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns it as a data frame.
 
     See Also
     --------
-    confidence_curve : one of these classes, over its scores.
-    worst_slices : which slices of a table are off.
+    confidence_curve : shows one of these classes over its scores.
+    worst_slices : finds miscalibrated slices of a table.
 
     Notes
     -----
-    Read it before any overall number: a class with confidence 0.07 hides behind an accuracy of 0.9.
-    A class never predicted has rate 1/2 and an interval that says nothing is known.
+    Read it before any overall number: an accuracy of 0.9 can hide a class with confidence 0.07. A
+    class that is never predicted has rate 1/2 and an uninformative interval.
 
     References
     ----------
@@ -109,7 +110,7 @@ def class_report(
 
 
 def _methods(calibrator, n_classes):
-    """How each class is treated: the map of a ConfidenceCalibrator, its fallback, or the
+    """Return the method for each class: the map of a ConfidenceCalibrator, its fallback, or the
     calibrator's own name.
     """
     method, bandwidth = np.full(n_classes, "", dtype=object), np.full(n_classes, np.nan)
@@ -118,8 +119,8 @@ def _methods(calibrator, n_classes):
     require_fitted(require_calibrator(calibrator), "classes_")
     if len(calibrator.classes_) != n_classes:
         raise InputError(
-            f"calibrator was fitted on {len(calibrator.classes_)} classes and P has {n_classes};"
-            " pass the P it belongs to."
+            f"calibrator was fitted on {len(calibrator.classes_)} classes but P has {n_classes};"
+            " pass the P that it was fitted for."
         )
     if not isinstance(calibrator, ConfidenceCalibrator):
         method[:] = calibrator.tags.label or type(calibrator).__name__

@@ -1,4 +1,4 @@
-"""A signal, then a map: the general calibrator of the top label's confidence."""
+"""General calibrator of the top label's confidence, as a signal followed by a map."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ class ConfidenceCalibrator(
         {"map": KernelDensity(), "per_class": True},
     ],
 ):
-    """Calibrated confidence of the predicted label: any signal, then any map, for all classes
+    """Calibrated confidence of the predicted label from any signal and any map, for all classes
     together or per predicted class.
 
     Parameters
@@ -38,12 +38,11 @@ class ConfidenceCalibrator(
         Default :class:`TopProbability`.
     map : Map, optional
         Default :class:`Isotonic`.
-    per_class : bool, optional
-        One map for each predicted class ("top-label" calibration), or one for all. Default: for
-        each with two classes, so that "sure of yes" and "sure of no" are never pooled, and one for
-        all with more. A class with fewer than 5 right or 5 wrong rows gets its own rate (right +
-        1/2) / (n + 1) as a constant confidence, with a warning that says how few; one never
-        predicted gets the rate of all rows.
+    Whether each predicted class has its own map ("top-label" calibration). Default: only with two
+        classes, so that confident positives and confident negatives are never pooled. A class with
+        fewer than 5 right or 5 wrong rows gets its own rate (right + 1/2) / (n + 1) as a constant
+        confidence, with a warning that names the counts; one that is never predicted gets the rate
+        of all rows.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -51,7 +50,7 @@ class ConfidenceCalibrator(
     ----------
     signal_, map_ : the fitted parts; ``map_`` is None where each predicted class has a map of its
         own.
-    maps_ : dict from the position of a class to its fitted map; empty where one serves all.
+    maps_ : dict from the position of a class to its fitted map; empty if one map serves all.
     rate_ : (K,) constant confidence of the classes without a map, or None.
 
     See Also
@@ -61,11 +60,11 @@ class ConfidenceCalibrator(
 
     Notes
     -----
-    Use it when the question is "how far can I trust this answer?". How likely an event is, is
-    another question: for all class probabilities use a scaling, or a map in :class:`OneVsRest`. The
-    whole vector it offers gives the predicted class its confidence and shares the rest in
-    proportion. Overall numbers can hide a class whose confidences mean little: ``per_class=True``
-    repairs it where there are some hundred rows of that class.
+    Use it when the question is "how reliable is this answer?". The probability of an event is
+    another question: for all class probabilities use a scaling, or a map in :class:`OneVsRest`. In
+    its probability vector the predicted class has its confidence, and the others share the rest in
+    proportion. Overall numbers can hide a class with uninformative confidences; ``per_class=True``
+    corrects it where that class has some hundred rows.
 
     References
     ----------
@@ -99,7 +98,7 @@ class ConfidenceCalibrator(
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The signal decides what is needed beside P."""
+        """Tags; the signal determines the inputs beside P."""
         needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
@@ -122,9 +121,7 @@ class ConfidenceCalibrator(
         self.fit_scores(record, self.signal_.score_record(record))
 
     def fit_scores(self, record: Predictions, score: np.ndarray) -> None:
-        """What comes after the signal: the map, or one a class, from the signal's scores of the
-        record, (n,).
-        """
+        """Fit the map, or one a class, to the signal's scores (n,) of the record."""
         template = self._template()
         self.map_, self.maps_, self.rate_ = None, {}, None
         per_class = record.n_classes == 2 if self.per_class is None else self.per_class
@@ -152,7 +149,7 @@ class ConfidenceCalibrator(
             )
 
     def map_of(self, k: int | None) -> Map | None:
-        """The fitted map of the class at position k: its own or the one for all; None where it
+        """Return the fitted map of the class at position k: its own or the shared one; None if it
         has a constant rate.
         """
         return self.maps_.get(k) if self.map_ is None else self.map_
@@ -181,6 +178,6 @@ class ConfidenceCalibrator(
 def _check_domains(signal, map):
     if map.tags.domain == "unit" and signal.tags.domain == "real":
         raise InputError(
-            f"{type(map).__name__} takes scores in [0, 1] and {type(signal).__name__} gives any"
+            f"{type(map).__name__} needs scores in [0, 1] but {type(signal).__name__} returns any"
             " real score; use a map for real scores, such as Isotonic()."
         )

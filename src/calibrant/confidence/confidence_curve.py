@@ -1,5 +1,5 @@
-"""What a confidence looks like for one predicted class: the curve, the histogram it must agree
-with, and the densities behind it.
+"""Confidence of one predicted class: the curve, a histogram to check it, and the densities behind
+it.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ POINTS = 201
 
 @dataclass(frozen=True)
 class ConfidencePoints(Record):
-    """The calibrated confidence over the score, its band (nan where the method has none), and
-    the densities of right and wrong scores.
+    """Calibrated confidence over the score, its band (nan if the method has none), and the
+    densities of right and wrong scores.
     """
 
     score: np.ndarray
@@ -39,8 +39,8 @@ class ConfidencePoints(Record):
 
 @dataclass(frozen=True)
 class ConfidenceBars(Record):
-    """The share of right predictions in each bin of the score that holds any, with Wilson's
-    interval: the check by eye.
+    """Share of right predictions in each non-empty bin of the score, with Wilson's interval, as a
+    visual check.
     """
 
     lower: np.ndarray
@@ -53,7 +53,7 @@ class ConfidenceBars(Record):
 
 @dataclass(frozen=True)
 class ConfidenceCurve:
-    """One predicted class (None: all of them): its points, its bars, whether the points are a
+    """Confidence of one predicted class (None: all of them): points, bars, whether the points are a
     curve or a cloud, and n, right, wrong.
     """
 
@@ -120,41 +120,41 @@ def confidence_curve(
     inputs: str | None = None,
     X: Any = None,
 ) -> ConfidenceCurve | None:
-    """The confidence that a fitted calibrator gives to one predicted class, beside what the rows
-    say.
+    """Compute the confidence of one predicted class under a fitted calibrator, beside the observed
+    accuracy.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     calibrator : fitted Calibrator
-        With one map over a score for these rows, its curve at 201 scores from the smallest to the
-        largest; otherwise (scalings, or all rows where each class has its own map) a cloud, the
-        confidence of every row over its score, or its top probability.
+        If one map over a score serves these rows, the result is its curve at 201 scores between the
+        smallest and the largest. Otherwise (scalings, or all rows where each class has its own map)
+        it is a cloud: the confidence of every row over its score, or its top probability.
     target : a class label, optional
         The predicted class; default all rows together.
     n_bins : int, default 10
-        Bins of equal width: on [0, 1], or over the range of a score that leaves it.
+        Number of bins of equal width: on [0, 1], or over the range of a score beyond it.
     level : float, default 0.95
     sample_weight : (n,), optional
     inputs : {"probability", "logit"}, optional
         Default: the calibrator's own.
-    X : features, for calibrators that use them.
+    X : features, for calibrators that read them.
 
     Returns
     -------
-    ConfidenceCurve, or None where no row is predicted as that class.
+    ConfidenceCurve, or None if no row is predicted as that class.
 
     See Also
     --------
     ConfidenceCurveDisplay : draws it.
-    class_report : all classes, one row each.
+    class_report : all classes, with one row each.
 
     Notes
     -----
     "We would not recommend using any calibration without a visual check" (the paper, section 12).
-    The densities are drawn with the map's own bandwidth, or by Silverman's rule where it has none,
-    scaled so that each integrates to its share of the rows.
+    The densities use the map's own bandwidth, or Silverman's rule if it has none, and each
+    integrates to its share of the rows.
 
     References
     ----------
@@ -195,7 +195,9 @@ def _curve(calibrator, k, record, score, level):
 
 
 def _densities(at, score, correct, weight, bandwidth):
-    """Densities of wrong and right scores, each integrating to its share of the weight."""
+    """Return the densities of wrong and right scores, each integrating to its share of
+    the weight.
+    """
     if score.min() == score.max():
         return np.zeros(len(at)), np.zeros(len(at))
     low, step, mass = kernel_sums.deposit(

@@ -1,6 +1,4 @@
-"""Confidence from the training set: how separated the predicted class is, alone or beside the
-model's score.
-"""
+"""Confidence from the distances to the training set, alone or combined with the model's score."""
 
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -30,15 +28,16 @@ SAMPLE = 100
 
 
 class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "paper"}]):
-    r"""Confidence of the predicted label from geometric separation, with the model's own score or
-    without.
+    r"""Confidence of the predicted label from geometric separation, with or without the model's own
+    score.
 
     .. math:: P(\text{right}) = \sigma\Big(a \log p - b \log(1-p) + s\, S(x) + c\Big), \qquad a, b,
         s \ge 0
 
-    with p the top probability and S the separation of the row from the training set ("combined"),
-    and a = b (Platt scaling's shape) unless the other shape (beta calibration's) gains more than
-    BIC asks for a parameter; or an isotonic map of S alone ("paper").
+    where p is the top probability and S the separation of the row from the training set
+    ("combined"). Here a = b (the shape of Platt scaling) unless different values (beta calibration)
+    gain more than the BIC penalty of one parameter. The alternative is an isotonic map of S alone
+    ("paper").
 
     Parameters
     ----------
@@ -51,19 +50,21 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         For "paper": each distinct value of the signal counts once, as in the authors' code, however
         many rows have it. Weights then do not mean repetition.
     per_class : bool, default False
-        A fit of its own for each predicted class; ask for it with two classes that are not alike,
-        such as a rare event, where "sure of yes" and "sure of no" are else pooled. A class with
-        fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a warning.
+        Separate fits for each predicted class. Use it with two dissimilar classes, such as a rare
+        event, whose confident positives and confident negatives would otherwise be pooled. A class
+        with fewer than 5 right or 5 wrong rows gets its rate (right + 1/2) / (n + 1), with a
+        warning.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     signal_ : the fitted signal; it holds the training set, which is saved with it.
-    nbytes_ : int, bytes of the training set as kept.
+    nbytes_ : int, bytes of the stored training set.
     coefficients_ : (4,) a, b, s, c; or (K, 4) per class with nan for a class that has its rate
         ("combined").
-    limits_ : how near to 0 and to 1 the score is read, as in :class:`Platt` ("combined").
+    limits_ : the limits near 0 and 1 to which the score is clipped, as in :class:`Platt`
+        ("combined").
     rate_ : (K,) the constant confidences of classes without a fit, or None.
     calibrator_ : the fitted :class:`ConfidenceCalibrator` ("paper").
 
@@ -74,15 +75,15 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
 
     See Also
     --------
-    FastSeparation : the signal that it uses.
-    StackedConfidence : any signals together.
+    FastSeparation : the default signal.
+    StackedConfidence : combines any signals.
 
     Notes
     -----
-    Fit on validation rows that are not in the training set: a training point is at distance 0 from
-    itself. Use it where distances between inputs mean something (small images, standardised tables,
-    hidden layers). "combined" keeps what the score knows, and is the better one for ranking and log
-    loss; "paper" shows what geometry alone knows.
+    Fit on validation rows outside the training set: a training point is at distance 0 from itself.
+    Use it where distances between inputs are meaningful (small images, standardised tables, hidden
+    layers). "combined" keeps the information of the score, and is better for ranking and log loss;
+    "paper" shows the information of geometry alone.
 
     References
     ----------
@@ -127,7 +128,7 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The signal decides what is needed beside P."""
+        """Tags; the signal determines the inputs beside P."""
         needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
@@ -145,12 +146,12 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
 
     @property
     def nbytes_(self) -> int:
-        """Bytes of the training set as kept."""
+        """Number of bytes of the stored training set."""
         return self.signal_.nbytes_
 
     def add(self, X: Any, y: ArrayLike) -> Self:
-        """Add training points to the fitted signal, in place; what was fitted on the validation
-        rows stays.
+        """Add training points to the fitted signal, in place; the parts fitted on the validation
+        rows stay.
 
         Parameters
         ----------
@@ -163,8 +164,8 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         require_fitted(self, "signal_")
         if not hasattr(self.signal_, "add"):
             raise InputError(
-                f"points are added to a separation signal; {type(self.signal_).__name__} keeps"
-                " none; fit again."
+                f"only a separation signal stores points to add to; {type(self.signal_).__name__}"
+                " does not; fit again."
             )
         self.signal_.add(X, y)
         return self
@@ -173,8 +174,8 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         self._option("mode", *MODES)
         if _same_rows(record):
             warn(
-                "X holds the training rows of reference themselves, each at distance 0 from itself,"
-                " which says nothing of new rows; pass predictions and features of rows that the"
+                "X must hold rows outside the training set; got the training rows of reference,"
+                " each at distance 0 from itself; pass predictions and features of rows that the"
                 " model was not trained on.",
             )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
@@ -223,7 +224,7 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
             self.status_ = status if status != "converged" else self.status_
 
     def _columns(self, record):
-        """(n, 3): log p, -log(1 - p) and the signal."""
+        """Return (n, 3): log p, -log(1 - p) and the signal."""
         low, high = clipped_logs(record.confidence, self.limits_)
         return np.column_stack([low, -high, self.signal_.score_record(record)])
 
@@ -239,8 +240,8 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
 
 
 def _fit_rows(columns, correct, weight):
-    """(a, b, s, c) and the status, to Platt's smoothed targets, which keep the fit finite on
-    separable rows.
+    """Return (a, b, s, c) and the status of a fit to Platt's smoothed targets, which stays finite
+    on separable rows.
     """
     target = smoothed_targets(correct, weight)
     logit = np.column_stack([columns[:, 0] + columns[:, 1], columns[:, 2]])
@@ -261,7 +262,7 @@ def _fit_rows(columns, correct, weight):
 
 
 def _same_rows(record):
-    """Whether the first rows calibrated on are the first of as many training rows."""
+    """Return whether the first rows to calibrate on equal as many first training rows."""
     X, (X_train, _) = record.X, record.reference or (None, None)
     arrays = isinstance(X, np.ndarray) and isinstance(X_train, np.ndarray)
     return arrays and X.shape == X_train.shape and np.array_equal(X[:SAMPLE], X_train[:SAMPLE])
@@ -274,5 +275,5 @@ def _loss(theta, columns, target, weight):
 
 
 def _price(weight):
-    """What BIC asks for one parameter, in log loss."""
+    """Return the BIC penalty of one parameter, in log loss."""
     return 0.5 * np.log(max(weight.sum(), 1.0))

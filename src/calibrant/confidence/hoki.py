@@ -1,5 +1,5 @@
-"""Hoki: confidence from how often the label survives noise, calibrated bin by bin until the bins
-stand still.
+"""Hoki: confidence from the label's stability under noise, calibrated bin by bin until the bins
+stay.
 """
 
 from typing import Literal
@@ -19,10 +19,10 @@ from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["HokiCalibrator"]
 
-# Confidences within this below an edge of a bin are on it, so that the order of summation cannot
-# move a row to another bin.
+# Confidences within this distance below a bin edge are on it, so that rounding cannot move a row to
+# another bin.
 EDGE_TOLERANCE = 1e-12
-# A bin whose kept (or changed) rows weigh less than this share has none but for rounding.
+# A smaller share of kept (or changed) rows in a bin is due to rounding alone.
 NEGLIGIBLE = 1e-12
 
 
@@ -35,39 +35,39 @@ class HokiCalibrator(
     ],
 ):
     r"""Hoki: in each bin of the confidence, mix the accuracies of kept and changed labels by the
-    row's label stability; repeat.
+    row's label stability, and iterate.
 
     .. math:: p_n \leftarrow \alpha_j \gamma_n + \beta_j (1 - \gamma_n), \qquad
         \alpha_j = \frac{\sum_{n \in j} w_n c_n \gamma_n}{\sum_{n \in j} w_n \gamma_n}, \quad
         \beta_j = \frac{\sum_{n \in j} w_n c_n (1 - \gamma_n)}{\sum_{n \in j} w_n (1 - \gamma_n)}
 
-    over the rows n whose confidence lies in bin j, with :math:`\gamma_n` the probability that the
-    label survives noise on the logits (:class:`LabelStability`). The bins are cut anew by the
-    updated confidences until a partition comes back. Prediction replays the iterations.
+    over the rows n with confidence in bin j, with :math:`\gamma_n` the probability that the label
+    survives noise on the logits (:class:`LabelStability`). The updated confidences define new bins
+    until a partition recurs. Prediction repeats the iterations.
 
     Parameters
     ----------
     signal : Signal, optional
         Default ``LabelStability()``, Gaussian noise on the logits at the width that spreads the
-        confidences most. Any signal in [0, 1] that reads as the probability of a kept label works,
-        also transformations of the input.
+        confidences most. Any signal in [0, 1] that is the probability of a kept label works, also
+        under transformations of the input.
     n_bins : int, default 15
         Equal-width bins of the confidence.
     max_iter : int, default 20
     start : {"accuracy", "confidence"}
-        Begin from the overall accuracy (one bin), or from the uncalibrated confidence.
+        Start from the overall accuracy (one bin), or from the uncalibrated confidence.
     stop : {"repeated", "unchanged"}
         End when the partition into bins equals any earlier one, or, as printed in the paper, only
-        when it equals the one just before: a cycle of partitions then runs on to ``max_iter``.
+        the previous one; a cycle of partitions then runs to ``max_iter``.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     signal_ : the fitted signal.
-    accuracy_ : accuracy of the rows fitted on.
-    alpha_, beta_ : (T, n_bins) of every iteration; nan for a bin that was empty, which leaves a
-        confidence as it is.
+    accuracy_ : accuracy of the rows of the fit.
+    alpha_, beta_ : (T, n_bins) of every iteration; nan for an empty bin, which leaves a confidence
+        unchanged.
     n_iter_ : int, T
     status_ : "fixed point" (a partition equal to the one before), "cycle" (equal to an earlier one)
         or "max iterations".
@@ -79,25 +79,26 @@ class HokiCalibrator(
 
     See Also
     --------
-    LabelStability : the signal that it uses.
-    ConfidenceCalibrator : any signal, one map.
+    LabelStability : the default signal.
+    ConfidenceCalibrator : combines any signal and one map.
 
     Notes
     -----
-    At a fixed point the calibration error of the fitted rows on these very bins is 0 by
-    construction: never report it. Few bins hold rows, so the confidences may be nearly constant;
-    read their spread beside any calibration error, and the log loss. Confidences jump at the edges
-    of bins and need not rise with the stability. All predicted classes are pooled, as published:
-    with two classes that are not alike, such as a rare event, take ``PerClass(HokiCalibrator())``.
-    For a monotone, proper-scoring use of the same evidence take
-    ``ConfidenceCalibrator(signal=LabelStability(), map=Isotonic())``.
+    At a fixed point the calibration error of the fitted rows on these bins is 0 by construction:
+    never report it. Few bins hold rows, so the confidences may be nearly constant; report their
+    spread beside any calibration error, and the log loss. Confidences jump at the edges of bins and
+    need not rise with the stability. All predicted classes are pooled, as published; with two
+    dissimilar classes, such as a rare event, use ``PerClass(HokiCalibrator())``. For a monotone use
+    of the same signal with proper scoring use ``ConfidenceCalibrator(signal=LabelStability(),
+    map=Isotonic())``.
 
-    Single confidences hang on single rows: one of 5,000 fitted rows left out moved the calibration
-    error by at most .002 on three networks, but some row's confidence by up to .29. Partitions that
-    cycle never come to rest, and whichever is the last is as good as the others: ``status_`` says
-    so, and the two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14 models'
-    outputs cycled). The calibration error on new rows follows the gap between the accuracies on
-    fitted and on new rows (correlation .7 to .8 in simulations; temperature scaling's .2 to .3).
+    Single rows can affect single confidences: leaving out one of 5,000 fitted rows moved the
+    calibration error by at most .002 on three networks, but some row's confidence by up to .29.
+    Cycling partitions never converge, and the last one is as good as the others; ``status_``
+    reports this. The two values of ``stop`` can then differ, by up to .11 (4 of 76 splits of 14
+    models' outputs cycled). The calibration error on new rows follows the gap between the
+    accuracies on fitted and on new rows (correlation .7 to .8 in simulations; .2 to .3 for
+    temperature scaling).
 
     References
     ----------
@@ -137,7 +138,7 @@ class HokiCalibrator(
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The signal decides what is needed beside P."""
+        """Tags; the signal determines the inputs beside P."""
         needs = self._unfitted_signal().tags
         return Tags(
             output="confidence",
@@ -155,8 +156,8 @@ class HokiCalibrator(
         signal = self._unfitted_signal()
         if signal.tags.domain != "unit":
             raise InputError(
-                f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which gives"
-                " any real score."
+                f"HokiCalibrator needs a signal in [0, 1]; got {type(signal).__name__}, which"
+                " returns any real score."
             )
         self.signal_: Signal = fitted_signal(signal, record)
         gamma = self.signal_.score_record(record)
@@ -178,7 +179,7 @@ class HokiCalibrator(
         )
 
     def _iterate(self, p, gamma, correct, weight):
-        """Algorithm 1: alphas and betas of every iteration, and how it ended."""
+        """Return the alphas and betas of every iteration (Algorithm 1), and the status."""
         alphas, betas, seen = [], [], []
         for _ in range(self.max_iter):
             index = self._bin(p)
@@ -208,8 +209,8 @@ class HokiCalibrator(
 
 
 def _accuracies(index, n_bins, gamma, correct, weight):
-    """Accuracy of kept and of changed labels in each bin, (n_bins,), (n_bins,); both the bin's
-    where one kind is missing, nan if empty.
+    """Return the accuracy of kept and of changed labels in each bin, (n_bins,) each; if one kind is
+    missing both are the bin's, and nan if it is empty.
     """
     sums = bins.grouped_sums(
         index,
@@ -227,6 +228,6 @@ def _accuracies(index, n_bins, gamma, correct, weight):
 
 
 def _mix(p, index, alpha, beta, gamma):
-    """Updated confidences; rows in a bin that was empty at fitting keep theirs."""
+    """Return updated confidences; rows in a bin that was empty in ``fit`` keep theirs."""
     mixed = alpha[index] * gamma + beta[index] * (1.0 - gamma)
     return np.where(np.isnan(mixed), p, np.clip(mixed, 0.0, 1.0))

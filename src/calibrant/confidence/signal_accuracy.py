@@ -1,4 +1,4 @@
-"""How often predictions are right over a signal, and what the two usual maps make of it."""
+"""Accuracy of predictions over a signal, with the fits of two usual maps."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +26,8 @@ POINTS = 101
 
 @dataclass(frozen=True)
 class SignalBins(Record):
-    """Of each bin of equal weight: its range and mean score, the weight of its rows, and the
-    share right with Wilson's interval.
+    """Range and mean score of each bin of equal weight, the weight of its rows, and the share right
+    with Wilson's interval.
     """
 
     lower: np.ndarray
@@ -41,8 +41,8 @@ class SignalBins(Record):
 
 @dataclass(frozen=True)
 class SignalFits(Record):
-    """Isotonic regression and a sigmoid of the share right, fitted to all rows, over the range
-    of the score.
+    """Isotonic regression and a sigmoid of the share right, fitted to all rows, over the range of
+    the score.
     """
 
     score: np.ndarray
@@ -52,8 +52,8 @@ class SignalFits(Record):
 
 @dataclass(frozen=True)
 class SignalAccuracy:
-    """The bins, the fits, and the name of the signal; ``bins.frame()`` and ``fits.frame()`` give
-    tables.
+    """Bins, fits, and the name of the signal; ``bins.frame()`` and ``fits.frame()``
+    return tables.
     """
 
     name: str
@@ -74,7 +74,7 @@ def signal_accuracy(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> SignalAccuracy:
-    """The share of right predictions over a signal: separation from the training set, label
+    """Compute the share of right predictions over a signal: separation from the training set, label
     stability, or any other.
 
     Parameters
@@ -82,11 +82,11 @@ def signal_accuracy(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     signal : Signal
-        A fitted one is used as it is, another one is fitted on these rows (and ``reference``).
+        A fitted one is used as it is, an unfitted one is fitted on these rows (and ``reference``).
     n_bins : int, default 20
-        Bins of equal weight; tied scores stay together, so there may be fewer.
+        Number of bins of equal weight; tied scores stay together, so there may be fewer.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
     X, reference : features of the rows, and (X_train, y_train), for signals that need them.
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
@@ -103,8 +103,8 @@ def signal_accuracy(
 
     Notes
     -----
-    It shows whether a signal says anything, where it changes from wrong to right, and which map
-    follows it. The fits are of the rows shown, so that they lie near the bins proves nothing.
+    It shows whether a signal is informative, where accuracy changes, and which map fits. The fits
+    use the rows shown, so their closeness to the bins proves nothing.
 
     References
     ----------
@@ -140,7 +140,7 @@ def signal_accuracy(
 def accuracy_over(
     signal: Signal, record: Predictions, n_bins: int = 20, level: float = 0.95
 ) -> SignalAccuracy:
-    """The same of a fitted signal and a record with labels."""
+    """Return the accuracy over a fitted signal for a record with labels."""
     score = signal.score_record(record)
     rows = score, record.correct, record.weights
     return SignalAccuracy(

@@ -1,4 +1,4 @@
-"""Calibrators of forecasts of a number."""
+"""Calibrators of regression forecasts."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""Any calibrator of forecasts, on a scale where bounded outcomes have no bounds."""
+"""Calibration of bounded outcomes on a transformed scale without bounds."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -19,8 +19,8 @@ __all__ = ["BoundedOutcomes"]
 
 
 class BoundedOutcomes(RegressionCalibrator):
-    r"""Fit a calibrator where outcomes have no bounds, and map its forecasts back, so that none
-    reaches beyond what can be.
+    r"""Fit a calibrator on a scale where outcomes have no bounds, and map its forecasts back inside
+    the bounds.
 
     .. math:: x = \log(y - a), \quad x = -\log(b - y), \quad \text{or} \quad x =
         \Phi^{-1}\left(\frac{y - a}{b - a}\right)
@@ -40,25 +40,25 @@ class BoundedOutcomes(RegressionCalibrator):
     calibrator_ : fitted RegressionCalibrator, or a list with one for each of d outputs
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : the calibrator's own.
+    status_ : the status of the calibrator.
 
     Raises
     ------
     InputError
-        For outcomes, means, quantiles or draws at a bound or beyond it, and a std that no
-        distribution between the bounds can have.
+        For outcomes, means, quantiles or draws at or beyond a bound, and for a std that no
+        distribution within the bounds has.
 
     See Also
     --------
-    StdScaling, QuantileRecalibration : calibrators to put inside.
+    StdScaling, QuantileRecalibration : calibrators to use inside.
     metrics.randomised_pit : for counts.
 
     Notes
     -----
-    For positive amounts, prices, durations, and for shares. Mean and std are read as those of a
-    lognormal distribution, or of the normal score's between two bounds: the forecast keeps both
-    before calibration. Quantiles and samples are mapped as they are. Outcomes that are often
-    exactly 0 or 1 are a question of their own (whether, then how much) and refused.
+    Use it for positive amounts, prices, durations, and for shares. Mean and std are read as those
+    of a lognormal distribution, or of a normal score between two bounds; the uncalibrated forecast
+    keeps both. Quantiles and samples are mapped directly. Outcomes that are often exactly 0 or 1
+    need a separate model of these values and are refused.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class BoundedOutcomes(RegressionCalibrator):
         output="distribution",
         label="calibration on a scale without bounds",
         exceptions={
-            "units": "the bounds are in the units of the outcomes and must be told anew",
+            "units": "the bounds are in the units of the outcomes and must be set anew",
             "extreme_forecasts": "forecasts beyond the bounds are refused",
         },
     )
@@ -108,8 +108,8 @@ class BoundedOutcomes(RegressionCalibrator):
         )
         if not (ends and numbers and ends == sorted(set(ends))):
             raise InputError(
-                "lower and upper must be numbers in this order, one of them None at most; got"
-                f" {self.lower!r} and {self.upper!r}; without bounds use the calibrator itself."
+                "lower and upper must be numbers in this order, with at most one None; got"
+                f" {self.lower!r} and {self.upper!r}; without bounds use the calibrator directly."
             )
 
     @property

@@ -1,4 +1,4 @@
-"""Conformal intervals: coverage that holds for any distribution and any number of rows."""
+"""Conformal prediction intervals, valid for any distribution and any number of rows."""
 
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,7 +25,7 @@ from calibrant.regression.variance import StdScaling
 
 __all__ = ["ConformalIntervals"]
 
-#: What a record calls the signed scores.
+#: Name of the signed scores in a record.
 SIGNED = {"scaled": "standardised", "absolute": "error", "distributional": "score"}
 
 
@@ -40,46 +40,46 @@ class ConformalIntervals(
         {"calibrator": StdScaling()},
     ],
 ):
-    r"""Intervals that hold a new outcome with at least the probability they say, whatever the
+    r"""Prediction intervals that hold a new outcome with at least the stated probability, for any
     distribution.
 
     .. math:: \mu \mp \sigma\, s_{(\lceil (n + 1)\, \text{level} \rceil)}, \qquad s_i = |y_i -
         \mu_i| / \sigma_i
 
-    with the order statistic of the n calibration scores (``score="scaled"``; with "absolute" the
-    std is left out of both). With "quantile" the forecast's own central interval [l, h] becomes
-    :math:`[l - e, h + e]`, e the order statistic of :math:`\max(l_i - y_i, y_i - h_i)`
+    where :math:`s_{(k)}` are the ordered calibration scores (for ``score="scaled"``; "absolute"
+    omits the std in both). With "quantile" the forecast's own central interval [l, h] becomes
+    :math:`[l - e, h + e]`, with e the order statistic of :math:`\max(l_i - y_i, y_i - h_i)`
     (conformalised quantile regression). With "distributional" the score is :math:`|F_i(y_i) - 1/2|`
-    and the ends are the forecast's quantiles that far from its median. The order statistic is
-    infinite, and so the interval, where n + 1 < 1 / (1 - level).
+    and the ends are the forecast's quantiles at that distance from its median. The order statistic,
+    and so the interval, is infinite if n + 1 < 1 / (1 - level).
 
     Parameters
     ----------
     score : {"scaled", "absolute", "quantile", "distributional"}
     levels : tuple of float, default (0.5, 0.8, 0.9, 0.95)
-        The only levels of "quantile" intervals; the others know them all.
+        The only levels of "quantile" intervals; the other scores allow any level.
     side : {"both", "lower", "upper"}
-        "upper": the interval goes from minus infinity (or the bound) to an end that is above the
+        "upper": the interval goes from minus infinity (or the bound) to an end that exceeds the
         outcome with the level's probability.
     symmetric : bool, default True
-        Whether one order statistic moves both ends, or each end has its own, at half of what may be
-        missed: for skewed errors, at the price of needing twice the rows.
+        Whether one order statistic moves both ends, or each end has its own, at half of the
+        miscoverage. The latter suits skewed errors and needs twice the rows.
     bounds : (low, high), optional
-        What no outcome can pass, in the units of y; intervals end there. An infinite end becomes
-        the bound.
+        Limits of any outcome, in the units of y; intervals end there, and infinite ends become the
+        bound.
     calibrator : regression calibrator, optional
-        Unfitted: fitted on half of the rows, its forecasts conformalised on the other half. For one
-        that is fitted on other rows already, pass what it predicts as the forecast.
+        Unfitted: it is fitted on half of the rows, and its forecasts are conformalised on the other
+        half. For a fitted calibrator, pass its predictions as the forecast.
 
     Attributes
     ----------
     scores_ : ascending scores, one array (for "quantile" a list of one a level, of two a level
         where ends have their own), or a list of
         these for d outputs
-    mass_ : their cumulated weights, in the same form
+    mass_ : their cumulative weights, in the same form
     spread_ : float, or (d,) array
         Root mean square of the scores.
-    unit_ : "rows" or "clusters", what the weights count.
+    unit_ : "rows" or "clusters", the unit of the weights.
     calibrator_ : the fitted calibrator or None, or a list of these
     n_outputs_ : int
         0 for forecasts of shape (n,).
@@ -87,8 +87,8 @@ class ConformalIntervals(
 
     See Also
     --------
-    MondrianIntervals : the same promise in each bin of the std, or in each group.
-    ConformalRegressor : intervals around a model without rows set aside.
+    MondrianIntervals : the same guarantee in each bin of the std, or in each group.
+    ConformalRegressor : intervals around a model without held-out rows.
     IntervalCalibration, QuantileRecalibration : whole distributions, no guarantee.
 
     Notes
@@ -96,10 +96,10 @@ class ConformalIntervals(
     Use them where a stated coverage must hold: it is between level and level + 1 / (n + 1) on
     average over calibration sets, if new rows are exchangeable with the calibration rows and their
     forecasts come from the same model. It holds over all rows together, not for each kind of row,
-    and each output has its own. ``guarantee(level)`` says so as a record, and None where weights
-    are no whole numbers: then they stand for no rows. With ``cluster=`` in ``fit`` the promise is
-    for a row of a new cluster, from the number of clusters. The distribution returned is that of
-    its intervals: a mean, a std from the scores, no density.
+    and separately for each output. ``guarantee(level)`` returns it as a record, or None where
+    weights are not whole numbers, which do not count rows. With ``cluster=`` in ``fit`` it holds
+    for a row of a new cluster, and counts clusters. The distribution returned has its intervals, a
+    mean, and a std from the scores, but no density.
 
     References
     ----------
@@ -128,7 +128,7 @@ class ConformalIntervals(
     scores_: Any
     mass_: Any
     spread_: float | np.ndarray
-    #: Older files say neither.
+    #: Older files have neither field.
     unit_: Literal["rows", "clusters"] = "rows"
     calibrator_: RegressionCalibrator | list[RegressionCalibrator] | None = None
 
@@ -164,9 +164,9 @@ class ConformalIntervals(
         require_levels(self.levels)
         if self.calibrator is not None and hasattr(self.calibrator, "n_outputs_"):
             raise InputError(
-                "calibrator must be unfitted: half of the rows are for its fit; got a fitted"
-                f" {type(self.calibrator).__name__}; pass the forecasts that it predicts in place"
-                " of the forecasts, to fit and to predict."
+                "calibrator must be unfitted, because half of the rows are for its fit; got a"
+                f" fitted {type(self.calibrator).__name__}; pass its predictions as the forecasts,"
+                " to fit and to predict."
             )
 
     def fit(
@@ -178,8 +178,8 @@ class ConformalIntervals(
         sample_weight: ArrayLike | None = None,
         cluster: Any = None,
     ) -> Self:
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
-        ``fit(mean, y, std=std)`` for normal forecasts.
+        """Fit on held-out forecasts and outcomes: ``fit(forecast, y)``, or ``fit(mean, y,
+        std=std)`` for normal forecasts.
 
         Parameters
         ----------
@@ -188,12 +188,11 @@ class ConformalIntervals(
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row. Weights that are not whole are those of a
-            sampling design or of importance: they are used, and nothing is promised, since a
-            promise needs the weight of each new row too.
+            Weight 2 means the row twice, weight 0 no row. Fractional weights, as of a sampling
+            design or of importance, are used, but then nothing is guaranteed: a guarantee needs the
+            weight of each new row too.
         cluster : (n,) labels, optional
-            Rows of one cluster (a patient, a day) hang together: each cluster then counts as one,
-            whatever its rows.
+            Clusters of dependent rows (a patient, a day): each counts as one, whatever its size.
 
         Returns
         -------
@@ -204,7 +203,7 @@ class ConformalIntervals(
         )
 
     def fit_record(self, record: ForecastRecord) -> Self:
-        """``fit`` on a record that has been read already."""
+        """Fit on a record of forecasts and outcomes."""
         self._check()
         self._ends.require_within(record.y)
         self.unit_ = "rows" if record.cluster is None else "clusters"
@@ -232,7 +231,7 @@ class ConformalIntervals(
             return {"scores_": [s for s, _ in each], "mass_": [m for _, m in each], "spread_": 1.0}
         signed = getattr(record, SIGNED[self.score])
         scores, mass = cumulated(np.abs(signed) if self._ends.joint else signed, weight)
-        # An outcome where a forecast says none can be is infinitely strange.
+        # An outcome that the forecast rules out is infinitely strange.
         finite = np.isfinite(signed)
         spread = (
             float(np.sqrt(np.average(np.square(signed[finite]), weights=record.weights[finite])))
@@ -246,8 +245,8 @@ class ConformalIntervals(
         }
 
     def _beyond(self, record, level):
-        """How far y is outside the forecast's own interval, negative inside it: in one array, or
-        below and above in one each.
+        """Return the distance of y from the forecast's own interval, negative inside it: in one
+        array, or one below and one above.
         """
         low, high = quantile_ends(record.forecast, level, self._ends)
         outside = low - record.y, record.y - high
@@ -264,8 +263,8 @@ class ConformalIntervals(
     def _expression(self, forecast, calibrator, **learned):
         if self.score == "quantile" or self.bounds is not None:
             raise InputError(
-                'score="quantile" and bounds= cannot be said as one shape of all rows; take'
-                ' score="scaled", and cut ends after it.'
+                'score="quantile" and bounds= have no single expression for all rows; use'
+                ' score="scaled", and clip the ends afterwards.'
             )
         forecast = forecast if calibrator is None else calibrator.express(forecast).alone()
         forecast = forecast.unscaled() if self.score == "absolute" else forecast
@@ -274,7 +273,7 @@ class ConformalIntervals(
     def _guarantee(self, level):
         if self.score == "quantile" and not any(abs(level - one) < 1e-9 for one in self.levels):
             raise InputError(
-                f"level must be one of those fitted, {list(self.levels)}; got {level!r}; give it to"
+                f"level must be one of those fitted, {list(self.levels)}; got {level!r}; add it to"
                 " levels= and fit again."
             )
         masses = list(_arrays(self.mass_))
@@ -293,22 +292,22 @@ class ConformalIntervals(
         )
 
     def explain(self, level: float = 0.9) -> str:
-        """What is promised of the intervals of a level, or why nothing is."""
+        """Return the guarantee of the intervals of a level, or the reason for none."""
         said = self.guarantee(level)
         return (
-            "nothing is promised: weights that are no whole numbers stand for no rows"
+            "nothing is guaranteed: fractional weights do not count rows"
             if said is None
             else str(said)
         )
 
 
 def _paired(found):
-    """(scores, mass) of one, or ([scores of each], [mass of each])."""
+    """Return (scores, mass) of one, or ([scores of each], [mass of each])."""
     return found[0] if len(found) == 1 else ([s for s, _ in found], [m for _, m in found])
 
 
 def _arrays(value):
-    """The arrays of nested lists."""
+    """Return the arrays of nested lists."""
     if isinstance(value, np.ndarray):
         yield value
         return

@@ -1,6 +1,4 @@
-"""One factor for all covariances, one for each principal direction, or one covariance of what
-all of them left.
-"""
+"""Calibration of covariances by one factor, one for each principal direction, or a full matrix."""
 
 from typing import Any, Literal, Self
 
@@ -19,52 +17,51 @@ __all__ = ["CovarianceScaling"]
 
 
 class CovarianceScaling(Saved, BaseEstimator):
-    r"""Multiply covariances by one factor, each principal variance by its own, or all by a matrix,
-    for the least normal log loss.
+    r"""Multiply covariances by one factor, one for each principal variance, or a matrix, for
+    minimum normal log loss.
 
     .. math:: \Sigma' = Q \, \mathrm{diag}(s_k^2 v_k) \, Q^\top, \qquad
         s_k^2 = \frac{\sum_i w_i (q_{ik}^\top (y_i - \mu_i))^2 / v_{ik}}{\sum_i w_i}
 
-    in closed form; the one factor is the mean of these :math:`s_k^2`. By a matrix,
+    in closed form; the single factor is the mean of these :math:`s_k^2`. For a matrix,
 
     .. math:: \Sigma' = \Sigma^{1/2} C \Sigma^{1/2}, \qquad C = \frac{\sum_i w_i e_i
         e_i^\top}{\sum_i w_i},
         \quad e_i = \Sigma_i^{-1/2} (y_i - \mu_i)
 
-    with symmetric roots, C drawn towards its mean variance by as much as it is known to be noise
-    (Ledoit and Wolf).
+    with symmetric roots; C is shrunk towards its mean variance by its estimated noise (Ledoit and
+    Wolf).
 
     Parameters
     ----------
     factors : {"one", "directions", "full"}
-        One for all, one for each direction from the least variance to the greatest, or the matrix
-        C.
+        One factor for all, one for each direction in ascending order of variance, or the matrix C.
 
     Attributes
     ----------
     scale_ : (1,), (d,) or (d, d)
-        On standard deviations: above 1 the model was overconfident, below 1 underconfident. Of the
-        matrix, its symmetric root.
+        Factors of standard deviations: above 1 the model was overconfident, below 1 underconfident.
+        For the matrix, its symmetric root.
     n_outputs_ : int
     n_rows_ : float
-        Calibration rows, by weight.
+        Number of calibration rows, by weight.
     status_ : "exact"; "no error" (every residual is 0 along a direction: its scale is 1, with a
         FitWarning).
 
     See Also
     --------
-    StdScaling : the same for one output, or outputs on their own.
-    JointNormalForecast : what it takes and gives.
+    StdScaling : the same for one output, or for each output separately.
+    JointNormalForecast : its input and its output.
 
     Notes
     -----
-    One factor cannot overfit, and keeps all correlations. With "directions" it repairs correlations
-    that are said too strong or too weak; each is fitted on all rows, so that a hundred rows are
-    enough. Where two variances of a row are equal its directions, and so their factors, are
-    arbitrary: use one factor for forecasts that are near to round. "full" finds correlations that
-    nobody said, as where all there is are stds, ``np.apply_along_axis(np.diag, 1, std**2)``; from a
-    few hundred rows it is seldom worse than one factor. None of them mends a bias or a shape that
-    is not normal.
+    One factor cannot overfit, and keeps all correlations. With "directions" it corrects
+    correlations that were predicted too strong or too weak; each factor uses all rows, so a hundred
+    rows are enough. If two variances of a row are equal, its directions, and so their factors, are
+    arbitrary: use one factor for nearly spherical forecasts. "full" finds correlations that were
+    not predicted, as where only stds exist: ``np.apply_along_axis(np.diag, 1, std**2)``. From a few
+    hundred rows it is seldom worse than one factor. None of them corrects a bias or a shape that is
+    not normal.
 
     References
     ----------
@@ -85,7 +82,7 @@ class CovarianceScaling(Saved, BaseEstimator):
         self.factors: Literal["one", "directions", "full"] = factors
 
     def fit(self, forecast: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit on held-out forecasts and what came true.
+        """Fit on held-out forecasts and outcomes.
 
         Parameters
         ----------
@@ -98,8 +95,8 @@ class CovarianceScaling(Saved, BaseEstimator):
         record = read_joint(forecast, y, sample_weight)
         joint = record.normal
         size = np.abs(joint.along(record.y)) / np.sqrt(joint.principal_variance)
-        # Divided by the largest first: residuals far beyond their std must not overflow when
-        # squared.
+        # Dividing by the largest first avoids an overflow of squares for residuals far beyond their
+        # std.
         largest = size.max(axis=0) if self.factors == "directions" else np.full(1, size.max())
         none = largest == 0.0
         each = np.average(
@@ -109,8 +106,8 @@ class CovarianceScaling(Saved, BaseEstimator):
         self.status_: str = "exact"
         if none.any():
             warn(
-                "CovarianceScaling saw no error at all along a direction; the variances there are"
-                " left as they are.",
+                "CovarianceScaling found no error at all along a direction; its variances are"
+                " unchanged.",
                 FitWarning,
             )
             self.status_ = "no error"
@@ -124,12 +121,12 @@ class CovarianceScaling(Saved, BaseEstimator):
         return self
 
     def predict(self, forecast: Any) -> JointNormalForecast:
-        """The calibrated forecasts of outputs together."""
+        """Return the calibrated joint forecasts of the outputs."""
         require_fitted(self, "n_outputs_")
         joint = as_joint(forecast)
         if joint.shape[1] != self.n_outputs_:
             raise InputError(
-                f"the forecast must be of {self.n_outputs_} outputs, as in fit; got"
+                f"the forecast must have {self.n_outputs_} outputs, as in fit; got"
                 f" {joint.shape[1]}."
             )
         return joint.scaled(
@@ -138,13 +135,13 @@ class CovarianceScaling(Saved, BaseEstimator):
 
 
 def _shrunk(errors, weight):
-    """Second moments (d, d) of errors (n, d), drawn towards their mean variance."""
+    """Return second moments (d, d) of errors (n, d), shrunk towards their mean variance."""
     n, d = weight.sum(), errors.shape[1]
     moments = (errors.T * weight) @ errors / n
     target = moments.trace() / d * np.eye(d)
     apart = np.square(moments - target).sum()
     noise = (weight @ np.square(np.square(errors).sum(axis=1)) / n - np.square(moments).sum()) / n
-    # A few rows can agree by chance, one does with itself.
+    # A few rows can agree by chance, and a single one always does.
     share = np.clip(noise / apart if apart > 0.0 else 1.0, 1.0 / (n + 1.0), 1.0)
     return (1.0 - share) * moments + share * target
 

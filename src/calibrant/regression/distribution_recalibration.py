@@ -1,6 +1,4 @@
-"""Bias, spread and shape of a forecast set right together, each as far as the rows show it to be
-wrong.
-"""
+"""Joint correction of bias, spread and shape of a forecast, each shrunk by its evidence."""
 
 from typing import ClassVar, Literal
 
@@ -30,16 +28,15 @@ __all__ = ["DistributionRecalibration"]
 
 BIASES, SPREADS = (None, "constant", "smooth"), (None, "constant", "smooth", "increasing")
 SHAPES = (None, "student", "smooth", "empirical")
-#: What the bias may be in: the learned string says which.
+#: Units of the bias; the fitted string is one of these.
 UNITS = ("outcome", "std")
-#: Rows whose std is less than this share of the typical one count no more for a bias in units of
-#: the outcome.
+#: Rows with a std below this share of the typical one get no more weight for a bias in units of the
+#: outcome.
 MOST_UNITS = 1e3
-#: Differences in log std that are small beside this are hardly told apart: folds and the final
-#: model differ by as much.
+#: Smaller differences in log std are hardly identifiable: folds and the final model differ by as
+#: much.
 LEAST_SPREAD = 0.1
-#: Part of an outcome by which it may miss a forecast that is the same number, computed in another
-#: way.
+#: Share of an outcome that separates it from an equal forecast computed in another way.
 ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
@@ -62,27 +59,26 @@ class DistributionRecalibration(RegressionCalibrator):
     spread : {"smooth", "increasing", "constant", None}
         "increasing": smooth, and the new std never falls where the old one rises.
     shape : {"smooth", "student", "empirical", None}
-        "empirical" takes the scores as they are seen, as :class:`IntervalCalibration` does; its
+        "empirical" uses the observed scores directly, as :class:`IntervalCalibration` does; its
         density is rough.
     start : {"forecast", "moments"}
-        What is corrected: the distribution as it was said, or a normal one of its mean and std. Few
-        noisy quantiles have a rough density, and the second is then the better start.
+        The distribution to correct: the forecast, or a normal one with its mean and std. Few noisy
+        quantiles have a rough density; then "moments" is the better start.
     spread_by : {"std", "mean"}
-        What the factor of the spread is a function of: :math:`s(\sigma)`, or :math:`s(\mu)`. Where
-        models say nearly one std for all rows, errors that grow with the outcome are seen by the
-        mean alone.
+        The argument of the spread's factor: :math:`s(\sigma)`, or :math:`s(\mu)`. If the predicted
+        std is nearly the same for all rows, only the mean can show errors that grow with the
+        outcome.
     objective : {"nll", "crps"}
-        Score that bias and spread are fitted by. Degrees of freedom and shape are fitted by the log
-        loss.
+        Score that fits bias and spread. Degrees of freedom and shape minimise the log loss.
     shrinkage : bool, default True
-        False leaves constants as the rows ask for them:
-        ``bias=None, spread="constant", shape=None`` is then :class:`StdScaling`.
+        False leaves constants unshrunk: ``bias=None, spread="constant", shape=None`` is then
+        :class:`StdScaling`.
 
     Attributes
     ----------
     bias_ : (2, m) array, or a list of them for d outputs
-        Means and the bias there; a straight line between, constant beyond.
-    unit_ : "outcome" or "std", what the bias is in; or a list
+        Means and the bias there; linear between, constant beyond.
+    unit_ : "outcome" or "std", the unit of the bias; or a list
     spread_ : (2, m) array, or a list of them
         Logarithms of the std (or the means), and of the factor there.
     degrees_ : float, or (d,) array
@@ -99,20 +95,20 @@ class DistributionRecalibration(RegressionCalibrator):
 
     See Also
     --------
-    AutoRegressionCalibrator : pools it with the others by their evidence.
-    StdScaling, GaussianProcessScale, IntervalCalibration, QuantileRecalibration : parts of it
-        alone.
+    AutoRegressionCalibrator : pools it with other methods by their evidence.
+    StdScaling, GaussianProcessScale, IntervalCalibration, QuantileRecalibration : single parts of
+        it.
 
     Notes
     -----
     Use it for the error bars of any model, from 20 rows up. Each function is the mean over some
-    thirty Gaussian-process priors, no change and constants among them, each weighed by how probable
-    it makes the data, so that few rows leave the forecast nearly as it was and many bend it as far
-    as needed. Bias and spread are found by Fisher scoring, the smooth change of shape by Newton's
-    method on a convex problem. It assumes that bias depends on the mean and spread on the std (or
-    the mean): where they depend on something else, look for it there. The spread stays above a
-    twentieth of the typical one, as outcomes that pile up on one number would shrink it to nothing.
-    It promises no coverage: see :class:`ConformalIntervals`.
+    thirty Gaussian-process priors, no change and constants among them, weighted by the evidence.
+    Few rows therefore leave the forecast nearly unchanged, and many bend it as far as needed.
+    Fisher scoring finds bias and spread; Newton's method on a convex problem finds the smooth
+    change of shape. It assumes that bias depends on the mean and spread on the std (or the mean):
+    if they depend on something else, look for it there. The spread stays above a twentieth of the
+    typical one, since repeated outcomes would shrink it to nothing. It guarantees no coverage: see
+    :class:`ConformalIntervals`.
 
     References
     ----------
@@ -185,7 +181,7 @@ class DistributionRecalibration(RegressionCalibrator):
         return mean if self.spread_by == "mean" else np.log(std)
 
     def _begun(self, forecast):
-        """What is corrected."""
+        """Return the forecasts to correct."""
         if self.start == "forecast" or isinstance(forecast, NormalForecast):
             return forecast
         return NormalForecast(forecast.mean, forecast.std)
@@ -203,11 +199,11 @@ class DistributionRecalibration(RegressionCalibrator):
         unknown = self._unknown(record, score, student)
         if unknown is not None:
             warn(
-                f"DistributionRecalibration saw {unknown}; the forecasts are left as they are.",
+                f"DistributionRecalibration found {unknown}; the forecasts are unchanged.",
                 FitWarning,
             )
             return self._learned(places, scales, unknown.removesuffix(" at all"))
-        # Priors are in units of what the rows show: a typical std, and the factor it is off by.
+        # Priors are in units of the data: a typical std, and its overall factor.
         typical = np.exp(first_factor(score, weight, student)) if self.spread is not None else 1.0
         width = typical * np.exp(np.average(np.log(std), weights=weight))
         rows = Rows(
@@ -247,8 +243,8 @@ class DistributionRecalibration(RegressionCalibrator):
         return learned
 
     def _unknown(self, record, score, student):
-        """Why the rows do not say how far outcomes lie from forecasts, or None: what is fitted
-        to them would be next to no spread.
+        """Return the reason why the rows do not determine the spread, or None; a fit would shrink
+        it to almost nothing.
         """
         if not score.any():
             return "no error at all"
@@ -256,7 +252,7 @@ class DistributionRecalibration(RegressionCalibrator):
             return None
         if self.bias is not None and (record.y == record.y[0]).all():
             return "one outcome"
-        # A Student spread is that of the median error; a difference by rounding is none.
+        # A Student spread is that of the median error; rounding errors do not count.
         hits = np.abs(score) * record.std <= ROUNDING * np.abs(record.y)
         return (
             "no error in most rows"
@@ -265,7 +261,7 @@ class DistributionRecalibration(RegressionCalibrator):
         )
 
     def _learned(self, places, scales, status):
-        """No change."""
+        """Return parameters of no change."""
         bias, spread = (
             np.array([grid.points, np.zeros(len(grid.points))]) for grid in (places, scales)
         )
@@ -288,8 +284,8 @@ class DistributionRecalibration(RegressionCalibrator):
     def _expression(self, forecast, bias, unit, spread, degrees, shape):
         if not isinstance(forecast.shape, NormalForecast):
             raise InputError(
-                "DistributionRecalibration of a forecast that is not normal cannot be said as an"
-                " expression; keep it in Python."
+                "DistributionRecalibration of a forecast that is not normal has no expression;"
+                " keep it in Python."
             )
         mean, std = forecast.mean, forecast.std
         shift = mean.interpolate(*np.asarray(bias))
@@ -305,7 +301,7 @@ class DistributionRecalibration(RegressionCalibrator):
 
 
 def _curve(shape, degrees):
-    """Knots, values and outer slopes of h."""
+    """Return knots, values and outer slopes of h."""
     if shape.ndim == 2:
         return shape[0], shape[1], tail_slopes(shape[0], shape[1])
     knots, values = shape_values(shape, TABLE), student_values(float(degrees))

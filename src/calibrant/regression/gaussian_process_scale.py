@@ -1,4 +1,4 @@
-"""A factor on the standard deviations that changes smoothly with them: GP-Normal."""
+"""GP-Normal scaling: a factor on the standard deviations that is a smooth function of them."""
 
 from typing import Any, ClassVar, Literal
 
@@ -14,13 +14,13 @@ from calibrant.regression.variance import StdScaling
 
 __all__ = ["GaussianProcessScale"]
 
-#: Points that carry the process, and cells that rows are pooled in, by the number of inputs.
+#: Inducing points of the process, and cells that pool rows, by the number of inputs.
 N_POINTS = 32
 N_CELLS = {1: 256, 2: 24}
-#: Mean squared standardised errors of a cell are held above this share of the overall one: the log
-#: of none has no end.
+#: Mean squared standardised errors of a cell are at least this share of the overall one, because
+#: the log of 0 is infinite.
 LEAST_SQUARE = 1e-6
-#: A constant further out (in log std) belongs to a process that runs through single outcomes of
+#: A constant beyond this (in log std) indicates a process that runs through single outcomes of
 #: enormous weight.
 FAR = 100.0
 
@@ -33,11 +33,11 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
         a^2 k_\ell), \qquad
         y \sim N(\mu, \sigma'^2)
 
-    with k an RBF kernel in units of the spread of log sigma (with ``inputs="std and mean"`` a
-    second process of the mean is added). The mode of c and h is found by Newton's method, which is
-    safe as the problem is convex; amplitude a and length l are those of most evidence (Laplace's
-    approximation) among 3 x 4, and a is 0 unless a process makes the data ten times more probable:
-    the fit is then exactly :class:`StdScaling`.
+    with k an RBF kernel in units of the spread of log sigma (``inputs="std and mean"`` adds a
+    second process of the mean). Newton's method finds the mode of c and h, safely because the
+    problem is convex. Amplitude a and length l have the largest evidence (Laplace's approximation)
+    among 3 x 4; a is 0 unless a process makes the data ten times more probable, and the fit is then
+    exactly :class:`StdScaling`.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
     Attributes
     ----------
     scale_ : float, or (d,) array for d outputs
-        exp c: the factor far from the rows seen; that of STD scaling where no process is taken in.
+        exp c: the factor far from the rows; that of STD scaling if no process is used.
     kernel_ : (p, 2) array, or a list of them for d outputs
         Amplitude and length of the process of each of the p inputs (in std of the input); amplitude
-        0 means that it is not used.
+        0 means no process.
     points_, weights_ : (p, 32) arrays, or lists of them
         h(x) = sum of weights times kernel(x, points), x the standardised input.
     units_ : (p, 2) array, or a list of them
-        Centre and spread that inputs are standardised by.
+        Centre and spread that standardise the inputs.
     n_outputs_ : int
         0 for forecasts of shape (n,).
     status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process was
@@ -67,11 +67,11 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
 
     Notes
     -----
-    Use it where the std are off by more at one end than at the other: it bends as far as the data
-    ask, needs fewer rows than isotonic variance, and keeps what distinct std say. The order of the
-    rows by std may change. Beyond the rows seen the factor returns to the constant. Rows are pooled
-    in small cells, so it fits 100,000 of them in a second; forecasts that are not normal are
-    stretched about their mean. Where the errors depend on more than std and mean, look for them
+    Use it where the error of the std differs between small and large ones: it bends as far as the
+    data require, needs fewer rows than isotonic variance, and keeps distinct std distinct. The
+    order of the rows by std may change. Beyond the rows the factor returns to the constant. Rows
+    are pooled in small cells, so it fits 100,000 of them in a second; forecasts that are not normal
+    are stretched about their mean. Where the errors depend on more than std and mean, look for them
     elsewhere.
 
     References
@@ -108,7 +108,7 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
     def _fit_output(self, record):
         if not record.error.any():
             warn(
-                "GaussianProcessScale saw no error at all; the std are left as they are.",
+                "GaussianProcessScale found no error at all; the std are unchanged.",
                 FitWarning,
             )
             return self._learned(1.0, "no error")
@@ -138,7 +138,7 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
         return learned
 
     def _learned(self, scale, status):
-        """A constant factor, with room for what processes learn."""
+        """Return a constant factor, with empty arrays for the processes."""
         p = 1 if self.inputs == "std" else 2
         kernels = {"kernel_": np.tile([0.0, 1.0], (p, 1)), "units_": np.tile([0.0, 1.0], (p, 1))}
         return {
@@ -171,7 +171,7 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
 
 
 def _centre_and_spread(x, weight):
-    """Mean and standard deviation; a spread of 0 where all values are the same."""
+    """Return mean and standard deviation; the latter is 0 where all values are equal."""
     centre = np.average(x, weights=weight)
     return centre, (
         np.sqrt(np.average(np.square(x - centre), weights=weight)) if np.ptp(x) > 0.0 else 0.0

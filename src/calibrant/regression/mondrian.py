@@ -1,6 +1,4 @@
-"""Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group, by
-order statistics of their own.
-"""
+"""Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -29,27 +27,27 @@ class MondrianIntervals(
     RegressionCalibrator,
     examples=[{"intervals": ConformalIntervals(score="absolute"), "n_bins": 3, "least_rows": 8}],
 ):
-    r"""Conformal intervals that hold what they say in each bin of the predicted std, or in each
-    group of rows.
+    r"""Conformal intervals with valid coverage in each bin of the predicted std, or in each group
+    of rows.
 
     .. math:: P(Y \in [l(X), h(X)] \mid X \in \text{bin } b) \ge \text{level} \quad \text{for each
         } b
 
-    Each bin has its own :class:`ConformalIntervals`, from its own rows. Bins of the std lie between
-    order statistics of the calibration rows' std; the rows at these edges are no scores, which
-    leaves those of a bin exchangeable with new rows that fall into it.
+    Each bin has its own :class:`ConformalIntervals`, fitted on its own rows. Bins of the std lie
+    between order statistics of the calibration rows' std. The rows at these edges are left out, so
+    the scores of a bin are exchangeable with new rows in it.
 
     Parameters
     ----------
     intervals : ConformalIntervals, optional
-        Unfitted: its copies are fitted. Default ``ConformalIntervals()``.
+        Unfitted; copies of it are fitted. Default ``ConformalIntervals()``.
     by : {"std", "groups"}
-        "groups": labels given to ``fit`` and ``predict``; those of ``predict`` must be among those
+        "groups": labels passed to ``fit`` and ``predict``; those of ``predict`` must be among those
         of ``fit``.
     n_bins : int, default 10
-        The most bins of the std.
+        Maximum number of bins of the std.
     least_rows : int, default 100
-        The fewest rows of a bin of the std: with fewer rows there are fewer bins.
+        Minimum number of rows in a bin of the std; with fewer rows there are fewer bins.
 
     Attributes
     ----------
@@ -59,21 +57,21 @@ class MondrianIntervals(
     intervals_ : list of the fitted intervals of each bin or group, or a list of these for d outputs
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : how many bins or groups there are.
+    status_ : number of bins or groups.
 
     See Also
     --------
-    ConformalIntervals : one promise for all rows together, from all of them.
-    VarianceBinning : a std for each bin, no guarantee.
+    ConformalIntervals : one guarantee for all rows together.
+    VarianceBinning : a std for each bin, without a guarantee.
 
     Notes
     -----
-    Use it where some kinds of rows must not pay for others: a coverage that holds over all rows can
-    be 99 % where the forecast is timid and 60 % where it is bold. The price is rows: a group with
-    fewer than level / (1 - level) of them has infinite intervals, and says so. The promise in bins
-    of the std is exact where no two rows share a std; where many do, a bin ends at a shared one and
-    the promise is nearly so. ``guarantee(level).n`` is that of the smallest bin. Groups that
-    overlap are no groups: cross them.
+    Use it where coverage must hold for each kind of row: a coverage that holds over all rows can be
+    99 % where the forecast is underconfident and 60 % where it is overconfident. The price is rows:
+    a group with fewer than level / (1 - level) of them has infinite intervals, with a warning. The
+    guarantee in bins of the std is exact if no two rows share a std; with ties a bin ends at a
+    shared one and it is approximate. ``guarantee(level).n`` is that of the smallest bin.
+    Overlapping groups are not supported: cross them.
 
     References
     ----------
@@ -112,7 +110,7 @@ class MondrianIntervals(
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """By groups it cannot do without them."""
+        """Tags; ``groups`` are required where intervals are by groups."""
         return Tags(
             output="distribution",
             label="Mondrian conformal intervals",
@@ -121,7 +119,7 @@ class MondrianIntervals(
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Levels that the intervals know, if they do not know all."""
+        """Levels that the intervals support, if not all."""
         return (ConformalIntervals() if self.intervals is None else self.intervals).levels
 
     def _check(self):
@@ -143,8 +141,8 @@ class MondrianIntervals(
         groups: Any = None,
         cluster: Any = None,
     ) -> Self:
-        """Fit on held-out forecasts and what came true, as ``ConformalIntervals.fit`` does; with
-        ``groups`` where they are by groups.
+        """Fit on held-out forecasts and outcomes, as ``ConformalIntervals.fit`` does, with
+        ``groups`` for intervals by groups.
 
         Parameters
         ----------
@@ -153,12 +151,11 @@ class MondrianIntervals(
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row. With weights that are not whole nothing
-            is promised.
+            Weight 2 means the row twice, weight 0 no row. Fractional weights void the guarantee.
         groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are
             the groups; for ``by="groups"``
         cluster : (n,) labels, optional
-            Rows of one cluster count as one.
+            Each cluster of dependent rows counts as one.
 
         Returns
         -------
@@ -169,7 +166,7 @@ class MondrianIntervals(
         )
 
     def fit_record(self, record: ForecastRecord) -> Self:
-        """``fit`` on a record that has been read already, and carries its groups."""
+        """Fit on a record of forecasts, outcomes and groups."""
         self.groups_ = (
             None
             if record.groups is None or self.by == "std"
@@ -193,7 +190,7 @@ class MondrianIntervals(
         return {"edges_": edges, "intervals_": fitted, "status": f"{count} {what}"}
 
     def _edges(self, record):
-        """(highest std of each bin but the last, which rows are scores)."""
+        """Return (highest std of each bin but the last, booleans of the rows used as scores)."""
         std, inverse = np.unique(record.std, return_inverse=True)
         each = np.bincount(inverse, weights=record.weights)
         mass = np.cumsum(each)
@@ -208,7 +205,7 @@ class MondrianIntervals(
         return std[at], ~alone[inverse]
 
     def _index(self, record, edges):
-        """The bin of each row."""
+        """Return the bin of each row."""
         if self.groups_ is None:
             return np.searchsorted(edges, record.std, side="left")
         groups = read_groups(record.groups, record)
@@ -217,8 +214,8 @@ class MondrianIntervals(
         strange = [name for name, place in zip(names, at.tolist(), strict=True) if place < 0]
         if strange:
             raise InputError(
-                f"groups must be among those of fit; got {strange[:3]!r}; intervals of another"
-                " group have no scores."
+                f"groups must be among those of fit; got {strange[:3]!r}, which have no scores;"
+                " fit with rows of these groups."
             )
         return at[groups.index]
 
@@ -235,8 +232,8 @@ class MondrianIntervals(
     def _expression(self, forecast, edges, intervals):
         if self.groups_ is not None:
             raise InputError(
-                "MondrianIntervals of groups cannot be said as an expression of mean and std; keep"
-                " them in Python."
+                "MondrianIntervals of groups have no expression of mean and std; keep them in"
+                " Python."
             )
         return SymbolicBins(
             forecast.std, np.asarray(edges), [one.express(forecast) for one in intervals]
@@ -259,11 +256,10 @@ class MondrianIntervals(
         )
 
     def explain(self, level: float = 0.9) -> str:
-        """What is promised of the intervals of a level, or why nothing is."""
+        """Return the guarantee of the intervals of a level, or the reason for none."""
         said = self.guarantee(level)
         if said is not None:
             return str(said)
         return (
-            "nothing is promised: weights are no whole numbers, or bins of the std were cut through"
-            " clusters"
+            "nothing is guaranteed: weights are fractional, or bins of the std cut through clusters"
         )

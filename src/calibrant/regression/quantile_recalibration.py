@@ -1,5 +1,5 @@
-"""Forecasts recalibrated by the positions of outcomes in them: all quantiles, or the ends of an
-interval.
+"""Recalibration of forecasts by the probability integral transform: at all quantiles, or
+at a few.
 """
 
 from typing import ClassVar
@@ -17,23 +17,23 @@ __all__ = ["IntervalCalibration", "QuantileRecalibration"]
 
 
 class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
-    r"""Move the quantiles at a few levels to where that share of the outcomes was seen.
+    r"""Move a few quantiles to the probabilities at which that share of the outcomes was observed.
 
     .. math:: Q'(q) = F^{-1}(p_q), \qquad p_q = \text{the } q\text{-quantile of } F_i(y_i)
 
-    at evenly spaced levels, at most ``n_levels`` and at least ten rows a level; straight lines
-    between and beyond them on the scale of normal scores, as in :class:`IntervalCalibration`, so
-    that a forecast that is right is kept nearly as it is.
+    at evenly spaced levels, at most ``n_levels`` and at least ten rows a level. The map is linear
+    between and beyond them on the scale of normal scores, as in :class:`IntervalCalibration`, so a
+    calibrated forecast stays nearly unchanged.
 
     Parameters
     ----------
     n_levels : int, default 9
-        One level means a shift of the median with the spread kept; fewer than 20 rows have one.
+        One level shifts the median and keeps the spread; it is used below 20 rows.
 
     Attributes
     ----------
     knots_, values_ : (m,) arrays, or lists of them for d outputs
-        Normal scores of the levels and of the probabilities they move to.
+        Normal scores of the levels and of their new probabilities.
     slopes_ : (2,) array, or a list of them
     n_outputs_ : int
         0 for forecasts of shape (n,).
@@ -47,9 +47,9 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
     Notes
     -----
     Use it for quantile forecasts, for small calibration sets, and where the density matters: with
-    few levels it is smooth enough for the log loss to mean something. With thousands of rows
-    interval calibration follows the shape more closely. Like it, it looks at all rows together, and
-    says nothing of a single row's error bar.
+    few levels it is smooth enough for a meaningful log loss. With thousands of rows interval
+    calibration follows the shape more closely. Like that method, it considers all rows together,
+    and does not check a single row's error bar.
 
     References
     ----------
@@ -82,8 +82,7 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
         n_levels = self._levels_for(record.weights.sum())
         seen, score = empirical_scores(record.score, record.weights)
         levels = special.ndtri((np.arange(n_levels) + 1.0) / (n_levels + 1.0))
-        # Where one score holds several levels the map is flat; the one in the middle stands for
-        # them.
+        # Where one score spans several levels the map is flat; the middle level represents them.
         values, position = np.unique(np.interp(levels, seen, score), return_inverse=True)
         knots = np.bincount(position, weights=levels) / np.bincount(position)
         learned = {"knots_": knots, "values_": values, "slopes_": tail_slopes(knots, values)}
@@ -101,22 +100,21 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
         return max(1, min(self.n_levels, int(n_rows // 10)))
 
     def _guarantee(self, level):
-        # Between the levels that were fitted the map is drawn, not estimated.
+        # Between the fitted levels the map is interpolated, not estimated.
         place = (0.5 + 0.5 * level) * (self._levels_for(self.n_rows_ or 0.0) + 1.0)
         return self._guarantee_in_the_limit(level) if abs(place - round(place)) < 1e-9 else None
 
 
 class IntervalCalibration(RegressionCalibrator):
-    r"""Recalibrate the CDF by how often each predicted probability was reached.
+    r"""Recalibrate the CDF by the observed frequency of each predicted probability.
 
     .. math:: F'(y) = R(F(y)), \qquad R(p) = \frac{\sum_i w_i [F_i(y_i) < p] + \frac{1}{2} \sum_i
         w_i [F_i(y_i) = p]}{\sum_i w_i}
 
-    at the probabilities :math:`F_i(y_i)` seen, which increases, so it is its own isotonic
-    regression. Between them R is a straight line on the scale of normal scores,
-    :math:`\Phi^{-1}(R)` against :math:`\Phi^{-1}(p)`, and beyond them a line from the median score
-    through the outermost: R is 0 at 0 and 1 at 1, outcomes a thousand std away keep their place,
-    and the tails are normal.
+    at the observed probabilities :math:`F_i(y_i)`. R increases, so it is its own isotonic
+    regression. Between them R is linear on the scale of normal scores, :math:`\Phi^{-1}(R)` against
+    :math:`\Phi^{-1}(p)`; beyond them a line joins the median score and the outermost. R is 0 at 0
+    and 1 at 1, outcomes a thousand std away keep their place, and the tails are normal.
 
     Attributes
     ----------
@@ -132,17 +130,16 @@ class IntervalCalibration(RegressionCalibrator):
     See Also
     --------
     QuantileRecalibration : at a few levels, for few rows.
-    StdScaling : one factor, the shape stays.
+    StdScaling : one factor, with the shape unchanged.
 
     Notes
     -----
-    Use it where the shape of the distributions is wrong, and quantiles and intervals are what is
-    needed; it wants some hundred rows. It looks at all rows together, so it makes *any* uncertainty
-    pass the interval criterion, one drawn at random too: look at the ENCE before trusting a row's
-    own error bar. For normal forecasts the new mean is mean + m std and the new std a multiple of
-    the old, with the same m and factor for all rows, in closed form, so the coefficient of
-    variation stays. The density between the knots is rough: compare by CRPS, or use
-    QuantileRecalibration.
+    Use it where the shape of the distributions is wrong, and quantiles and intervals matter; it
+    needs some hundred rows. It considers all rows together, so *any* uncertainty, even a random
+    one, passes the interval criterion afterwards: check the ENCE before trusting a row's own error
+    bar. For normal forecasts the new mean is mean + m std and the new std a multiple of the old,
+    with the same m and factor for all rows, in closed form, so the coefficient of variation stays.
+    The density between the knots is rough: compare by CRPS, or use QuantileRecalibration.
 
     References
     ----------

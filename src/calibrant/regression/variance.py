@@ -1,6 +1,4 @@
-"""Standard deviations corrected: not at all, by one factor, by bin, by an isotonic curve of the
-variance.
-"""
+"""Calibration of standard deviations: none, by one factor, by bin, or by isotonic regression."""
 
 from typing import ClassVar
 
@@ -17,7 +15,7 @@ __all__ = ["ForecastIdentity", "IsotonicVariance", "StdScaling", "VarianceBinnin
 
 
 class ForecastIdentity(RegressionCalibrator):
-    """Leave every predictive distribution as it is.
+    """Leave every predictive distribution unchanged.
 
     .. math:: F'(y) = F(y)
 
@@ -29,13 +27,14 @@ class ForecastIdentity(RegressionCalibrator):
 
     See Also
     --------
-    AutoRegressionCalibrator : takes it where nothing is better.
+    AutoRegressionCalibrator : returns it where no method is better.
     Identity : the same for class probabilities.
 
     Notes
     -----
     Use it as the baseline in comparisons; :class:`AutoRegressionCalibrator` returns it where
-    nothing better is shown. Not where the error bars are known to be wrong: it repairs nothing.
+    nothing better is found. Do not use it where error bars are known to be wrong: it corrects
+    nothing.
 
     Examples
     --------
@@ -48,8 +47,8 @@ class ForecastIdentity(RegressionCalibrator):
         output="distribution",
         label="uncalibrated forecasts",
         exceptions={
-            "wild_errors": "it repairs nothing, by intent",
-            "coverage": "it repairs nothing, by intent",
+            "wild_errors": "it corrects nothing, by design",
+            "coverage": "it corrects nothing, by design",
         },
     )
 
@@ -64,7 +63,7 @@ class ForecastIdentity(RegressionCalibrator):
 
 
 class StdScaling(RegressionCalibrator):
-    r"""Multiply every standard deviation by one factor, chosen for the least normal log loss.
+    r"""Multiply every standard deviation by one factor, which minimises the normal log loss.
 
     .. math:: \sigma' = s \sigma, \qquad s^2 = \frac{\sum_i w_i (y_i - \mu_i)^2 /
         \sigma_i^2}{\sum_i w_i}
@@ -84,14 +83,14 @@ class StdScaling(RegressionCalibrator):
     See Also
     --------
     GaussianProcessScale, IsotonicVariance : a factor that depends on the std.
-    IntervalCalibration : changes the shape too.
+    IntervalCalibration : also changes the shape.
 
     Notes
     -----
-    The first thing to try: one number, it cannot overfit, and the ranking of the rows by
-    uncertainty stays. It cannot make an uninformative uncertainty informative, and does not change
-    the shape of the distributions: see IntervalCalibration for that. Forecasts that are not normal
-    are stretched about their mean by the same factor.
+    The first method to try: one number, which cannot overfit and keeps the ranking of the rows by
+    uncertainty. It cannot make an uninformative uncertainty informative, and does not change the
+    shape of the distributions; IntervalCalibration does. Forecasts that are not normal are
+    stretched about their mean by the same factor.
 
     References
     ----------
@@ -114,13 +113,13 @@ class StdScaling(RegressionCalibrator):
     scale_: float | np.ndarray
 
     def _fit_output(self, record):
-        # Divided by the largest first: residuals far beyond their std must not overflow when
-        # squared.
+        # Dividing by the largest first avoids an overflow of squares for residuals far beyond their
+        # std.
         size = np.abs(record.standardised)
         largest = float(size.max())
         if largest == 0.0:
             warn(
-                "StdScaling saw no error at all; the standard deviations are left as they are.",
+                "StdScaling found no error at all; the standard deviations are unchanged.",
                 FitWarning,
             )
             return {"scale_": 1.0, "status": "no error"}
@@ -139,7 +138,7 @@ class StdScaling(RegressionCalibrator):
 
 
 class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
-    r"""Replace each standard deviation by the root mean squared error seen in its bin.
+    r"""Replace each standard deviation by the root mean squared error in its bin.
 
     .. math:: \sigma' = \sqrt{\overline{(y - \mu)^2}}_{\,\text{bin}(\sigma)}
 
@@ -148,12 +147,12 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
     Parameters
     ----------
     n_bins : int, default 10
-        Fewer where that would leave less than 30 rows a bin.
+        Fewer if a bin would have less than 30 rows.
 
     Attributes
     ----------
     edges_ : (m - 1,) array, or a list of them for d outputs
-        Predicted std halfway between neighbouring bins.
+        Predicted std midway between neighbouring bins.
     values_ : (m,) array, or a list of them
         The std of each bin.
     n_outputs_ : int
@@ -163,14 +162,14 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
 
     See Also
     --------
-    IsotonicVariance : never falls, no number of bins to choose.
+    IsotonicVariance : monotone, without a number of bins to choose.
     StdScaling : one factor for all.
 
     Notes
     -----
-    Use it where the std need not even be ordered rightly: it is the only one of these that can turn
-    the order round. It gives a few distinct values, so it loses what the std said within a bin. A
-    bin without any error gets the least error of the others.
+    Use it where even the order of the std may be wrong: it is the only one of these methods that
+    can reverse it. It has few distinct values, so differences of the std within a bin are lost. A
+    bin without any error receives the smallest error of the others.
 
     References
     ----------
@@ -202,8 +201,7 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
         squared, weight = np.square(record.error), record.weights
         if not squared.any():
             warn(
-                "VarianceBinning saw no error at all; the standard deviations are left as they"
-                " are.",
+                "VarianceBinning found no error at all; the standard deviations are unchanged.",
                 FitWarning,
             )
             return {"edges_": np.zeros(0), "values_": np.zeros(0), "status": "no error"}
@@ -236,16 +234,16 @@ class IsotonicVariance(RegressionCalibrator):
     .. math:: \sigma'^2 = g(\sigma^2), \qquad g = \arg\min_{g \nearrow} \sum_i w_i \left[ (y_i -
         \mu_i)^2 - g(\sigma_i^2) \right]^2
 
-    The new std is constant in each block of the fit, and a straight line between the last old std
-    of one block and the first of the next; beyond the outermost rows the ratio of new to old std
-    stays as it is there.
+    The new std is constant in each block of the fit, and linear between the last old std of one
+    block and the first of the next. Beyond the outermost rows the ratio of new to old std stays
+    constant.
 
     Parameters
     ----------
     min_rows : int, default 20
-        Blocks at either end with less weight than this are joined to their neighbour: a single
-        large error at the largest std would otherwise be a block of its own. So are blocks without
-        any error.
+        Blocks at either end with less weight are merged with their neighbour, because a single
+        large error at the largest std would otherwise form a block. So are blocks without any
+        error.
 
     Attributes
     ----------
@@ -263,9 +261,9 @@ class IsotonicVariance(RegressionCalibrator):
 
     Notes
     -----
-    Use it where a larger predicted std does mean a larger error, but not in proportion, and there
-    are thousands of rows. Where the std means nothing it becomes nearly constant, which is honest.
-    STD scaling is safer on few rows.
+    Use it where a larger predicted std means a larger error, but not in proportion, and there are
+    thousands of rows. An uninformative std becomes nearly constant, as it should. STD scaling is
+    safer on few rows.
 
     References
     ----------
@@ -294,8 +292,7 @@ class IsotonicVariance(RegressionCalibrator):
         squared = np.square(record.error)
         if not squared.any():
             warn(
-                "IsotonicVariance saw no error at all; the standard deviations are left as they"
-                " are.",
+                "IsotonicVariance found no error at all; the standard deviations are unchanged.",
                 FitWarning,
             )
             return {"knots_": np.ones(1), "values_": np.ones(1), "status": "no error"}
@@ -322,8 +319,8 @@ class IsotonicVariance(RegressionCalibrator):
 
 
 def _joined(blocks, least):
-    """Blocks (weight, first std, last std, error) with small ones at the ends, and those without
-    error, joined to their neighbour.
+    """Return blocks (weight, first std, last std, error), with small ones at the ends, and those
+    without error, merged with their neighbour.
     """
     while len(blocks) > 1 and (blocks[0][0] < least or blocks[0][3] <= 0.0):
         blocks[:2] = [_joint(*blocks[:2])]

@@ -1,4 +1,4 @@
-"""Scalings: whole probability vectors from probabilities or logits."""
+"""Scalings, which map probabilities or logits to whole probability vectors."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""The two baselines of a comparison: believing the model, and believing the frequencies."""
+"""Two baselines of a comparison: the uncalibrated model, and the class frequencies."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ __all__ = ["ClassRates", "Identity"]
 
 
 class Identity(Calibrator):
-    """Return the probabilities as they came (the softmax of logits).
+    """Return the probabilities unchanged (the softmax of logits).
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ class Identity(Calibrator):
     See Also
     --------
     ForecastIdentity : the same for forecasts of numbers.
-    AutoCalibrator : takes it where nothing is surely better.
+    AutoCalibrator : returns it where no method is significantly better.
 
     Notes
     -----
-    Every comparison needs it: many calibrators make good predictions worse when the calibration set
-    is small.
+    Every comparison needs it: on a small calibration set many calibrators make good predictions
+    worse.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Identity(Calibrator):
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="uncalibrated")
 
     def _fit(self, record):
-        """There is nothing to learn."""
+        """Learn nothing."""
 
     def _predict_proba(self, record):
         return record.probabilities
@@ -49,11 +49,12 @@ class Identity(Calibrator):
 
 
 class ClassRates(Calibrator):
-    r"""Give every row the class frequencies of the calibration set, a little towards equal ones.
+    r"""Predict the class frequencies of the calibration set for every row, shrunk towards equal
+    ones.
 
     .. math:: Q_{ik} = \frac{n_k + 1/2}{n + K/2}
 
-    the mean of the posterior of Jeffreys' prior, so that a class not seen yet keeps a probability.
+    which is the posterior mean under Jeffreys' prior, so a class without rows keeps a probability.
 
     Parameters
     ----------
@@ -66,15 +67,15 @@ class ClassRates(Calibrator):
 
     See Also
     --------
-    Identity : believes the model, as this one believes the frequencies.
-    ClassRate : the rate of correct predictions, one for each predicted class.
+    Identity : keeps the model's predictions instead of the frequencies.
+    ClassRate : the rate of correct predictions for each predicted class.
 
     Notes
     -----
-    The other baseline of a comparison: a model that does not beat it has nothing to say of single
-    rows. ``AutoCalibrator`` weighs it among its candidates, which helps where one class, or nearly
-    one, is all that the calibration set has. Never use it alone for decisions about rows: it ranks
-    none.
+    The other baseline of a comparison: a model that does not beat it is uninformative about single
+    rows. It is one of the candidates of ``AutoCalibrator``, which helps where the calibration set
+    has only one class, or nearly so. Never use it alone for decisions about rows: it does not rank
+    them.
 
     Examples
     --------

@@ -41,24 +41,25 @@ __all__ = [
     "task_numbers",
 ]
 
-#: Directions that keep the sum of three weights: an orthonormal basis.
+#: An orthonormal basis of the directions that keep the sum of three weights.
 ZERO_SUM = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
 
 
 class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
-    r"""Ensemble temperature scaling (ETS): tempered, unchanged and uniform probabilities, mixed.
+    r"""Ensemble temperature scaling (ETS): a mixture of tempered, unchanged and uniform
+    probabilities.
 
     .. math:: Q = w_1\, \mathrm{softmax}(\log P / T) + w_2 P + w_3 / K, \qquad w \ge 0,\ w_1 + w_2
         + w_3 = 1
 
-    T has the least log loss; then w minimises
+    T minimises the log loss; then w minimises
     :math:`\mathrm{mean\ log\ loss} - \frac{\alpha}{n} \sum_j \log w_j`, a convex problem.
 
     Parameters
     ----------
     prior_weight : float >= 0, default 0.1
-        :math:`\alpha`, pseudo-rows for each part; keeps every weight, and so every probability,
-        above 0. Below 0.001 it counts as 0.001.
+        :math:`\alpha`, pseudo-rows for each part. It keeps every weight, and so every probability,
+        above 0. Values below 0.001 act as 0.001.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -71,13 +72,13 @@ class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
 
     See Also
     --------
-    TemperatureScaling : its first part alone.
-    IntraOrderPreserving : keeps the labels too, with more freedom.
+    TemperatureScaling : the first part alone.
+    IntraOrderPreserving : keeps the labels too, with more flexibility.
 
     Notes
     -----
-    The predicted class never changes. Use it like temperature scaling; it gains where a few
-    predictions are confident and wrong, which the uniform part allows for.
+    The predicted class never changes. Use it like temperature scaling; it helps where a few
+    predictions are confident and wrong, which the uniform part absorbs.
 
     References
     ----------
@@ -136,7 +137,7 @@ class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
 
 
 def _mixture_objective(parts, weight, prior):
-    """``evaluate(step)`` of the weights 1/3 + step @ ZERO_SUM; infinite where a weight is not
+    """Return ``evaluate(step)`` for the weights 1/3 + step @ ZERO_SUM; infinite unless all are
     positive.
     """
     share = weight / weight.sum()
@@ -166,20 +167,20 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         \mathrm{SMS}(\mathrm{IOP}(P)), \qquad p = e^z
 
     The first part is structured matrix scaling (SMS) with the probabilities p as features beside
-    their logarithms z, taken after temperature scaling and mixed with the uniform distribution at
-    weight 1 / (n + 1). It minimises
+    their logarithms z. These follow temperature scaling and a mixture with the uniform distribution
+    at weight 1 / (n + 1). It minimises
 
     .. math:: \mathrm{mean\ log\ loss} + 2 \lambda \left[\tfrac{K}{n} (|\mathrm{diag}(A - I)|^2 +
         |\mathrm{diag}\, B|^2 + |b|^2)
         + \tfrac{K (K - 1)}{n} (|\mathrm{offdiag}\, A|^2 + |\mathrm{offdiag}\, B|^2)\right]
 
-    The second lets intra-order-preserving scaling bend all probabilities alike, and then applies
-    SMS. Both fits are convex.
+    The second part applies intra-order-preserving scaling to all probabilities alike, and then SMS.
+    Both fits are convex.
 
     Parameters
     ----------
     ridge : float >= 0, default 1.0
-        :math:`\lambda`, of both structured parts.
+        :math:`\lambda`, for both structured parts.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -195,17 +196,18 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
 
     See Also
     --------
-    StructuredMatrixScaling : one of those that it averages.
-    AutoCalibrator : chooses among these and doing nothing.
+    StructuredMatrixScaling : one of the averaged methods.
+    AutoCalibrator : chooses among these and no calibration.
 
     Notes
     -----
     The most accurate of the fixed methods here on most data, at four times the cost of SMS. Its log
-    loss is never above the mean of its parts'. On 13 stored outputs
+    loss never exceeds the mean log loss of its parts. On 13 stored outputs
     (``benchmarks/network_outputs.py --all``) its log loss is below that of SMS in 71 to 75 % of the
-    runs at 250, 1,000 and 5,000 rows, by 0.5 to 0.8 % on average, its Brier score in 55 to 71 %, by
-    0.1 to 0.5 %; most of it on forests, whose probabilities bend where a softmax's do not; the
-    worst run loses 1.4 %. The parts and their penalties were chosen on these data. It may change
+    runs at 250, 1,000 and 5,000 rows, by 0.5 to 0.8 % on average; its Brier score in 55 to 71 %, by
+    0.1 to 0.5 %. Most of the gain is on forests, whose probabilities bend where a softmax's do not;
+    the worst run loses 1.4 %. The parts and their penalties were chosen on these data. It may
+    change the predicted class. For thousands of classes use structured vector scaling.
     the predicted class. For thousands of classes use structured vector scaling.
 
     References
@@ -257,7 +259,8 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         self.structured_: StructuredMatrixScaling = StructuredMatrixScaling(ridge=self.ridge)
         first, ordered = record.work.matrix, record.work.ordered
         if first is not None and first.end is not None and ordered.matrix.end is None:
-            # The choice has fitted one to the predictions as they are: a start near the end.
+            # The choice fitted one to the raw predictions already, which gives a start near the
+            # optimum.
             ordered.matrix = first.lend()
         self.structured_.fit_record(self._ordered(record))
         parts = (self.order_preserving_, self.structured_)
@@ -311,13 +314,13 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
 
 
 def _with_probabilities(z):
-    """(n, 2 K) features of log-probabilities z: 4 p rises as fast as the log-odds of p do at
-    1/2, so that one penalty suits both.
+    """Return (n, 2 K) features of log-probabilities z: 4 p has the same slope at 1/2 as the
+    log-odds of p, so one penalty suits both.
     """
     return np.concatenate([z, 4.0 * (np.exp(z) - 1.0 / z.shape[1])], axis=1)
 
 
-#: What is averaged, in the order of the network's outputs.
+#: Averaged methods, in the order of the network's outputs.
 MEMBERS = (
     Identity,
     TemperatureScaling,
@@ -326,23 +329,23 @@ MEMBERS = (
     EnsembleMatrixScaling,
 )
 SMALLEST = 1e-12
-#: In-sample gains are multiplied by the first and cut off at the second, as the network was
-#: trained.
+#: In-sample gains are multiplied by the first and clipped at the second, as in the network's
+#: training.
 GAIN_SCALE, MOST_GAIN = 10.0, 5.0
 
 
 class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
-    r"""Average five scalings with weights that a network, trained beforehand on simulated tasks,
-    gives without folds.
+    r"""Average five scalings with the weights of a network that was trained beforehand on simulated
+    tasks, without folds.
 
     .. math:: Q = \sum_{j=1}^5 w_j Q^{(j)}, \qquad w = \mathrm{softmax}(B\, \mathrm{relu}(A t + a)
         + b)
 
-    The members :math:`Q^{(j)}` are the predictions as they are, temperature, structured vector,
+    The members :math:`Q^{(j)}` are the unchanged predictions, temperature, structured vector,
     structured matrix (SMS) and ensemble matrix scaling (EMS), all fitted on all rows. The ten
-    numbers t describe the task: its rows and classes, how sure and how right the predictions are,
-    their log loss, and the in-sample log loss that each member takes off. The 261 numbers A, a, B,
-    b come with the package; they have the least log loss of the average on new rows of 600
+    numbers t describe the task: its rows and classes, the confidence and accuracy of the
+    predictions, their log loss, and the in-sample gain in log loss of each member. The 261 numbers
+    A, a, B, b come with the package; they minimise the log loss of the average on new rows of 600
     simulated tasks.
 
     Parameters
@@ -363,15 +366,15 @@ class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
 
     Notes
     -----
-    Use it as a fixed method where folds are too dear, with a few hundred rows and up to 20 classes:
-    it costs up to twice what EMS does. On 22 stored outputs that it was not trained on
+    Use it as a fixed method where folds are too expensive, with a few hundred rows and up to 20
+    classes; it costs up to twice as much as EMS. On 22 stored outputs outside its training
     (``python -m benchmarks.experiments.calibration_prior``) its mean log loss was .80 % below that
     of EMS at 250 rows and .30 % at 1,000, below that of SMS by 1.34 % and .69 %; against
-    ``AutoCalibrator`` it was .40 % lower at 250 rows and .24 % higher at 1,000. These 44 tasks are
-    all that it was judged on. Out-of-fold evidence would test the weights on your rows, which this
-    does not: prefer ``AutoCalibrator`` where it is affordable, and from 1,000 rows. It was trained
-    on simulations only, of 2 to 20 classes and 60 to 2,000 rows, and beyond them its weights are an
-    extrapolation: on 1,000 simulated rows of 100 classes it left half of its weight on the
+    ``AutoCalibrator`` it was .40 % lower at 250 rows and .24 % higher at 1,000. It was evaluated on
+    these 44 tasks only. Unlike out-of-fold evidence, it does not test the weights on your rows:
+    prefer ``AutoCalibrator`` where it is affordable, and from 1,000 rows. It was trained on
+    simulations of 2 to 20 classes and 60 to 2,000 rows, and beyond them its weights are an
+    extrapolation. On 1,000 simulated rows of 100 classes it left half of its weight on the
     uncalibrated predictions, and its log loss was 1.8 % above that of temperature scaling. It may
     change the predicted class.
 
@@ -414,13 +417,13 @@ class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
 
 
 def fitted_members(record: Predictions) -> list[Calibrator]:
-    """The members, fitted on all rows of the record."""
+    """Return the members, fitted on all rows of the record."""
     return [member(**record.calibrator_params).fit_record(record) for member in MEMBERS]
 
 
 def task_numbers(record: Predictions, members: Sequence[Calibrator]) -> np.ndarray:
-    """(10,) what the network is told: the task's size, how sure and how right its predictions
-    are, their loss, the members' gains.
+    """Return the network's (10,) inputs: the size of the task, the confidence, accuracy and loss of
+    the predictions, and the members' gains.
     """
     own, share = np.arange(len(record)), record.weights / record.weights.sum()
     n, n_classes = record.weights.sum(), record.n_classes
@@ -439,8 +442,8 @@ def task_numbers(record: Predictions, members: Sequence[Calibrator]) -> np.ndarr
 
 @cache
 def _layers():
-    """((10, 16), (16,)) and ((16, 5), (5,)): the weights and offsets of the two layers, as
-    trained.
+    """Return ((10, 16), (16,)) and ((16, 5), (5,)): the trained weights and offsets of the two
+    layers.
     """
     table = json.loads(
         files("calibrant.scalings").joinpath("pretrained_average.json").read_text(encoding="utf-8")

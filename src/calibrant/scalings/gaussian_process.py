@@ -1,6 +1,4 @@
-"""Gaussian-process calibration: one latent function, shared by all classes, applied to every
-component.
-"""
+"""Gaussian-process calibration: one latent function for every component, shared by all classes."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -36,7 +34,7 @@ from calibrant.predictions import Inputs, read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
 
-#: How the fit lays out its sums, by the most components (rows times classes) each is used for.
+#: Layouts of the fit's sums, with the maximum number of components (rows times classes) of each.
 LAYOUTS: dict[str, float] = {"direct": 3_000, "interpolated": 40_000, "grid": float("inf")}
 BLOCK_VALUES = 2_000_000
 #: Start of the kernel, and bounds of (variance, length, noise), by kind of input.
@@ -45,14 +43,14 @@ LIMITS = {
     "probability": [(1e-3, 5.0), (1e-3, 10.0), (1e-6, 1.0)],
     "logit": [(1e-3, 1e3), (1e-2, 1e3), (1e-6, 10.0)],
 }
-#: Least slope of the monotone latent function, as a share of the prior mean's.
+#: Minimum slope of the monotone latent function, as a share of the prior mean's.
 LEAST_SLOPE = 0.05
 
 
 @dataclass(frozen=True)
 class LatentFunction(Record):
-    """The latent function at some scores: its prior mean, posterior mean, and a pointwise band
-    of the posterior.
+    """Latent function at some scores: its prior mean, posterior mean, and a pointwise posterior
+    band.
     """
 
     score: np.ndarray
@@ -77,11 +75,11 @@ class GaussianProcessCalibration(Calibrator):
     ----------
     n_inducing : int, default 10
     covariance : {"diagonal", "full"}
-        Which part of a row's K x K latent covariance the bound and the predictions use.
+        Part of a row's K x K latent covariance in the bound and in the predictions.
     expectation : {"monte_carlo", "taylor", "mean"}
-        How to predict: expectation over the latent posterior by ``n_draws`` draws (antithetic, the
-        same for every row), by its second-order expansion (deterministic), or the softmax of the
-        latent mean.
+        Method of prediction: the expectation over the latent posterior by ``n_draws`` draws
+        (antithetic, the same for every row), its second-order expansion (deterministic), or the
+        softmax of the latent mean.
     monotone : bool, default False
         Make the latent mean strictly increasing (isotonic projection with at least 5 % of the
         prior's slope) and predict with its softmax: the predicted class then never changes.
@@ -93,29 +91,28 @@ class GaussianProcessCalibration(Calibrator):
 
     Attributes
     ----------
-    inducing_, mean_, root_ : inducing scores (M,), and the whitened posterior's mean (M,) and lower
-        root (M, M).
+    inducing_, mean_, root_ : inducing scores (M,), and the mean (M,) and lower root (M, M) of the
+        whitened posterior.
     kernel_ : (variance, length, noise).
-    evidence_ : the bound reached, in nats.
+    evidence_ : the bound, in nats.
     layout_ : "direct" (the latent function at every component: up to 3,000 of them), "interpolated"
-        (on 2,048 scores, linearly between: to
-        40,000) or "grid" (rows deposited on 512 scores: the same bound to about 3 decimals, at a
-        cost that does not grow with K).
+        (on 2,048 scores, with linear interpolation: to 40,000) or "grid" (rows deposited on 512
+        scores: the same bound to about 3 decimals, at a cost that does not grow with K).
     status_ : "converged", "max steps" or "line search ended".
 
     See Also
     --------
-    LatentFunctionDisplay : draws the function that it learned.
-    TemperatureScaling : a straight line in its place.
+    LatentFunctionDisplay : draws the learned function.
+    TemperatureScaling : a straight line instead.
 
     Notes
     -----
-    Use it with a few hundred to a few thousand rows, when one temperature bends too little: it
-    learns any smooth shape and falls back to the identity where there are no data. It treats all
+    Use it with a few hundred to a few thousand rows, when one temperature is not flexible enough:
+    it learns any smooth shape and falls back to the identity where there are no data. It treats all
     classes alike; where classes err differently use structured matrix scaling. Without ``monotone``
-    the predicted class may change. An exact 0 counts as the least probability of the fit. The full
-    covariance knows that softmax does not see the function's level, mostly has the lower log loss,
-    and takes one to five times as long to fit.
+    the predicted class may change. An exact 0 counts as the smallest probability of the fit. The
+    full covariance accounts for the invariance of softmax to the function's level; it mostly has
+    the lower log loss, and takes one to five times as long to fit.
 
     References
     ----------
@@ -162,7 +159,7 @@ class GaussianProcessCalibration(Calibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Monotone keeps the argmax; only draws are random."""
+        """A monotone function keeps the argmax; only draws are random."""
         return Tags(
             keeps_argmax=self.monotone,
             random=self.expectation == "monte_carlo" and not self.monotone,
@@ -196,8 +193,8 @@ class GaussianProcessCalibration(Calibrator):
     def partial_fit(
         self, P: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Update the posterior with new rows, the old posterior as the prior; kernel and
-        inducing points stay as first fitted.
+        """Update the posterior with new rows and the old posterior as the prior; the kernel and the
+        inducing points stay.
         """
         if not hasattr(self, "kernel_"):
             return self.fit(P, y, sample_weight=sample_weight)
@@ -214,11 +211,11 @@ class GaussianProcessCalibration(Calibrator):
         return self
 
     def latent(self, score: ArrayLike, *, level: float = 0.95) -> LatentFunction:
-        """The latent function at scores (m,), on the scale of the input, with a pointwise band at
-        ``level``.
+        """Return the latent function at scores (m,), on the scale of the input, with a pointwise
+        band at ``level``.
 
-        With ``covariance="full"`` the band is of the function's level too, which softmax does not
-        see and no label tells.
+        With ``covariance="full"`` the band includes the function's level, which softmax ignores and
+        labels cannot identify.
         """
         require_fitted(self, "kernel_")
         score = np.asarray(score, dtype=np.float64)
@@ -267,7 +264,7 @@ class GaussianProcessCalibration(Calibrator):
             self._project(scores, mass * weight[:, None])
 
     def _limits(self, layout):
-        """Bounds of the kernel; no length scale below two cells of a grid."""
+        """Return bounds of the kernel; length scales are at least two cells of a grid."""
         variance, (shortest, longest), noise = LIMITS[self.inputs]
         cell = layout.points[1] - layout.points[0] if self.layout_ != "direct" else 0.0
         return [variance, (max(shortest, min(2.0 * cell, 0.5 * longest)), longest), noise]
@@ -279,7 +276,7 @@ class GaussianProcessCalibration(Calibrator):
         return gp.latent(points, *self._posterior())
 
     def _project(self, scores, mass):
-        """Knots of the increasing latent mean over the prior mean."""
+        """Return the knots of the increasing latent mean, relative to the prior mean."""
         knots, inverse = np.unique(scores, return_inverse=True)
         density = np.bincount(inverse.ravel(), weights=mass.ravel())
         prior = _prior_mean(knots, self.inputs)
@@ -309,8 +306,8 @@ class GaussianProcessCalibration(Calibrator):
     def _expression(self, record):
         if not self.monotone:
             raise InputError(
-                "GaussianProcessCalibration is an expression with monotone=True only: else it"
-                " averages over draws; fit it so."
+                "GaussianProcessCalibration is an expression only with monotone=True, because it"
+                " averages over draws otherwise; fit it with monotone=True."
             )
         out = record.logits.interpolate(self.knots_, self.values_, 1.0, 1.0).softmax()
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
@@ -325,7 +322,9 @@ class GaussianProcessCalibration(Calibrator):
 
 
 def _scores(record):
-    """What the latent function acts on: probabilities, exact zeros lifted, or the logits."""
+    """Return the inputs of the latent function: logits, or probabilities with exact zeros
+    raised.
+    """
     return (
         np.exp(record.log_probabilities)
         if record.kind == "probability"
@@ -338,16 +337,16 @@ def _prior_mean(scores, inputs):
 
 
 def _merged(record):
-    """(scores, labels, weight) of the distinct rows, sorted, so that repetition and row order
-    cannot change the search's path.
+    """Return (scores, labels, weight) of the distinct rows, sorted, so that repetition and row
+    order do not affect the search.
     """
     first, weight = merge_rows(record.logits, record.labels, record.weights)
     return _scores(record)[first], record.labels[first], weight
 
 
 def _keep_argmax(Q, predicted):
-    """Q with the predicted class strictly first where rounding tied it: an increasing function
-    cannot do worse than a tie.
+    """Return Q with the predicted class strictly first where rounding tied it; an increasing
+    function can only produce a tie.
     """
     moved = np.flatnonzero(Q.argmax(axis=1) != predicted)
     Q[moved, predicted[moved]] = np.nextafter(Q[moved].max(axis=1), 2.0)
@@ -355,16 +354,16 @@ def _keep_argmax(Q, predicted):
 
 
 def _increasing(x, value, weight):
-    """Values at increasing x (m,), moved the least in weighted squares so that every slope is at
-    least ``LEAST_SLOPE``.
+    """Return values at increasing x (m,) with every slope at least ``LEAST_SLOPE``, closest in
+    weighted squares.
     """
     tilt = LEAST_SLOPE * x
     return isotonic_regression(value - tilt, weights=weight).x + tilt
 
 
 def _through(x, knots, values):
-    """The function through (knots, values) at x of any shape, linear between them, of slope 1
-    outside.
+    """Return the function through (knots, values) at x of any shape: linear between them, with
+    slope 1 outside.
     """
     return (
         np.interp(x, knots, values) + np.minimum(x - knots[0], 0.0) + np.maximum(x - knots[-1], 0.0)

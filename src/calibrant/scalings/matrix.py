@@ -1,4 +1,4 @@
-"""Matrix scaling, plain, structured and in Dirichlet form: a full matrix and a shift of the
+"""Matrix scaling (plain, structured and Dirichlet): a full matrix and a shift of the
 log-probabilities.
 """
 
@@ -26,7 +26,7 @@ __all__ = ["DirichletCalibration", "MatrixScaling", "StructuredMatrixScaling"]
 
 
 class _Matrix(Calibrator):
-    """What all matrix scalings learn, and how it is written out."""
+    """Fitting and expression that all matrix scalings share."""
 
     temperature_: float
     mixing_: float
@@ -36,7 +36,9 @@ class _Matrix(Calibrator):
     status_: str
 
     def _learn(self, name, record, tempered, ridge, advice, search=None, tolerance=1e-8):
-        """Learn matrix and shift near none, of ``tempered``: (z (n, K), temperature, mixing)."""
+        """Learn matrix and shift, shrunk towards none, from ``tempered``: (z (n, K), temperature,
+        mixing).
+        """
         z, self.temperature_, self.mixing_ = tempered
         identity = np.eye(record.n_classes, record.n_classes + 1)
         objective = matrix_objective(z, record.labels, record.weights, ridge, identity)
@@ -53,12 +55,12 @@ class _Matrix(Calibrator):
 
 
 class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
-    r"""Matrix scaling: any linear map of the log-probabilities, and a shift.
+    r"""Matrix scaling: any linear map of the log-probabilities, plus a shift.
 
     .. math:: Q = \mathrm{softmax}(A z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, then A, b minimising
+    where T minimises the log loss, and A, b then minimise
     :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|\mathrm{diag}\, A - 1|^2 + |b|^2) +
     \frac{\lambda_o}{n} |\mathrm{offdiag}\, A|^2`.
 
@@ -67,7 +69,7 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
     ridge : float >= 0, default 10.0
         :math:`\lambda`, in pseudo-rows.
     off_diagonal : float >= 0 or None
-        :math:`\lambda_o`, in pseudo-rows; None is K², the number of entries it holds back.
+        :math:`\lambda_o`, in pseudo-rows; None means K², the number of penalised entries.
     smooth : bool, default True
         Mix the uniform distribution into z as above, so that a probability of exactly 0 has no
         leverage.
@@ -85,15 +87,15 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
 
     See Also
     --------
-    StructuredMatrixScaling, DirichletCalibration : held back, for few rows.
+    StructuredMatrixScaling, DirichletCalibration : stronger penalties, for few rows.
     VectorScaling : a scale and a shift for each class.
 
     Notes
     -----
-    ``MatrixScaling(ridge=0, off_diagonal=0, smooth=False)`` is the textbook method, which overfits
+    ``MatrixScaling(ridge=0, off_diagonal=0, smooth=False)`` is the textbook method. It overfits
     badly from a hundred classes on: on 5,000 rows of a CIFAR-100 network it multiplies the log loss
-    by ten. With the default penalties it is close to structured matrix scaling, which is the one to
-    use unless you want to set the penalties yourself.
+    by ten. With the default penalties it is close to structured matrix scaling, which is preferable
+    unless you want to set the penalties yourself.
 
     References
     ----------
@@ -144,13 +146,13 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
 
 
 class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
-    r"""Structured matrix scaling (SMS): after temperature scaling, a full matrix and a shift,
-    shrunk towards none.
+    r"""Structured matrix scaling (SMS): temperature scaling, then a full matrix and a shift, shrunk
+    towards none.
 
     .. math:: Q = \mathrm{softmax}((I + \Delta) z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, and :math:`\Delta`, b minimising
+    where T minimises the log loss, and :math:`\Delta`, b minimise
     :math:`\mathrm{mean\ log\ loss} + \lambda \left[\frac{K}{n} (|\mathrm{diag}\, \Delta|^2 +
     |b|^2) + \frac{K (K - 1)}{n} |\mathrm{offdiag}\, \Delta|^2\right]`.
     The problem is convex; Newton's method (with conjugate gradients where K > 19) ends where the
@@ -181,10 +183,10 @@ class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
     Notes
     -----
     The best single choice for many classes and a few hundred rows or more: it repairs confusions
-    between classes, and the penalty leaves temperature scaling where the data are few. It may
+    between classes, and the penalty reduces it to temperature scaling where data are few. It may
     change the predicted class, usually for the better. Fitting needs memory and time for K²
-    numbers; beyond a thousand classes use structured vector scaling, which it then hardly differs
-    from.
+    numbers; beyond a thousand classes use structured vector scaling, which then gives nearly the
+    same result.
 
     References
     ----------
@@ -240,12 +242,12 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
 
     .. math:: Q = \mathrm{softmax}(W \log P + b)
 
-    which is right when the predictions of each class follow a Dirichlet distribution. W and b
+    which is correct if the predictions of each class follow a Dirichlet distribution. W and b
     minimise
     :math:`\mathrm{mean\ log\ loss} + \lambda \sum_{i \ne j} (T W_{ij})^2 + \mu |b|^2 +
     \frac{\delta}{n} \sum_i (T W_{ii} - 1)^2`.
-    T is temperature scaling's optimum: with it the penalties mean the same for timid and for bold
-    models.
+    T is the optimum of temperature scaling, which makes the penalties independent of over- and
+    underconfidence.
 
     Parameters
     ----------
@@ -254,12 +256,11 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
     intercept : float >= 0 or None
         :math:`\mu`; None is K / n.
     diagonal : float >= 0, default 10.0
-        :math:`\delta`, in pseudo-rows. 0 is the published method, which leaves the diagonal free: a
-        class that is absent from the calibration set, or perfectly separated, then has no finite
-        optimum.
+        :math:`\delta`, in pseudo-rows. 0 is the published method with a free diagonal: a class that
+        is absent from the calibration set, or perfectly separated, then has no finite optimum.
     smooth : bool, default True
         Mix P with the uniform distribution, at weight 1 / (n + 1), after the temperature, so that
-        an exact 0 has no leverage. False takes log P as it is, like the paper.
+        an exact 0 has no leverage. False uses log P itself, as in the paper.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -267,7 +268,7 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
     ----------
     temperature_ : float, T; 1 without ``smooth``.
     mixing_ : float, 1 / (n + 1), or 0 without ``smooth``.
-    matrix_ : (K, K), T W: it multiplies log P / T; W itself without ``smooth``.
+    matrix_ : (K, K), T W: the factor of log P / T; W itself without ``smooth``.
     shift_ : (K,), b.
     gradient_ : float, the largest entry of the gradient at the end.
     status_ : "converged", "stalled" (rounding allows no further descent) or "max steps".
@@ -279,9 +280,9 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
 
     Notes
     -----
-    The default penalties are a fixed rule, those of structured matrix scaling, to which it then
-    comes close; the paper searches a grid of them by cross-validation, for which the class works in
-    scikit-learn's ``GridSearchCV``. Use it where the penalties matter to you.
+    The default penalties follow a fixed rule, that of structured matrix scaling, and the two are
+    then close. The paper searches a grid of penalties by cross-validation, which works here with
+    scikit-learn's ``GridSearchCV``. Use it where you want to choose the penalties.
 
     References
     ----------
@@ -322,8 +323,8 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
         advice = "raise diagonal, off_diagonal or intercept"
         self._learn("Dirichlet calibration", record, found, ridge, advice)
         if not self.smooth:
-            # Said of log P, which sums to 1: divided by a temperature it would not, and a user's
-            # formula would differ.
+            # The expression uses log P, which sums to 1. Divided by a temperature it would not, and
+            # a user's formula would differ.
             self.matrix_: np.ndarray = self.matrix_ / self.temperature_
             self.temperature_: float = 1.0
 
@@ -364,7 +365,9 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
 
 
 def _penalty(n_classes, diagonal, off_diagonal, shift):
-    """(K, K + 1) what holds each entry of the matrix, and in the last column the shift."""
+    """Return (K, K + 1) penalties of the entries of the matrix, and of the shift in the last
+    column.
+    """
     out = np.full((n_classes, n_classes + 1), float(off_diagonal))
     out[np.diag_indices(n_classes)] = diagonal
     out[:, -1] = shift

@@ -1,4 +1,4 @@
-"""Monotone scalings of all classes, which keep or nearly keep the order of each row."""
+"""Monotone scalings of all classes, which preserve the order of each row (or nearly so)."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -22,14 +22,14 @@ from calibrant.predictions import Inputs
 
 __all__ = ["IntraOrderPreserving", "IsotonicOneVsRest", "IsotonicPreserving"]
 
-#: Where the slope may change, as log-probabilities after temperature scaling: dense where
+#: Knots where the slope may change, as log-probabilities after temperature scaling; dense where
 #: predictions are confident.
 KNOTS = np.array([-10.0, -7.0, -5.0, -3.5, -2.0, -1.0, -0.4, -0.1])
 SMALLEST_SLOPE = 0.01
 
 
 class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
-    r"""Intra-order-preserving scaling: the order of the classes within every row stays as it is.
+    r"""Intra-order-preserving scaling: maps that keep the order of the classes in every row.
 
     .. math:: Q = \mathrm{softmax}(u), \qquad u_j = G(z_j)\ (j \ne \mathrm{top}), \qquad
         u_\mathrm{top} = G(z_{(2)}) + H(z_{(1)}) - H(z_{(2)})
@@ -61,11 +61,11 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
 
     Notes
     -----
-    A temperature that depends on how confident the prediction is, and on whether the class leads.
-    The predicted class and the ranking of the classes never change. It needs few rows for any
-    number of classes, and cannot repair errors that differ between classes. The paper trains
-    networks for the same family of maps (its theorem 1); the two functions here have one optimum,
-    found without a network.
+    It is a temperature that depends on the confidence of the prediction, and on whether the class
+    is the top one. The predicted class and the ranking of the classes never change. It needs few
+    rows for any number of classes, and cannot repair errors that differ between classes. The paper
+    trains networks for the same family of maps (its theorem 1); the two functions here have one
+    optimum, found without a network.
 
     References
     ----------
@@ -101,7 +101,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
         z, self.temperature_, self.mixing_ = tempered_scores(record)
-        # A hold of a millionth of a row settles slopes that no row depends on.
+        # A penalty of a millionth of a row determines slopes that no row depends on.
         objective = slope_objective(self._rows(z, record), KNOTS, max(self.ridge, 1e-6) / n)
         start = record.work.slopes.get(self.ridge)
 
@@ -127,8 +127,8 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         )
 
     def _rows(self, z, record):
-        """The rows laid out for the search: once for all fits on the record where these share
-        what they derive.
+        """Return the rows laid out for the search, once for all fits that share the record's
+        derived values.
         """
         if record.derived.tempered is not z:
             return slope_rows(z, record.labels, record.weights, KNOTS)
@@ -149,7 +149,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
 
 
 def _rising(x, slopes):
-    """The expression of the function with these slopes between the knots, 0 at the first."""
+    """Return the expression of the function with these slopes between the knots, 0 at the first."""
     values = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(KNOTS))])
     return x.interpolate(KNOTS, values, slopes[0], slopes[-1])
 
@@ -159,13 +159,13 @@ TIE_BREAK = 1e-9
 
 
 class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
-    r"""Accuracy-preserving isotonic regression (IRM): one increasing map for every probability of
-    every class.
+    r"""Accuracy-preserving isotonic regression (IRM): one increasing map for the probabilities of
+    all classes.
 
     .. math:: Q_{ik} \propto g(P_{ik}), \qquad g = \arg\min_{g\ \mathrm{increasing}} \sum_i w_i
         \sum_k (1[y_i = k] - g(P_{ik}))^2
 
-    plus :math:`10^{-9} p` so that no two probabilities of a row become equal.
+    plus :math:`10^{-9} p`, so that different probabilities of a row stay different.
 
     Parameters
     ----------
@@ -179,15 +179,15 @@ class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
 
     See Also
     --------
-    IsotonicOneVsRest : a map for each class, which may change labels.
+    IsotonicOneVsRest : one map for each class, which may change labels.
     IntraOrderPreserving : keeps the order too, and is smooth.
 
     Notes
     -----
-    The predicted class never changes. The data of all classes are shared, so it needs fewer rows
-    than one isotonic map a class; it cannot repair errors that differ between classes. A first
-    block of 0 and a last block of 1 are smoothed as Laplace would, so that the log loss stays
-    finite. The published code leaves the rows unnormalised; here they sum to 1.
+    The predicted class never changes. All classes share the data, so it needs fewer rows than one
+    isotonic map a class; it cannot repair errors that differ between classes. A first block of 0
+    and a last block of 1 receive Laplace smoothing, so that the log loss stays finite. The
+    published code leaves the rows unnormalised; here they sum to 1.
 
     References
     ----------
@@ -219,8 +219,7 @@ class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         out = between_knots(P, self.score_, self.value_)
         out += TIE_BREAK * P
         out /= sum_rows(out)[:, None]
-        # Entries nearer to each other than rounding resolves may tie: the model's own label stays
-        # on top.
+        # Entries closer than the rounding error may tie; the model's own label stays on top.
         rows = np.flatnonzero(out.argmax(axis=1) != record.predicted)
         out[rows, record.predicted[rows]] = np.nextafter(out[rows].max(axis=1), 2.0)
         return out
@@ -258,8 +257,8 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
 
     Notes
     -----
-    It needs about a thousand rows a class. First blocks of 0 and last blocks of 1 are smoothed as
-    Laplace would, so no row is all zeros and no log loss infinite. The predicted class may change.
+    It needs about a thousand rows a class. First blocks of 0 and last blocks of 1 receive Laplace
+    smoothing, so no row is all zeros and the log loss is finite. The predicted class may change.
     The published code leaves the rows unnormalised.
 
     References
@@ -340,11 +339,11 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
 
 
 def _rising_rows(record):
-    """The record with the entries of each row in rising order, and the place of each class in it,
-    (n, K).
+    """Return the record with the entries of each row in ascending order, and the place of each
+    class in it, (n, K).
 
-    Sums over a row then round alike whatever the order of the classes, so that equal probabilities
-    stay equal and are pooled.
+    Row sums are then rounded independently of the class order, so that equal probabilities stay
+    equal and are pooled.
     """
     order = np.argsort(record.values, axis=1, kind="stable")
     place = np.argsort(order, axis=1)

@@ -1,4 +1,4 @@
-"""Temperature scaling: one temperature, one for each category, and one that the margin awards."""
+"""Temperature scaling with one temperature, with one for each category, and with awards."""
 
 from typing import ClassVar, Literal
 
@@ -22,12 +22,12 @@ from calibrant.predictions import Inputs
 __all__ = ["AwardTemperature", "CategoryTemperature", "TemperatureScaling"]
 
 TEMPERATURE_BOUNDS = (1e-3, 1e3)
-#: The optimiser works in 1/T: its lower bound is the temperature's upper one.
+#: The optimiser works in 1/T, so its lower bound is the upper bound of the temperature.
 BOUND_OF_TEMPERATURE = {"at lower bound": "at upper bound", "at upper bound": "at lower bound"}
 
 
 class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective": "top_label"}]):
-    r"""Divide the logits by one temperature, chosen for the least log loss.
+    r"""Divide the logits by the one temperature that minimises the log loss.
 
     .. math:: Q = \mathrm{softmax}(\log P / T), \qquad T = \arg\min_{T > 0} -\sum_i w_i \log Q_{i,
         y_i}
@@ -35,15 +35,14 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
     The log loss is convex in 1/T; its root is found by a safeguarded Newton iteration to 1e-12
     relative.
 
-    With ``objective="top_label"`` the temperature of least
-    :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)`, k the predicted class, which is not
-    convex: bracketed on a grid of 25, then finished to 1e-10.
+    With ``objective="top_label"`` the temperature minimises :math:`-\sum_{TP} w \log Q_k -
+    \sum_{FP} w \log(1 - Q_k)` with k the predicted class. This loss is not convex: a grid of 25
+    brackets the minimum, which is refined to 1e-10.
 
     Parameters
     ----------
     objective : {"log_loss", "top_label"}, default "log_loss"
-        What the temperature is to be good for: the whole vector, or whether the predicted label is
-        right.
+        Target of the calibration: the whole vector, or the correctness of the predicted label.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -58,13 +57,13 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
     See Also
     --------
     VectorScaling, StructuredVectorScaling : a scale and a shift for each class.
-    AutoCalibrator : chooses among these and doing nothing.
+    AutoCalibrator : chooses among these and no calibration.
 
     Notes
     -----
-    The first thing to try on a neural network: one parameter, the predicted class never changes, it
-    cannot overfit. It cannot repair errors that differ between classes: see structured matrix
-    scaling for that.
+    The first method to try on a neural network: it has one parameter, never changes the predicted
+    class, and cannot overfit. It cannot repair errors that differ between classes; structured
+    matrix scaling can.
 
     References
     ----------
@@ -111,7 +110,7 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
 
 
 def _least_nll(record):
-    """(1 / T, status) of least log loss."""
+    """Return (1 / T, status) of minimum log loss."""
     low, high = TEMPERATURE_BOUNDS
     beta, status = least_nll(record)
     if 1.0 / high <= beta <= 1.0 / low and status in ("converged", "separable", "flat"):
@@ -120,8 +119,8 @@ def _least_nll(record):
 
 
 def _least_top_label(record):
-    """(1 / T, status) of least top-label loss; all right or all wrong is fitted to targets
-    smoothed by 1 / (n + 1).
+    """Return (1 / T, status) of minimum top-label loss; if all rows are right or all wrong, targets
+    are smoothed by 1 / (n + 1).
     """
     correct = record.correct
     alike = bool((correct == correct[0]).all())
@@ -139,24 +138,25 @@ def _least_top_label(record):
 class CategoryTemperature(
     Calibrator, examples=[{"ridge": 0.0}, {"inputs": "logit"}, {"objective": "brier"}]
 ):
-    r"""One temperature for each predicted class, fitted to whether that prediction is right (CSTS).
+    r"""Class-specific temperature scaling (CSTS): one temperature for each predicted class, fitted
+    to the correctness of that prediction.
 
     .. math:: Q = \mathrm{softmax}(\log P / T_k), \quad k = \arg\max P, \qquad
         T_k = \arg\min_T -\sum_{TP_k} w_i \log Q_{ik} - \sum_{FP_k} w_i \log(1 - Q_{ik}) + \lambda
         K (\ln T - \ln T_0)^2
 
-    with T\ :sub:`0` the one temperature of least top-label loss over all classes. The loss is not
-    convex in T: a grid of 25 temperatures brackets the least, a root of the gradient finishes it to
-    1e-10.
+    where T\ :sub:`0` is the single temperature of minimum top-label loss over all classes. The loss
+    is not convex in T: a grid of 25 temperatures brackets the minimum, and a root of the gradient
+    refines it to 1e-10.
 
     Parameters
     ----------
     objective : {"log_loss", "brier"}, default "log_loss"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer
-        of "log_loss": gentler with a few confident errors.
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge by descent from the optimum
+        of "log_loss"; it reacts less to a few confident errors.
     ridge : float, default 1
-        λ, which holds the temperature of a class with few rows near the common one, and finite
-        where a class has no wrong (or no right) prediction. 0 is the paper's.
+        λ, which shrinks the temperature of a class with few rows towards the common one, and keeps
+        it finite where a class has no wrong (or no right) prediction. 0 is the paper's.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -173,10 +173,10 @@ class CategoryTemperature(
 
     Notes
     -----
-    Use it when classes differ in quality and the question is how far to trust the predicted one:
-    some need softening, others sharpening, and one shared temperature can only do one. The class
-    predicted never changes. Not meant for the other entries of the vector, whose temperature is
-    that of the predicted class.
+    Use it when classes differ in quality and only the predicted class matters: some classes are
+    overconfident and others underconfident, and one shared temperature cannot correct both. The
+    predicted class never changes. It is not meant for the other entries of the vector, which have
+    the temperature of the predicted class.
 
     References
     ----------
@@ -242,24 +242,23 @@ class AwardTemperature(
         {"objective": "brier"},
     ],
 ):
-    r"""Temperature scaling with awards (TSwA): an award for being the predicted class, then one
+    r"""Temperature scaling with awards (TSwA): an award for the predicted class, then one
     temperature.
 
     .. math:: Q = \mathrm{softmax}\big((\log P + A_k e_k) / T\big), \quad k = \arg\max P
 
-    The K awards and T have the least top-label loss
-    :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1 - Q_k)` plus
-    :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, T\ :sub:`0` being the one
-    temperature of least top-label loss without awards. At each T the loss is convex in the awards,
-    which are solved exactly; T is bracketed on a grid of 25 and finished to 1e-10.
+    The K awards and T minimise the top-label loss :math:`-\sum_{TP} w \log Q_k - \sum_{FP} w \log(1
+    - Q_k)` plus :math:`\lambda K (\sum_k (A_k / T)^2 + (\ln T - \ln T_0)^2)`, where T\ :sub:`0` is
+    the single temperature of minimum top-label loss without awards. At each T the loss is convex in
+    the awards, which are solved exactly; a grid of 25 brackets T, which is refined to 1e-10.
 
     Parameters
     ----------
     per_class_temperature : bool, default False
         A temperature for each predicted class as well (CSTSwA), 2 K parameters.
     objective : {"log_loss", "brier"}, default "log_loss"
-        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge, downhill from the answer
-        of "log_loss": gentler with a few confident errors.
+        "brier" minimises :math:`\sum w (c - Q_k)^2` plus the same ridge by descent from the optimum
+        of "log_loss"; it reacts less to a few confident errors.
     ridge : float, default 1
         λ, which keeps the awards of classes without wrong (or right) predictions finite. 0 is the
         paper's.
@@ -280,9 +279,9 @@ class AwardTemperature(
 
     Notes
     -----
-    Use it when classes differ in quality: K + 1 parameters say how far each predicted class is to
-    be trusted. A negative award may leave another class on top of Q: ``predict`` then follows Q,
-    while ``predict_confidence`` always speaks of the model's own label.
+    Use it when classes differ in quality: K + 1 parameters set the confidence of each predicted
+    class. A negative award may make another class the largest in Q: ``predict`` then follows Q,
+    while ``predict_confidence`` always refers to the model's own label.
 
     References
     ----------

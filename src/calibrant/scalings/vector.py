@@ -1,5 +1,5 @@
-"""Vector scaling, plain and structured: one scale and one shift for each class's
-log-probability.
+"""Vector scaling (plain and structured): one scale and one shift for the log-probability of each
+class.
 """
 
 from typing import ClassVar
@@ -26,7 +26,7 @@ __all__ = ["StructuredVectorScaling", "VectorScaling"]
 
 
 class _Vector(Calibrator):
-    """What both vector scalings learn, and how it is written out."""
+    """Fitting and expression that both vector scalings share."""
 
     temperature_: float
     mixing_: float
@@ -36,7 +36,9 @@ class _Vector(Calibrator):
     status_: str
 
     def _learn(self, name, record, tempered, ridge, search=None, tolerance=1e-8):
-        """Learn scale and shift near none, of ``tempered``: (z (n, K), temperature, mixing)."""
+        """Learn scale and shift, shrunk towards none, from ``tempered``: (z (n, K), temperature,
+        mixing).
+        """
         z, self.temperature_, self.mixing_ = tempered
         identity = np.array([[1.0], [0.0]])
         objective = vector_objective(z, record.labels, record.weights, ridge, identity)
@@ -52,19 +54,19 @@ class _Vector(Calibrator):
 
 
 class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
-    r"""Vector scaling: a scale and a shift for each class.
+    r"""Vector scaling: one scale and one shift for each class.
 
     .. math:: Q = \mathrm{softmax}(a \circ z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, then a, b minimising
+    where T minimises the log loss, and a, b then minimise
     :math:`\mathrm{mean\ log\ loss} + \frac{\lambda}{n} (|a - 1|^2 + |b|^2)`.
 
     Parameters
     ----------
     ridge : float >= 0, default 10.0
-        :math:`\lambda`, in pseudo-rows; 0 is the textbook method, which gives a class absent from
-        the calibration set next to nothing.
+        :math:`\lambda`, in pseudo-rows; 0 is the textbook method, where a class absent from the
+        calibration set has almost no probability.
     smooth : bool, default True
         Mix the uniform distribution into z as above, so that a probability of exactly 0 has no
         leverage. False is the textbook method.
@@ -82,14 +84,14 @@ class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
     See Also
     --------
     TemperatureScaling : one scale for all classes.
-    StructuredVectorScaling : held back, for few rows.
+    StructuredVectorScaling : a stronger penalty, for few rows.
 
     Notes
     -----
-    For a few hundred rows a class or more. Logits have a free constant in each row, on which the
-    method depends: z takes the one that makes them log-probabilities after temperature scaling, so
-    neither a shift nor the temperature of the input changes the answer. Structured vector scaling
-    adds a penalty that grows with the number of classes, and is safer on small calibration sets.
+    Use it with a few hundred rows a class or more. Logits have a free constant in each row, on
+    which the method depends. Here z are log-probabilities after temperature scaling, so neither a
+    shift nor the temperature of the input changes the result. Structured vector scaling has a
+    penalty that grows with the number of classes, and is safer on small calibration sets.
 
     References
     ----------
@@ -133,15 +135,15 @@ class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
 
 
 class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
-    r"""Structured vector scaling (SVS): after temperature scaling, a scale and a shift for each
+    r"""Structured vector scaling (SVS): temperature scaling, then a scale and a shift for each
     class, shrunk towards none.
 
     .. math:: Q = \mathrm{softmax}((1 + v) \circ z + b), \qquad
         z = \log\left(\tfrac{n}{n + 1}\, \mathrm{softmax}(\log P / T) + \tfrac{1}{(n + 1) K}\right)
 
-    with T of least log loss, and v, b minimising
-    :math:`\mathrm{mean\ log\ loss} + \lambda \frac{K}{n} (|v|^2 + |b|^2)`. The problem is convex;
-    Newton's method ends where the largest entry of its gradient is below 1e-8.
+    where T minimises the log loss, and v, b minimise :math:`\mathrm{mean\ log\ loss} + \lambda
+    \frac{K}{n} (|v|^2 + |b|^2)`. The problem is convex; Newton's method ends where the largest
+    entry of its gradient is below 1e-8.
 
     Parameters
     ----------
@@ -166,9 +168,9 @@ class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
 
     Notes
     -----
-    A safe choice from K = 2 to K = 1000: with few rows it is temperature scaling, with many it
-    repairs each class. A class absent from the calibration set keeps about its prior share. With
-    more rows than classes squared, see structured matrix scaling.
+    A safe choice from K = 2 to K = 1000: it is close to temperature scaling with few rows, and with
+    many it corrects each class. A class absent from the calibration set keeps about its prior
+    share. With more rows than classes squared, see structured matrix scaling.
 
     References
     ----------
