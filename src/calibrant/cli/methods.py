@@ -167,10 +167,11 @@ def named(domain: Domain, target: str = "classes", groups: bool = False) -> dict
 
 
 def all_named() -> dict[Domain, dict[str, Any]]:
-    """Those of every domain, of extensions too."""
+    """Those of every domain that has any, of extensions too."""
     import_extensions()
     # In a list of its own: naming methods may import a further domain.
-    return {domain: named(domain, groups=True) for domain in list(DOMAINS.values())}
+    every = {domain: named(domain, groups=True) for domain in list(DOMAINS.values())}
+    return {domain: names for domain, names in every.items() if names}
 
 
 def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
