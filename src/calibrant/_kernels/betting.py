@@ -1,9 +1,8 @@
 """Bets against a claim on the rates of hits: a test martingale over recalibrations, with an unknown
-time of change.
-
-Each alternative is a recalibration q = sigmoid(a + b logit(rate)). Its stake on a bucket of rows is
-multiplied by the likelihood of the hits at q over that at the claimed rate r nearest to q, one q
-and r for each bin of scores. A row whose true rate is p multiplies the stake by p q/r + (1 - p) (1
+time of change. Each alternative is a recalibration q = sigmoid(a + b logit(rate)). Its stake on a
+bucket of rows is multiplied by the likelihood of the hits at q over that at the claimed rate r
+nearest to q, one q and r for each bin of scores. A row whose true rate is p multiplies the stake by
+p q/r + (1 - p) (1
 - q)/(1 - r) on average, which is linear in p and 1 at p = r; the product over the rows of a bin is
 at most that with every p at their mean (inequality of the means). So the expected factor is at most
 1 under the claim, however coarse the bins are, and exactly 1 where the scores of a bin are equal
@@ -14,15 +13,15 @@ Bets against forecasts, by the cells between levels in which their probability i
 
 A forecast claims that its PIT is uniform, so that it falls between two levels as often as they are
 apart. The cells are the leaves of a tree: first, is the PIT at most the level nearest a half; then,
-level by level outwards, is it beyond the next one. Each question is an event of stated probability,
-and its log factors are those of ``rate_bets``. A row's factor is the product along its path. Its
-expected value, over rows whose cells have the claimed rates on average, is at most 1: the product
-over rows is at most that with every row's probabilities at their mean (inequality of the means),
-and at each node of the tree the expected factor is at most 1 (see ``betting``).
+level by level outwards, is it beyond the next one. Each node is an event of stated probability,
+with the log factors of ``rate_bets``. A row's factor is the product along its path. Its expected
+value, over rows whose cells have the claimed rates on average, is at most 1: the product over rows
+is at most that with every row's probabilities at their mean (inequality of the means), and at each
+node of the tree the expected factor is at most 1 (see ``betting``).
 
-Counts are (C, C): ``counts[a, b]`` rows whose PIT is known to be in cells a to b. Where a tie
-leaves it open, each alternative gets the factor of that cell of them which pays it least, so that
-no way of breaking the tie makes the factor too large.
+Counts are (C, C): ``counts[a, b]`` rows whose PIT is known to be in cells a to b. For ties, each
+alternative gets the factor of the cell that pays it least, so that no way of breaking the tie makes
+the factor too large.
 """
 
 import numpy as np
@@ -50,7 +49,7 @@ __all__ = [
 #: 4.
 SHIFTS = np.concatenate([[0.0], *([size, -size] for size in 0.05 * 2.0 ** np.arange(7))])
 SLOPES = 2.0 ** (0.5 * np.arange(-4, 5))
-#: Every pair but the one that changes nothing.
+#: All pairs but the identity.
 ALTERNATIVES = np.array([(a, b) for a in SHIFTS for b in SLOPES if (a, b) != (0.0, 1.0)])
 N_ALTERNATIVES = len(ALTERNATIVES)
 #: The rates of a claim stay this far from 0 and 1 on the side that would make a bet infinite or pay
@@ -101,30 +100,28 @@ def next_stakes(log_stakes, count, factors):
 
 
 def log_evidence(log_stakes, count):
-    """Log of all money after ``count`` buckets: the stakes, and the 1 / (count + 1) that is not
-    staked yet.
+    """Log of the total capital after ``count`` buckets: the stakes, and the unstaked 1 /
+    (count + 1).
     """
     return float(np.logaddexp(np.logaddexp.reduce(log_stakes), -np.log(count + 1.0)))
 
 
 def growth_since(factors):
-    """(T,) log of what stakes placed at each bucket have become: ``factors`` (T, A) of all
-    buckets so far.
+    """Log of the current value of the stakes placed at each bucket, (T,), from all ``factors`` (T,
+    A).
     """
     return np.logaddexp.reduce(np.cumsum(factors[::-1], axis=0)[::-1], axis=1)
 
 
 def likeliest_start(growth):
-    """The bucket, from 0, whose stakes, as large as they are there, have become most: ``growth``
-    (T,) is from ``growth_since``.
-    """
+    """The bucket, from 0, whose stakes have grown most; ``growth`` (T,): from ``growth_since``."""
     count = np.arange(1.0, len(growth) + 1.0)
     return int(np.argmax(growth - np.log(count * (count + 1.0))))
 
 
 #: Factors of the std: 9 % and 19 % too narrow or wide, then by square roots of two to four times.
 SCALES = 2.0 ** np.array([-2.0, -1.0, -0.5, -0.25, -0.125, 0.0, 0.125, 0.25, 0.5, 1.0, 2.0])
-#: Every mean and std of the normal scores but 0 and 1.
+#: All means and std of the normal scores but (0, 1).
 RECALIBRATIONS = np.array([(m, s) for m in SHIFTS for s in SCALES if (m, s) != (0.0, 1.0)])
 N_RECALIBRATIONS = len(RECALIBRATIONS)
 
@@ -134,7 +131,7 @@ def _root(levels):
 
 
 def _tree(levels):
-    """(hit (C, L), miss (C, L)): how the path to each cell answers each node, one a level."""
+    """(hit (C, L), miss (C, L)): the answers at each node on the path to each cell."""
     cell, node, root = np.arange(len(levels) + 1)[:, None], np.arange(len(levels)), _root(levels)
     hit = np.where(node <= root, cell <= node, cell > node)
     reached = np.where(node == root, True, np.where(node < root, cell <= node + 1, cell > node - 1))
@@ -142,8 +139,8 @@ def _tree(levels):
 
 
 def _node_rates(z, root):
-    """(..., L) logarithm of the rate at which each node is answered by yes, where the levels
-    have normal scores ``z`` (..., L).
+    """(..., L) logarithm of the hit rate of each node, for levels with normal scores ``z`` (...,
+    L).
     """
     below, above = special.log_ndtr(z), special.log_ndtr(-z)
     inner = below[..., :root] - below[..., 1 : root + 1]
@@ -173,7 +170,7 @@ def cell_shares(levels, mean, std):
     z = (special.ndtri(levels) - mean[:, None]) / std[:, None]
     ends = np.pad(z, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
     low, high = ends[:, :-1], ends[:, 1:]
-    # By the tail that keeps its digits.
+    # Use the tail that is more accurate.
     return np.maximum(
         np.where(
             low < 0.0,
@@ -193,8 +190,8 @@ def pit_log_factors(counts, factors):
 
 
 def spread(counts, levels):
-    """(..., C) rows by cell of (..., C, C) counts; those in doubt are dealt out as the forecast
-    itself would.
+    """(..., C) rows by cell of (..., C, C) counts; ambiguous rows are distributed as the forecast
+    predicts.
     """
     width = np.diff(levels, prepend=0.0, append=1.0)
     ends = np.concatenate([[0.0], np.cumsum(width)])

@@ -1,8 +1,8 @@
-"""The one place that decides which bin a score falls in.
+"""Assignment of scores to bins, in one place.
 
 Equal-width bins on [0, 1] are [k/B, (k+1)/B), the last one closed. A score within ``resolution``
 below an edge counts as on it, so that 0.3, 0.6 and 0.7 land in bins 3, 6 and 7 of ten in float32
-and float64 alike. Equal-mass bins never split ties, so there may be fewer of them than asked for.
+and float64 alike. Equal-mass bins never split ties, so there may be fewer of them than requested.
 """
 
 from collections.abc import Sequence
@@ -49,36 +49,36 @@ __all__ = [
     "upper_edges",
 ]
 
-#: Computed in another order or by another exponential, scores differ by some units of their last
-#: place: half of this, at most.
+#: Another order of operations or another exponential changes scores by some units of their last #:
+#: place: at most half of this.
 ROUNDING = 2.0**-48
-#: Small probabilities keep their digits; only relatively this near are they one.
+#: Small probabilities are precise; they are equal only within this relative distance.
 NEAREST = 2.0**-26
 
 
 def _width(score: Any) -> Any:
-    """The distance up to which a computed score may be off, (n,) -> (n,)."""
+    """The largest rounding error of a computed score, (n,) -> (n,)."""
     size = np.abs(score)
     return np.minimum(ROUNDING * np.maximum(size, 1.0), NEAREST * size)
 
 
 def just_below(knots: np.ndarray) -> np.ndarray:
-    """Edges so far below the knots, (m,) -> (m,), that a score which differs from a knot by
-    rounding is not below its edge.
+    """Edges below the knots, (m,) -> (m,): a score that differs from a knot by rounding stays
+    above.
     """
     return knots - _width(knots)
 
 
 def just_above(knots: np.ndarray) -> np.ndarray:
-    """Edges so far above the knots, (m,) -> (m,), that a score which differs from a knot by
-    rounding is not above its edge.
+    """Edges above the knots, (m,) -> (m,): a score that differs from a knot by rounding stays
+    below.
     """
     return knots + _width(knots)
 
 
 def flat_knots(first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """The ends of flat blocks, (2 m,), from the first and the last score of each, (m,): a score
-    off by rounding stays on its block.
+    with a rounding error stays on its block.
     """
     return np.column_stack([just_below(first), just_above(last)]).ravel()
 
@@ -94,9 +94,7 @@ def near_ties(unique: np.ndarray) -> np.ndarray:
 
 
 def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(distinct scores ascending (m,), place of each score among them (n,)); the middle of a run
-    stands for it.
-    """
+    """(distinct scores ascending (m,), index of each score in them (n,)); a run has its middle."""
     unique, inverse = np.unique(score, return_inverse=True)
     first = near_ties(unique)
     if len(first) == len(unique):
@@ -107,7 +105,7 @@ def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def settled(score: np.ndarray) -> np.ndarray:
-    """The scores (n,), and 0 where rounding alone keeps a difference from 0."""
+    """The scores (n,), with differences from 0 by rounding set to 0."""
     return np.where(score * score >= ROUNDING**2, score, 0.0)
 
 
@@ -125,9 +123,7 @@ def equal_width_index(score: np.ndarray, n_bins: int, resolution: float = 2.0**-
 
 
 def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
-    """The least score of each bin of :func:`equal_width_index` but the first, (B - 1,), exactly
-    as it rounds.
-    """
+    """The least float score of each bin of :func:`equal_width_index` but the first, (B - 1,)."""
     number = np.arange(1, n_bins)
     edges = number / n_bins - resolution
     for _ in range(64):
@@ -240,7 +236,7 @@ class Distinct:
         return Distinct(unique, sums)
 
     def cut(self, n_bins: int) -> Cut:
-        """At most ``n_bins`` bins of equal weight, that part no values which differ by rounding."""
+        """At most ``n_bins`` bins of equal weight; values that differ by rounding stay together."""
         run = distinct_scores(self.values)[1]
         part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
         first = np.flatnonzero(np.diff(part, prepend=-1))
@@ -266,7 +262,7 @@ def normalised_gap(variance, error):
 
 
 def enough_bins(n_bins: int, total: float) -> int:
-    """As many bins as asked for, with at least thirty rows each on average, and at least one."""
+    """The requested number of bins, reduced to thirty rows each on average, and at least one."""
     return max(1, min(n_bins, int(total // 30)))
 
 
@@ -340,7 +336,7 @@ def level_gaps(counts, levels):
 def redrawn_counts(counts, levels, n_resamples, random_state):
     """Bootstrap resamples of the rows, seen through their counts: (n_resamples, G, L + 1).
 
-    As if each group held two rows more, spread as is claimed: a share of exactly 0 or 1 would hide
+    Each group counts two more rows that follow the forecast: a share of exactly 0 or 1 would hide
     its noise.
     """
     weight = counts.sum(axis=-1, keepdims=True)
@@ -388,11 +384,11 @@ FEWEST_ROWS = 1_000
 def in_cells(
     score: np.ndarray, correct: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and what is
-    nearest to them, stay apart.
+    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and the
+    scores nearest to them, stay separate.
 
-    A fit to the cells misses that to the rows by the square of the width: its log loss is off by
-    about 1e-9.
+    A fit to the cells differs from that to the rows by the square of the width: about 1e-9 in log
+    loss.
     """
     if len(score) < FEWEST_ROWS:
         return score, correct.astype(np.float64), weight

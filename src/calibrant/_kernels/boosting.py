@@ -30,8 +30,7 @@ __all__ = [
     "spread_slopes",
 ]
 
-#: A split is worth its place where it gains this much of the log likelihood, in nats, summed over
-#: the rows.
+#: The least gain of a split in the log likelihood, in nats, summed over the rows.
 LEAST_GAIN = 5e-4
 
 
@@ -41,10 +40,10 @@ class Growth:
 
     Attributes
     ----------
-    depth : int, questions of a tree.
+    depth : int, levels of a tree.
     penalty : float, the information that a leaf's value is shrunk by.
-    ordered : (d,) bool, columns whose codes are in order; the codes of the others are put in the
-        order of their rows' errors.
+    ordered : (d,) bool, columns whose codes are ordered; those of the others are sorted by their
+    rows' errors.
     width : int, codes are below it.
     """
 
@@ -60,10 +59,10 @@ class Trees:
 
     Attributes
     ----------
-    column : (T, D) the column that each level asks of.
+    column : (T, D) the column that each level splits.
     right : (T, D, width) bool, by code, whether a row goes right.
-    value : (T, 2^D) of the leaves; the first level's answer is the highest bit of a leaf's number.
-    gain : (T, D) what each level's answers saved of the loss, in nats, where the tree grew.
+    value : (T, 2^D) of the leaves; the first level is the highest bit of a leaf's number.
+    gain : (T, D) loss saved by each level, in nats, where the tree was grown.
     output : (T,) the column of logits that a tree adds to.
     """
 
@@ -139,8 +138,8 @@ def _add(sums, codes, node, score, information):
 
 
 def _halves(sums, codes, node, score, information):
-    """The sums of both halves of every node: those of fewer rows are counted, the others are
-    what is left.
+    """The sums of both halves of every node: the smaller half is counted, the other is the
+    difference.
     """
     right = node & 1 == 1
     few = right if 2 * np.count_nonzero(right) <= len(right) else ~right
@@ -166,7 +165,7 @@ def _best(sums, growth):
         left[0] ** 2 / (left[1] + penalty) + rest[0] ** 2 / (np.maximum(rest[1], 0.0) + penalty)
     ).sum(axis=1)
     worth -= (total[0] ** 2 / (total[1] + penalty)).sum(axis=1)
-    # Splits that differ by rounding alone are one, the first.
+    # Among splits that differ only by rounding, take the first.
     worth = np.round(worth, 9)
     j, at = divmod(int(np.argmax(worth)), growth.width)
     table = np.zeros(growth.width, dtype=bool)
@@ -193,7 +192,7 @@ class Family:
     ----------
     index : (n,) the cell of each row, ``n_cells`` for none.
     n_cells : int
-    x : (n,) what the cell's coefficient is multiplied by; None for 1.
+    x : (n,) multiplier of the cell's coefficient; None for 1.
     """
 
     index: np.ndarray
@@ -214,8 +213,8 @@ class Family:
 
 @dataclass(frozen=True)
 class FittedFamily:
-    """What is learned of a family: coefficients and their posterior variances, (n_cells, C)
-    each, and the prior's variance.
+    """Fitted effects of a family: coefficients and their posterior variances, (n_cells, C) each,
+    and the prior's variance.
     """
 
     effect: np.ndarray
@@ -322,7 +321,7 @@ def fit_families(eta, slopes, weight, families):
         if near and every:
             status = "converged"
             break
-        # Families at rest are asked again once the others have settled.
+        # Converged families are updated again once the others have converged.
         every = near
     return (
         [FittedFamily(*each) for each in zip(effects, spreads, variances, strict=True)],
@@ -339,9 +338,7 @@ def _step(score, bound, effect, variance):
 
 
 def held_out_scores(eta, slopes, families, fitted):
-    """(n, C) what is fitted at each row as if it had been left out: its own pull on its cells is
-    taken out, to first order.
-    """
+    """(n, C) leave-one-out fitted values, to first order."""
     pull = np.zeros_like(eta)
     for family, found in zip(families, fitted, strict=True):
         own = family.of_rows(found.spread)
@@ -352,7 +349,7 @@ def held_out_scores(eta, slopes, families, fitted):
 
 #: Rounds without a new best before the search ends.
 PATIENCE = 20
-#: Columns that a tree may ask of; of more, trees take turns.
+#: Columns that a tree may split; with more, trees take turns.
 MOST_COLUMNS = 64
 FLOOR = 1e-15
 
@@ -402,8 +399,8 @@ class NormalScores:
 
 @dataclass(frozen=True)
 class Boosted:
-    """What boosting found: the trees of all members, each a share of their mean; how many
-    rounds; losses (n,) of rows left out.
+    """Result of boosting: the trees of all members, each a share of their mean; the rounds;
+    held-out losses (n,).
     """
 
     trees: Trees
@@ -413,8 +410,8 @@ class Boosted:
 
 
 def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
-    """Boost a member for each fold, on the rows of the other folds, in step; all stop after the
-    round of least loss of rows left out.
+    """Boost a member for each fold, on the rows of the other folds, in parallel; all stop after the
+    round of least held-out loss.
 
     The trees are those of the members' mean: its log loss is at most the mean of theirs, as the
     loss is convex in the logits.
@@ -465,7 +462,7 @@ def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
 
 
 def _asked(n_columns, turn):
-    """The columns that a round's trees may ask of."""
+    """The columns that a round's trees may split."""
     if n_columns <= MOST_COLUMNS:
         return np.arange(n_columns)
     return np.sort((np.arange(MOST_COLUMNS) + turn * MOST_COLUMNS) % n_columns)

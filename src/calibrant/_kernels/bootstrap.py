@@ -27,7 +27,7 @@ MANY_ROWS = 50_000
 PARTS = 2_000
 #: Parts that are left out in turn.
 LEFT_OUT = 200
-#: Into about as many pieces as this rows are split among the parts where weights are unequal.
+#: With unequal weights, rows are split among the parts into about this many pieces.
 PIECES = 1_000_000
 #: Resamples summed at a time.
 CHUNK = 64
@@ -116,7 +116,7 @@ def resampled_sums(
         table, each = _sums_of_parts(sets, n_groups, weight, rng)
     else:
         table = _each_row(sets, n_groups)
-    # Parts are drawn as often on average as they are there, rows as often as their weight says.
+    # Parts are drawn once on average, rows in proportion to their weight.
     out, scale = np.empty((n_resamples, table.shape[0])), 1.0 / each[0] if n > MANY_ROWS else 1.0
     for start in range(0, n_resamples, CHUNK):
         draws = np.stack(
@@ -130,9 +130,9 @@ def _sums_of_parts(sets, n_groups, weight, rng):
     """((sets * columns * groups, parts) sums over random parts of the rows, how many times each
     part is to be drawn (parts,)).
 
-    A weight of w is w rows, which fall into parts by themselves: whole, one heavy row would decide
-    every resample. Where pieces have to be of another weight than 1, as many parts are drawn as
-    make up for it.
+    A weight of w is w rows, which fall into parts separately: otherwise one heavy row would
+    dominate every resample. Where pieces have another weight than 1, the number of drawn parts
+    compensates.
     """
     total = weight.sum()
     pieces = np.maximum(np.ceil(weight / max(total / PIECES, 1.0)), 1.0).astype(np.intp)
@@ -170,8 +170,8 @@ OWN = 0xCA11B8A7
 
 
 def null_generator(random_state: int) -> np.random.Generator:
-    """Generator for draws under a null hypothesis; a seed gives a stream of its own, a Generator
-    or None goes through.
+    """Generator for draws under a null hypothesis; a seed gives a separate stream, a Generator or
+    None is returned unchanged.
     """
     return np.random.default_rng(
         [OWN, random_state] if isinstance(random_state, int | np.integer) else random_state
@@ -196,14 +196,12 @@ def draw_hits(probability, weight, rng):
 def simulated_limits(
     error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False
 ):
-    """(estimate, low, high) of the error, ``error(hits)``, of which ``observed`` is the value on
-    the data.
+    """(estimate, low, high) of the error ``error(hits)``, whose value on the data is ``observed``.
 
     For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over
-    outcomes drawn from it are compared with the value observed. The limits are those at which it
-    sits at either tail, and the estimate where it is the median. ``tilted``: where calibrated
-    scores may show as much, the scores may be too bold or too timid besides, which groups of few
-    rows hide.
+    outcomes drawn from it are compared with the value observed. The limits put it at either tail,
+    and the estimate makes it the median. ``tilted``: if calibrated scores may show as much, the
+    scores may also be overconfident or underconfident, which small groups hide.
     """
     tail = 0.5 - 0.5 * level
     direction = recalibrated - score
@@ -214,13 +212,11 @@ def simulated_limits(
     )
     null_median, null_end = quantiles[0, 1:]
     if observed < null_median:
-        # Less error than a calibrated model is expected to show, so the data say nothing of its
-        # shape: all scores off one way, by steps of a standard error, and no tighter a limit than
-        # that of a typical calibrated sample.
+        # Less error than expected under calibration does not reveal its shape: shift all scores one
+        # way, by steps of a standard error, with no tighter limit than a typical calibrated sample.
         sign = 1.0 if weight @ direction >= 0.0 else -1.0
         step = sign * np.sqrt(np.maximum(weight @ (score * (1.0 - score)), 1.0)) / weight.sum()
-        # Shrunk where the score is near the end it is moved to, so that the truth stays inside [0,
-        # 1].
+        # Shrunk near the ends, so that the truth stays inside [0, 1].
         room = np.where(sign > 0.0, 1.0 - score, score)
         truths, quantiles = _grid(
             error,
@@ -257,8 +253,8 @@ def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
 
 
 def _crossing(truths, quantile, observed):
-    """The true error at which the quantile reaches the value observed: 0 below the first,
-    extended in a line above the last.
+    """The true error at which the quantile equals the observed value: 0 below the first,
+    extrapolated linearly above the last.
     """
     if observed <= quantile[0]:
         return 0.0
@@ -276,8 +272,8 @@ def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> flo
     .. math:: \lambda = \frac{\sum_{i \ne j} (h_i - s_i)(h_j - s_j)}{\sum_{i \ne j} (\min(s_i, s_j)
         - s_i s_j)}
 
-    over the pairs (n,) of one cluster: what they covary by, over what they would if one number
-    decided them all.
+    over the pairs (n,) of one cluster: their covariance, relative to that of outcomes from one
+    common uniform number.
     """
     order = np.lexsort((score, cluster))
     score, residual, cluster = score[order], (hit - score)[order], cluster[order]
@@ -285,7 +281,7 @@ def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> flo
     size = np.diff(np.append(start, len(score)))
     later = np.repeat(start + size, size) - 1 - np.arange(len(score))
     seen = (np.add.reduceat(residual, start) ** 2).sum() - (residual**2).sum()
-    # In ascending order each score is the smaller one with all that come later.
+    # In ascending order each score is the minimum with all later ones.
     most = (
         2.0 * (score * later).sum() - (np.add.reduceat(score, start) ** 2).sum() + (score**2).sum()
     )
@@ -295,8 +291,8 @@ def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> flo
 def draw_shared_hits(
     score: np.ndarray, cluster: np.ndarray, share: float, n_draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Outcomes (n_draws, n) of rows in clusters 0..G-1; of each pair of a cluster the ``share``
-    is decided by one uniform number.
+    """Outcomes (n_draws, n) of rows in clusters 0..G-1; a ``share`` of the pairs of a cluster has
+    one common uniform number.
     """
     of_cluster = rng.random((n_draws, int(cluster.max()) + 1))[:, cluster]
     own, together = rng.random((2, n_draws, len(score)))
@@ -306,8 +302,8 @@ def draw_shared_hits(
 def hit_drawer(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
 ) -> Callable[[np.random.Generator], np.ndarray]:
-    """A function that draws the outcomes (n,) of calibrated scores; of rows in clusters they fall
-    together as often as ``hit`` does.
+    """A function that draws the outcomes (n,) of calibrated scores; within clusters they are as
+    correlated as ``hit``.
 
     A row of weight w stands for w rows (rounded) and gets their share of hits.
     """

@@ -1,7 +1,7 @@
 """Proofs from few rows that a rate, a mean loss or a whole curve of risks is small enough.
 
-- Exact binomial tests of a rate: what so few errors among so many rows prove, and how many rows a
-  proof takes.
+- Exact binomial tests of a rate: the rate that a number of errors proves, and the rows that a proof
+  needs.
 - Tests that a mean of losses in [0, 1], of any independent rows, is at most a number: by bets, by
   Hoeffding's and Bentkus' bounds.
 - Hypotheses tested in an order fixed beforehand, from several starts that share the failure
@@ -30,12 +30,12 @@ __all__ = [
     "simultaneous_limits",
 ]
 
-#: Above so many rows the normal approximation is taken, which then is exact to a percent.
+#: Above this many rows the normal approximation is used, which is then exact to a percent.
 MANY_ROWS = 1e5
 
 
 def binomial_p_value(errors: Any, n: Any, risk: float) -> np.ndarray:
-    """P(Bin(n, risk) <= errors), arrays: how likely so few errors are at a rate of ``risk``."""
+    """P(Bin(n, risk) <= errors), arrays: the p-value of so few errors at a rate of ``risk``."""
     errors, n = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
     return np.where(
         errors < n, special.betainc(np.maximum(n - errors, 1e-300), errors + 1.0, 1.0 - risk), 1.0
@@ -54,8 +54,8 @@ def fewest_rows(risk: float, delta: float) -> int:
 
 
 def allowed_errors(n: int, risk: float, delta: float) -> int:
-    """The most errors among n rows that prove a rate of at most ``risk``; -1 where even none do
-    not.
+    """The most errors among n rows that prove a rate of at most ``risk``; -1 if even no errors
+    prove nothing.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def rows_for_rate(rate: float, risk: float, delta: float) -> float:
 
 
 def _rows_with(errors: np.ndarray, risk: float, delta: float) -> np.ndarray:
-    """The least n at which so many errors still prove it, whole numbers (m,)."""
+    """The least n at which this many errors still prove it, whole numbers (m,)."""
     low, high = errors, np.full_like(errors, 16.0) + 8.0 * (errors + 4.0 - math.log(delta)) / risk
     while (high - low > 1.0).any():
         middle = np.floor(0.5 * (low + high))
@@ -106,8 +106,7 @@ def _rows_with(errors: np.ndarray, risk: float, delta: float) -> np.ndarray:
 
 #: Stakes of the bets, as shares of the largest that cannot be ruined.
 STAKES = np.geomspace(1e-3, 0.98, 48)
-#: Sums of losses are rounded so far before the next whole number is taken, that .07 x 100 is 7 and
-#: not 8.
+#: Sums of losses are rounded to this precision before the ceiling, so that .07 x 100 is 7, not 8.
 ROUNDING = 1e-9
 
 
@@ -125,15 +124,15 @@ def hoeffding_bentkus(total: Any, n: Any, risk: float) -> np.ndarray:
 def betting_p_values(
     loss: np.ndarray, weight: np.ndarray, ends: np.ndarray, risk: float, delta: float
 ) -> np.ndarray:
-    r"""Of the first ``ends`` (m,) rows each, ascending: the inverse of the capital of bets that the
-    mean loss is at most ``risk``.
+    r"""p-values from bets on the first ``ends`` (m,) rows each, ascending, against a mean loss of
+    at least ``risk``.
 
     .. math:: 1 / \sum_\lambda \pi_\lambda \prod_i (1 + \lambda (\alpha - L_i)), \qquad 0 < \lambda
         < 1 / (1 - \alpha)
 
-    The expected capital is at most 1 where every row's mean loss is at least ``risk``, whatever
-    else its law; Markov's inequality does the rest. Half of it is on the stake that proves at
-    ``delta`` with the most errors where all losses are 0 or 1, the rest evenly on higher ones,
+    The expected capital is at most 1 where every row's mean loss is at least ``risk``, for any
+    distribution; the result follows by Markov's inequality. Half of it is on the stake that proves
+    at ``delta`` with the most errors where all losses are 0 or 1, the rest evenly on higher ones,
     which gain more from losses that vary less. No row decides a stake, so the order of the rows
     does not matter. ``weight`` (n,) are repetitions.
     """
@@ -146,7 +145,7 @@ def betting_p_values(
             )
         )
     n = np.cumsum(np.add.reduceat(weight[held], starts))
-    # The mean that Hoeffding's bound would just let pass, and the stake on it.
+    # The critical mean of Hoeffding's bound, and the stake for it.
     mean = _largest_mean(n, risk, delta)
     first = np.clip(np.searchsorted(STAKES, (risk - mean) / risk), 0, len(STAKES) - 1)
     place = np.arange(len(STAKES))[:, None]
@@ -170,12 +169,12 @@ def _largest_mean(n: np.ndarray, risk: float, delta: float) -> np.ndarray:
 
 
 def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.ndarray:
-    """(r,) the places that are rejected, ascending: from each of evenly spread starts on, up to the
-    first p-value above its share.
+    """(r,) the rejected positions, ascending: from each of evenly spread starts, up to the first
+    p-value above its share.
 
-    Each start has ``delta / n_starts``. That one true hypothesis or more is rejected has a
-    probability of at most ``delta``, however the p-values depend on each other: at each start the
-    first true one must be.
+    Each start has ``delta / n_starts``. The probability of rejecting any true hypothesis is at most
+    ``delta``, for any dependence of the p-values: an error rejects the first true one after a
+    start.
     """
     held = p_values <= delta / n_starts
     starts = np.arange(n_starts) * len(p_values) // n_starts
@@ -186,7 +185,7 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
 
 
 #: Numbers of rows, named beforehand, whose exact intervals share the failure probability; between
-#: them the curve is taken to rise.
+#: #: them the curve is assumed to rise.
 POINTS = 24
 
 
@@ -196,7 +195,7 @@ def simultaneous_limits(
     """(low, high) of the error rates among the rows down to each distinct score, (m,) each, from
     sums of weights from the highest.
 
-    Given the score of the next row, the errors above it are binomial; the rates are taken to rise
+    Given the score of the next row, the errors above it are binomial; the rates are assumed to rise
     as more rows are kept.
     """
     counts = np.geomspace(1.0, covered[-1], POINTS)

@@ -1,9 +1,8 @@
-"""How many rows of highest score can be accepted with a proof that they err, or lose, at most so
-much.
+"""The largest number of rows, by score, that can be accepted with a certified error or loss.
 
-Rows of one score are one block, and the blocks stand from the highest score down. Given the highest
-score left out, the rows above it are independent draws of those that will be accepted, so that
-their errors are exactly binomial.
+Rows of one score form a block; blocks are sorted from the highest score. Given the highest rejected
+score, the rows above it are independent draws of the rows to be accepted, so their errors are
+exactly binomial.
 """
 
 import math
@@ -30,14 +29,14 @@ Test = Literal["binomial", "betting", "hoeffding_bentkus"]
 Method = Literal["fixed_sequence", "sgr", "learn_then_test"]
 #: Share of the rows at which the fixed sequence begins: earlier, one early error ends it.
 FIRST = 0.1
-#: From so many times the fewest rows that prove anything on, the share of the failure probability
-#: that the first start has, and the shares of the rows at which others begin: the surest rows may
-#: be worse than the next.
+#: Other starts are used from this multiple of the fewest rows that prove anything: the share of the
+#: #: failure probability of the first start, and the shares of the rows at which others begin. The
+#: #: most confident rows may be worse than the next.
 SEVERAL, LEADING, LATER = 30.0, 0.5, (0.3, 0.5, 0.7)
-#: Counts of rows that are tried of losses that are not 0 or 1; and those of learn then test, which
-#: share the failure probability.
+#: Tested counts of rows for losses other than 0 or 1; and for learn then test, which share the #:
+#: failure probability.
 TRIED, SHARED = 256, 8
-#: Errors that are looked at together before the fixed sequence goes on.
+#: Errors evaluated in one block of the fixed sequence.
 CHUNK = 4096
 #: Halvings of the interval for a bound.
 HALVINGS = 40
@@ -64,7 +63,7 @@ class Blocks:
     def of(
         cls, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, bets: bool = False
     ) -> "Blocks":
-        """Those of rows, (n,) each; ready for ``bets`` where losses are not 0 or 1."""
+        """Build from rows, (n,) each; prepare ``bets`` if losses are not 0 or 1."""
         sums = risk_coverage(score, 1.0 - loss, weight)
         binary = bool(np.isin(loss, (0.0, 1.0)).all())
         if binary and not bets:
@@ -94,7 +93,7 @@ class Blocks:
         return betting_p_values(self.loss, self.weight, self.ends[places], risk, delta)
 
     def reaching(self, counts: np.ndarray) -> np.ndarray:
-        """The first block at which so many rows are covered, for each count."""
+        """The first block that covers each count of rows."""
         return np.unique(
             np.minimum(np.searchsorted(self.covered, counts - 1e-9), len(self.covered) - 1)
         )
@@ -104,8 +103,8 @@ def first_count(n: float, risk: float, delta: float, coverage: float | None = No
     """The number of rows at which the fixed sequence begins: from n alone, and enough for a proof
     if none errs.
 
-    With ``coverage``, as many as prove that share of all rows to be accepted; n + 1 where no number
-    does.
+    With ``coverage``, the number that proves that share of all rows to be accepted; n + 1 where
+    none does.
     """
     first = max(math.ceil(FIRST * n), fewest_rows(risk, delta))
     if coverage is None:
@@ -127,9 +126,7 @@ def certified_place(
 
 
 def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
-    """The least mean loss that the rows down to this block, taken by themselves, disprove at
-    ``delta``.
-    """
+    """The least mean loss that the rows down to this block alone reject at ``delta``."""
     if test == "binomial":
         return float(
             clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1]
@@ -142,11 +139,11 @@ def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
 def _fixed_sequence(
     blocks: Blocks, risk: float, delta: float, test: Test, first: int
 ) -> tuple[int, float]:
-    """Every block from the first on, or so many of them, up to one that fails; a later start has a
-    share of its own.
+    """Test every block, or a number of them, up to one that fails; each later start has its own
+    share.
 
-    A start that is reached without a failure adds its share to what the blocks before it had
-    (Wiens' fallback procedure).
+    A start that is reached without a failure adds its share to that of the blocks before it (Wiens'
+    fallback procedure).
     """
     found, carried = (-1, delta), 0.0
     for begin, end, own in _segments(blocks, risk, delta, first):
@@ -219,8 +216,8 @@ def _halving(
 
 
 def _shared(blocks: Blocks, risk: float, delta: float, test: Test, first: int) -> tuple[int, float]:
-    """A few numbers of rows named beforehand, each at its share of the failure probability: no
-    order of them is assumed.
+    """Test a few prespecified numbers of rows, each at its share of the failure probability, in no
+    assumed order.
     """
     each = delta / SHARED
     start = max(first, fewest_rows(risk, each))

@@ -1,6 +1,4 @@
-"""Clustered rows: the number of independent rows that they are worth, and estimates pooled over
-sites.
-"""
+"""Clustered rows: their effective number of independent rows, and estimates pooled over sites."""
 
 import math
 from typing import Any
@@ -35,10 +33,9 @@ def variance_of_sum(
     size; its degrees of freedom).
 
     CR2: with p the share of the weight that a cluster has, its sum counts 1 / (1 - p) times;
-    Satterthwaite's degrees of freedom, by which one large cluster among small ones is worth few.
-    (nan, 0) of one cluster, which says nothing of others. Of clusters (n, 2) that cross: V1 + V2
-    less that of their cells, at least the larger of the two, and the smaller degrees (Cameron,
-    Gelbach and Miller 2011).
+    Satterthwaite's degrees of freedom are few if one cluster dominates. (nan, 0) for a single
+    cluster. For crossed clusters (n, 2): V1 + V2 less that of their cells, at least the larger of
+    the two, and the smaller degrees (Cameron, Gelbach and Miller 2011).
     """
     if cluster.ndim > 1:
         cells = np.unique(cluster, axis=0, return_inverse=True)[1].ravel()
@@ -69,12 +66,12 @@ def apart_limits(
     bounded: bool,
     level: float,
 ) -> tuple[float, float] | None:
-    """(low, high) of a number that rows, whose weights are of sampling, move by ``moves`` (n,).
+    """(low, high) of an estimate with influences ``moves`` (n,) and sampling weights.
 
-    ``share`` (n,) is each row's of the weight that it is set beside. The variance is the sandwich
-    sum(moves^2 / (1 - share)), the law Student's t with Satterthwaite's degrees of freedom of the
-    squares seen, sum(squares)^2 / sum(squares^2): a few rows of large weight tell it. ``bounded``
-    numbers, from 0 to 1, have it on the scale of the log-odds. None where nothing varies.
+    ``share`` (n,) is each row's share of the relevant weight. The variance is the sandwich
+    sum(moves^2 / (1 - share)). The distribution is Student's t with Satterthwaite's degrees of
+    freedom of the squares, sum(squares)^2 / sum(squares^2), which are few if large weights
+    dominate. ``bounded`` estimates, from 0 to 1, use the log-odds scale. None where nothing varies.
     """
     if not share.max() < 1.0 or (bounded and not 0.0 < value < 1.0):
         return None
@@ -94,8 +91,8 @@ def apart_limits(
 def side_shares(
     side: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    """(share of its side's weight that each row's cluster has, or the row, (n,); of how many equal
-    clusters the rarer side is worth).
+    """(share of its side's weight in each row's cluster or row, (n,); effective clusters of the
+    rarer side).
 
     ``side`` is (n,) of 0 and 1, such as the rows with and without the event. 0 clusters where a
     side has no weight.
@@ -113,9 +110,7 @@ def side_shares(
 
 
 def expanded_level(level: float, freedom: float) -> float:
-    """The level at which to take percentiles of a bootstrap of few clusters for ``level``: wider
-    as Student's t is (Hesterberg).
-    """
+    """Percentile level for a bootstrap of few clusters: wider, as Student's t is (Hesterberg)."""
     stretch = np.sqrt((freedom + 1.0) / freedom) * normal_quantile(level, freedom)
     return float(2.0 * special.ndtr(stretch) - 1.0)
 
@@ -130,14 +125,13 @@ def group_worth(
     *,
     soft: bool = False,
 ) -> np.ndarray:
-    """By what rows are to be multiplied, 0 to 1, for an interval of independent rows to be one of
-    the share of hits by group, (n_groups,).
+    """Factors, 0 to 1, that turn rows into effective rows for an interval of the share of hits by
+    group, (n_groups,).
 
     It is the inverse of the design effect (CR2), times (z / t)^2 with Satterthwaite's degrees of
-    freedom (Korn and Graubard). 0 where all rows are of one cluster, which says nothing of others.
-    ``hit`` may be any number whose mean by group is looked at. With ``soft`` it is a share between
-    0 and 1: each row is compared with one of 0 or 1 and the same mean, and may be worth more than
-    one of these.
+    freedom (Korn and Graubard). 0 where all rows are in one cluster. ``hit`` may be any number
+    whose mean by group is estimated. With ``soft`` it is a share between 0 and 1: a row is compared
+    with a binary one of the same mean, and may count for more.
     """
     cells, cell = np.unique(group * (int(cluster.max()) + 1) + cluster, return_inverse=True)
     of = cells // (int(cluster.max()) + 1)
@@ -176,8 +170,8 @@ def ranked_worth(
     *,
     of_all: bool = False,
 ) -> np.ndarray:
-    """The same of the rows of at least each distinct score, (m,) from the highest; with
-    ``of_all`` of their hits as a share of all rows.
+    """``group_worth`` of the rows with at least each distinct score, (m,) from the highest; with
+    ``of_all`` for their hits as a share of all rows.
     """
     order = np.lexsort((cluster, -score))
     score, weight, cluster, part = (
@@ -221,11 +215,11 @@ def _so_far(values, cluster):
 
 
 def _in_ranks(sums: Any, level: float) -> np.ndarray:
-    """From sums: of weight and hits, over clusters of products of their hits and their mass, and
-    over rows of squares.
+    """``group_worth`` from sums: of weight and hits, of products within clusters, and of squares
+    over rows.
 
-    The variance is CR1's with as many clusters as equal ones would be, 1 / sum(p^2), which needs no
-    pass for each rank.
+    The variance is CR1 with the effective number of clusters, 1 / sum(p^2), which needs no pass for
+    each rank.
     """
     n, hits, hits_squared, hits_mass, mass_squared, squares = sums
     n = np.where(n > 0.0, n, 1.0)
@@ -252,11 +246,11 @@ def _worth(
 ) -> np.ndarray:
     """The inverse of the design effect, times (z / t)^2.
 
-    The effect is 1 at least, but that of ``soft`` outcomes is pulled to 1 as by two clusters more.
+    The effect is at least 1; that of ``soft`` outcomes is instead shrunk to 1, as by two more
+    clusters.
     """
     alone = np.maximum(squares - n * rate * rate, 0.0) * n / np.maximum(n - 1.0, 1.0)
-    # Where nothing varies each cluster counts as one row of the mean size: nothing is known of how
-    # alike its rows are.
+    # Where nothing varies each cluster counts as one row: the correlation of its rows is unknown.
     varies = alone > ROUNDING * squares
     effect = np.where(varies, together / np.where(varies, alone, 1.0), mass_squared / n)
     narrower = special.ndtri(0.5 + 0.5 * level) / special.stdtrit(freedom, 0.5 + 0.5 * level)
@@ -265,16 +259,15 @@ def _worth(
     return narrower**2 / np.maximum(effect, 1.0)
 
 
-#: Points at which the restricted likelihood is looked at before its highest one is refined.
+#: Points at which the restricted likelihood is evaluated before the highest one is refined.
 GRID = 200
 
 
 def between_variance(estimate: np.ndarray, variance: np.ndarray, method: str) -> float:
-    """The variance between sites: of greatest restricted likelihood ("reml"), or at which Q is
-    its mean ("paule-mandel").
+    """The variance between sites: by restricted likelihood ("reml"), or equating Q to its mean
+    ("paule-mandel").
     """
-    # Neither can be far above the variance of the estimates, since each leaves them a variance of
-    # about their own.
+    # Neither can be far above the variance of the estimates.
     most = 2.0 * float(np.var(estimate, ddof=1)) + 1e-12
     if method == "paule-mandel":
         if _surplus(0.0, estimate, variance) <= 0.0:
@@ -307,8 +300,8 @@ def pooled_mean(estimate: np.ndarray, variance: np.ndarray, between: float) -> t
 def rubin(
     estimate: np.ndarray, variance: np.ndarray, complete_freedom: float
 ) -> tuple[float, float, float, float]:
-    """(mean over m imputations, its variance, degrees of freedom of Barnard and Rubin, share of
-    the variance from what is missing).
+    """(mean over m imputations, its variance, degrees of freedom of Barnard and Rubin, share of the
+    variance due to missing values).
     """
     m = len(estimate)
     within, between = float(variance.mean()), float(np.var(estimate, ddof=1)) * (1.0 + 1.0 / m)

@@ -1,15 +1,15 @@
-"""Ranks, limits and parameters of conformal prediction: what the next row is promised.
+"""Ranks, limits and parameters of conformal prediction.
 
 - The order statistic of split conformal prediction, from scores that may stand for many rows.
-- Order statistics of each row's own scores, and what the folds of a cross-conformal method cost its
-  promise.
+- Order statistics of each row's own scores, and the cost of the folds of a cross-conformal method
+  in coverage.
 - Conformal risk control: the least parameter at which a summed loss that only falls is small
   enough.
 - The limit of a new row's score by a quantile regression that counts the row itself, one small
   linear program a row.
 
-How much probability a row gives to the classes that it finds more likely than one of them; classes
-of equal probability go together.
+The probability of the classes that are more likely than a given one; classes of equal probability
+are tied.
 
 Probabilities are first rounded to whole multiples of 2^-50, so that every sum of them is exact: it
 comes out the same in whatever order it is taken, for one class or for all, and in any order of the
@@ -78,9 +78,7 @@ def cumulated(scores: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def shares(weight: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
-    """What each row adds to the mass of its score: its weight, or its share of its cluster, (n,)
-    numbers from 0.
-    """
+    """Mass of each row: its weight, or its share of its cluster, (n,) numbers from 0."""
     return weight if cluster is None else weight / np.bincount(cluster, weights=weight)[cluster]
 
 
@@ -98,7 +96,7 @@ def row_statistics(values: np.ndarray, weight: np.ndarray, level: float) -> np.n
         )
     order = np.argsort(values, axis=1)
     mass = np.cumsum(weight[order], axis=1)
-    # The sum of all weights is never short of itself by rounding.
+    # Rounding must not keep the sum of all weights below itself.
     mass[:, -1] = total
     reached = mass >= (total + 1.0) * level * (1.0 - ROUNDING)
     found = np.take_along_axis(
@@ -108,8 +106,8 @@ def row_statistics(values: np.ndarray, weight: np.ndarray, level: float) -> np.n
 
 
 def plus_promise(level: float, sizes: np.ndarray) -> float:
-    """The coverage that jackknife+ (folds of one) or CV+ promises at a level, from the numbers of
-    rows in each fold.
+    """Guaranteed coverage of jackknife+ (folds of one) or CV+ at a level, from the numbers of rows
+    in each fold.
 
     1 - 2 alpha, less 2 (1 - 1/m) / (n/m + 1) of m folds, or less (1 - m/n) / (m + 1) where that is
     smaller and the folds are equal.
@@ -142,15 +140,14 @@ def least_parameter(
     return (float(values[passes[0]]), float(left[passes[0]])) if len(passes) else (np.nan, 0.0)
 
 
-#: What keeps a dual variable off its bound, so that of several limits the least is found; costs a
-#: millionth of the share missed.
+#: Keeps a dual variable off its bound, so that the least of several limits is found; changes the #:
+#: missed share by a millionth.
 OFF_BOUND = 1e-6
-#: Rows near the fit that the first program of a row counts, for each column of the features and
-#: besides.
+#: Rows near the fit in the first program of a row, per column of the features and in addition.
 NEAR, BESIDES = 20, 50
-#: Rows of the first fit of all: of more, every so many-th.
+#: Rows of the first overall fit; with more, an evenly spaced subset.
 FIRST = 2_000
-#: What rounding may take from a limit, in parts of it.
+#: Relative rounding error of a limit.
 SOLVED = 1e-9
 
 
@@ -190,7 +187,7 @@ def conditional_limits(
 
 
 class _Regression:
-    """The regression of the calibration rows, from which that with one row more is not far."""
+    """The regression of the calibration rows, close to that with one additional row."""
 
     def __init__(
         self, points: np.ndarray, scores: np.ndarray, weight: np.ndarray, level: float
@@ -203,7 +200,7 @@ class _Regression:
             self._order_by(start)
 
     def limit(self, phi: np.ndarray, h: float) -> float:
-        """Of one new row: the score at which its dual variable is h."""
+        """The score of one new row at which its dual variable is h."""
         beta = self.coefficients(-h * phi)
         if beta is None:
             return np.inf if h > 0.0 else -np.inf
@@ -211,8 +208,8 @@ class _Regression:
         return limit + SOLVED * max(1.0, abs(limit))
 
     def coefficients(self, total: np.ndarray) -> np.ndarray | None:
-        """(d,) where the duals times the points sum to ``total``: by rows near the fit, until
-        the others lie where they should.
+        """(d,) where the duals times the points sum to ``total``: with rows near the fit, until the
+        others satisfy their bounds.
         """
         size = NEAR * len(total) + BESIDES
         while True:
@@ -259,8 +256,8 @@ def on_grid(P: np.ndarray) -> np.ndarray:
 
 
 def mass_of_labels(P: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of one class a row: (mass of the more likely ones, mass of it and its equals, how many are
-    at least as likely), (n,) each.
+    """For one class per row: (mass of more likely classes, mass of it and its ties, number at least
+    as likely), (n,) each.
     """
     own = P[np.arange(len(P)), labels]
     more = own[:, None] < P
@@ -305,8 +302,7 @@ def within_mass(
     count, rows = np.count_nonzero(score <= limit[:, None], axis=1), np.arange(n)
     least = np.where(count > 0, ranked[rows, np.maximum(count - 1, 0)], np.inf)
     out = least[:, None] <= P
-    # Counted one by one, some of a block of equals may be within and others not: the block has one
-    # score.
+    # Tied classes form a block with one score, so they are never split.
     split = np.flatnonzero(
         (count > 0)
         & (count < n_classes)

@@ -1,9 +1,9 @@
-"""Interval of a binned calibration error by test inversion, so that noise in the bins is not read
-as miscalibration.
+"""Interval of a binned calibration error by test inversion, so that noise in the bins does not
+count as miscalibration.
 
 The gaps observed in the bins are scaled by t >= 0; for each t the error is simulated as it would be
-observed with the noise of this sample added. The interval holds the t for which the error observed
-is not surprising; its centre is the t for which it is the median.
+observed with the noise of this sample added. The interval holds the t for which the observed error
+is plausible; its centre is the t for which it is the median.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from calibrant._kernels.intervals import normal_quantile, unseen_share
 
 __all__ = ["binned_errors", "gap_limits", "inverted_limits", "shrunken_gaps"]
 
-#: Outcomes drawn to see what calibrated scores show.
+#: Draws of outcomes from calibrated scores.
 NULL_DRAWS = 400
 
 
@@ -35,7 +35,7 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
         return np.sqrt((weight * mean_gap**2).sum(axis=-1) / whole)
     if norm == "max":
         return mean_gap.max(axis=-1)
-    # In units of the largest gap, so that high powers of small gaps are no zeros.
+    # In units of the largest gap, so that high powers do not underflow.
     largest = np.where(mean_gap.max(axis=-1) > 0.0, mean_gap.max(axis=-1), 1.0)
     return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / whole) ** (
         1.0 / norm
@@ -46,16 +46,16 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     """(estimate, low, high) from sums and their bootstrap resamples.
 
     ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets,
-    bins, 3). The error is averaged over sets; ``even`` takes the bins of a set that hold rows as of
-    one weight. With ``n`` rows, the low end is 0 where calibrated scores show as much, and the high
-    end that of outcomes of which some are others, as many as n rows may fail to show, at least. No
-    limit is above ``most``. Of soft labels there is a fourth sum, of the squared gaps of the rows,
-    whose variance then takes the place of the Bernoulli variance.
+    bins, 3). The error is averaged over sets; ``even`` gives equal weight to the nonempty bins of a
+    set. With ``n`` rows, the low end is 0 if calibrated scores show as much. The high end allows
+    for the share of flipped outcomes that n rows may miss. No limit is above ``most``. Soft labels
+    have a fourth sum, of the squared gaps of the rows, whose variance replaces the Bernoulli
+    variance.
     """
     weight, gap = totals[..., 0], totals[..., 1] - totals[..., 2]
     noise = (draws[..., 1] - draws[..., 2] - gap) * _inflation(totals, draws)
-    # The classes of a classwise error have gaps of both signs around 0, which shrinking would take
-    # for noise.
+    # The classes of a classwise error have gaps of both signs, which shrinking would treat as
+    # noise.
     shape = weight * shrunken_gaps(gap, weight, noise.var(axis=0)) if len(gap) == 1 else gap
     mass = np.where(weight > 0.0, weight, 1.0) if even else 1.0
     each = (weight > 0.0).astype(np.float64) if even else weight
@@ -121,8 +121,7 @@ def gap_limits(weight, gap, noise, level, most, of_gaps, n):
         return min(float(of_gaps(weight, gaps)), most)
 
     shape = weight * shrunken_gaps(gap, np.broadcast_to(weight, gap.shape), noise.var(axis=0))
-    # Noise moves the levels of one bin together, so that gaps of one sign are the largest that it
-    # can hide.
+    # Noise moves the levels of one bin together, so it can hide most if all gaps have one sign.
     plain_shape = (-1.0 if gap.sum() < 0.0 else 1.0) * noise.std(axis=0)
     return _inverted(
         error,
@@ -136,11 +135,9 @@ def gap_limits(weight, gap, noise, level, most, of_gaps, n):
 
 
 def _inverted(error, drawn, observed, shape, plain_shape, level, together=False):
-    """(estimate, low, high) of ``error(t shape)`` from the errors ``drawn(t shape)`` that its noise
-    would show.
+    """(estimate, low, high) of ``error(t shape)`` from the simulated errors ``drawn(t shape)``.
 
-    ``together``: the gaps of the shape seen do not vary apart from each other, so that what may be
-    chance may have the plain shape too.
+    ``together``: the observed gaps vary together, so that chance may also produce the plain shape.
     """
 
     def simulated(t, quantile, shape=shape):
@@ -156,8 +153,8 @@ def _inverted(error, drawn, observed, shape, plain_shape, level, together=False)
     low = error(shape * _crossing(lambda t: simulated(t, 1.0 - tail), observed))
     estimate = error(shape * _crossing(lambda t: simulated(t, 0.5), observed))
     if observed < null_median:
-        # Less error than a calibrated model is expected to show: the gaps say nothing of the shape,
-        # and no limit tighter than that of a typical calibrated sample is claimed.
+        # Less error than expected under calibration does not reveal the shape: no limit is tighter
+        # than that of a typical calibrated sample.
         high = largest(plain_shape)
     elif together and observed < simulated(0.0, 1.0 - tail):
         high = max(largest(shape), largest(plain_shape))
@@ -167,9 +164,8 @@ def _inverted(error, drawn, observed, shape, plain_shape, level, together=False)
 
 
 def shrunken_gaps(gap, weight, variance):
-    """Mean gap of each bin drawn to that of all bins as far as its noise asks (empirical Bayes
-    along the last axis), so that noise
-    adds no shape of its own; from the summed gaps, their weights and their variances."""
+    """Mean gap of each bin, shrunk to that of all bins according to its noise (empirical Bayes
+    along the last axis); from the summed gaps, their weights and their variances."""
     safe = np.where(weight > 0.0, weight, 1.0)
     mean, noise = gap / safe, variance / safe**2
     whole = weight.sum(axis=-1, keepdims=True)
@@ -180,8 +176,8 @@ def shrunken_gaps(gap, weight, variance):
 
 
 def _inflation(totals, draws):
-    """How much wider the noise of each bin is than the resamples show: bins where all or none
-    are right hide their variance.
+    """Ratio of the noise of each bin to that of the resamples, which is 0 where all or none are
+    right.
     """
     weight, score, hits, *squares = np.moveaxis(totals, -1, 0)
     safe = np.where(weight > 0, weight, 1.0)
@@ -198,7 +194,7 @@ def _inflation(totals, draws):
 def _of_raters(squares, weight, alone):
     """Variance of the summed gaps of soft labels, from the squares seen and two rows of one label.
 
-    These two, of variance ``alone``, stand for what few rows may hide.
+    These two rows, of variance ``alone``, represent variation that few rows may hide.
     """
     return weight * (squares + 2.0 * alone) / (weight + 2.0)
 

@@ -1,4 +1,4 @@
-"""Draws that follow what rows hold, neither their names nor their order."""
+"""Draws that depend on the content of rows, not on their names or order."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ __all__ = [
 GOLDEN, FIRST, SECOND = (
     np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
-#: Entries of the values looked at together: what is derived from them stays in the cache.
+#: Values in one block: the derived arrays stay in the cache.
 BLOCK_ENTRIES = 131_072
 
 
@@ -30,7 +30,7 @@ def row_codes(values: np.ndarray) -> np.ndarray:
 
 
 def placed_codes(values: np.ndarray) -> np.ndarray:
-    """(n,) uint64 that equal rows do not share: of what each holds, and of its place."""
+    """(n,) uint64 from the content and the position of each row, different for equal rows."""
     return row_codes(values) + np.arange(1, len(values) + 1, dtype=np.uint64) * SECOND
 
 
@@ -39,14 +39,12 @@ def _codes(block):
     bits ^= bits >> np.uint64(32)
     bits *= GOLDEN
     bits ^= bits >> np.uint64(29)
-    # Sums wrap around, and so do not depend on the order of the columns.
+    # Sums wrap around, so they do not depend on the order of the columns.
     return bits.sum(axis=1, dtype=np.uint64)
 
 
 def uniform_of_rows(codes: np.ndarray, seed: int) -> np.ndarray:
-    """(n,) float64 in (0, 1) from the codes of rows; another seed gives draws that have nothing
-    to do with these.
-    """
+    """(n,) float64 in (0, 1) from the codes of rows; another seed gives independent draws."""
     key = _mixed(np.array([seed], dtype=np.int64).view(np.uint64) + GOLDEN)
     return ((_mixed(codes + key) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
@@ -57,24 +55,24 @@ def _mixed(code):
     return code ^ (code >> np.uint64(31))
 
 
-#: Digits of a part's mark that rounding leaves alone.
+#: Digits of a part's mark that are free of rounding.
 DIGITS = 9
 
 
 def numbered_by_content(part: np.ndarray, mark: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(n,) numbers of the same parts, in the order of a sum over the rows of each.
 
-    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number that follows what a row holds,
-    ``weight`` (n,) how often it does. Parts that hold the same keep the order that they had.
+    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number that depends on the content of a row,
+    ``weight`` (n,) how often it does. Parts with equal content keep their order.
     """
-    # Numbers that only look random tell parts apart whose marks have one sum.
+    # Pseudo-random numbers distinguish parts with equal sums of marks.
     sums = np.bincount(part, weights=weight * uniform_of_rows(row_codes(mark[:, None]), 0))
     rank = np.empty(len(sums), dtype=np.intp)
     rank[np.argsort(np.round(sums, DIGITS), kind="stable")] = np.arange(len(sums))
     return rank[part]
 
 
-#: So many rows are not written out.
+#: Above this many rows weights are not expanded.
 MOST = 1e7
 
 
@@ -84,9 +82,9 @@ def halves(
     """Weights (n,), (n,) of two halves that add up to ``weight``; clusters stay whole.
 
     ``keys`` (n, k) tell rows apart. A row of whole weight w is w rows, of which each half gets
-    some; a row of another weight, or among very many, stays whole. The draw is seeded by what the
-    rows hold: one draw for every data set of n rows would take the same ranks of the keys each
-    time, and a half of the outcomes that is chosen by their ranks is no sample of them.
+    some; a row of another weight, or among very many, stays whole. The content of the rows seeds
+    the draw: a fixed draw would select the same ranks of the keys in every data set of n rows,
+    which is not a random sample of the outcomes.
     """
     order = np.lexsort(keys.T[::-1])
     whole = bool((weight == np.round(weight)).all()) and weight.sum() <= MOST
@@ -107,28 +105,28 @@ def halves(
 
 
 def _chosen(n, seed):
-    """Which of n things are in the first half, of n // 2."""
+    """A random mask of n // 2 of n elements."""
     return np.random.default_rng(seed).permutation(n) < n // 2
 
 
 def _seed(keys, weight):
-    """Of each column where its mean lies between its least and its largest: the same in all
-    units, and however repetition is written.
+    """Relative position of each column's mean between its minimum and maximum, in any units and for
+    any form of repetition.
     """
     low, high = 0.5 * keys.min(axis=0), 0.5 * keys.max(axis=0)
     spread = np.where(high > low, high - low, 1.0)
     place = np.average((0.5 * keys - low) / spread, axis=0, weights=weight)
-    # Coarse enough that rounding hardly ever changes it.
+    # Rounded coarsely, so that floating-point error rarely changes it.
     return np.round(1e6 * np.nan_to_num(place)).astype(np.int64).tolist()
 
 
 def one_of_each(
     cluster: np.ndarray, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, seed: int
 ) -> np.ndarray:
-    """(G,) positions of rows, one a cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2 is
-    drawn twice as often.
+    """(G,) positions of rows, one per cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2
+    is drawn twice as often.
 
-    The draw depends on what the rows hold, not on their order.
+    The draw depends on the content of the rows, not on their order.
     """
     order = np.lexsort((loss, score, cluster))
     mass = np.cumsum(weight[order])

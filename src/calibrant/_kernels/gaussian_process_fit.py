@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Fit:
-    """What was learned, and how the search ended."""
+    """Learned parameters, and the status of the search."""
 
     inducing: np.ndarray
     hyper: Hyper
@@ -49,11 +49,11 @@ class Fit:
 
 
 def starts(low, high, n_inducing, hyper):
-    """Where to begin: inducing points evenly over the scores' range, the prior as the posterior, a
+    """Starting points: inducing points evenly over the scores' range, the prior as the posterior, a
     long and a short length scale.
 
-    The bound has several optima; scores that crowd in a part of their range want the short one.
-    (k-means centres, as in the authors' code, led to worse bounds on crowded scores.)
+    The bound has several optima; crowded scores need the short one. (k-means centres, as in the
+    authors' code, led to worse bounds on crowded scores.)
     """
     inducing = np.linspace(low, high, n_inducing) if high > low else np.array([low])
     short = min(hyper.length, 0.25 * (high - low))
@@ -66,7 +66,7 @@ def starts(low, high, n_inducing, hyper):
 
 
 def trial_steps(n_components):
-    """How long to try each start: few rows tell the starts apart at once."""
+    """Number of steps to try each start: with few rows the starts differ at once."""
     return 15 if n_components <= 1_000 else 60
 
 
@@ -176,7 +176,7 @@ def maximise(
     return Fit(inducing, hyper, posterior, -float(result.fun) * total, status)
 
 
-#: Values worked on at a time, which stay in the cache.
+#: Values in one block, which stays in the cache.
 CACHED_VALUES = 65_536
 
 
@@ -208,7 +208,7 @@ def _mean_softmax(mean, half, n_draws):
         total += _shares(top, np.reciprocal(moved, out=moved))
         if np.isfinite(total).all():
             return top * total / n_draws
-    # An odd number, or draws so wide that their exponentials are no numbers.
+    # An odd number of draws, or draws whose exponentials overflow.
     half = half.transpose(0, 2, 1)
     return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(
         axis=1
@@ -258,15 +258,14 @@ class Independent:
 
     @staticmethod
     def values_a_row(n_classes, n_draws):
-        """How many numbers a row takes while it is predicted."""
+        """Numbers of memory per row during prediction."""
         return n_classes * max(n_draws, 1)
 
 
 @dataclass(frozen=True)
 class Functions:
-    """D functions drawn around the latent mean: white noise on the lattice (PERIOD, D), what the
-    data make of it, whitened at the
-    inducing points (M, D), and the noise of each component (D, K)."""
+    """D functions drawn around the latent mean: white noise on the lattice (PERIOD, D), its update
+    by the data, whitened at the inducing points (M, D), and the noise of each component (D, K)."""
 
     lattice: np.ndarray
     pull: np.ndarray
@@ -275,8 +274,8 @@ class Functions:
 
 @dataclass(frozen=True)
 class Joint:
-    """One function at all components, so that what shifts them together cancels in the softmax;
-    the same functions for every row.
+    """One function at all components, so that common shifts cancel in the softmax; the same
+    functions for every row.
     """
 
     inducing: np.ndarray
@@ -284,8 +283,8 @@ class Joint:
     posterior: Posterior
 
     def draw(self, rng, n_draws, n_classes):
-        """Matheron's rule: draws from the prior, moved by what they lack of draws from the
-        posterior at the inducing points.
+        """Matheron's rule: draws from the prior, corrected towards the posterior at the inducing
+        points.
         """
         lattice = rng.standard_normal((PERIOD, n_draws))
         own, wanted = rng.standard_normal((2, len(self.inducing), n_draws))

@@ -23,7 +23,7 @@ LEAST_EIGENVALUE = 1e-10
 #: are compared.
 AMPLITUDES = (0.1, 0.3, 1.0)
 LENGTHS = (0.5, 1.0, 2.0, 4.0)
-#: A process is taken in only where it makes the data this much more probable.
+#: A process is included only if it makes the data this much more probable.
 LEAST_GAIN = np.log(10.0)
 
 
@@ -50,8 +50,8 @@ class Basis:
 
 @dataclass(frozen=True)
 class Mode:
-    """Coefficients at the mode (the constant first), Laplace's log evidence up to a constant,
-    and how Newton's method ended.
+    """Coefficients at the mode (the constant first), Laplace's log evidence up to a constant, and
+    the status of Newton's method.
     """
 
     coefficients: np.ndarray
@@ -119,8 +119,8 @@ def mode(cells, features):
 
 
 def search(cells, points):
-    """(amplitude and length of each input, weights of its points, the mode): the kernels of most
-    evidence, one input after the other.
+    """(amplitude and length of each input, weights of its points, the mode) of maximal evidence,
+    one input after the other.
 
     An input whose process does not make the data ten times more probable has amplitude 0.
     """
@@ -139,7 +139,7 @@ def search(cells, points):
         return mode(cells, np.column_stack([np.empty((len(cells.weight), 0)), *used]))
 
     best = found(chosen)
-    # Two inputs share what they explain: the first is looked at again once the second is known.
+    # Two inputs may explain the same variation: the first is refitted given the second.
     for j in [0, 1, 0][: 2 * len(points) - 1]:
         options = [(0.0, max(bases[j])), *product(AMPLITUDES, bases[j])]
         tried = [found([*chosen[:j], option, *chosen[j + 1 :]]) for option in options]
@@ -156,6 +156,6 @@ def search(cells, points):
 
 
 def _lengths(points):
-    """Length scales no shorter than the points are apart."""
+    """Length scales of at least the distance between the points."""
     apart = float(points[1] - points[0])
     return sorted({max(length, apart) for length in LENGTHS})

@@ -29,8 +29,8 @@ def rows_by_group(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
 def membership(
     group: np.ndarray, row: np.ndarray, shape: tuple[int, int], value: np.ndarray | None = None
 ) -> Any:
-    """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; pairs met
-    again add up.
+    """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; repeated
+    pairs add up.
     """
     return sparse.csr_array(
         (np.ones(len(row)) if value is None else value, (group, row)), shape=shape
@@ -80,7 +80,7 @@ def _halved(points, weight, least):
     """(feature, threshold) of the halves, -1 for none."""
     mean = weight @ points / weight.sum()
     spread = weight @ (points - mean) ** 2 / weight.sum()
-    # Equal spreads are told apart by their place, not by their rounding.
+    # Ties between spreads are broken by position, not by rounding.
     for feature in np.argsort(-np.round(spread, 9), kind="stable").tolist():
         if spread[feature] <= LEAST_SPREAD:
             break

@@ -36,7 +36,7 @@ __all__ = [
     "wilson",
 ]
 
-#: Below so many of either kind the coverage of Wilson's interval falls as low as 84 %.
+#: Below this many hits or misses the coverage of Wilson's interval falls as low as 84 %.
 FEW = 10.0
 
 
@@ -57,8 +57,7 @@ def wilson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.
     p = successes / safe
     centre = (p + z * z / (2 * safe)) / (1 + z * z / safe)
     half = z / (1 + z * z / safe) * np.sqrt(p * (1 - p) / safe + z * z / (4 * safe * safe))
-    # At no and at all successes the ends are exactly 0 and 1, which the subtraction misses by a
-    # rounding.
+    # With no or only successes the ends are exactly 0 and 1, which rounding would miss.
     low = np.where((n > 0) & (successes > 0), np.clip(centre - half, 0.0, 1.0), 0.0)
     high = np.where((n > 0) & (successes < n), np.clip(centre + half, 0.0, 1.0), 1.0)
     return low, high
@@ -97,13 +96,13 @@ def normal_interval(
 
 
 def inside(bounds: tuple[Any, Any], limits: tuple[Any, Any]) -> tuple[Any, Any]:
-    """(low, high) cut off at the bounds, numbers or arrays."""
+    """(low, high) clipped to the bounds, numbers or arrays."""
     return np.maximum(limits[0], bounds[0]), np.minimum(limits[1], bounds[1])
 
 
 def unseen_share(n: float, level: float = 0.95) -> float:
-    """The largest share of rows of which n can fail to show one, at this level: the upper end of
-    0 of n.
+    """The largest share of a kind of rows that n rows may miss at this level: the upper end for 0
+    of n.
     """
     return float(1.0 - (0.5 - 0.5 * level) ** (1.0 / max(n, 1.0)))
 
@@ -115,8 +114,8 @@ def beta_interval(right: Any, wrong: Any, level: float = 0.95) -> tuple[np.ndarr
 
 
 def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Where the share of hits among n lies with probability ``level`` (at least) if each has
-    probability p, arrays -> (low, high).
+    """Prediction interval of the share of hits among n rows of probability p, arrays -> (low,
+    high).
     """
     p, n = np.asarray(p, dtype=np.float64), np.asarray(n, dtype=np.float64)
     tail = 0.5 * (1.0 - level)
@@ -140,19 +139,18 @@ def auroc_limits(
     """(low, high) from (placements, weights) of the rows of either side: the share of the other
     side that each beats, or is beaten by.
 
-    DeLong's variance on the scale of the log-odds. Placements that are all 1 have no variance: half
-    a row of any placement on either side gives them one, as the half successes of Jeffreys'
-    interval do; few rows of either side have Student's t. Of sides that are apart the limit is
-    exact: were the area less, so many rows of the smaller side would be on their side with a chance
-    of (1 - level) / 2 at most.
+    DeLong's variance on the log-odds scale. Placements that are all 1 have no variance: half a row
+    on either side adds some, like the half successes of Jeffreys' interval; few rows use Student's
+    t. For separated sides the limit is exact: with a smaller area, the smaller side would be
+    separated with probability (1 - level) / 2 at most.
     """
     apart = [np.concatenate([first[0], second[0]]) == end for end in (1.0, 0.0)]
     if any(one.all() for one in apart):
         away = (0.5 - 0.5 * level) ** (1.0 / min(first[1].sum(), second[1].sum()))
         return (away, 1.0) if apart[0].all() else (0.0, 1.0 - away)
     (one, one_variance, size), (other, other_variance, rest) = _joined(*first), _joined(*second)
-    # Either side's mean is the area; the half row pulls that of the smaller side more, whose
-    # placements say least.
+    # Either mean is the area; the half row moves that of the smaller side more, which is less
+    # precise.
     area = float(np.clip(one if size <= rest else other, 1e-12, 1.0 - 1e-12))
     variance = (one_variance + other_variance) / (area * (1.0 - area)) ** 2
     low, high = normal_interval(np.log(area / (1.0 - area)), variance, level, min(size, rest))
@@ -160,7 +158,7 @@ def auroc_limits(
 
 
 def _joined(placement: np.ndarray, weight: np.ndarray) -> Any:
-    """(mean, variance of the mean, size) with the row of which nothing is known."""
+    """(mean, variance of the mean, size) including the half row."""
     n = weight.sum() + UNKNOWN
     mean = (weight @ placement + 0.5 * UNKNOWN) / n
     square = weight @ (placement - mean) ** 2 + UNKNOWN * ((0.5 - mean) ** 2 + 1.0 / 12.0)
@@ -177,7 +175,7 @@ def poisson_limits(count: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndar
 
 
 def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of the expected number of events among n rows, arrays -> (low, high), never of no
+    """Limits of the expected number of events among n rows, arrays -> (low, high) of positive
     width.
 
     On the log scale, count * exp(-+ z sqrt((1 - count / n) / count)); exact Poisson below 10
@@ -202,7 +200,7 @@ def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndar
 
 
 def stretched(count: Any, limits: tuple[Any, Any], factor: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Limits so many times as far from the count, on the log scale; those of no event stay."""
+    """Limits stretched from the count by a factor, on the log scale; limits of zero events stay."""
     some = np.where(count > 0.0, count, 1.0)
     low, high = (np.where(count > 0.0, some * (end / some) ** factor, end) for end in limits)
     return low, high
@@ -271,7 +269,7 @@ def quotient(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=np.asarray(bottom) > 0)
 
 
-#: Below this skewness the gamma distribution is taken for normal, which it then is to 1e-6.
+#: Below this skewness the gamma distribution is replaced by the normal, which agrees to 1e-6.
 STRAIGHT = 1e-3
 #: How far beyond the largest losses seen the unseen one of an open range is: twice the skewness, or
 #: .9 of its square where that is more, from once to fourteen times with up to a hundred rows, and
@@ -282,7 +280,7 @@ ROUNDING = 1e-13
 
 
 def powers(loss: np.ndarray) -> list[np.ndarray]:
-    """What is summed of a loss (n,): itself, its square and its cube."""
+    """The powers of a loss (n,) that are summed: itself, its square and its cube."""
     square = loss * loss
     with np.errstate(over="ignore"):
         return [loss, square, square * loss]
@@ -311,10 +309,9 @@ def _share_below(x, skew):
 def unseen_ends(
     n: np.ndarray, sums: np.ndarray, bounds: tuple[float, float], kind: str | None = None
 ) -> tuple[Any, Any]:
-    """What a row not seen yet loses at either end where nothing is known of it: an end of the
-    range; or with "double", and where the
-    range is open, as far from the mean as the nearer bound (one unit where there is none), upwards
-    as far as the skewness says at least."""
+    """The loss of an unseen row at either end: an end of the range. With "double", or an open
+    range, it is as far from the mean as the nearer bound (one unit if there is none), and upwards
+    at least as far as the skewness implies."""
     (least, most), (mean, second, third) = bounds, (quotient(sums[..., j], n) for j in range(3))
     if kind is None and np.isfinite(bounds).all():
         return np.full_like(mean, least), np.full_like(mean, most)
@@ -331,7 +328,7 @@ def unseen_ends(
         seen = np.isfinite(cube) & (variance > ROUNDING * second)
         tail = np.divide(cube, variance, out=np.zeros_like(mean), where=seen)
         skew = np.divide(tail, np.sqrt(variance), out=np.zeros_like(mean), where=seen)
-    # About the largest loss seen, were it alone large; how much larger one still to come may be.
+    # The largest loss seen, if it alone is large; and how much larger an unseen one may be.
     most = NEARER + (FARTHEST - NEARER) * FEW_ROWS / np.maximum(n, FEW_ROWS)
     times = np.clip(skew * np.maximum(STRETCH, STEEPER * skew), 1.0, most)
     return mean - away, mean + np.maximum(away, tail * times)
@@ -344,9 +341,7 @@ def limits_within(
     ends: tuple[Any, Any],
     level: float,
 ) -> tuple[Any, Any]:
-    """``mean_limits`` cut off at the bounds; one row says nothing about the spread, so that its
-    interval is the whole range.
-    """
+    """``mean_limits`` clipped to the bounds; with one row the interval is the whole range."""
     low, high = mean_limits(n, sums, ends[0], ends[1], level)
     several = n > 1.0
     return np.where(several, np.maximum(low, bounds[0]), bounds[0]), np.where(
@@ -362,8 +357,8 @@ def moved_limits(
     if_other: np.ndarray,
     level: float,
 ) -> tuple[Any, Any]:
-    """``limits_within`` of a value that rows move by ``moves``, as of their mean; an unseen row
-    is one of the other outcome.
+    """``limits_within`` of a value with influences ``moves``, as for a mean; an unseen row has the
+    other outcome.
     """
     n, sums = weight.sum(), np.array([weight @ power for power in powers(value + moves)])
     limits = limits_within(bounds, n, sums, (bounds[0], value + weight @ if_other / n), level)
@@ -376,8 +371,8 @@ def ratio_limits(
     """(low, high) of a quotient of two sums from the last axis of ``totals``: top, bottom, their
     products of two and of three.
 
-    As a mean of so many rows as the bottom counts for, with the moments of top - value * bottom;
-    those rows may be few, so that Student's t widens it.
+    Treated as a mean over the effective rows of the bottom, with the moments of
+    top - value * bottom; few rows widen it by Student's t.
     """
     bottom, tt, tb, bb, ttt, ttb, tbb, bbb = (totals[..., j] for j in range(1, 9))
     n = quotient(bottom * bottom, bb)
@@ -397,7 +392,7 @@ def ratio_limits(
 
 
 def _as_of_few(bounds, n, value, limits, level):
-    """The limits as far from the value as Student's t of n rows asks for."""
+    """The limits widened by Student's t of n rows."""
     freedom = np.where(n > 1.0, np.maximum(n - 1.0, 0.1), np.inf)
     wide = special.stdtrit(freedom, 0.5 + 0.5 * level) / special.ndtri(0.5 + 0.5 * level)
     return np.maximum(value - wide * (value - limits[0]), bounds[0]), np.minimum(
@@ -410,7 +405,7 @@ def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tupl
     square and its cube on the last axis.
 
     ``below`` and ``above`` are the losses of the unseen row at either end; one on the wrong side of
-    the mean is not counted.
+    the mean is ignored.
     """
     mean = quotient(sums[..., 0], n)
     ends = []
@@ -429,9 +424,7 @@ def mean_limits(n: Any, sums: Any, below: Any, above: Any, level: float) -> tupl
 
 
 def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
-    """Half the two-sided p-value of a mean of 0: how much of the law behind ``mean_limits`` lies
-    on the side of 0 that the mean is not.
-    """
+    """Half the two-sided p-value of a mean of 0, from the distribution behind ``mean_limits``."""
     mean = sums[0] / n
     unseen, side = (below, -1.0) if mean > 0.0 else (above, 1.0)
     counts = side * (unseen - mean) > 0.0
@@ -459,10 +452,10 @@ def _law(n, sums, unseen, one):
     variance = second - first * first
     variance = np.where(variance > ROUNDING * second, variance, 0.0)
     cube = third - 3.0 * first * variance - first**3
-    # Of a sample's variance the Dirichlet mean's, over rows + 1, is a little too small.
+    # The variance of the Dirichlet mean, over rows + 1, is slightly smaller than the sample's.
     spread = np.sqrt(variance / np.maximum(rows - 1.0, 1.0))
     own = (rows + 2.0) * variance**1.5
-    # The cubes of losses beyond 1e100 are not finite: their mean is taken for normal.
+    # The cubes of losses beyond 1e100 are not finite: their mean is treated as normal.
     skew = (
         2.0
         * np.sqrt(rows + 1.0)

@@ -25,7 +25,7 @@ __all__ = [
     "spectrum",
 ]
 
-#: Sums below this share of all the weight drown in the rounding of the transform.
+#: Sums below this share of the total weight are dominated by rounding of the transform.
 NOISE = 1e-8
 BLOCK = 2_000_000
 
@@ -50,8 +50,8 @@ def deposit(score, correct, weight, group, n_groups, size):
 
 
 def spectrum(mass, reflect=False):
-    """Transform of the masses, padded so that nothing wraps round, or mirrored at both ends;
-    made once for all widths.
+    """Transform of the masses, padded against wrap-around or mirrored at both ends; computed once
+    for all widths.
     """
     if not reflect:
         return fft.rfft(mass, _padded(mass.shape[-1]))
@@ -62,7 +62,7 @@ def spectrum(mass, reflect=False):
 
 
 def _padded(size):
-    """An even length at which nothing within ``size`` nodes wraps round."""
+    """An even length without wrap-around within ``size`` nodes."""
     return 2 * fft.next_fast_len(size, real=True)
 
 
@@ -139,8 +139,8 @@ def direct_log_sums(at, score, weight, bandwidth):
 
 
 def fill_gaps(sums, mass, width, reflect=False):
-    """Where a sum drowns in rounding (far from all points), put the direct sums in its place,
-    scaled to the noise floor. In place.
+    """Replace sums dominated by rounding (far from all points) by direct sums, scaled to the noise
+    floor. In place.
     """
     floor = NOISE * mass.sum(axis=(1, 2))
     for m in np.flatnonzero((sums.sum(axis=1) < floor[:, None]).any(axis=1)):
@@ -162,7 +162,7 @@ def _log_sums_of_nodes(at, mass, width, reflect):
 RUNG = 1.05
 SMALLEST_WIDTH = 2.0
 SILVERMAN_SHARE = 0.2
-#: Steps of the curve smaller than this are no change.
+#: Smaller steps of the curve count as constant.
 FLAT = 1e-6
 
 
@@ -195,7 +195,7 @@ def confidence(sums, prior, rate):
 
 
 def sign_changes(curve):
-    """How often the slope of each curve changes sign, steps below 1e-6 left out, (M, G) -> (M,)."""
+    """Sign changes of the slope of each curve, without steps below 1e-6, (M, G) -> (M,)."""
     step = np.diff(curve, axis=1)
     row, node = np.nonzero(np.abs(step) >= FLAT)
     rising = step[row, node] > 0.0
@@ -207,7 +207,7 @@ def first_calm_width(mass, transform, allowed, prior, rate, reflect=False):
     """The first width of the ladder whose curve changes sign at most ``allowed`` times.
 
     Returns (width (M,), found (M,) bool, tried: for each group a list of (width, sign changes)).
-    The last rung where none is calm.
+    The last width if none satisfies this.
     """
     size = mass.shape[-1]
     width = first_width(mass)

@@ -1,12 +1,12 @@
-"""How often the predicted label survives independent noise on every logit, exactly: quadrature over
-the noise of the predicted class.
+"""Exact probability that the predicted label survives independent noise on every logit, by
+quadrature over the noise of the predicted class.
 
 With gaps g_k = L_label - L_k in units of the noise width, the label is kept with probability
 ``E_z[prod_k F(g_k + z)]``, F the distribution function of the noise. The sum of log F over the
-classes is had by spreading the gaps of a row over a grid of knots once (cubic weights: a function
-interpolated on the knots is then a small matrix product), so cost hardly grows with the classes.
-Gaps are positive where the label is the largest logit; negative ones (a label that another input
-gave) work too.
+classes is computed by spreading the gaps of a row over a grid of knots once (cubic weights: a
+function interpolated on the knots is then a small matrix product), so cost hardly grows with the
+classes. Gaps are positive where the label is the largest logit; negative ones (a label that another
+input gave) work too.
 """
 
 from functools import cache
@@ -22,7 +22,7 @@ REACH = {
     "gaussian": 10.0,
     "uniform": 1.0,
 }  # gaps beyond it, in noise widths, change the probability by less than 1e-12 a class
-# Up to here the products are taken as they are, without a grid; more where a label is behind, whose
+# Up to here products are computed without a grid; more for a label that is not the largest, whose
 # grid is twice as long.
 FEW_CLASSES = {"gaussian": 6, "gaussian behind": 16, "uniform": 32}
 # Up to here a row's knots are few enough for a sparse product.
@@ -52,8 +52,7 @@ def stability(logits, predicted, scale, noise):
         gaps = _gaps(logits[rows], predicted[rows])
         with np.errstate(over="ignore"):
             gaps /= scale
-        # The grid of a label that is behind reaches farther: each row has its own, whatever the
-        # rows beside it.
+        # The grid of a label that is not the largest is longer; each row has its own grid.
         behind, own = gaps.min(axis=1) < 0.0, out[rows]
         for kind in (behind, ~behind):
             if kind.any():
@@ -164,9 +163,7 @@ def _spread(place, low, high):
 
 
 def _sparse_spread(place, low, high):
-    """The same as a sparse matrix, which is quicker where few classes leave most knots without
-    one.
-    """
+    """The same as a sparse matrix, which is faster for few classes."""
     n, n_classes = place.shape
     place = np.clip(place, low, high) - low
     cell = place.astype(np.int32)
@@ -236,8 +233,8 @@ def _uniform(gaps):
     low = -high if gaps.min() < 0.0 else 0
     (upper, upper_weights), (lower, lower_weights, nodes) = _fine_table("uniform", low)
     whole = _spread(gaps * high, low, high)
-    # Below one half, log(u + gap) is singular at small gaps: the nearest classes are multiplied in
-    # as they are.
+    # Below one half, log(u + gap) is singular at small gaps: the nearest classes are multiplied
+    # directly.
     near = np.sort(np.partition(gaps, NEAREST, axis=1)[:, :NEAREST], axis=1)
     near[near >= 0.25] = np.inf
     rest = whole - _spread(near * high, low, high)

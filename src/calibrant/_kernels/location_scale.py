@@ -1,10 +1,10 @@
 """Bias and factor of normal scores, z = a(x) + exp(g(x)) e, with e normal or Student, each as
-smooth as the data ask for.
+smooth as the data support.
 
 Both are found by Fisher scoring: the loss of a row is replaced by the parabola that has its slope
-and its expected curvature, and the mean over many priors is taken of the function that these
-parabolas ask for. The loss is the log loss, or the CRPS in units in which a wrong factor costs what
-it costs in the log loss.
+and its expected curvature, and the function that these parabolas imply is averaged over many
+priors. The loss is the log loss, or the CRPS in units in which a wrong factor costs as much as in
+the log loss.
 """
 
 from dataclasses import dataclass
@@ -44,8 +44,8 @@ NONE = 0.5
 
 @dataclass(frozen=True)
 class Grid:
-    """Where each row lies: ``share`` of it at the point ``low + 1``, the rest at ``low``;
-    ``points`` are in the units of the input.
+    """Linear interpolation weights: ``share`` of a row at the point ``low + 1``, the rest at
+    ``low``; ``points`` have the units of the input.
     """
 
     points: np.ndarray
@@ -94,7 +94,7 @@ def make_grid(x, weight, least_spread=0.0):
     """The grid of an input (n,); a single point where the input is one number.
 
     Lengths are in units of the input's spread, or of ``least_spread`` where that is more: smaller
-    differences are then hardly told apart.
+    differences then have little effect.
     """
     centre = np.average(x, weights=weight)
     spread = np.sqrt(np.average(np.square(x - centre), weights=weight))
@@ -109,9 +109,7 @@ def make_grid(x, weight, least_spread=0.0):
 
 @cache
 def _roots(m, size, smooth, shrunk):
-    """(J, M, R) roots of the prior covariances, which are each its root times its transpose, and
-    (J,) log prior weights.
-    """
+    """(J, M, R) roots of the prior covariances, root times transpose; (J,) log prior weights."""
     constants = CONSTANTS if shrunk else CONSTANTS[-1:]
     processes = PROCESSES if smooth and m > 1 else PROCESSES[:1]
     place = np.linspace(0.0, size, m)
@@ -128,7 +126,7 @@ def _roots(m, size, smooth, shrunk):
 
 
 def _prior(size, among):
-    """Prior weight of one size of several, the first of which is none."""
+    """Prior weight of each size; the first size means no effect."""
     if len(among) == 1:
         return 1.0
     return NONE if size == 0.0 else (1.0 - NONE) / (len(among) - 1)
@@ -136,8 +134,8 @@ def _prior(size, among):
 
 @dataclass(frozen=True)
 class Smoothed:
-    """Values (M,) of a function at its grid points with their covariance (M, M), and the log of
-    the evidence in all.
+    """Values (M,) of a function at its grid points, their covariance (M, M), and the total log
+    evidence.
     """
 
     values: np.ndarray
@@ -146,10 +144,10 @@ class Smoothed:
 
 
 def posterior(grid, weight, pull, *, smooth=True, shrunk=True):
-    """The function: mean and covariance over all priors, each weighed by its evidence.
+    """Return the mean and covariance of the function over all priors, weighted by evidence.
 
     ``weight`` (n,) is the curvature of each row's loss in the function at that row, and ``pull``
-    (n,) the weight times the value that the row asks for.
+    (n,) the weight times the optimum of the row.
     """
     A, b = grid.gram(weight), grid.sums(pull)
     roots, prior = _roots(len(grid.points), round(grid.size, 6), smooth, shrunk)
@@ -174,7 +172,7 @@ def posterior(grid, weight, pull, *, smooth=True, shrunk=True):
 
 
 def constant_only(grid, weight, pull):
-    """The constant that the rows ask for, without a prior."""
+    """The maximum likelihood constant, without a prior."""
     total, m = weight.sum(), len(grid.points)
     value = pull.sum() / total if total > 0.0 else 0.0
     return Smoothed(
@@ -185,11 +183,11 @@ def constant_only(grid, weight, pull):
 
 
 MAX_STEPS, TOLERANCE = 80, 1e-3
-#: The log factor stays above where it began less this: rows without any error have no end. Of 7, 5,
-#: 4 and 3 the first that keeps the CRPS below doing nothing's where two fifths of the outcomes are
-#: one number that the mean meets (a test): at 7 it was up to 23 times that.
+#: The log factor falls at most this far below its start, since rows without error have no optimum.
+#: #: Of 7, 5, 4 and 3 this is the first that keeps the CRPS below that of no calibration if two
+#: fifths #: of the outcomes equal their mean (a test): at 7 it was up to 23 times that.
 FARTHEST = 3.0
-#: The log factor moves by this much in a step, at most; degrees of freedom are looked for in these
+#: The log factor moves by this much in a step, at most; degrees of freedom are searched in these #:
 #: steps.
 LONGEST, LOOKS = 1.0, (0, 2, 5)
 #: Steps with which the factor follows from one number of degrees to the next.
@@ -200,9 +198,7 @@ NORMAL_FIRST = 2.0
 
 @dataclass(frozen=True)
 class Parts:
-    """What is fitted: ``location`` is None, "constant" or "smooth", ``scale`` these or
-    "increasing".
-    """
+    """The model: ``location`` is None, "constant" or "smooth", ``scale`` these or "increasing"."""
 
     location: str | None
     scale: str | None
@@ -213,11 +209,11 @@ class Parts:
 
 @dataclass(frozen=True)
 class Rows:
-    """What is known of n rows: normal scores; weights; the grids of both inputs, and what a shift
-    is in normal scores, either way.
+    """The data of n rows: normal scores, weights, the grids of both inputs, and the units of a
+    shift.
 
     ``units``: arrays (n,), of a shift in units of the outcome and of one in units of the std; the
-    one of more evidence is taken. ``width`` (n,) is what a row's CRPS is in.
+    evidence chooses. ``width`` (n,) is the unit of a row's CRPS.
     """
 
     score: np.ndarray
@@ -234,8 +230,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class Found:
-    """Values of both functions at their grid points, which unit the first is in, degrees of
-    freedom, and how it ended.
+    """Values of both functions at their grid points, the unit of the first, degrees of freedom, and
+    the status.
     """
 
     location: np.ndarray
@@ -246,7 +242,7 @@ class Found:
 
 
 def fit_parts(rows, parts):
-    """The parts of most evidence."""
+    """The fit of maximal evidence."""
     weight, m = rows.weight, len(rows.places.points)
     location, scale = (
         (0, Smoothed(np.zeros(m), np.zeros((m, m)), 0.0)),
@@ -255,8 +251,7 @@ def fit_parts(rows, parts):
     degrees, status, least = np.inf, "max steps", -np.inf
     share = weight
     if parts.objective == "crps":
-        # No row counts as more than itself: the few largest std would decide everything where they
-        # are.
+        # Weights are capped at 1: otherwise the few largest std would dominate.
         share = weight * np.minimum(
             rows.width * ((weight @ rows.width) / (weight @ np.square(rows.width))), 1.0
         )
@@ -290,7 +285,7 @@ def fit_parts(rows, parts):
 
 
 def _moved_location(rows, parts, share, location, scale, degrees, look):
-    """(unit, function) after a step; both units are tried where ``look`` says so."""
+    """(unit, function) after a step; both units are tried if ``look``."""
     inverse = np.exp(-rows.scales.at_rows(scale))
     now = rows.shift(*location)
     pull, curve = _location_pull((rows.score - now) * inverse, degrees, parts.objective)
@@ -316,8 +311,8 @@ def _moved_location(rows, parts, share, location, scale, degrees, look):
 def _moved_scale(rows, parts, share, location, scale, degrees):
     """The log factor after a step.
 
-    What is not known of the bias counts as error: a bias that runs through a lone row would
-    otherwise leave it without any.
+    The posterior variance of the bias counts as error: a bias that fits a lone row exactly would
+    otherwise leave none.
     """
     now = rows.scales.at_rows(scale)
     error = (rows.score - rows.shift(*location)) * np.exp(-now)
@@ -342,8 +337,8 @@ def _solve(grid, weight, pull, parts, kind):
 
 
 def first_factor(score, weight, robust):
-    """Log of the root mean square; where Student tails are looked for, that of the median size,
-    which no outlier moves.
+    """Log of the root mean square; for Student tails, of the median size, which is robust to
+    outliers.
     """
     size = np.abs(score)
     largest = size.max()
@@ -353,7 +348,7 @@ def first_factor(score, weight, robust):
         order = np.argsort(size)
         mass = np.cumsum(weight[order])
         middle, most = size[order][np.searchsorted(mass, [0.5 * mass[-1], 0.9 * mass[-1]])]
-        # Where half of the rows have no error to speak of their median says nothing.
+        # If half of the rows have almost no error, the median is not informative.
         if middle > 1e-6 * most:
             return float(np.log(middle / special.ndtri(0.75)))
     return float(
@@ -395,8 +390,8 @@ def _location_pull(e, degrees, objective):
     """(pull, curvature) per unit of e: minus the slope of the loss in a shift, and its expected
     second derivative.
 
-    Losses other than the log loss are taken in the unit in which the variance of the slope is the
-    curvature, as it is for that: evidence is then what it is called.
+    Other losses are scaled so that the variance of the slope equals the curvature, as for the log
+    loss: the evidence is then well defined.
     """
     if objective == "crps":
         curve = 2.0 * _constants(degrees)[1]
@@ -425,8 +420,8 @@ def _scale_slope(e, degrees):
 
 @cache
 def _constants(degrees):
-    """Of the distribution under itself: mean CRPS, mean density, curvature of the CRPS in the
-    log factor, variance of its slope.
+    """Expectations under the distribution itself: mean CRPS, mean density, curvature of the CRPS in
+    the log factor, variance of its slope.
     """
     e = student_values(degrees)
     mass = np.exp(-0.5 * TABLE * TABLE)

@@ -75,7 +75,7 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
     starts : list of (d,), of which the best is taken
     ridge : (d,) penalties, optional
     nonnegative : (d,) bool, coefficients that may not fall below 0, optional
-    loose : bool, to the accuracy of a fit near another, which the start comes from
+    loose : bool, whether a lower accuracy is enough, as for a start from a similar fit
 
     Returns
     -------
@@ -102,16 +102,16 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True, begin=None
     """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard
     units.
 
-    ``identity`` holds the slopes that leave a calibrated score alone: a start, and the answer for a
-    column without spread. ``begin``, a Start, is where it begins if it says so, and is told where
-    it ends. Returns (list of floats, status).
+    ``identity`` holds the slopes that do not change a calibrated score: a start, and the result for
+    a column without spread. ``begin``, a Start, may hold a start, and receives the end. Returns
+    (list of floats, status).
     """
     total, slopes = weight.sum(), columns.shape[1]
     identity = np.asarray(identity)
     centre = weight @ columns / total if intercept else np.zeros(slopes)
     z = columns - centre
     spread = np.sqrt(weight @ z**2 / total)
-    # A spread that is only rounding error carries no slope.
+    # A spread of rounding size determines no slope.
     flat = spread <= 1e-12 * np.abs(columns).max(axis=0)
     spread = np.where(flat, 1.0, spread)
     z = np.where(flat, 0.0, z / spread)
@@ -136,8 +136,8 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True, begin=None
     ), status
 
 
-#: A likelihood of less curvature than this for each row of the rarer outcome has no maximum that
-#: rounding leaves in place.
+#: With less curvature than this per row of the rarer outcome, rounding moves the maximum of the #:
+#: likelihood.
 FLAT = 1e-6
 
 
@@ -158,8 +158,8 @@ def slope_and_intercept(score, hit, weight):
     if status == "max steps":
         return None
     for _ in range(3):
-        # The fit ends once the loss stands still, at half the digits; plain Newton steps from there
-        # give the rest.
+        # The fit ends when the loss is constant, at half the digits; plain Newton steps give the
+        # rest.
         p = sigmoid(design @ theta)
         theta = theta + np.linalg.solve(
             (design * (weight * p * (1.0 - p))[:, None]).T @ design, design.T @ (weight * (hit - p))
@@ -177,8 +177,8 @@ def intercept_at_unit_slope(
     """(intercept, variance) of the logistic fit whose slope is held at 1, or None where the
     likelihood has no one maximum.
 
-    That is where all outcomes are alike, and where every score is as good as 0 or 1, so that a
-    shift changes no probability.
+    This happens if all outcomes are equal, or if every score is practically 0 or 1, so that a shift
+    changes no probability.
     """
     odds = log_odds(score)
     hits, n = weight @ hit, weight.sum()
@@ -186,18 +186,18 @@ def intercept_at_unit_slope(
         return None
     value = brentq(lambda a: weight @ sigmoid(odds + a) - hits, -100.0, 100.0, xtol=1e-13)
     p = sigmoid(odds + value)
-    # As a rule p (1 - p) adds up to about as much as the rarer outcome.
+    # Usually p (1 - p) sums to about the weight of the rarer outcome.
     if weight @ (p * (1.0 - p)) <= FLAT * min(hits, n - hits):
         return None
     return value, weight @ (hit - p) ** 2 / (weight @ (p * (1.0 - p))) ** 2 * n / max(n - 1.0, 1.0)
 
 
-#: Steps of the one-dimensional Newton iteration, and how far beyond the estimate a limit is sought,
-#: in standard errors.
+#: Steps of the one-dimensional Newton iteration, and the largest distance of a limit from the #:
+#: estimate, in standard errors.
 STEPS, FARTHEST = 100, 2.0**40
-#: The nearest that one may be, in the same.
+#: The least distance, in the same unit.
 NEAREST = 0.05
-#: From so many rows of the rarer outcome on the normal distribution serves.
+#: From this many rows of the rarer outcome on the normal distribution is accurate.
 MANY = 1000.0
 
 
@@ -212,9 +212,9 @@ def shift_limits(
     """(low, high) of the shift of the log-odds of which ``value`` is the estimate and ``variance``
     its sandwich variance.
 
-    The sum of the hits is sufficient and a whole number. Where the odds leave fewer than ten rows'
-    worth of doubt its tail takes in the number seen, as Clopper and Pearson's interval of a rate
-    does; else half of it.
+    The sum of the hits is sufficient and a whole number. If its variance is that of fewer than ten
+    rows, the tail includes the observed number, as Clopper and Pearson's interval of a rate does;
+    else half of it.
     """
     if plenty(hit, weight):
         return normal_interval(value, variance, level)
@@ -255,7 +255,7 @@ def profile_limits(
     information = (design * (weight * p * (1.0 - p))[:, None]).T @ design
     whole = np.linalg.det(information)
     spread = information[1 - place, 1 - place] / whole
-    # How the other coefficient follows, to first order.
+    # The response of the other coefficient, to first order.
     start, slope = float(theta[1 - place]), information[0, 1] / information[1 - place, 1 - place]
 
     def roots(value: float) -> tuple[float, float]:
@@ -279,11 +279,10 @@ def profile_limits(
 def separated_limits(
     odds: np.ndarray, hit: np.ndarray, weight: np.ndarray, level: float
 ) -> tuple[float, float]:
-    """(low, high) of a slope whose likelihood has no maximum, as every hit has odds of at least, or
-    at most, those of every miss.
+    """(low, high) of a slope without a finite estimate, as the odds separate hits from misses.
 
     One end is infinite; at the other the root of the likelihood ratio to its supremum is the normal
-    quantile. (nan, nan) where the outcomes or the odds are all alike.
+    quantile. (nan, nan) where the outcomes or the odds are all equal.
     """
     ones, z = np.ones(len(odds)), normal_quantile(level)
     if not (0.0 < weight @ hit < weight.sum() and np.ptp(odds) > 0.0):
@@ -313,7 +312,7 @@ def separated_limits(
 
 
 def plenty(hit: np.ndarray, weight: np.ndarray) -> bool:
-    """Whether there are so many rows of either outcome that the normal distribution serves."""
+    """Whether both outcomes have enough rows for the normal distribution."""
     return min(float(weight @ hit), float(weight @ (1.0 - hit))) >= MANY
 
 
@@ -324,15 +323,14 @@ def _ends(
     dispersion: float,
     level: float,
 ) -> tuple[float, float]:
-    """Where the root is the normal quantile on either side; the distances are stretched to the
-    variance that the rows show.
+    """The points at which the root equals the normal quantile; distances are scaled to the sandwich
+    variance.
     """
     z, ends = normal_quantile(level), []
     for side in (-1.0, 1.0):
         within = partial(_excess, roots, value, side, z, _modified)
         if within(NEAREST * unit) >= 0.0:
-            # So skewed that the correction, of third order, is worth more than the root: the root
-            # alone.
+            # If the third-order correction exceeds the root, use the root alone.
             within = partial(_excess, roots, value, side, z, _plain)
         far = unit
         while far < FARTHEST * unit and within(far) < 0.0:
@@ -385,8 +383,7 @@ def _restricted(
         to = at + float(np.clip(step, -5.0 - abs(at), 5.0 + abs(at)))
         if abs(to - at) <= 1e-9 * (1.0 + abs(at)):
             return to, curvature
-        # An end of the bracket has been looked at: from it the next step could lead back here, and
-        # so on.
+        # An end of the bracket is known: the next step could lead back here, in a cycle.
         if not low < to < high:
             to = 0.5 * (low + high)
         at = to

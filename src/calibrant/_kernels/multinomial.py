@@ -5,9 +5,9 @@ r"""Ridge-penalised multinomial log loss of scaled log-probabilities, with gradi
     \sum_j \rho_j (\theta_j - c_j)^2
 
 with u = a * z + b (vector, theta = [a; b] of shape (2, K)) or u = A z + b (matrix, theta = [A | b]
-of shape (K, K + 1)). Values and gradients are float64, but for z in float32, where sums over a
-block are too. For many parameters the Hessian is only multiplied with, in float32: it steers the
-steps and has no part in where they end.
+of shape (K, K + 1)). Values and gradients are float64; for z in float32, sums over a block are
+float32. For many parameters only products with the Hessian are computed, in float32: it affects the
+steps, not their limit.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ __all__ = [
 
 
 def class_inverses(X, P, weight, double_ridge):
-    """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where
-    the class is in play.
+    """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where the
+    class has curvature.
     """
     spread = P * (1.0 - P) * weight[:, None]
     total = spread.sum(axis=0)
@@ -53,8 +53,7 @@ def class_inverses(X, P, weight, double_ridge):
     return blocks
 
 
-#: Up to so many parameters the Hessian is formed: each family's own balance of products against
-#: factors.
+#: Up to this many parameters the Hessian is formed: the balance of products and factorisations.
 DENSE_VECTOR = 128
 DENSE_MATRIX = 400
 BLOCK_ENTRIES = 262_144
@@ -286,8 +285,8 @@ def _pieces(rows, size):
 def _matrix_products(single, P, weight, inverses):
     """Conjugate gradients on the (K, K + 1) problem in float32, preconditioned class by class.
 
-    Rows of hardly any curvature are left out: they change the steps by a thousandth, not where
-    these end.
+    Rows of hardly any curvature are left out: they change the steps by a thousandth, not their
+    limit.
     """
     X, double_ridge = single
     curvature = weight * (1.0 - np.einsum("ij,ij->i", P, P))

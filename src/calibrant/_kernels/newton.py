@@ -1,5 +1,5 @@
-"""Newton's method for convex functions: of many unknowns, and of a handful some of which may not
-fall below a floor. Halving, for where a function of one unknown changes its sign.
+"""Newton's method for convex functions: of many unknowns, and of a few with lower bounds.
+Bisection, for the root of a function of one unknown.
 """
 
 from collections.abc import Callable
@@ -23,20 +23,18 @@ __all__ = [
     "projected_newton",
 ]
 
-#: Where a search near another ends, and after how many steps it begins anew.
+#: Tolerance of a search near another, and the steps after which it restarts.
 NEAR_TOLERANCE, NEAR_STEPS = 3e-6, 40
 #: Changes of the gradient that are kept.
 NEAR_PAIRS = 30
-#: Relative residual to which a step near another search is solved for.
+#: Relative residual of the linear solve for a step near another search.
 NEAR_RELATIVE = 0.1
 
 
 def bisected(
     below: Callable[[Any], Any], low: Any, high: Any, halvings: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) after so many halvings, of arrays entry by entry: ``below(x)`` is true up to what
-    is sought.
-    """
+    """(low, high) after some bisections, elementwise: ``below(x)`` is true up to the root."""
     for _ in range(halvings):
         middle = 0.5 * (low + high)
         short = below(middle)
@@ -46,20 +44,20 @@ def bisected(
 
 @dataclass
 class Start:
-    """Where a search ended, for searches on nearly the same rows to begin at; None before one."""
+    """End of a search, the start of searches on nearly the same rows; None before the first."""
 
     end: np.ndarray | None = None
 
 
 @dataclass
 class Search(Start):
-    """What :func:`minimise_near` leaves for the next search.
+    """State of :func:`minimise_near` for the next search.
 
     Attributes
     ----------
     solve : the first search's curvature
     pairs : (step, change of the gradient) seen on the way
-    lent : it is of a search of another kind that ends near by
+    lent : whether it comes from another kind of search with a similar end
     """
 
     solve: Callable[..., Any] | None = None
@@ -67,8 +65,8 @@ class Search(Start):
     lent: bool = False
 
     def lend(self) -> "Search":
-        """A copy for searches of another kind that ends near by: they begin at its end until they
-        have one of their own.
+        """Copy for another kind of search with a similar end, which starts there until it has its
+        own.
         """
         return replace(self, pairs=list(self.pairs), lent=True)
 
@@ -77,11 +75,11 @@ def minimise_near(evaluate, start, search, tolerance=1e-8):
     """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the
     first at its start.
 
-    It and the first end are left in the :class:`Search`: the others begin there. Steps are
-    corrected by the changes of the gradient seen on the way, by this search and those before it
-    (BFGS), so that none needs a curvature of its own. The others stop at a gradient of 3e-6, which
-    is a loss 1e-9 or so above the least. A solver may have an attribute ``near``: a light stand-in
-    for itself, which holds no rows.
+    It and the first end are stored in the :class:`Search`; the others start there. Steps are
+    corrected by the observed changes of the gradient, in this search and those before it (BFGS), so
+    that none needs its own curvature. The others stop at a gradient of 3e-6, about 1e-9 above the
+    least loss. A solver may have an attribute ``near``: a light replacement for itself without
+    rows.
     """
     first = search.end is None
     if first:
@@ -149,7 +147,7 @@ def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
         size = float(np.abs(gradient).max())
         if size <= tolerance:
             return x, "converged", size
-        # Near the end a little more work on the step spares the next one.
+        # Near the end a more precise step avoids the next one.
         relative = 0.3 * tolerance / size
         direction = -solve(
             gradient, relative if relative > 1e-4 else min(0.1, max(np.sqrt(size), 1e-3))
@@ -169,7 +167,7 @@ def _line_search(evaluate, x, value, direction, slope, tolerance):
     """The first of the steps 1, 1/2, 1/4, ... that descends enough (a rise within rounding
     counts, where little is left to gain).
     """
-    # Where so much of a gradient will do, the value may have been summed in float32.
+    # With so loose a tolerance, the value may have been summed in float32.
     slack = (1e-14 if tolerance <= 1e-8 else 1e-8) * max(abs(value), 1e-3)
     step = 1.0
     for _ in range(40):
@@ -182,8 +180,8 @@ def _line_search(evaluate, x, value, direction, slope, tolerance):
 
 
 def cholesky_solver(hessian):
-    """``solve(r, relative)`` for a positive semi-definite matrix: a trace of the identity makes
-    it definite.
+    """``solve(r, relative)`` for a positive semi-definite matrix: a small multiple of the identity
+    makes it definite.
     """
     scale = float(hessian.diagonal().max()) or 1.0
     jitter = 1e-13
@@ -227,7 +225,7 @@ def conjugate_gradient(product, precondition, r, relative, max_steps=250):
 
 
 class LazySolver:
-    """A solver made at its first use: a line search asks for values only."""
+    """A solver built at its first use: a line search needs values only."""
 
     def __init__(self, make):
         self.make, self.made = make, None
@@ -239,13 +237,13 @@ class LazySolver:
 
     @property
     def near(self):
-        """What stands in for it near by, without the rows."""
+        """Its replacement in similar searches, without the rows."""
         return getattr(self.made, "near", self.made)
 
 
 def preconditioned_solver(product, precondition):
-    """``solve(r, relative)`` by conjugate gradients, with the preconditioner alone to stand in
-    for it near by.
+    """``solve(r, relative)`` by conjugate gradients, with the preconditioner as its replacement in
+    similar searches.
     """
 
     def solve(r, relative):
@@ -256,10 +254,10 @@ def preconditioned_solver(product, precondition):
 
 
 MAX_STEPS = 100
-#: Descent left, relative to the value, at which the last step is made; the second for a fit that
-#: begins near its end.
+#: Remaining descent, relative to the value, at which the last step is made; the second for a fit #:
+#: that starts near its end.
 LEFT, LEFT_NEAR = 1e-13, 1e-8
-#: Pivots of a scaled Hessian's root, at least: its condition number is then below 1e10 or so.
+#: Least pivot of a scaled Hessian's root: its condition number is then below about 1e10.
 CLEAR_PIVOT = 1e-4
 
 
@@ -269,7 +267,7 @@ def projected_newton(objective, starts, bounded, *, loose=False):
 
     ``starts`` is a list, of which the best is taken; ``bounded`` (d,) bool. Directions in which the
     function is flat keep their start. A ``loose`` search begins near its end and makes the last
-    step unseen: a Newton step from 1e-8 above the least leaves next to nothing.
+    step without evaluation: a Newton step from 1e-8 above the least is practically exact.
     """
     begun = [
         (objective(np.asarray(start, dtype=np.float64)), np.asarray(start, dtype=np.float64))

@@ -34,9 +34,7 @@ def _density(z):
 
 
 def central(score: np.ndarray) -> np.ndarray:
-    """The level of the central interval that just holds what has this normal score: 2 Phi(|z|) -
-    1.
-    """
+    """The level of the central interval that ends at this normal score: 2 Phi(|z|) - 1."""
     return special.erf(np.abs(score) / np.sqrt(2.0))
 
 
@@ -52,7 +50,7 @@ def line_moments(knots, values, low_slope, high_slope):
     at = np.append(knots[0], knots)
     start = np.concatenate([values[..., :1], values], axis=-1)
     mass = np.diff(special.ndtr(finite))
-    # Beyond the middle the upper tail is subtracted instead, which keeps its small masses exact.
+    # Above the median the upper tail is used, which keeps small masses exact.
     upper = finite[:-1] > 0.0
     mass[upper] = -np.diff(special.ndtr(-finite))[upper]
     density = np.append(np.append(0.0, _density(knots)), 0.0)
@@ -106,8 +104,8 @@ def invert(y, knots, values, slopes):
 
 
 def empirical_scores(score, weight):
-    """(knots, values) of g with g(Z) distributed as the scores: distinct scores, at the middle
-    of the mass each of them holds.
+    """(knots, values) of g with g(Z) distributed as the scores: distinct scores, at the middle of
+    the mass of each.
     """
     values, inverse = np.unique(score, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)
@@ -151,8 +149,7 @@ N_FEATURES = RANK + 2
 BEND, ROUND = 1.0, 0.5
 SIZES = (0.0, 0.05, 0.15, 0.4, 1.0)
 NONE = 0.5
-#: Rows are pooled in cells of this width; slopes are kept positive here as well, by so many rows in
-#: all.
+#: Rows are pooled in cells of this width; slopes are kept positive by this many pseudo-rows.
 CELL, GUARD, GUARDS = 0.02, np.linspace(-6.0, 6.0, 61), 0.1
 
 
@@ -183,7 +180,7 @@ def shape_values(coefficients, t):
 def fit_shape(t, weight, status="converged"):
     """(coefficients, status): the mean over the sizes of the prior, each weighed by its evidence.
 
-    ``status`` is that of what came before.
+    ``status`` is that of the previous step.
     """
     _, cell = np.unique(np.round(t / CELL), return_inverse=True)
     mass = np.bincount(cell, weights=weight)
@@ -248,7 +245,7 @@ def _mode(t, mass, features, slopes, guard, size, start):
 #: Step and reach of the trapezoid rule in log t: the integrand falls as exp(-|u| / 2) and is
 #: analytic in a strip about the axis.
 STEP, REACH = 0.25, 44.0
-#: Numbers in memory at a time.
+#: Maximal numbers in memory.
 BLOCK = 2_000_000
 
 

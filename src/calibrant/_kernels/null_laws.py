@@ -1,8 +1,8 @@
-"""What chance alone does: the laws of the smallest of many p-values, and of how far a path goes.
+"""Null distributions: of the smallest of many p-values, and of the range of a path.
 
-- Several checks as one test: the smallest of their p-values, by its own law under the null.
-- Tails of how far Brownian motion on [0, 1], its end free, goes: from 0, and from its lowest to its
-  highest point.
+- Several checks as one test: the smallest of their p-values, with its null distribution.
+- Tails of Brownian motion on [0, 1] with a free end: of its largest distance from 0, and of its
+  range.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ __all__ = ["range_tail", "reach_tail", "smallest_p"]
 
 
 def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
-    r"""The p-value of each check and of all as one test, from what the checks are under the null.
+    r"""The p-value of each check and of all as one test, from draws of the checks under the null.
 
     .. math:: p_c = \frac{\#\{b : T_{bc} \ge T_{0c}\}}{B + 1}, \qquad
               p = \frac{\#\{b : \min_c p_{bc} \le \min_c p_{0c}\}}{B + 1}
@@ -21,8 +21,8 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
 
     Parameters
     ----------
-    observed : (c,) the checks, larger where more speaks against the null
-    drawn : (B, c) the same of draws under the null
+    observed : (c,) the checks, larger with more evidence against the null
+    drawn : (B, c) the same for draws under the null
 
     Examples
     --------
@@ -38,8 +38,7 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
     return own[0], float((smallest <= smallest[0]).mean())
 
 
-#: Below this both tails are 1 to more digits than float64 has, and the series need more terms than
-#: they have.
+#: Below this both tails are 1 in float64, and the series would need more terms.
 SMALL = 0.15
 
 

@@ -1,4 +1,4 @@
-"""Rows that a stated precision needs, and the smallest miscalibration that a sample would show."""
+"""Rows needed for a stated precision, and the smallest miscalibration that a sample would show."""
 
 import math
 from typing import Any
@@ -26,8 +26,8 @@ __all__ = [
     "true_rates",
 ]
 
-#: Points of a law of the log-odds, and how many standard deviations they reach: the trapezoid rule
-#: is then exact to rounding.
+#: Grid points of the log-odds, and their range in standard deviations: the trapezoid rule is then
+#: #: exact to rounding.
 POINTS, NORMAL_REACH, BETA_REACH = 20_001, 12.0, 30.0
 
 
@@ -141,7 +141,7 @@ def true_rates(
     return float(events[acted].sum() / events.sum()), float(others[~acted].sum() / others.sum())
 
 
-#: The farthest shift of the log-odds that is looked at.
+#: The largest shift of the log-odds that is considered.
 FARTHEST = 40.0
 
 
@@ -154,15 +154,15 @@ def detectable_shift(
     level: float = 0.95,
     power: float = 0.95,
 ) -> float:
-    r"""How far off risks (n,) may be and yet be missed by a test, in 1 - ``power`` of such samples.
+    r"""The largest error of risks (n,) that a test misses in 1 - ``power`` of such samples.
 
     .. math:: \sum w s (q_b - p) = z_a \sqrt{\sum w s^2 p (1 - p)} + z_c \sqrt{\sum w s^2 q_b (1 -
         q_b)}
 
     is solved for the shift b of the log-odds along s (``toward``; 1 is an offset, log-odds about
     their mean a slope), to either side; a is 1 - (1 - ``level``) / (2 ``tests``), and c the power.
-    It is told as the larger mean :math:`|q_b - p|`. Where not even the farthest shift is surely
-    seen, it is that of the farthest.
+    It is returned as the larger mean :math:`|q_b - p|`. If the test misses even the largest shift
+    too often, that of the largest shift is returned.
 
     Examples
     --------

@@ -1,5 +1,5 @@
-"""Exact searches for the separation of points: pairs, true radii, and bounds that leave most
-rows out.
+"""Exact searches for the separation of points: pairs, true radii, and bounds that exclude most
+rows.
 """
 
 import numpy as np
@@ -30,18 +30,18 @@ __all__ = [
 NEAR = 4
 FIRST_BLOCK, LARGEST_BLOCK = 32, 256
 FIRST_FULL = 8
-#: Rows read at once, however many may matter.
+#: Rows read in one block.
 READ = 2_048
-#: A squared distance between two points this small beside their distances from the query is
-#: computed from their difference.
+#: A squared distance between two points that is relatively this small is computed from their #:
+#: difference.
 CLOSE = 1e-6
 #: Room for the rounding of square roots and products in float64.
 ROOM = 1.0 + 1e-9
 
 
 def nearest_of(query, low, points, k=1):
-    """(positions, differences from the query, squared distances) of the k points of lowest
-    bound, the truly nearest among them first.
+    """(positions, differences from the query, squared distances) of the k points of lowest bound,
+    nearest first.
     """
     low = low.copy()
     found = []
@@ -172,8 +172,7 @@ def max_min(query, low_p, low_c, points, duplicate):
 
 
 START = 32
-#: Points looked at together, first by bounds and then in float64; violated bisectors added
-#: together.
+#: Points in one block, first by bounds and then in float64; violated bisectors added at once.
 BLOCK, FEW, ADDED = 2_048, 64, 4
 #: A point is in the cell if it is no nearer to any c than to p by this share of the squared
 #: distances.
@@ -285,14 +284,14 @@ def _one(query, row, points):
 
 
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
-#: At least this share of |q|^2 + |p|^2 is left to rounding: float64 puts the product of two norms
-#: left no farther off, to 10^6 features.
+#: At least this share of |q|^2 + |p|^2 is reserved for rounding: it covers float64 products of two
+#: #: norms up to 10^6 features.
 ROUNDING = 3e-5
-#: Coordinates of queries farther than this are past what single precision squares, and all points
-#: are as far from them.
+#: Larger coordinates of queries overflow when squared in single precision; all points are then #:
+#: equally far.
 FAR = 2.0**60
 SAMPLE_ROWS = 4_096
-#: And no more numbers than this (128 MiB), however wide the rows, but for a few hundred rows.
+#: The maximal number of values (128 MiB), except for a few hundred rows.
 SAMPLE_NUMBERS, FEWEST_ROWS = 2**24, 256
 POWER_STEPS = 3
 CLUSTER_STEPS = 10
@@ -429,8 +428,8 @@ def sums_room(n_features):
 
 
 def telling_features(rows_at, n_rows, centre, n_columns):
-    """(g,) the features that together see most of the L-infinity distance between rows far apart
-    in order, found one after another.
+    """(g,) the features that explain most of the L-infinity distance between rows far apart in
+    order, chosen greedily.
     """
     n_features = len(centre)
     if n_features <= n_columns:

@@ -54,19 +54,18 @@ def triweight_smooth(masses, bandwidth):
 
 MANY_SCORES = 5000
 BLOCK_POINTS = 64
-#: What is left of a column once the lower powers are taken out of it, as a share of its square:
-#: below this it is rounding.
+#: A column without its projection on the lower powers is rounding below this share of its square.
 ROUNDING = 1e-22
 
 
 def pooled_scores(
     score: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct scores x ascending, their mass, index of each row in x); of more than 5,000, the
-    means of 5,000 groups at most.
+    """(distinct scores x ascending, their mass, index of each row in x); more than 5,000 become the
+    means of at most 5,000 groups.
 
-    The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that few
-    rows of a tail are not made one.
+    The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that
+    sparse tails are not merged.
     """
     unique, index = np.unique(score, return_inverse=True)
     if len(unique) > MANY_SCORES:
@@ -120,8 +119,8 @@ def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
 
 
 def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray):
-    """Rows of the matrix by polynomials orthogonal under the kernel, which keep their digits
-    where nearly all scores are one.
+    """Rows of the matrix by polynomials orthogonal under the kernel, which stay accurate where
+    nearly all scores are equal.
     """
     u = (x - grid) / width
     kernel = mass * np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3

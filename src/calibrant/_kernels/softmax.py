@@ -24,20 +24,18 @@ __all__ = [
 ]
 
 ZERO_FLOOR = 1e-12
-#: Logits that far below the largest of their row: softmax gives exactly 0 at any temperature up to
-#: 1e9, and squares stay finite.
+#: The largest distance of logits below their row's maximum: softmax is exactly 0 at temperatures up
+#: #: to 1e9, and squares stay finite.
 DEEPEST_LOGIT = 1e15
-#: Up to so many classes, sums and maxima over them are several times quicker on arrays laid out
-#: class by class.
+#: Up to this many classes, sums and maxima over them are several times faster in column order.
 FEW_CLASSES = 32
-#: From here on float32 logits are worked on in float32: the rounding of so many entries averages
-#: out.
+#: From this size on float32 logits are processed in float32: rounding errors average out.
 SINGLE_ENTRIES = 2_000_000
 BLOCK_ENTRIES = 65_536
 
 
 def by_class(values):
-    """The array (n, K), laid out class by class where the classes are few and the rows many."""
+    """The array (n, K), in column order if the classes are few and the rows many."""
     return (
         np.asfortranarray(values)
         if values.ndim == 2 and values.shape[1] <= min(FEW_CLASSES, len(values) // 8)
@@ -49,8 +47,7 @@ def bounded_logits(logits):
     """The logits (n, K), with rows that reach beyond 1e15 shifted to a largest of 0 and floored at
     -1e15; their softmax is the same.
 
-    Masks of the lowest float and other extremes then overflow in no difference, product or square.
-    Rows that are not finite stay.
+    Masks of the lowest float and other extremes then never overflow. Rows that are not finite stay.
     """
     if not max(logits.max(), -logits.min()) > DEEPEST_LOGIT:
         return logits
@@ -170,10 +167,9 @@ def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> 
 def inner_limits(score, total_weight, power=2.0):
     """(lowest score, smallest gap from 1) to use in logarithms, two floats.
 
-    A score within 1e-12 of 0 or 1 says "beyond what this model can resolve", not how far: a vote of
-    all trees, a rounded softmax. It is read as half the smallest score (or gap) seen otherwise, and
-    not below 1 / (2 n^power), so that neither it nor a stray neighbour has leverage of its own.
-    Without such scores the limits are 1e-12.
+    A score within 1e-12 of 0 or 1 is beyond the resolution of the model: a vote of all trees, a
+    rounded softmax. It is read as half the smallest other score (or gap), and at least 1 / (2
+    n^power), so that it has little leverage. Without such scores the limits are 1e-12.
     """
     low = score[score > 1.5 * ZERO_FLOOR].min(initial=1.0)
     gap = 1.0 - score[score < 1.0 - 1.5 * ZERO_FLOOR].max(initial=0.0)

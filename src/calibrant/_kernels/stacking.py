@@ -161,8 +161,8 @@ def _quadratic_model(theta, rows, penalty):
 def _bounded_minimum(hessian, pull):
     """The minimum of half t' H t - pull' t over t at least 0, the last entry free."""
     last, edge = hessian[-1, -1], hessian[:-1, -1]
-    # A trace keeps the level defined where every row is certain, and the factor where columns
-    # repeat each other.
+    # A small ridge keeps the level defined if every row is certain, and the factor if columns
+    # repeat.
     last = last + 1e-12 * (1.0 + last)
     inner = hessian[:-1, :-1] - np.outer(edge, edge) / last
     inner[np.diag_indices_from(inner)] += 1e-12 * inner.diagonal().max(initial=1.0)

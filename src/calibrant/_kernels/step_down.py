@@ -14,10 +14,10 @@ def step_down(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return adjusted p-values (T,), and the largest statistic of each draw (B,).
 
-    The j-th largest statistic is compared with the largest of those not above it, so a test that
-    fails helps those after it; no p-value is below one before it. ``blocks`` are (T, b), of the
-    same tests under the null. As large but for rounding is as large. ``of_share`` adjusts for the
-    share of false finds instead; see ``share_adjusted``.
+    The j-th largest statistic is compared with the largest of those not above it, so a rejected
+    test raises the power of those after it; p-values never decrease. ``blocks`` are (T, b), of the
+    same tests under the null. Differences by rounding count as ties. ``of_share`` adjusts for the
+    false discovery rate instead; see ``share_adjusted``.
     """
     order = np.argsort(-observed, kind="stable")
     bar = observed[order] * (1.0 - 1e-10)
@@ -45,14 +45,12 @@ def step_down(
 
 
 def share_adjusted(each: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Adjust step-down p-values for the expected share of false ones among those found, instead of
-    for any.
+    """Adjust step-down p-values to control the false discovery rate instead of any false rejection.
 
-    At level a, the r tests that step-down finds are found, and those from the statistic c on at
-    which the null's draws expect twice the share of false ones at most: 2 E[N(c) / (N(c) + r)] <=
-    a, where N(c) counts a draw's statistics of c or more. The share is at most a / 2 while all r
-    are true finds and N is independent of r; step-down is wrong about any of the r with a
-    probability of a.
+    Level a rejects the r tests that step-down rejects, and all statistics of at least c, the least
+    with 2 E[N(c) / (N(c) + r)] <= a. N(c) counts a draw's statistics of c or more. The false share
+    is at most a / 2 while all r are correct and N is independent of r; step-down errs on any of the
+    r with probability a.
 
     Parameters
     ----------
@@ -68,8 +66,8 @@ def share_adjusted(each: np.ndarray, above: np.ndarray) -> np.ndarray:
             / (1.0 + above.shape[1])
         )
 
-    # With more tests found the level rises and the share falls: the least of the larger is where
-    # they cross.
+    # With more tests the level rises and the share falls: the minimum of the larger is their
+    # crossing.
     while (low < high).any():
         middle = (low + high) // 2
         enough = each[middle] >= expected(middle)

@@ -1,5 +1,5 @@
-"""What lies above each threshold of a risk: coverage, events, net benefit, and where a risk
-crosses a level.
+"""Quantities above each threshold of a risk: coverage, events, net benefit, and the crossing of a
+level.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def ranked(
     """(distinct confidences, ``sums(correct, weight)``: which of them have weight, and their
     covered and wrong weight), highest first.
 
-    Of the distinct confidences, ascending, and the place of each row among them.
+    It takes the distinct confidences, ascending, and the index of each row among them.
     """
     inverse = len(unique) - 1 - place
 
@@ -75,8 +75,8 @@ def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:
 
 
 def _runs(covered, wrong):
-    """(weight before each run of ties, its own, its risk, what is left of a line at no weight,
-    log of what it multiplies the weight by).
+    """(weight before each run of ties, its weight, its risk, intercept of its line, log ratio of
+    the weights).
     """
     before, wrong_before = np.append(0.0, covered[:-1]), np.append(0.0, wrong[:-1])
     step = covered - before
@@ -95,18 +95,17 @@ def _runs(covered, wrong):
 def row_moves(
     place: np.ndarray, correct: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far each row moves the area (its derivative by the row's weight, times the total weight),
-    and how far it would were it wrong.
+    """Influence of each row on the area (derivative by its weight, times the total weight), and its
+    influence if it were wrong.
 
-    ``place`` is that of each row among the distinct confidences, ascending.
+    ``place`` is the index of each row among the distinct confidences, ascending.
     """
     wrong = 1.0 - correct
     covered, lost = (
         np.bincount(place, weights=mass)[::-1].cumsum() for mass in (weight, weight * wrong)
     )
     before, step, rate, rest, logs = _runs(covered, lost)
-    # What lies further down is moved through both ends of its run, the run itself through its lower
-    # end and its rate.
+    # Lower runs change through both ends, the run itself through its lower end and its rate.
     ends = np.append(0.0, rest[1:] * (1.0 / covered[1:] - 1.0 / before[1:]) - rate[1:] * logs[1:])
     any_row = (
         ends[::-1].cumsum()[::-1]
@@ -121,9 +120,7 @@ def row_moves(
 
 
 def optimal_area(risk: float) -> float:
-    """The area of a confidence that ranks every right row above every wrong one, at this overall
-    risk.
-    """
+    """The area of a perfect ranking, at this overall risk."""
     right = 1.0 - risk
     return risk + (right * np.log(right) if right > 0.0 else 0.0)
 
@@ -140,8 +137,8 @@ def threshold_counts(
     """(weight of events flagged, of others flagged, of all events, of all others): the first two of
     the shape of ``thresholds``.
 
-    Flagged is a score of at least the threshold; one below it by the share ``resolution`` of it
-    counts as on it, as 0.7 of float32 is below that of float64. With ``above`` only scores above
+    A row is flagged if its score is at least the threshold; a relative difference of ``resolution``
+    counts as equal, as 0.7 in float32 is below that in float64. With ``above`` only scores above
     the threshold are flagged.
     """
     ranked, flagged, others = risk_coverage(score, hit, weight)
@@ -150,7 +147,7 @@ def threshold_counts(
         1.0 + (resolution if above else -resolution)
     )
     place = len(ranked) - np.searchsorted(ranked[::-1], limits, side="right" if above else "left")
-    # Sums of weights that are no whole numbers are rounded, and a count is never below 0.
+    # Sums of fractional weights have rounding errors, and a count is never below 0.
     events = np.maximum(flagged - others, 0.0)
     return events[place], others[place], float(events[-1]), float(others[-1])
 
@@ -158,8 +155,9 @@ def threshold_counts(
 def net_benefit(true_positives: Any, false_positives: Any, n: Any, threshold: Any) -> Any:
     """TP / n - FP / n * t / (1 - t), numbers or arrays; thresholds in [0, 1).
 
-    Shares stand in for counts with n = 1: sensitivity * prevalence and false positive rate * (1 -
-    prevalence) for case-control data. Acting on all is (events, the others, n, t), on none 0.
+    Shares stand in for counts with n = 1: sensitivity * prevalence and false positive
+    rate * (1 - prevalence) for case-control data. Acting on all rows is (events, the others, n, t),
+    on none 0.
     """
     return (true_positives - false_positives * (threshold / (1.0 - threshold))) / n
 
@@ -177,10 +175,9 @@ def net_benefit_interval(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(value, low, high) arrays, from weights of events and of others flagged (T,) and in all.
 
-    Rows are drawn at random, or events and others each by themselves where a prevalence is given.
-    The limits of the two shares (exact where few rows count, Wilson's elsewhere) are joined, so
-    that the interval has width where nobody, or everybody, is flagged. ``standardised`` divides by
-    the prevalence.
+    Rows are drawn at random, or events and others separately if a prevalence is given. The limits
+    of the two shares (exact for few rows, else Wilson's) are combined, so that the interval has a
+    width even if no row, or every row, is flagged. ``standardised`` divides by the prevalence.
     """
     n, odds = events + others, threshold / (1.0 - threshold)
     if prevalence is not None:
@@ -190,8 +187,8 @@ def net_benefit_interval(
         value = net_benefit(gain[0], harm[0], 1.0, threshold)
         correlation = 0.0
     elif standardised:
-        # Given the number of events, which of them and how many others are flagged is independent;
-        # false / events is a share's odds.
+        # Given the number of events, flagged events and flagged others are independent; false /
+        # events is an odds.
         gain = _share(true, events, level)
         harm = [share / (1.0 - share) for share in _share(false, false + events, level)]
         value, correlation = net_benefit(true, false, events, threshold), 0.0
@@ -209,12 +206,12 @@ def _share(part: np.ndarray, whole: Any, level: float):
     return part / whole, *rate_interval(part, whole, level)
 
 
-#: Places between the scores that are tested, at most.
+#: Maximal number of tested positions between scores.
 PLACES = 4000
-#: The ratio's limit law (Banerjee and Wellner 2001) has no quantile beyond that of the square of
-#: 0.79 times a normal variable.
+#: The quantiles of the ratio's limit (Banerjee and Wellner 2001) are at most those of the square of
+#: #: 0.79 times a normal variable.
 SHRUNK = 0.79
-#: The row that is counted beyond either end.
+#: The weight of the row that is added beyond either end.
 UNSEEN = 0.5
 
 
@@ -225,12 +222,12 @@ def crossing_interval(
     ``high``.
 
     ``score`` (m,) ascending, distinct; ``hits`` and ``mass`` (m,) the weights of the events and of
-    all rows there. A place between two scores is kept if risks that rise, at most ``risk`` below it
-    and at least ``risk`` above it, are likely enough beside risks that only rise. That needs no
-    smoothness, and no choice of bins or bandwidth. For scores of few values the ratio is half 0,
-    half chi-squared, which asks for a wider interval than the continuous law at usual levels; the
-    wider is taken. The last few scores may happen to be all events, and the rates that only rise
-    follow them: beyond either end half a row is counted that goes the other way.
+    all rows there. A position between two scores is kept by a likelihood ratio test: rising risks,
+    at most ``risk`` below it and at least ``risk`` above it, against any rising risks. This needs
+    no smoothness, bins or bandwidth. For scores of few values the ratio is half 0, half
+    chi-squared, which is wider than the continuous limit at usual levels; the wider is used. The
+    last few scores may happen to be all events: half a row of the other outcome is added beyond
+    either end.
     """
     m = len(score)
     places = np.unique(np.linspace(0, m, min(m, PLACES) + 1).astype(np.intp))
@@ -245,7 +242,7 @@ def crossing_interval(
 
 
 def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np.ndarray:
-    """The places 0..m at which the ratio does not refuse the crossing."""
+    """The positions 0..m at which the ratio does not reject the crossing."""
     below = _rising_likelihoods(hits, mass, risk)
     above = _rising_likelihoods((mass - hits)[::-1], mass[::-1], 1.0 - risk)[::-1]
     ratio = 2.0 * (_rising_likelihoods(hits, mass, 1.0)[-1] - below - above)
@@ -254,12 +251,12 @@ def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np
 
 
 def _rising_likelihoods(hits, mass, most):
-    """Log-likelihood of the first j = 0..m entries under the best rates that rise and are at
-    most ``most``, (m + 1,).
+    """Log-likelihood of the first j = 0..m entries under the best rising rates of at most ``most``,
+    (m + 1,).
     """
     out, stack = [0.0], [(0.0, 0.0, 0.0)]
     for h, n in zip(hits.tolist(), mass.tolist(), strict=True):
-        # Pooling adjacent violators from the left: what comes later never changes blocks that stay.
+        # Pooling adjacent violators from the left: later entries never change finished blocks.
         while len(stack) > 1 and stack[-1][0] * n >= h * stack[-1][1]:
             h, n = h + stack[-1][0], n + stack[-1][1]
             stack.pop()
@@ -289,7 +286,7 @@ def decision_loss(forecast, share, weight):
 
 
 def _running(end, pull, share, kink, side):
-    """Sums of (pull, pull * share) over those whose end is at most (``side="right"``), or below
+    """Sums of (pull, pull * share) over entries whose end is at most (``side="right"``), or below
     ("left"), each kink, (2, kinks).
     """
     order = np.argsort(end)
@@ -298,8 +295,7 @@ def _running(end, pull, share, kink, side):
     return sums[:, np.searchsorted(end[order], kink, side=side)]
 
 
-#: Nearer to 0 or 1 than this nothing is drawn on a logit axis, nor on a logarithmic one unless the
-#: event itself is that rare.
+#: Logit axes end at this distance from 0 and 1, and logarithmic axes too unless the event is rarer.
 NEAREST = 1e-5
 FAR_BELOW = 1e-3
 #: An event in fewer rows than this is rare, and a risk nearer to 0 or 1 than this near an end.
