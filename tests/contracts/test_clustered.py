@@ -243,7 +243,7 @@ def test_two_ways_where_they_are_not_known_are_refused():
         metrics.brier_score.interval(y, p, cluster=np.column_stack([ways, ways]))
     with pytest.raises(InputError, match="here; got two"):
         metrics.spiegelhalter_test(y, p, cluster=ways)
-    with pytest.raises(InputError, match="means of one loss"):
+    with pytest.raises(InputError, match="means over rows"):
         metrics.compare(y, {"one": p, "other": p}, cluster=ways, metrics=[metrics.event_auroc])
 
 

@@ -74,13 +74,13 @@ def test_calibration_errors_are_shown_and_not_compared():
     assert row.meaning == "not compared"
     assert np.isnan([row.low, row.high, row.p_value]).all()
     assert row.second_value == metrics.expected_calibration_error(Y, ALL["noisy"])
-    assert "does not cover" in row.note
+    assert "undercover" in row.note
 
 
 def test_predictions_that_never_differ_are_not_compared():
     row = metrics.compare(Y, {"a": P, "b": P}, metrics=[metrics.log_loss]).rows[0]
     assert (row.difference, row.meaning) == (0.0, "not compared")
-    assert "same in every row" in row.note
+    assert "constant over the rows" in row.note
 
 
 def test_forecasts_pairs_and_kinds():
@@ -117,8 +117,8 @@ def test_printed_framed_and_written():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"P": {"a": P}}, "P must name two"),
-        ({"P": P}, "P must name two"),
+        ({"P": {"a": P}}, "P must be a dictionary"),
+        ({"P": P}, "P must be a dictionary"),
         ({"correction": "fdr"}, "correction must be"),
         ({"baseline": "c"}, "baseline must be"),
         ({"cluster": np.zeros(200)}, "two clusters"),

@@ -83,7 +83,9 @@ def test_weights_and_clusters_count_within_sites():
 
 def test_too_few_sites_are_refused():
     y, risk, site, _ = _world(np.random.default_rng(3), k=2)
-    with pytest.raises(InputError, match="three with a finite interval of O/E; got 2 of 2"):
+    with pytest.raises(
+        InputError, match="finite intervals of O/E at three sites or more; got 2 of 2"
+    ):
         over_sites(observed_expected_ratio, y, risk, site)
     with pytest.raises(InputError, match="sites"):
         over_sites(observed_expected_ratio, y, risk, site[:-1])

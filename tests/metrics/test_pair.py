@@ -36,7 +36,7 @@ def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(wo
     assert (
         ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
     )
-    with pytest.raises(InputError, match="name of a question and of a class"):
+    with pytest.raises(InputError, match="ambiguous, because a class has that name"):
         metrics.brier_decomposition(
             np.array(["classes", "z"])[Y % 2], P[:, 1], classes=["classes", "z"], target="classes"
         )

@@ -176,13 +176,16 @@ BAD = {
         {"intervals": [Interval(1, 0.5, 2, 0.95, "analytic", 9)] * 2, "over": "sites"},
         "at least 3 intervals",
     ),
-    "numbers": ({"intervals": [1.0, 2.0]}, "pass what metric.interval returns"),
+    "numbers": ({"intervals": [1.0, 2.0]}, "pass results of metric.interval"),
     "not a list": ({"intervals": Interval(1, 0.5, 2, 0.95, "analytic", 9)}, "must be a list"),
     "zero on logs": (
         {"intervals": [Interval(0, 0, 2, 0.95, "analytic", 9)] * 2, "scale": "log"},
         "number 0 is 0",
     ),
-    "no width": ({"intervals": [Interval(1, 1, 1, 0.95, "analytic", 9)] * 2}, "of some width"),
+    "no width": (
+        {"intervals": [Interval(1, 1, 1, 0.95, "analytic", 9)] * 2},
+        "finite, distinct limits",
+    ),
     "nan": (
         {
             "intervals": [

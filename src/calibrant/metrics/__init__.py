@@ -1,8 +1,7 @@
 """Numbers with their uncertainty: ``metric(y, P)``, ``metric.interval(y, P)``,
 ``metric.state(y, P)``.
 
-What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first
-asked for.
+``__init__.pyi`` lists the public names, one per line; each is imported at first access.
 """
 
 from calibrant._exports import attach

@@ -1,5 +1,5 @@
-"""Calibration of the whole vector of probabilities: of each label, in cells, by kernel, by a
-fitted map.
+"""Calibration errors of the whole probability vector: per label, in cells, by kernel, by a fitted
+map.
 """
 
 import warnings
@@ -43,7 +43,7 @@ class PerLabelCalibrationError(
     name="per-label ECE",
     key="per_label_ece",
     estimand=(
-        "error in these bins on ever more rows: without the noise that the number itself carries"
+        "error in these bins as the number of rows grows, without the sampling noise in the value"
     ),
     clustered=False,
     direction="minimize",
@@ -61,8 +61,7 @@ class PerLabelCalibrationError(
     n_bins : int, default 15
         Bins of equal width (edges k / n_bins, an edge belongs to the bin above, 1 to the last).
     average : {"row", "label"}
-        :math:`v_l` is the label's share of the rows, or the same for every label that is predicted
-        at all.
+        :math:`v_l` is the label's share of the rows, or equal for all labels that are predicted.
 
     See Also
     --------
@@ -72,10 +71,10 @@ class PerLabelCalibrationError(
     Notes
     -----
     Use it where "90 % sure of A" and "90 % sure of B" must both hold: their errors cancel in the
-    ECE. Biased upward, by more than the ECE as its bins hold fewer rows; ``.interval`` is freed of
-    that (method "debiased"), and ``plain`` in it is the number above. Never select a model or a
-    calibrator by it. ``average="label"`` is MAPIE's ``top_label_ece`` with uniform bins, one fewer
-    than its ``num_bins`` says.
+    ECE. It is biased upward, more than the ECE because its bins hold fewer rows. ``.interval``
+    removes that bias (method "debiased"); its ``plain`` is the value above. Never select a model or
+    a calibrator by it. ``average="label"`` is MAPIE's ``top_label_ece`` with uniform bins, one
+    fewer than its ``num_bins``.
 
     References
     ----------
@@ -103,7 +102,7 @@ class PerLabelCalibrationError(
         return self._group_totals(record, 0, 1)[0]
 
     def _bin(self, record):
-        """Number of each row's bin within its label, the labels one after the other, (n,)."""
+        """Number of each row's bin within its label, label after label, (n,)."""
         return (
             bins.equal_width_index(record.confidence, self.n_bins, record.resolution)
             + self.n_bins * record.predicted
@@ -136,7 +135,7 @@ class PerLabelCalibrationError(
             sets, totals[..., 0].size, record.weights, n_resamples, random_state
         )[:, 0]
         if self.average == "row":
-            # All bins of all labels as those of one question.
+            # The bins of all labels count as the bins of one target.
             totals, draws = totals.reshape(1, -1, 3), draws[:, None]
         else:
             used = totals[..., 0].sum(axis=1) > 0.0
@@ -154,14 +153,14 @@ class FullCalibrationError(
     name="full ECE",
     key="full_ece",
     estimand=(
-        "error in these cells on ever more rows: without the noise that the number itself carries"
+        "error in these cells as the number of rows grows, without the sampling noise in the value"
     ),
     clustered=False,
     direction="minimize",
     range=(0.0, 2.0),
 ):
-    r"""Gaps between mean vector and class shares over cells of the simplex, summed over the classes
-    (full ECE).
+    r"""Gap between mean probabilities and class shares over cells of the simplex, summed over the
+    classes (full ECE).
 
     .. math:: \sum_b \frac{w_b}{w} \sum_k \left| \bar P_{bk} - \bar y_{bk} \right|^r
 
@@ -177,15 +176,15 @@ class FullCalibrationError(
 
     See Also
     --------
-    kernel_calibration_error : of whole vectors without cells.
+    kernel_calibration_error : the error of whole vectors without cells.
     calibration_error_test : whether it may be chance.
 
     Notes
     -----
-    Use it to compare with papers that report it, and for few classes: most rows of many classes
-    have a cell of their own, and the number says nothing. Its cells are too many for a state.
-    Biased upward in small samples; ``.interval`` is freed of that (method "debiased"), and
-    ``plain`` in it is the number above. Never select a model or a calibrator by it.
+    Use it to compare with papers that report it, and for few classes: with many classes most rows
+    have a cell of their own, and the value is uninformative. It has no ``state``, because it has
+    too many cells. It is biased upward in small samples; ``.interval`` removes that bias (method
+    "debiased"), and its ``plain`` is the value above. Never select a model or a calibrator by it.
 
     References
     ----------
@@ -206,14 +205,16 @@ class FullCalibrationError(
             raise InputError(f"power must be at least 1; got {self.power!r}.")
 
     def _cell(self, record):
-        """Number of each row's cell, (n,), of those that hold rows."""
+        """Number of each row's cell among the cells that hold rows, (n,)."""
         cells = bins.equal_width_index(record.probabilities, self.n_bins, record.resolution).astype(
             np.int16
         )
         return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
     def _error(self, weight, gap):
-        """The value from the weight and the summed gap of each class and cell, (..., K, cells)."""
+        """Compute the value from the weight and the summed gap of each class and cell, (..., K,
+        cells).
+        """
         mean = np.divide(
             np.abs(gap),
             weight,
@@ -256,7 +257,7 @@ class FullCalibrationError(
 full_calibration_error: FullCalibrationError = FullCalibrationError()
 
 
-#: Up to so many rows the low end looks at labels drawn from the probabilities, so many times.
+#: Up to this many rows the lower end uses labels drawn from the probabilities, and this many draws.
 NULL_ROWS, NULL_DRAWS = 2_000, 400
 
 
@@ -269,10 +270,10 @@ class KernelCalibrationError(
     direction="minimize",
     range=(-2.0, 2.0),
     compares_rows=True,
-    exceptions={"perfect_is_best": "without bias, certain and right is 0, and chance goes below 0"},
+    exceptions={"perfect_is_best": "certain and correct predictions have 0; chance takes it below"},
     examples=({"bandwidth": 0.5, "estimator": "biased"},),
 ):
-    r"""Squared kernel calibration error of the whole probability vector, without bias (SKCE).
+    r"""Unbiased squared kernel calibration error of the whole probability vector (SKCE).
 
     .. math:: \frac{1}{n (n - 1)} \sum_{i \ne j} k(P_i, P_j)\, (e_{y_i} - P_i)^\top (e_{y_j} - P_j),
         \quad k(p, q) = e^{-\|p - q\| / \nu}
@@ -292,12 +293,12 @@ class KernelCalibrationError(
 
     Notes
     -----
-    Use it to see errors that no single class shows, and through ``kernel_calibration_test`` as a
-    test. Without bias it is negative about half of the time for a calibrated model. It costs O(n^2
-    K): beyond 20,000 rows take a sample. Never select a model or a calibrator by it: it is not a
-    proper score. Its interval is that of a U-statistic; up to 2,000 rows it begins at 0 or below
-    where labels drawn from the probabilities show as much, and its upper end is that of labels of
-    which as many are others as the rows may fail to show.
+    Use it to detect errors that no single class shows, and through ``kernel_calibration_test`` as a
+    test. The unbiased estimate is negative about half of the time for a calibrated model. It costs
+    O(n^2 K): take a sample beyond 20,000 rows. Never select a model or a calibrator by it: it is
+    not a proper score. Its interval is that of a U-statistic. Up to 2,000 rows, its lower end is at
+    most 0 where labels drawn from the probabilities reach the same value. Its upper end assumes
+    that as many labels differ as these rows may fail to show.
 
     References
     ----------
@@ -348,15 +349,16 @@ class KernelCalibrationError(
         others = max(n - 1.0, 1.0)
         mean = (sums - own) / others
         centre = weight @ mean / n
-        # First-order term of a U-statistic, and the second-order one that is left when the model is
-        # calibrated.
+        # First-order term of a U-statistic, and the second-order term that remains for a calibrated
+        # model.
         first = weight @ (mean - centre) ** 2 / n
         second = max(weight @ (squares - own**2) / (n * others) - centre**2, 0.0)
         low, high = intervals.normal_interval(
             value, 4.0 * first / n + 2.0 * second / (n * others), level
         )
         half = high - value
-        # A square of a size whose own error is about even: longer upwards.
+        # The value is a square whose root has a roughly symmetric error, so the interval is longer
+        # upwards.
         high += 0.25 * half * half / max(value, half, 1e-300)
         if low > 0.0 and n <= NULL_ROWS and value <= self._null_end(record, level) + 1e-12:
             low = 0.0
@@ -367,7 +369,7 @@ class KernelCalibrationError(
         return Interval.holding(value, limits, level, "analytic", float(n))
 
     def _null_end(self, record, level):
-        """The value that labels drawn from the probabilities stay below at this level."""
+        """Quantile, at this level, of the value for labels drawn from the probabilities."""
         rows = np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
         P = record.probabilities[rows]
         kernel = np.exp(distances(P, P) / -self._width(record))
@@ -381,7 +383,7 @@ class KernelCalibrationError(
         return np.quantile(drawn, 0.5 + 0.5 * level, method="higher")
 
     def _other_gaps(self, record, level):
-        """The gaps were of the labels as many others as so few rows may fail to show."""
+        """Gaps if as many labels differed as so few rows may fail to show."""
         hot, P = record.one_hot, record.probabilities
         others = np.where(hot > 0.0, 0.0, P + 1e-12)
         share = intervals.unseen_share(record.weights.sum(), level)
@@ -400,15 +402,15 @@ class VariationalCalibrationError(
     name="variational calibration error",
     key="variational_error",
     clustered=False,
-    estimand="gap that recalibrations fitted to as many rows find on new rows",
+    estimand="gap that recalibrations fitted to this many rows find on new rows",
     direction="minimize",
     range=(-2.0, 2.0),
     exceptions={
-        "perfect_is_best": "an estimate of an error that is at least 0; chance takes it below"
+        "perfect_is_best": "it estimates an error of at least 0; chance takes the estimate below 0"
     },
     examples=({"norm": 2},),
 ):
-    r"""A lower bound, in expectation, of the whole vector's L_p calibration error, by an
+    r"""Lower bound, in expectation, of the whole vector's L_p calibration error, from an
     out-of-fold recalibration g.
 
     .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
@@ -419,21 +421,20 @@ class VariationalCalibrationError(
     norm : {1, 2}, default 1
         p. The L1 error of a vector is at most 2.
     calibrator : Calibrator, optional
-        Fits g. Default structured vector scaling.
+        The calibrator that fits g; structured vector scaling by default.
     n_splits : int, default 5
 
     See Also
     --------
-    kernel_calibration_error : the whole vector too, without a fit.
-    refinement_error : what is left after recalibration.
+    kernel_calibration_error : the error of the whole vector without a fit.
+    refinement_error : the score that remains after recalibration.
 
     Notes
     -----
-    Use it for more than two classes, where binning the whole vector is hopeless: no bins, and no
-    upward bias. The better g, the tighter the bound; it may be negative, which says that g found
-    nothing. Equal rows stay in one fold. Its analytic interval takes the rows as independent, which
-    the shared fits make slightly wrong. Never select a model or a calibrator by it: it is not a
-    proper score.
+    Use it for more than two classes, where binning the whole vector fails: it has no bins and no
+    upward bias. The better g, the tighter the bound; a negative value means that g found no error.
+    Equal rows stay in one fold. Its analytic interval assumes independent rows, which the shared
+    fits violate slightly. Never select a model or a calibrator by it: it is not a proper score.
 
     References
     ----------
@@ -459,7 +460,7 @@ class VariationalCalibrationError(
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
 
     def _terms(self, record):
-        """(one term a distinct row, its weight)."""
+        """(term of each distinct row, its weight)."""
         first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
         rows = replace(replace(record, weight=None).take(first), weight=weight)
         if len(first) < self.n_splits:

@@ -1,4 +1,4 @@
-"""What acting above a threshold brings: net benefit, plain and standardised, and lift."""
+"""Benefit of acting above a threshold: net benefit, standardised net benefit, and lift."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, cast
@@ -31,29 +31,27 @@ TABLE = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.
 
 
 def read_thresholds(thresholds: Any) -> np.ndarray:
-    """(T,) float64 from numbers of at least 0 and below 1: at 1 a false positive would cost
-    without bound.
+    """Read thresholds as (T,) float64, each at least 0 and below 1: at 1 the cost of a false
+    positive would be unbounded.
     """
     found = np.atleast_1d(to_array(thresholds, "thresholds")).astype(np.float64)
     if found.ndim != 1 or not len(found) or not ((found >= 0.0) & (found < 1.0)).all():
         raise InputError(
-            f"thresholds must be numbers of at least 0 and below 1; got {thresholds!r}."
+            f"thresholds must be numbers from 0 up to, but not including, 1; got {thresholds!r}."
         )
     return found
 
 
 def curve_thresholds(rate: float) -> np.ndarray:
-    """(100,) hundredths from 0 on; where the event is rare, equal steps of the logarithm about
-    its rate.
-    """
+    """(100,) hundredths from 0; for a rare event, equal logarithmic steps around its rate."""
     return (
         np.arange(100) / 100 if rate >= RARE or rate <= 0.0 else np.geomspace(0.1 * rate, 0.99, 100)
     )
 
 
 def table_thresholds(rate: float) -> np.ndarray:
-    """A grid of round numbers short enough to read; where the event is rare, 1, 2 and 5 of each
-    decade from below its rate to 0.5.
+    """Short grid of round numbers; for a rare event, 1, 2 and 5 of each decade from below its rate
+    to 0.5.
     """
     if rate >= RARE or rate <= 0.0:
         return np.array(TABLE)
@@ -75,35 +73,34 @@ class NetBenefit(
     selects=True,
     examples=({"target": "answer", "threshold": 0.2}, {"threshold": 0.3, "prevalence": 0.1}),
 ):
-    r"""Net benefit of acting where the risk is at least a threshold, in true positives a row.
+    r"""Net benefit of acting where the risk is at least a threshold, in true positives per row.
 
     .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     threshold : float, default 0.5
-        The risk from which one acts, at least 0 and below 1. It says what a false alarm costs: at
-        0.1 nine of them outweigh one event.
+        The lowest risk at which one acts, at least 0 and below 1. It sets the cost of a false
+        alarm: at 0.1, nine false alarms outweigh one event.
     prevalence : float, optional
         The event's rate where the model is used, for case-control data:
         :math:`\pi \cdot TPR - (1 - \pi) FPR \cdot t / (1 - t)`.
     strategy : {"model", "all", "none"}
-        Act on the model's risk; on every row, as if there were no model; or on none, which is worth
-        0.
+        Act on the model's risk, on every row (no model needed), or on no row (net benefit 0).
 
     See Also
     --------
-    standardised_net_benefit : divided by the share of events, so that 1 is the best there is.
+    standardised_net_benefit : divided by the share of events, so that the maximum is 1.
 
     Notes
     -----
-    A model is of use at a threshold where it beats both "all" and "none". Choose the threshold by
-    what errors cost, never as the one where this is largest, and look at all that reasonable people
-    would choose: ``decision_curve``. Its interval joins Wilson's of the shares of true and false
-    positives. nan where a prevalence is given and rows with or without the event are missing.
+    A model is useful at a threshold where it beats both "all" and "none". Choose the threshold by
+    the costs of errors, never by the largest net benefit; ``decision_curve`` shows all reasonable
+    thresholds. The interval combines Wilson's intervals of the shares of true and false positives.
+    The value is nan where a prevalence is passed and rows with or without the event are missing.
 
     References
     ----------
@@ -127,15 +124,13 @@ class NetBenefit(
     _standardised: ClassVar[bool] = False
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Without rows of either kind there are no rates; the best there is, is the share of
-        events.
-        """
+        """nan without rows of either kind; the maximum is the share of events."""
         names = ("one_row", "one_class_only") if self.prevalence else ()
-        out = {str(name): "no rate without rows of its kind: nan" for name in names}
+        out = {str(name): "nan: no rate without rows of that outcome" for name in names}
         return (
             out
             if self.target == "answer"
-            else out | {"perfect_is_best": "the best there is, is the share of events"}
+            else out | {"perfect_is_best": "the maximum is the share of events"}
         )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -150,7 +145,7 @@ class NetBenefit(
     def _columns(self, record: Any):
         score, hit = record.pair(self.target)
         if self.strategy == "model":
-            # A risk that its dtype rounded to just below the threshold is on it.
+            # A risk that its dtype rounded to just below the threshold counts as on it.
             acted = (score >= self.threshold * (1.0 - record.resolution)).astype(np.float64)
         else:
             acted = np.full(len(score), float(self.strategy == "all"))
@@ -192,17 +187,18 @@ net_benefit: NetBenefit = NetBenefit()
 class StandardisedNetBenefit(
     NetBenefit, name="standardised net benefit", key="standardised_net_benefit"
 ):
-    r"""Net benefit divided by the share of events: 1 is acting on every event and on nothing else.
+    r"""Net benefit divided by the share of events; 1 means acting on every event and on nothing
+    else.
 
     .. math:: sNB(t) = NB(t) / \pi = TPR_t - \frac{1 - \pi}{\pi} \cdot \frac{t}{1 - t} FPR_t
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     threshold : float, default 0.5
-        The risk from which one acts, at least 0 and below 1.
+        The lowest risk at which one acts, at least 0 and below 1.
     prevalence : float, optional
         The event's rate where the model is used, for case-control data.
     strategy : {"model", "all", "none"}
@@ -210,13 +206,13 @@ class StandardisedNetBenefit(
 
     See Also
     --------
-    net_benefit : in true positives a row.
+    net_benefit : the same in true positives per row.
 
     Notes
     -----
-    Also "relative utility". It compares places with different rates of the event, where the net
-    benefit itself grows with the rate; else it says what ``net_benefit`` says. nan where no event
-    happened.
+    Also called "relative utility". Use it to compare populations with different event rates, where
+    the net benefit itself grows with the rate; otherwise it carries the same information as
+    ``net_benefit``. It is nan without events.
 
     References
     ----------
@@ -232,7 +228,7 @@ class StandardisedNetBenefit(
     _standardised: ClassVar[bool] = True
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Without events there is nothing to divide by."""
+        """nan without events: the denominator is 0."""
         names = (
             ("one_class_only",)
             if self.target == "event"
@@ -240,7 +236,7 @@ class StandardisedNetBenefit(
         )
         return dict.fromkeys(
             ("one_row", *names),
-            "nan without events, and without rows of either kind where a prevalence is given",
+            "nan without events, and, with a prevalence, without rows of either outcome",
         )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -249,7 +245,7 @@ class StandardisedNetBenefit(
 standardised_net_benefit: StandardisedNetBenefit = StandardisedNetBenefit()
 
 
-#: How far the interval may be from Wilson's, either way; and at most where the risk jumps.
+#: Bounds of the ratio to Wilson's width, down and up; and the maximum where the risk jumps.
 SCALE, FARTHEST = (0.3, 1.5), 4.0
 
 
@@ -258,7 +254,7 @@ class Lift(
     WholeMetric,
     name="lift",
     key="lift",
-    estimand="lift at the same share of ever more rows of the same kind",
+    estimand="lift at the same share of the population",
     direction="maximize",
     range=(0.0, float("inf")),
     selects=True,
@@ -270,10 +266,10 @@ class Lift(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     share : float, default 0.1
-        The share of rows that is looked at, above 0 and at most 1.
+        The share of rows that is flagged, above 0 and at most 1.
 
     See Also
     --------
@@ -281,13 +277,13 @@ class Lift(
 
     Notes
     -----
-    1 is chance; at most 1 / share, and 1 / the share of events. Use it where a fixed number of rows
-    can be looked at. Rows of equal risk at the border count in part, as if drawn at random among
-    them. It depends on the order alone, so calibration by an increasing map does not change it. nan
-    where no event happened. Its interval is Wilson's of the share of events found, stretched to the
-    variance that it has as the border is estimated too, upwards for the rates on either side of it,
-    which differ where the risk jumps at the share; in simulations of 100 to 2,000 rows it held the
-    truth 93 to 100 times of 100, tied risks among them.
+    The lift is 1 by chance, and at most 1 / share and 1 / the share of events. Use it where a fixed
+    number of rows can be examined. Rows with the risk of the cut-off count in part, as if drawn at
+    random among them. It depends on the order alone, so an increasing calibration map does not
+    change it. It is nan without events. Its interval is Wilson's for the share of events found,
+    widened because the cut-off is estimated too and because event rates may differ on its two
+    sides. In simulations of 100 to 2,000 rows, some with tied risks, it covered the truth 93 to 100
+    times of 100.
 
     Examples
     --------
@@ -298,10 +294,10 @@ class Lift(
     share: float = 0.1
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where there is no event, and as the best there is depends on how many there are."""
+        """nan without events; the maximum depends on the number of events."""
         none = ("one_row", "one_class_only" if self.target == "event" else "exact_zero_and_one")
-        return dict.fromkeys(none, "no event: nan") | {
-            "perfect_is_best": "the best there is depends on the share of events"
+        return dict.fromkeys(none, "nan: no event") | {
+            "perfect_is_best": "the maximum depends on the share of events"
         }
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -315,14 +311,14 @@ class Lift(
         return self._found(flagged, events) / self.share if events[-1] > 0.0 else float("nan")
 
     def _curve(self, record: Any):
-        """(weight flagged, weight of events among it), from none to all, by distinct risk."""
+        """(weight flagged, weight of events flagged), from none to all, by distinct risk."""
         score, hit = record.pair(self.target)
-        # The kernel sums what goes wrong down the ranks; here that is the event.
+        # The kernel sums errors down the ranks; here the event takes the place of the error.
         _, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
         return np.append(0.0, flagged), np.append(0.0, events)
 
     def _found(self, flagged: np.ndarray, events: np.ndarray):
-        """Share of the events that is among the share of rows."""
+        """Share of the events within the flagged share of rows."""
         return float(cast(Any, np.interp(self.share * flagged[-1], flagged, events)) / events[-1])
 
     def _interval(
@@ -341,8 +337,8 @@ class Lift(
             for sides in ((-1.0, 1.0), (-1.0, 0.0), (0.0, 1.0))
         )
         about = float(np.clip(about, *SCALE))
-        # Where the risk jumps at the border, more or fewer rows above the jump than the share both
-        # make the share found too small.
+        # Where the risk jumps at the cut-off, the share found is too small whether more or fewer
+        # rows than the share lie above the jump.
         wide = min(max(about, *beside), FARTHEST) * 0.5 * (high - low)
         ends = [
             (found - about * (found - low)) / self.share,
@@ -360,7 +356,9 @@ class Lift(
         )
 
     def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray, *sides: float):
-        """Share of events among the rows at either side of the border, and a row of either kind."""
+        """Share of events among the rows on either side of the cut-off, plus one row of either
+        outcome.
+        """
         n = flagged[-1]
         half = max(0.5 * n ** (2.0 / 3.0), min(5.0, 0.5 * n))
         ends = np.clip(self.share * n + half * np.array(sides), 0.0, n)
@@ -369,7 +367,8 @@ class Lift(
 
 
 def _stretch(found: float, share: float, rate: float, border: float) -> float:
-    """Standard error of the share found over that of Wilson's, which takes the border as given.
+    """Ratio of the standard error of the share found to Wilson's, which treats the cut-off as
+    known.
 
     The influence of a row on the share found is (1{flagged} - found) y - border (1{flagged} -
     share), over the rate.

@@ -43,27 +43,29 @@ __all__ = [
 class KsCalibrationError(
     PairMetric, name="KS calibration error", key="ks_error", direction="minimize", range=(0.0, 1.0)
 ):
-    r"""Largest gap between the cumulated scores and the cumulated hits, in the order of the scores.
+    r"""Largest gap between the cumulative scores and the cumulative hits, in the order of the
+    scores.
 
     .. math:: \max_t \left| \frac{1}{n} \sum_{s_i \le t} (c_i - s_i) \right|
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
-    smooth_calibration_error : no bins either, and a mean in place of the largest.
-    expected_calibration_error : in bins.
+    smooth_calibration_error : also without bins; a mean instead of a maximum.
+    expected_calibration_error : the error in bins.
 
     Notes
     -----
-    Use it where bins are too coarse and a density too vague. Over- and underconfidence in different
-    regions partly cancel in it. Never select a model or a calibrator by it: it is not a proper
-    score (a constant confidence equal to the accuracy has error 0). Its interval is debiased (test
-    inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    Use it where bins are too coarse and a density estimate is too uncertain. Over- and
+    underconfidence in different regions partly cancel. Never select a model or a calibrator by it:
+    it is not a proper score (a constant confidence equal to the accuracy scores 0). Its interval is
+    debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric
+    itself.
 
     References
     ----------
@@ -79,13 +81,13 @@ class KsCalibrationError(
         "no",
         "yes",
         "partly",
-        "of decisions that rise with the score: twice its size times the stake",
+        "if decisions increase with the score: twice its value times the stake",
     )
 
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
         sums = np.cumsum((weight * (hit - score))[order])
-        # Rows of equal score enter together.
+        # Rows of equal score are added together.
         last_of_run = np.append(np.diff(score[order]) > 0.0, True)
         return min(float(np.abs(sums[last_of_run]).max() / weight.sum()), 1.0)
 
@@ -99,8 +101,8 @@ CELLS = 4096
 class SmoothCalibrationError(
     PairMetric, name="smooth ECE", key="smooth_ece", direction="minimize", range=(0.0, 1.0)
 ):
-    r"""The width of the kernel at which the smoothed gap between hits and scores adds up to that
-    width (smECE).
+    r"""Kernel width at which the smoothed gap between hits and scores integrates to that width
+    (smECE).
 
     .. math:: \int_0^1 \left| \frac{1}{n} \sum_i (c_i - s_i) K_\sigma(t, s_i) \right| dt = \sigma
 
@@ -109,21 +111,21 @@ class SmoothCalibrationError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
-    expected_calibration_error : in bins.
-    debiased_calibration_error : in bins, less what noise adds.
+    expected_calibration_error : the error in bins.
+    debiased_calibration_error : the error in bins, corrected for noise.
 
     Notes
     -----
-    Use it as the one calibration error without a parameter to choose: it moves little when scores
-    move little, and within a constant it is the distance to the nearest calibrated predictor. Never
-    select a model or a calibrator by it: it is not a proper score (a constant confidence equal to
-    the accuracy has error 0). Its interval is debiased (test inversion on simulated outcomes):
-    ``value`` is the estimate, ``plain`` the metric itself.
+    Use it as the calibration error without a parameter to choose. It is continuous in the scores
+    and, within a constant factor, the distance to the nearest calibrated predictor. Never select a
+    model or a calibrator by it: it is not a proper score (a constant confidence equal to the
+    accuracy scores 0). Its interval is debiased (test inversion on simulated outcomes): ``value``
+    is the estimate, ``plain`` the metric itself.
 
     References
     ----------
@@ -144,7 +146,7 @@ class SmoothCalibrationError(
         def excess(width):
             return float(np.abs(smoothed(width)).sum()) - width
 
-        # The smoothed gap falls as the width grows, so there is one crossing.
+        # The smoothed gap decreases with the width, so there is one crossing.
         if excess(1e-9) <= 0.0:
             return 0.0
         return float(brentq(excess, 1e-9, 1.0, xtol=1e-13)) if excess(1.0) < 0.0 else 1.0
@@ -169,20 +171,20 @@ class MaximumMeanCalibrationError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     width : float, default 0.4
         The kernel's width h, at least 0.005.
 
     See Also
     --------
-    kernel_calibration_error : the whole vector, without bias.
+    kernel_calibration_error : the unbiased error of the whole vector.
 
     Notes
     -----
-    Use it to compare with papers that train with it. The double sum is exact and costs O(n log n),
+    Use it to compare with papers that train with it. The double sum is exact and costs O(n log n):
     one sweep along the sorted scores. Never select a model or a calibrator by it: it is not a
-    proper score (a constant confidence equal to the accuracy has error 0). Its interval is debiased
+    proper score (a constant confidence equal to the accuracy scores 0). Its interval is debiased
     (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
     References
@@ -205,8 +207,8 @@ class MaximumMeanCalibrationError(
     def _pair_value(self, score, hit, weight):
         order = np.argsort(score)
         at, gap = score[order], (weight * (hit - score))[order]
-        # e^{-(s_i - s_j) / h} factors, so all j <= i are one running sum; centred, it stays far
-        # from overflow.
+        # e^{-(s_i - s_j) / h} factorises, so all j <= i are one running sum; centring avoids
+        # overflow.
         rise = np.exp((at - 0.5) / self.width)
         before = np.cumsum(gap * rise) / rise
         total = 2.0 * gap @ before - gap @ gap
@@ -235,23 +237,23 @@ class KdeCalibrationError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     norm : {1, 2}
         The power d.
 
     See Also
     --------
-    smooth_calibration_error : chooses its own kernel.
-    smooth_curve : the gap itself.
+    smooth_calibration_error : the error with an automatic kernel width.
+    smooth_curve : the gap as a function of the score.
 
     Notes
     -----
     Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to
-    choose. Where all scores are equal it is the plain gap. It is biased upward, as binned errors
-    are. Never select a model or a calibrator by it: it is not a proper score (a constant confidence
-    equal to the accuracy has error 0). Its interval is debiased (test inversion on simulated
-    outcomes): ``value`` is the estimate, ``plain`` the metric itself.
+    choose. Where all scores are equal, it is the gap between score and accuracy. It is biased
+    upward, as binned errors are. Never select a model or a calibrator by it: it is not a proper
+    score (a constant confidence equal to the accuracy scores 0). Its interval is debiased (test
+    inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
@@ -290,9 +292,7 @@ class KdeCalibrationError(
         )
 
     def _unsmoothed(self, score, hit, weight):
-        """The gap at each distinct score, where they are so few or so close that there is
-        nothing to smooth.
-        """
+        """Gap at each distinct score, where the scores are too few or too close to smooth."""
         _, inverse = np.unique(np.round(score, 6), return_inverse=True)
         mass = np.bincount(inverse, weights=weight)
         gap = np.abs(np.bincount(inverse, weights=weight * (hit - score))) / mass
@@ -302,7 +302,7 @@ class KdeCalibrationError(
 kde_calibration_error: KdeCalibrationError = KdeCalibrationError()
 
 
-#: The curve is fitted at each of this many scores, or at half as many points of more.
+#: The curve is fitted at each of up to this many scores, or else at half as many points.
 EVERY_SCORE = 1000
 
 
@@ -312,8 +312,8 @@ class IntegratedCalibrationIndex(
     range=(0.0, 1.0),
     examples=({"target": "answer", "quantile": 0.9}, {"smoother": "spline"}),
 ):
-    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); its median is
-    E50, its 90 % quantile E90.
+    r"""Mean absolute gap between the scores and their smooth recalibration (ICI); the median gap is
+    E50, the 90 % quantile E90.
 
     .. math:: \frac{1}{n} \sum_i |s_i - \hat g(s_i)|, \quad \hat g = \text{local quadratic
         regression of the hits on the scores}
@@ -321,32 +321,32 @@ class IntegratedCalibrationIndex(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     quantile : float, optional
-        A quantile of the gaps in place of their mean: 0.5 is ``calibration_e50``, 0.9
-        ``calibration_e90``, 1 the largest (Emax).
+        A quantile of the gaps instead of their mean: 0.5 is ``calibration_e50``, 0.9
+        ``calibration_e90``, 1 the largest gap (Emax).
     span : float, default 0.75
-        Share of the rows that each local fit of "loess" takes in.
+        Share of the rows in each local fit of "loess".
     smoother : {"loess", "spline"}
-        The recalibration: that of ``loess_curve``, or of ``spline_curve`` with five knots.
+        The recalibration curve: ``loess_curve``, or ``spline_curve`` with five knots.
 
     See Also
     --------
-    loess_curve, spline_curve : the recalibration itself, with bands.
-    smooth_calibration_error, expected_calibration_error : other sizes of the gap.
-    calibration_slope, calibration_in_the_large : its direction.
+    loess_curve, spline_curve : the recalibration curve with bands. smooth_calibration_error,
+    expected_calibration_error : other measures of the gap's size. calibration_slope,
+    calibration_in_the_large : the direction of the gap.
 
     Notes
     -----
     Use it where clinical reports ask for it: ``integrated_calibration_index``, ``calibration_e50``,
     ``calibration_e90``. A calibrated model has an error above 0 too:
-    ``integrated_calibration_index.null_of(record)`` says how much. Beyond 1,000 distinct scores the
-    loess curve is fitted at 500 points and linear between, beyond 5,000 the scores are first
-    pooled: within 4e-4 of the curve at every score in all cases compared with R's. Never select a
-    model or a calibrator by it: it is not a proper score (a constant score equal to the rate has
-    error 0). Its interval is debiased (test inversion on simulated outcomes): ``value`` is the
-    estimate, ``plain`` the metric itself.
+    ``integrated_calibration_index.null_of(record)`` computes it. Beyond 1,000 distinct scores, the
+    loess curve is fitted at 500 points and interpolated linearly; beyond 5,000, the scores are
+    pooled first. In all cases compared with R, the result was within 4e-4 of the curve at every
+    score. Never select a model or a calibrator by it: it is not a proper score (a constant score
+    equal to the rate has error 0). Its interval is debiased (test inversion on simulated outcomes):
+    ``value`` is the estimate, ``plain`` the metric itself.
 
     References
     ----------
@@ -373,7 +373,9 @@ class IntegratedCalibrationIndex(
     smoother: str = "loess"
 
     def _name(self) -> str:
-        """ICI for the mean gap, E50 and the like for a quantile, Emax for the largest."""
+        """Name of the metric: ICI for the mean gap, E50 and the like for a quantile, Emax for the
+        largest.
+        """
         return (
             "ICI"
             if self.quantile is None
@@ -385,15 +387,15 @@ class IntegratedCalibrationIndex(
     name: ClassVar[str] = by_options(_name)
 
     def _key(self) -> str:
-        """The name in lower case: "ici", "e50"."""
+        """Key of the metric, its name in lower case: "ici", "e50"."""
         return self.name.lower()
 
     key: ClassVar[str] = by_options(_key)
 
     def _exceptions(self) -> Mapping[str, str]:
-        """The spline of separated outcomes is not quite 0 and 1."""
+        """nan for "spline" of separated outcomes: the fit is not quite 0 and 1."""
         return (
-            {"perfect_is_best": "Firth's likelihood leaves certain predictions half a miss"}
+            {"perfect_is_best": "Firth's likelihood adds half a miss to certain predictions"}
             if self.smoother == "spline"
             else {}
         )
@@ -417,7 +419,7 @@ class IntegratedCalibrationIndex(
         return self._prepared_of(record)(record.pair(self.target)[1])
 
     def _prepared_of(self, record):
-        # The mean gap, its quantiles and what chance shows of them have one smoother.
+        # The mean gap, its quantiles and their null distributions share one smoother.
         key, smoothers = (self.smoother, self.span, self.target), record.derived.smoothers
         if key not in smoothers:
             smoothers[key] = self._smoothed(record.pair(self.target)[0], record.weights)
@@ -427,9 +429,7 @@ class IntegratedCalibrationIndex(
         return self._gaps(weight, *self._smoothed(score, weight))
 
     def _smoothed(self, score, weight):
-        """(scores x, their mass, index of each row in x, smoother), which depend on the scores
-        alone.
-        """
+        """(scores x, their mass, index of each row in x, smoother), from the scores alone."""
         x, mass, index = pooled_scores(score, weight)
         return x, mass, index, self._smoother(x, mass)
 
@@ -448,7 +448,7 @@ class IntegratedCalibrationIndex(
         return value
 
     def _smoother(self, x, mass):
-        """What turns the mean hits at the scores x into the curve there."""
+        """Function that turns the mean hits at the scores x into the curve there."""
         if self.smoother == "spline":
             design = spline_design(x, spline_knots(x, mass, 5))
             return lambda mean: sigmoid(design @ fit_restricted_spline(design, mean, mass)[0])

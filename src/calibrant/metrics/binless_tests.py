@@ -18,8 +18,7 @@ from calibrant.predictions import Inputs
 __all__ = ["cumulative_test", "kernel_calibration_test", "t_cal_test"]
 
 TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
-#: Up to so many rows the null is drawn from the predictions; beyond, Brownian motion is near
-#: enough.
+#: Up to this many rows the null is drawn from the predictions; beyond, Brownian motion is accurate.
 DRAWN_ROWS = 5000
 
 
@@ -38,7 +37,7 @@ def cumulative_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by how far the cumulative differences of hits and scores go, in the order
+    r"""Test calibration by the range of the cumulative differences of hits and scores, in the order
     of the scores.
 
     .. math:: A_k = \frac{1}{\sigma} \sum_{i \le k} (c_i - s_i), \quad \sigma^2 = \sum_i s_i (1 -
@@ -52,26 +51,26 @@ def cumulative_test(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     statistic : {"kuiper", "ks"}
-        Kuiper's sees a gap in any range of scores, Kolmogorov and Smirnov's is best for one that
-        lasts from the lowest score on.
+        Kuiper's statistic detects a gap in any range of scores; that of Kolmogorov and Smirnov is
+        best for a gap that starts at the lowest score.
     method : {"auto", "simulated", "brownian"}
-        The null: outcomes drawn from the scores, which is exact, or the law of Brownian motion with
-        its end free, for many rows. "auto" draws for up to 5,000 rows.
+        The null distribution: "simulated" draws outcomes from the scores and is exact; "brownian"
+        uses Brownian motion with a free end. "auto" simulates for up to 5,000 rows.
     n_draws : int, default 999
         A simulated p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     target : {"event", "answer"} or a class label
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the p-value is then the larger of two. One null turns the signs of
-        what was seen less what was said, of whole clusters at once; the other draws outcomes that
-        fall together in a cluster as often as they were seen to.
+        Clusters of dependent rows. The p-value is then the larger of two. One null flips the signs
+        of the residuals of whole clusters; the other draws outcomes that are as correlated within
+        clusters as the observed ones.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -82,21 +81,21 @@ def cumulative_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    cutoff_calibration_error, ks_calibration_error : the size of it.
-    t_cal_test : over bins of all sizes.
+    cutoff_calibration_error, ks_calibration_error : the size of the error.
+    t_cal_test : a test over bins of all sizes.
 
     Notes
     -----
-    Use it where neither bins nor a bandwidth should decide, and for runs of rows too rare for a
-    bin. A Kuiper statistic of calibrated scores is 1.6 on average and above 2.5 in 5 of 100: it is
-    no z-value, though it is sold as "sigmas" elsewhere, and the largest of many groups is larger
-    still. Brownian motion goes a little farther than sums of few rows, so its p-values are a little
-    too large. With clusters it alarmed 1 to 5 times of 100 at 5 %, of 20, 40 and 100 clusters, by
-    what hangs together and how rare hits are.
+    Use it where the result must not depend on bins or a bandwidth, and for ranges of scores too
+    rare for a bin. The Kuiper statistic of calibrated scores is 1.6 on average and above 2.5 in 5
+    of 100 samples. It is no z-value, though some call it "sigmas", and the largest of many groups
+    is larger still. Brownian motion has a slightly wider range than sums of few rows, so its
+    p-values are slightly too large. With 20, 40 and 100 clusters it rejected 1 to 5 times of 100 at
+    5 %, depending on the dependence and on how rare hits are.
 
     References
     ----------
@@ -115,8 +114,8 @@ def cumulative_test(
     require_count("n_draws", n_draws, 19, usual=999)
     if cluster is not None and method == "brownian":
         raise InputError(
-            'cluster takes method="simulated": Brownian motion is the law of independent rows;'
-            " leave method out."
+            'cluster requires method="simulated", because Brownian motion assumes independent'
+            " rows; leave method out."
         )
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
@@ -140,7 +139,7 @@ def cumulative_test(
 
 
 def _statistic(score, weight, kind):
-    """The statistic as a function of hits (draws, n), in ascending order of the score."""
+    """Compute the statistic from hits (draws, n), in ascending order of the score."""
     ends = np.flatnonzero(np.append(np.diff(score) > 0.0, True))
     sigma = np.sqrt(weight @ (score * (1.0 - score)))
 
@@ -148,7 +147,7 @@ def _statistic(score, weight, kind):
         gap = np.cumsum(weight * (hits - score), axis=1)[:, ends]
         high, low = np.maximum(gap.max(axis=1), 0.0), np.minimum(gap.min(axis=1), 0.0)
         reach = high - low if kind == "kuiper" else np.maximum(high, -low)
-        # Scores of 0 and 1 alone: what they call impossible happened, or it did not.
+        # All scores are 0 or 1: either an outcome of probability 0 occurred, or none did.
         return reach / sigma if sigma > 0.0 else np.where(reach > 0.0, np.inf, 0.0)
 
     return of_hits
@@ -171,8 +170,8 @@ def kernel_calibration_test(
     r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error
     (SKCE).
 
-    The statistic is that of ``kernel_calibration_error``; its null is had by drawing every label
-    from its own row, so that the test is exact for any n and any kernel.
+    The statistic is that of ``kernel_calibration_error``. The null draws every label from its own
+    row, so the test is exact for any n and any kernel.
 
     Parameters
     ----------
@@ -183,16 +182,16 @@ def kernel_calibration_test(
     n_draws : int, default 999
         The p-value is a multiple of 1 / (n_draws + 1).
     max_rows : int, default 2000
-        With more rows, a random sample of so many is tested: the cost grows with their square.
+        Larger data are tested on a random sample of this size: the cost grows with its square.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said,
-        of whole clusters at once.
+        Clusters of dependent rows. The null then flips the signs of the residuals of whole
+        clusters.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -203,18 +202,18 @@ def kernel_calibration_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    kernel_calibration_error : the size of it.
-    spiegelhalter_test, t_cal_test : of one probability a row.
+    kernel_calibration_error : the size of the error.
+    spiegelhalter_test, t_cal_test : tests of one probability per row.
 
     Notes
     -----
-    Use it for several classes, where no single confidence tells whether the other probabilities are
-    right. For one probability ``t_cal_test`` takes all rows. A row of weight w stands for w rows
-    with labels of their own (rounded).
+    Use it for several classes, where the confidence alone does not show whether the other
+    probabilities are calibrated. For one probability, ``t_cal_test`` uses all rows. A row of weight
+    w (rounded) stands for w rows with independent labels.
 
     References
     ----------
@@ -264,7 +263,7 @@ def _kernel_statistic(kernel, gaps):
     return float(np.einsum("nk,nk->", kernel @ gaps, gaps))
 
 
-#: Halvings of [0, 1] down to the finest bins, at most.
+#: Largest number of halvings of [0, 1] down to the finest bins.
 FINEST = 18
 
 
@@ -281,34 +280,33 @@ def t_cal_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever stands out
-    most.
+    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever is most
+    significant.
 
     .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r
         = c - s,
         \quad T = \max_m \frac{T_m - \mathrm{mean}}{\mathrm{sd}}
 
-    with the null of T from outcomes drawn from the scores themselves, so that the test is exact for
-    any n.
+    The null of T draws outcomes from the scores, so the test is exact for any n.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     n_draws : int, default 999
         The p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the null then turns the signs of what was seen less what was said,
-        of whole clusters at once.
+        Clusters of dependent rows. The null then flips the signs of the residuals of whole
+        clusters.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -319,18 +317,18 @@ def t_cal_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    debiased_calibration_error : the size of it.
-    spiegelhalter_test : without bins.
+    debiased_calibration_error : the size of the error.
+    spiegelhalter_test : a test without bins.
 
     Notes
     -----
-    Use it to ask whether one probability is calibrated, without choosing bins;
-    ``kernel_calibration_test`` asks it of whole vectors. The finest scale has about n / 2 bins, and
-    no more than 2^18. A row of weight w stands for w rows, whose outcomes are drawn apart.
+    Use it to test whether one probability is calibrated, without choosing bins;
+    ``kernel_calibration_test`` tests whole vectors. The finest scale has about n / 2 bins, at most
+    2^18. A row of weight w stands for w rows with independent outcomes.
 
     References
     ----------
@@ -375,8 +373,8 @@ def t_cal_test(
             for one in ((hit, _squares(hit, score)), *drawn)
         ]
     )
-    # Centred and scaled by all draws with the data among them: exchangeable under the null, so the
-    # ranks are exact.
+    # Centred and scaled by all draws including the data: they are exchangeable under the null, so
+    # the ranks are exact.
     spread = scales.std(axis=0)
     heights = ((scales - scales.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
     p_value = float(np.mean(heights >= heights[0] - 1e-12))
@@ -386,8 +384,8 @@ def t_cal_test(
 
 
 def _squares(hit, score):
-    """Mean squared residual of the rows a row stands for; ``hit`` is the share of hits among
-    them.
+    """Mean squared residual of the rows that each row stands for; ``hit`` is the share of hits
+    among them.
     """
     return hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2
 

@@ -1,4 +1,4 @@
-"""Binned calibration errors: gaps between mean score and rate, bin by bin."""
+"""Binned calibration errors: gaps between mean score and event rate in each bin."""
 
 from abc import abstractmethod
 from typing import ClassVar, Literal
@@ -32,7 +32,7 @@ class BinnedCalibrationError(
     Metric,
     direction="minimize",
     estimand=(
-        "error in these bins on ever more rows: without the noise that the number itself carries"
+        "error in these bins as the number of rows grows, without the sampling noise in the value"
     ),
     clustered=False,
     range=(0.0, 1.0),
@@ -44,17 +44,18 @@ class BinnedCalibrationError(
         {"norm": "max", "n_bins": 5},
     ),
 ):
-    """Template of the binned calibration errors; a metric says which (score, hit) pairs it bins.
+    """Template of the binned calibration errors; a subclass chooses which (score, hit) pairs it
+    bins.
 
     Parameters
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (1), root mean square (2), the root of the mean of another power of them,
-        or the largest gap.
+        Mean of the gaps (1), root mean square (2), the root of the mean of another power, or the
+        largest gap.
     """
 
     n_bins: int = 15
@@ -75,7 +76,7 @@ class BinnedCalibrationError(
 
     @abstractmethod
     def _pairs(self, record) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The (score, hit) arrays to bin, one pair for each question asked."""
+        """The (score, hit) arrays to bin, one pair per target."""
         ...
 
     def _bin(self, score, record):
@@ -84,9 +85,9 @@ class BinnedCalibrationError(
         return bins.equal_mass_groups(score, self.n_bins, record.weight)
 
     def _sets(self, record):
-        """(bin of each row, what is summed) for each question asked.
+        """(bin of each row, arrays to sum) per target.
 
-        Of soft labels the squared gaps are summed too, for their variance.
+        For soft labels, the squared gaps are summed too, for their variance.
         """
         out = []
         for score, hit in self._pairs(record):
@@ -141,8 +142,8 @@ class BinnedCalibrationError(
     def interval_of_parts(
         self, parts: np.ndarray, *, level: float, n_resamples: int, random_state: int
     ) -> Interval:
-        """The interval from the totals of random parts of the rows, (parts, sets, bins, 3),
-        which are resampled in place of rows.
+        """Compute the interval from the totals of random parts of the rows, (parts, sets, bins, 3);
+        parts are resampled instead of rows.
         """
         totals, rng = parts.sum(axis=0), np.random.default_rng(random_state)
         times = np.array(
@@ -165,14 +166,14 @@ class BinnedCalibrationError(
     def _warn_where_limits_fail(self):
         if self.norm == "max":
             warn(
-                "the interval of the largest gap over bins is approximate: in simulations it held"
-                " the truth 82 to 100 times of 100, even with 130 rows a bin; see the"
-                " documentation's table of coverage, or use norm=1 or 2.",
+                "the interval of the largest gap over bins is approximate: in simulations it "
+                "covered the truth 82 to 100 times of 100, even with 130 rows per bin; see the "
+                "documentation's table of coverage, or use norm=1 or 2.",
             )
         elif self.norm not in (1, 2):
             warn(
-                f"the interval of norm={self.norm:g} is approximate: its coverage was not"
-                " simulated; use norm=1 or 2."
+                f"the interval of norm={self.norm:g} is approximate, because its coverage was "
+                "not simulated; use norm=1 or 2."
             )
 
 
@@ -190,26 +191,26 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
-        them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power, or
+        the largest gap (MCE).
 
     See Also
     --------
-    debiased_calibration_error, smooth_calibration_error : without the noise of bins.
-    reliability_curve : the gaps, bin by bin.
+    debiased_calibration_error, smooth_calibration_error : errors without the noise of bins.
+    reliability_curve : the gap in each bin.
 
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence
-    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
-    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
-    number: it asks which errors, with this sample's noise added, would show as the one seen (method
-    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
-    ``value`` is that estimate, ``plain`` the number above. Of :class:`SoftLabels` the noise is the
-    variance seen within the bins.
+    equal to the accuracy has error 0), and it is biased upward, more so with few rows per bin.
+    Report it with its interval and the log loss. ``.interval`` is not centred on this biased value:
+    it contains the errors that, with this sample's noise, would produce the observed one (method
+    "debiased"). A perfect model of 100 rows reads about 0.03 with a lower end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the value above. For :class:`SoftLabels`, the noise is the
+    observed variance within the bins.
 
     References
     ----------
@@ -223,7 +224,7 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
     """
 
     promises: ClassVar[Promises] = Promises(
-        "no", "no", "yes", "at most twice its size, of the distinct scores"
+        "no", "no", "yes", "at most twice its value, in bins of distinct scores"
     )
 
     def _pairs(self, record):
@@ -245,22 +246,22 @@ class MaximumCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : {"max"}
-        As in ``expected_calibration_error``, which this is with another default.
+        As in ``expected_calibration_error``, of which this is a variant with another default.
 
     See Also
     --------
     expected_calibration_error : the mean gap.
-    ks_calibration_error : a largest gap without bins.
+    ks_calibration_error : the largest gap without bins.
 
     Notes
     -----
-    The bin with the fewest rows tends to decide it, so read it with equal-weight bins or not at
-    all. Its interval warns that it is approximate: no interval of a largest gap covers quite as it
-    says. Never select a model or a calibrator by it: it is not a proper score (a constant
-    confidence equal to the accuracy has error 0).
+    The bin with the fewest rows tends to determine it, so use equal-weight bins. Its interval warns
+    that it is approximate: no interval of a largest gap reaches its nominal coverage exactly. Never
+    select a model or a calibrator by it: it is not a proper score (a constant confidence equal to
+    the accuracy scores 0).
 
     References
     ----------
@@ -294,21 +295,21 @@ class RootMeanSquareCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : {2}
-        As in ``expected_calibration_error``, which this is with another default.
+        As in ``expected_calibration_error``, of which this is a variant with another default.
 
     See Also
     --------
     expected_calibration_error : the mean gap.
-    debiased_calibration_error : less what noise adds.
+    debiased_calibration_error : the error corrected for noise.
 
     Notes
     -----
-    It is biased upward more than the mean gap is: ``debiased_calibration_error`` estimates the same
-    quantity without the bias. Never select a model or a calibrator by it: it is not a proper score
-    (a constant confidence equal to the accuracy has error 0). ``.interval`` is debiased: see
+    It is biased upward, more than the mean gap; ``debiased_calibration_error`` estimates the same
+    quantity without that bias. Never select a model or a calibrator by it: it is not a proper score
+    (a constant confidence equal to the accuracy scores 0). ``.interval`` is debiased: see
     ``expected_calibration_error``.
 
     References
@@ -339,25 +340,25 @@ class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", ke
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
-        them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power, or
+        the largest gap (MCE).
 
     See Also
     --------
-    adaptive_calibration_error : bins of equal weight.
-    positive_class_calibration_error : one class of two.
+    adaptive_calibration_error : the error in bins of equal weight.
+    positive_class_calibration_error : the error of one class of two.
 
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence
-    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
-    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
-    number: it asks which errors, with this sample's noise added, would show as the one seen (method
-    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
-    ``value`` is that estimate, ``plain`` the number above.
+    equal to the accuracy has error 0), and it is biased upward, more so with few rows per bin.
+    Report it with its interval and the log loss. ``.interval`` is not centred on this biased value:
+    it contains the errors that, with this sample's noise, would produce the observed one (method
+    "debiased"). A perfect model of 100 rows reads about 0.03 with a lower end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the value above.
 
     References
     ----------
@@ -389,26 +390,26 @@ class PositiveClassCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : number of at least 1, or "max"
-        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power of
-        them, or the largest gap (MCE).
+        Mean of the gaps (ECE), root mean square (RMSCE), the root of the mean of another power, or
+        the largest gap (MCE).
 
     See Also
     --------
-    expected_calibration_error : of the predicted label.
-    integrated_calibration_index : without bins.
+    expected_calibration_error : the error of the predicted label's probability.
+    integrated_calibration_index : the error without bins.
 
     Notes
     -----
     Never select a model or a calibrator by it: it is not a proper score (a constant confidence
-    equal to the accuracy has error 0), and it is biased upward, the more so the fewer rows a bin
-    has. Read it beside its interval and the log loss. ``.interval`` does not centre on this biased
-    number: it asks which errors, with this sample's noise added, would show as the one seen (method
-    "debiased"), so a perfect model of 100 rows reads about 0.03 with a low end of 0, not 0.12. Its
-    ``value`` is that estimate, ``plain`` the number above. For two classes this is another question
-    than the top label's: see ``expected_calibration_error``.
+    equal to the accuracy has error 0), and it is biased upward, more so with few rows per bin.
+    Report it with its interval and the log loss. ``.interval`` is not centred on this biased value:
+    it contains the errors that, with this sample's noise, would produce the observed one (method
+    "debiased"). A perfect model of 100 rows reads about 0.03 with a lower end of 0, not 0.12. Its
+    ``value`` is that estimate, ``plain`` the value above. For two classes this differs from the
+    error of the top label: see ``expected_calibration_error``.
 
     Examples
     --------
@@ -419,8 +420,8 @@ class PositiveClassCalibrationError(
     def _pairs(self, record):
         if record.n_classes != 2:
             raise InputError(
-                f"positive_class_calibration_error takes two classes; got {record.n_classes}; use"
-                " classwise_calibration_error."
+                f"positive_class_calibration_error takes two classes; got {record.n_classes};"
+                " use classwise_calibration_error."
             )
         return [(record.probabilities[:, 1], record.hits_of(1))]
 

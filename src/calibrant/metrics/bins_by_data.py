@@ -1,5 +1,5 @@
-"""Binned calibration errors that the data correct or whose bins they choose: debiased, of equal
-mass, swept.
+"""Binned calibration errors that are debiased or use data-dependent bins: debiased, equal-mass,
+swept.
 """
 
 from typing import Any, ClassVar, Literal
@@ -34,8 +34,8 @@ class DebiasedCalibrationError(
     key="debiased_ece",
     examples=({"norm": 1, "target": "event"}, {"strategy": "width", "n_bins": 10}),
 ):
-    r"""Binned calibration error less what the noise in the bins adds to it; 0 where the noise
-    explains it all.
+    r"""Binned calibration error corrected for the noise in the bins; 0 where noise explains all of
+    it.
 
     .. math:: \Big( \sum_b \frac{w_b}{w} \Big[ (\mathrm{conf}_b - \mathrm{acc}_b)^2
         - \frac{\mathrm{acc}_b (1 - \mathrm{acc}_b)}{w_b - 1} \Big] \Big)_+^{1/2}
@@ -44,29 +44,30 @@ class DebiasedCalibrationError(
     ----------
     n_bins : int, default 15
     strategy : {"width", "mass"}, default "mass"
-        Bins of equal width on [0, 1] (edges k / n_bins, an edge belongs to the bin above, 1 to the
-        last), or of equal weight (ties never split).
+        Bins of equal width on [0, 1] (edges k / n_bins; an edge belongs to the bin above, 1 to the
+        last) or of equal weight (ties are never split).
     norm : {1, 2}, default 2
-        2 as above; 1: twice the plain error less the mean of the plain error of bins drawn around
-        it, in closed form.
+        2 is the formula above. 1 is twice the plain error minus the expected plain error of bins
+        drawn around the data, in closed form.
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
-    expected_calibration_error : with the noise of the bins.
-    smooth_calibration_error : without bins.
+    expected_calibration_error : the error with the noise of the bins.
+    smooth_calibration_error : the error without bins.
 
     Notes
     -----
-    Use it with few rows a bin, where the plain error reads noise as miscalibration. The square is
-    unbiased before it is cut off at 0; bins of one row (of total weight 1 or less) have no variance
-    to subtract and count 0. Its interval inverts a test, as that of ``expected_calibration_error``
-    does, and covers 93 to 97 % at 2,000 rows and more (table in the documentation). Of
-    :class:`SoftLabels` the noise of a bin is the variance seen of its gaps, s² / n, in the place of
-    acc (1 - acc): the shares of several raters vary less. Never select a model or a calibrator by
-    it: it is not a proper score (a constant confidence equal to the accuracy has error 0).
+    Use it with few rows per bin, where the plain error counts noise as miscalibration. The square
+    is unbiased before it is cut off at 0. Bins of one row (of total weight 1 or less) have no
+    variance to subtract and count 0. Its interval inverts a test, as that of
+    ``expected_calibration_error`` does, and covers 93 to 97 % at 2,000 rows and more (table in the
+    documentation). For :class:`SoftLabels`, the noise of a bin is the observed variance of its
+    gaps, s² / n, instead of acc (1 - acc): the shares of several raters vary less. Never select a
+    model or a calibrator by it: it is not a proper score (a constant confidence equal to the
+    accuracy scores 0).
 
     References
     ----------
@@ -93,7 +94,7 @@ class DebiasedCalibrationError(
     def _check(self):
         super()._check()
         if self.norm == "max":
-            raise InputError('norm must be 1 or 2; got "max", whose bias is not known.')
+            raise InputError('norm must be 1 or 2; got "max", whose bias is unknown.')
 
     def _pairs(self, record):
         return [record.pair(self.target)]
@@ -103,7 +104,7 @@ class DebiasedCalibrationError(
         counted = np.where(weight > 1.0, weight, 0.0)
         safe = np.where(weight > 1.0, weight, 2.0)
         gap, accuracy = (score - hits) / safe, np.clip(hits / safe, 0.0, 1.0)
-        # Of outcomes of 0 and 1; of soft labels that of their gaps, as seen.
+        # Variance of 0/1 outcomes; for soft labels, the observed variance of their gaps.
         variance = accuracy * (1.0 - accuracy)
         if squares:
             variance = np.maximum(squares[0] / safe - gap * gap, 0.0)
@@ -124,7 +125,7 @@ class DebiasedCalibrationError(
 
 
 def _mean_absolute(mean, spread):
-    """E|N(mean, spread^2)|."""
+    """Compute E|N(mean, spread^2)|."""
     safe = np.where(spread > 0.0, spread, 1.0)
     ratio = mean / safe
     folded = safe * np.sqrt(2.0 / np.pi) * np.exp(-0.5 * ratio * ratio) + mean * (
@@ -142,7 +143,7 @@ class AdaptiveCalibrationError(
     key="ace",
     clustered=False,
     estimand=(
-        "error in these bins on ever more rows: without the noise that the number itself carries"
+        "error in these bins as the number of rows grows, without the sampling noise in the value"
     ),
     direction="minimize",
     range=(0.0, 1.0),
@@ -156,24 +157,23 @@ class AdaptiveCalibrationError(
     Parameters
     ----------
     n_bins : int, default 15
-        Ties are never split, so there may be fewer; a class's gaps are averaged over the bins it
-        has.
+        Ties are never split, so there may be fewer; the gaps of a class are averaged over its bins.
     threshold : float, default 0.0
-        Only probabilities above it count (TACE; 0.001 or 0.01 are usual): with many classes most
-        are next to 0 and drown the rest.
+        Only probabilities above it count (TACE; 0.001 or 0.01 are usual): with many classes, most
+        are close to 0 and dominate the average.
 
     See Also
     --------
-    classwise_calibration_error : bins of equal width.
-    expected_calibration_error : the predicted label alone.
+    classwise_calibration_error : the error in bins of equal width.
+    expected_calibration_error : the error of the predicted label alone.
 
     Notes
     -----
     Use it to compare with papers that report it; ``classwise_calibration_error(strategy="mass")``
-    weighs bins by their rows instead. A class with no probability above the threshold counts 0. It
-    is biased upward in small samples; ``.interval`` is freed of that (method "debiased"): ``value``
-    is the estimate, ``plain`` the number above. Never select a model or a calibrator by it: it is
-    not a proper score (a constant confidence equal to the accuracy has error 0).
+    weights bins by their rows instead. A class with no probability above the threshold counts 0. It
+    is biased upward in small samples; ``.interval`` removes that bias (method "debiased"):
+    ``value`` is the estimate, ``plain`` the value above. Never select a model or a calibrator by
+    it: it is not a proper score (a constant confidence equal to the accuracy scores 0).
 
     References
     ----------
@@ -200,7 +200,7 @@ class AdaptiveCalibrationError(
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         weight, sets = record.weights, [self._binned(record, k) for k in range(record.n_classes)]
-        # The last bin is of rows below the threshold, which do not count.
+        # The last bin holds the rows below the threshold, which are ignored.
         totals = np.stack(
             [bins.grouped_sums(group, self.n_bins + 1, columns, weight) for group, columns in sets]
         )[:, :-1]
@@ -247,7 +247,7 @@ class SweepCalibrationError(
     examples=({"target": "event", "norm": 2},),
 ):
     r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still
-    rise with the score (ECE-sweep).
+    increase with the score (ECE-sweep).
 
     .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
         B = \max \{B : \bar c_1 \le \dots \le \bar c_{B'} \text{ for all } B' \le B\}
@@ -255,23 +255,23 @@ class SweepCalibrationError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     norm : {1, 2}
         The power p.
 
     See Also
     --------
-    expected_calibration_error : the number of bins is yours.
-    debiased_calibration_error : less what noise adds.
+    expected_calibration_error : the error for a fixed number of bins.
+    debiased_calibration_error : the error corrected for noise.
 
     Notes
     -----
-    Use it where a number of bins must not be chosen by hand: it is less biased than a fixed number.
-    Ties are never split; there are at most 1,000 bins. Never select a model or a calibrator by it:
-    it is not a proper score (a constant confidence equal to the accuracy has error 0). Its interval
-    is debiased (test inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the
-    metric itself.
+    Use it where the number of bins must not be chosen by hand: it is less biased than with a fixed
+    number. Ties are never split; there are at most 1,000 bins. Never select a model or a calibrator
+    by it: it is not a proper score (a constant confidence equal to the accuracy scores 0). Its
+    interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate,
+    ``plain`` the metric itself.
 
     References
     ----------

@@ -20,8 +20,8 @@ __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
 @dataclass(frozen=True)
 class GroupValues(Record):
-    """One row a group: its name, n (sum of weights), the metric's value, and its interval (nan
-    where none is known in closed form).
+    """Metric of each group, one row per group: name, n (sum of weights), value and interval (nan
+    without a closed form).
     """
 
     group: np.ndarray
@@ -33,8 +33,8 @@ class GroupValues(Record):
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """The group found, how many groups were looked at, and the metric's interval there at a
-    level shared among all of them.
+    """The worst group, the number of groups examined, and the metric's interval there, corrected
+    for that number.
     """
 
     group: object
@@ -57,53 +57,53 @@ def per_group(
     inputs: Inputs = "probability",
     **options: Any,
 ) -> GroupValues:
-    """The metric on the rows of each group.
+    """Compute the metric on the rows of each group.
 
-    A metric that is a sum over rows is computed for all groups at once (100,000 groups take no
-    loop); any other, group by group.
+    A metric that is a sum over rows is computed for all groups at once (100,000 groups need no
+    loop); any other is computed group by group.
 
     Parameters
     ----------
     metric : Metric
-        With its options set, or with ``options`` given here.
+        A metric with its options set; ``options`` set them here.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the
         groups
     std : (n,), for regression
     level : float, default 0.95
-        Of each group's own interval.
+        The level of each group's own interval.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
-        count the clusters of each group; of a single one there is none (nan).
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
+        count the clusters of each group; a single cluster has none (nan).
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     GroupValues
-        ``.frame()`` gives it as a data frame. Groups in sorted order, named by tuples where columns
-        are crossed; rows without a label (None, NaN, NA) are the group None, the last. Those whose
-        rows all have weight 0 are left out.
+        ``.frame()`` returns a data frame. Groups are sorted, and named by tuples where columns are
+        crossed. Rows without a label (None, NaN, NA) form the last group, None. Groups of total
+        weight 0 are left out.
 
     Raises
     ------
     InputError
-        When ``groups`` has not one entry a row.
+        When ``groups`` does not have one entry per row.
 
     See Also
     --------
-    worst_group : the one that is surely worst.
+    worst_group : the group that is significantly worst.
     worst_slices : the same for a table of any size.
 
     Notes
     -----
-    A binned calibration error is biased upward in small groups: compare groups of like size, or use
-    ``worst_group``, which allows for it.
+    A binned calibration error is biased upward in small groups: compare groups of similar size, or
+    use ``worst_group``, which accounts for it.
 
     Examples
     --------
@@ -143,35 +143,35 @@ def worst_group(
     inputs: Inputs = "probability",
     **options: Any,
 ) -> WorstGroup:
-    """The group where the metric is surely worst: the one whose interval's better end is worst, at
-    a level shared among all groups.
+    """Find the group where the metric is significantly worst: its interval has the worst better
+    end, corrected for the number of groups.
 
-    Taking the worst value instead would find the smallest group, whose value is mostly noise.
+    The worst value would find the smallest group instead, whose value is mostly noise.
 
     Parameters
     ----------
     metric : Metric
-        One with a direction ("minimize" or "maximize"); its options are set, or given here as
-        ``options``.
+        A metric with a direction ("minimize" or "maximize") and its options set; ``options`` set
+        them here.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     groups : (n,) of any kind of label, or a frame of several columns, whose combinations are the
         groups
     std : (n,), for regression
     level : float, default 0.95
-        That all intervals hold together (Bonferroni: each is made at 1 - (1 - level) / groups).
+        The joint level of all intervals (Bonferroni: each has level 1 - (1 - level) / groups).
     min_rows : float, default 30
-        Groups with a smaller sum of weights are not looked at.
+        Groups with a smaller sum of weights are skipped.
     method, n_resamples, random_state
-        As in ``metric.interval``; for metrics without a closed form the ten worst values of
-        ``per_group`` are looked at.
+        As in ``metric.interval``. For metrics without a closed form, only the ten worst values of
+        ``per_group`` are examined.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: intervals then count clusters, and groups of one cluster are not
-        looked at.
+        Clusters of dependent rows. Intervals then count clusters, and groups of one cluster are
+        skipped.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -186,7 +186,7 @@ def worst_group(
 
     See Also
     --------
-    per_group : all of them.
+    per_group : the metric of every group.
     worst_slices : the same for a table of any size.
 
     Examples
@@ -199,8 +199,8 @@ def worst_group(
     metric = require_metric(metric).with_options(**options)
     if metric.direction not in ("minimize", "maximize"):
         raise InputError(
-            f"metric must have a direction to have a worst group; {metric.name} has none; choose"
-            " another."
+            f'metric must have a direction, "minimize" or "maximize"; {metric.name} has none;'
+            " choose another."
         )
     record, names, index = _grouped(
         metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs
@@ -237,7 +237,7 @@ def worst_group(
 
 
 def _values(metric, record, names, index, level):
-    """The metric in each group, for all at once where sums are enough."""
+    """Compute the metric in each group, for all groups at once where sums suffice."""
     n = np.bincount(index, weights=record.weight, minlength=len(names)).astype(np.float64)
     nothing = np.full(len(names), np.nan)
     if not metric.mergeable:
@@ -257,9 +257,7 @@ def _values(metric, record, names, index, level):
 
 
 def _several(record, index, count):
-    """Whether each group has rows of two clusters or more, (count,); all of them without
-    clusters.
-    """
+    """Whether each group has rows of at least two clusters, (count,); True without clusters."""
     if record.cluster is None:
         return np.ones(count, dtype=bool)
     pairs = np.unique(index * (record.cluster.max() + 1) + record.cluster)

@@ -1,4 +1,4 @@
-"""Which score chooses among calibrators, and what it reads of a model, for each domain."""
+"""Selection score of each domain, and how its predictions are read from a model."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -24,12 +24,11 @@ class Choosing:
 
     Attributes
     ----------
-    score : the proper score that they are chosen by
-    guard : the key of the score that they must not surely worsen, or None
+    score : the proper score that selects calibrators
+    guard : the key of the score that they must not significantly worsen, or None
     proper : the names of scores that may select a model
-    predicted : (estimator, X) -> (what its metrics read, the keywords that go with it)
-    usual : (records, question asked of them, or None) -> metrics by which models are compared;
-        by default the score alone
+    predicted : (estimator, X) -> (predictions for the metrics, their keywords)
+    usual : (records, target or None) -> default metrics of a comparison; the score alone if absent
     """
 
     score: Metric
@@ -39,7 +38,7 @@ class Choosing:
     usual: Callable[[Collection[Any], Any], Sequence[Metric]] | None = None
 
     def compared(self, records: Collection[Any], question: Any = None) -> Sequence[Metric]:
-        """The metrics by which models are compared where none is named."""
+        """Default metrics of a comparison of models."""
         return (self.score,) if self.usual is None else self.usual(records, question)
 
 
@@ -48,7 +47,7 @@ def _of_classifier(estimator: Any, X: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _of_classes(records: Collection[Any], question: Any) -> Sequence[Metric]:
-    """Of an event, as in the report, the Brier score is of one column."""
+    """Choose default metrics; for an event, as in the report, the Brier score has one column."""
     event = (
         all(record.n_classes == 2 for record in records)
         if question is None

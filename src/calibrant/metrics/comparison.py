@@ -1,4 +1,4 @@
-"""Models, or calibrators, against each other on the same rows."""
+"""Comparisons of models or calibrators on the same rows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ __all__ = ["Comparison", "PairRow", "compare", "holm"]
 
 
 def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """(p corrected, number that each test shares alpha by), (m,) each.
+    """Holm's correction: (corrected p, divisor of alpha for each test), (m,) each.
 
-    The i-th smallest p is tested at alpha / (m - i) until the first that fails, at whose level
-    those after it stay: an interval at 1 - alpha / share leaves 0 out exactly where the corrected p
-    is at most alpha.
+    The i-th smallest p is tested at alpha / (m - i) until the first one fails; later ones keep that
+    level. So an interval at 1 - alpha / divisor excludes 0 exactly where the corrected p is at most
+    alpha.
     """
     m, order = len(p), np.argsort(p, kind="stable")
     corrected, share = np.empty(m), np.empty(m)
@@ -42,24 +42,22 @@ def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 NAN = float("nan")
 Correction = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
-#: Name of a correction -> (p corrected, the number that each test shares alpha by).
+#: Name of a correction -> (corrected p, divisor of alpha for each test).
 CORRECTIONS: dict[str, Correction] = {
     "holm": holm,
     "bonferroni": lambda p, alpha: (np.minimum(p * len(p), 1.0), np.full(len(p), float(len(p)))),
     "none": lambda p, alpha: (p, np.ones(len(p))),
 }
 NOT_COVERED = (
-    "the bootstrap of a difference of calibration errors does not cover where one is near 0;"
+    "bootstrap intervals of a difference of calibration errors undercover where one is near 0;"
     " compare a proper score"
 )
-NO_SPREAD = (
-    "the difference is the same in every row, or not finite: there is nothing to judge it by"
-)
+NO_SPREAD = "the difference is constant over the rows or not finite, so it has no standard error"
 
 
 @dataclass(frozen=True)
 class PairRow:
-    """One metric, by its key, of two predictions, by their names.
+    """Comparison of two named predictions by one metric, named by its key.
 
     Attributes
     ----------
@@ -68,13 +66,14 @@ class PairRow:
     difference, low, high : float
         Second minus first, with its interval.
     p_value : float
-        Of no difference, two-sided, corrected for the number of pairs; nan, as the interval is,
-        where it is not compared.
+        Two-sided test of no difference, corrected for the number of pairs; nan, like the interval,
+        where they are not compared.
     meaning : str
-        Of the second: "better", "worse", "larger", "smaller", "no clear change", or "not compared".
+        The second is "better", "worse", "larger" or "smaller"; or "no clear change" or "not
+        compared".
     method : {"paired, analytic", "paired, bootstrap", ""}
     note : str
-        Why it is not compared.
+        The reason why they are not compared.
     """
 
     metric: str
@@ -93,18 +92,18 @@ class PairRow:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Predictions compared pair by pair: printed, a table.
+    """Pairwise comparison of predictions; prints as a table.
 
     Attributes
     ----------
     rows : list of PairRow
     n, clusters : float
         Sum of the weights, and the number of clusters, nan where none were given.
-    level, correction : as asked for
+    level, correction : the arguments of ``compare``
 
     See Also
     --------
-    compare : makes it.
+    compare : returns it.
     """
 
     rows: list[PairRow]
@@ -114,7 +113,7 @@ class Comparison(Result):
     correction: str
 
     def frame(self) -> Any:
-        """One row a metric and pair, as a pandas data frame."""
+        """Return a pandas data frame with one row per metric and pair."""
         return import_extra("pandas", "a data frame of a comparison", "frames").DataFrame(
             [vars(row) for row in self.rows]
         )
@@ -166,8 +165,8 @@ def _of(
     n_resamples: int = 1000,
     random_state: int = 0,
 ) -> Comparison:
-    """Of records of the same rows, each of one output; ``cluster`` is (n,) numbers 0..G-1, by
-    default those that the records carry.
+    """Compare records of the same rows, each of one output. ``cluster`` is (n,) numbers 0..G-1, by
+    default those of the records.
     """
     require_level(level)
     require_resamples(n_resamples)
@@ -206,7 +205,7 @@ def _rows(
     try:
         value = {one: metric.of(record) for one, record in records.items()}
     except InputError as error:
-        # As conformal intervals, which have no density.
+        # For example conformal intervals, which have no density.
         yield from (
             PairRow(name, a, b, NAN, NAN, NAN, NAN, NAN, NAN, "not compared", "", str(error))
             for a, b in pairs
@@ -255,62 +254,62 @@ def compare(
     ----------
     y_true : (n,) labels, or SoftLabels; for regression outcomes
     P : {name: predictions}, two or more
-        Each as a metric takes it: (n, K), or (n,) for binary; for regression a forecast, or the
-        pair (mean, std).
+        Predictions as a metric takes them: (n, K), or (n,) for binary; for regression, a forecast
+        or the pair (mean, std).
     metrics : list of Metric, optional
-        By default log loss and Brier score, of two classes that of the event; for forecasts CRPS
-        and NLL.
+        By default log loss and Brier score (that of the event for two classes); CRPS and NLL for
+        forecasts.
     level : float, default 0.95
-        Of the intervals, and 1 minus that of the tests.
+        The level of the intervals; the tests use 1 - ``level``.
     correction : {"holm", "bonferroni", "none"}
-        For the number of pairs, in each metric by itself. Holm: a difference is called clear
-        wrongly in at most 1 - ``level`` of all comparisons; each interval is as wide as its test is
-        strict, so that it leaves out 0 exactly where the test speaks. Bonferroni: all intervals
-        hold together.
+        Correction for the number of pairs, separately in each metric. Holm: at most 1 - ``level``
+        of all comparisons report a false difference, and an interval excludes 0 exactly where its
+        test rejects. Bonferroni: all intervals hold jointly.
     baseline : str, optional
-        The one that the others are compared with, named before looking; by default every pair is
-        compared.
+        The prediction that the others are compared with, chosen before seeing results; by default
+        all pairs are compared.
     cluster : (n,) labels of any kind, or two columns of them, optional
-        Which rows hang together (answers to one question, visits of one patient): clusters are then
-        drawn anew, not rows. Two columns are two ways that cross (raters and items), of means over
-        rows alone.
+        Clusters of dependent rows (answers to one question, visits of one patient): clusters, not
+        rows, are then resampled. Two columns are crossed clusters (raters and items), for means
+        over rows only.
     n_resamples : int, default 1000
-        Of the bootstrap of metrics that are no mean over rows; pairs by the dozen need more.
+        Resamples of the bootstrap, for metrics that are no mean over rows; dozens of pairs need
+        more.
     random_state : int, default 0
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     Comparison
-        Printed, a table; ``.rows``, ``.frame()``, ``.to_dict()``.
+        It prints as a table and has ``.rows``, ``.frame()`` and ``.to_dict()``.
 
     Raises
     ------
     InputError
-        When predictions cannot be read, there are fewer than two, or an option cannot be used.
+        When predictions or an option are invalid, or there are fewer than two predictions.
 
     See Also
     --------
-    report : calibrators compared on a page, out of fold.
+    report : an out-of-fold comparison of calibrators on a page.
 
     Notes
     -----
     Decide by one proper score, named beforehand: the correction does not count metrics. Means over
-    rows, all proper scores among them, have the interval of a mean with one row not seen yet, whose
-    difference is the least or the largest that one of these rows would have had with another label:
-    a rare row that decides between two models may be missing. With ``cluster`` it is that of as
-    many rows as the clusters are worth (CR2, Student's t by Satterthwaite's degrees of freedom).
-    AUROC and AURC have a t interval by what each row moves them by; root mean squares, and slope
-    and intercept up to 1,000 rows of either outcome, a paired bootstrap. Calibration errors (ECE,
-    ICI) are **not compared**: near 0 the bootstrap of the difference held it 72 to 93 times of 100,
-    debiased 30 to 85 (benchmarks/metrics/paired.py). Predictions made out of fold share their
-    training rows, so that intervals are a little short.
+    rows, including all proper scores, have the interval of a mean with one unseen row. Its
+    difference is the smallest or largest that one of these rows would have with another label,
+    because a rare, decisive row may be missing. With ``cluster``, the interval uses the effective
+    number of rows (CR2, Student's t with Satterthwaite's degrees of freedom). AUROC and AURC have a
+    t interval from the influence of each row. Root mean squares have a paired bootstrap, as have
+    slope and intercept up to 1,000 rows of either outcome. Calibration errors (ECE, ICI) are **not
+    compared**: near 0 the bootstrap of the difference covered it 72 to 93 times of 100, debiased 30
+    to 85 (benchmarks/metrics/paired.py). Out-of-fold predictions share training rows, so intervals
+    are slightly short.
 
     References
     ----------
@@ -328,9 +327,10 @@ def compare(
     """
     if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
         raise InputError(
-            f'P must name two predictions or more, such as {{"a": P, "b": Q}}; got {P!r:.60}.'
+            'P must be a dictionary of at least two predictions, such as {"a": P, "b": Q};'
+            f" got {P!r:.60}."
         )
-    # A pair is a mean and a std; a kind that is sure of one of the predictions is that of all.
+    # A pair is a mean and a std. If the kind of one prediction is certain, all have it.
     pairs = (cast(Any, one)[:2] if isinstance(one, tuple) else (one,) for one in P.values())
     domains = {domain_of_input(*pair) for pair in pairs}
     by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
@@ -345,8 +345,8 @@ def compare(
     if len(ways := cluster_ways(cluster)) > 1:
         if others := [one.key for one in named if not is_mean(one)]:
             raise InputError(
-                "metrics must be means of one loss a row where cluster has two columns; "
-                f"got {others}; pass metrics=[metrics.log_loss], say."
+                f"metrics must be means over rows where cluster has two columns; got {others};"
+                " pass, for example, metrics=[metrics.log_loss]."
             )
         crossed = np.column_stack([read_clusters(one, first) for one in ways])
         first = replace(clustered(first, None, weight_kind), cluster=crossed)

@@ -1,4 +1,4 @@
-"""Calibration errors that say what a decision at the worst cut or loss can lose."""
+"""Calibration errors that bound the loss of decisions at the worst cut-off or payoff."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class CutMetric(
     range=(0.0, 1.0),
     examples=({"target": "answer"}, {"cells": 1024}),
 ):
-    """A function of the sums on either side of each cut. A metric writes
+    """Template of metrics of the sums on either side of each cut; a subclass defines
     ``_of_cuts(sums, low, high)``.
 
     Parameters
@@ -42,7 +42,7 @@ class CutMetric(
     target : {"event", "answer"} or a class label, default "event"
     cells : int, default 0
         0 sorts all rows and cuts between any two distinct scores. A number of cells (1,024 is
-        plenty) cuts at k / cells only, and then the metric has a state of fixed size.
+        plenty) cuts only at k / cells, which gives the metric a state of fixed size.
     """
 
     target: Any = "event"
@@ -52,7 +52,7 @@ class CutMetric(
 
     @property
     def mergeable(self) -> bool:
-        """Whether ``state`` works with these options: with ``cells``."""
+        """Whether ``state`` works with these options; it requires ``cells``."""
         return self.cells > 0
 
     def _check(self):
@@ -60,12 +60,12 @@ class CutMetric(
 
     @abstractmethod
     def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """The value from sums of (weight, score, hits) between cuts, (..., m, 3), and the ends
-        of where each of m + 1 cuts may lie.
+        """Compute the value from sums of (weight, score, hits) between cuts, (..., m, 3), and the
+        range of each of the m + 1 cuts.
         """
 
     def _ends(self):
-        """On a grid, a cut is at one place alone; the first, at 0, stands for none."""
+        """Range of each cut; on a grid a single point, and the first, at 0, cuts nothing."""
         edges = bins.equal_width_edges(self.cells)
         return edges, edges
 
@@ -114,7 +114,10 @@ class CutoffCalibrationError(
     name="cutoff calibration error",
     key="cutoff_error",
     promises=Promises(
-        "no", "yes", "partly", "of decisions that rise with the score: its size times the stake"
+        "no",
+        "yes",
+        "partly",
+        "if decisions increase with the score: its value times the stake",
     ),
 ):
     r"""Largest gap between scores and hits summed over any interval of scores: the range of the
@@ -129,24 +132,24 @@ class CutoffCalibrationError(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     cells : int, default 0
-        0 is exact, by one sort. A number of cells cuts at k / cells only, with a state of fixed
-        size: too low by at most twice the largest share of the rows in a cell.
+        0 is exact and costs one sort. A number of cells cuts only at k / cells and gives a state of
+        fixed size: too low by at most twice the largest share of the rows in a cell.
 
     See Also
     --------
-    cumulative_test : whether it may be chance.
-    ks_calibration_error : intervals that begin at 0 only.
-    calibration_decision_loss : over all decisions, not by cutoffs alone.
+    cumulative_test : the test of this statistic.
+    ks_calibration_error : the largest gap over intervals that begin at 0.
+    calibration_decision_loss : the loss over all decisions, not only cutoffs.
 
     Notes
     -----
-    Use it where rows above a cutoff, or between two, are acted on: the mean probability of no such
-    group is off by more than this number over the group's share of the rows. It can be estimated
-    from few rows, as the ECE of many distinct scores cannot. Not truthful: noise in it depends on
-    how the scores are ordered. Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never
+    Use it where rows above a cutoff, or between two, are acted on: no such group's mean probability
+    is wrong by more than this value over the group's share of the rows. Unlike the ECE of many
+    distinct scores, it can be estimated from few rows. It is not truthful: its noise depends on the
+    order of the scores. It is Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never
     select a model by it.
 
     References
@@ -174,7 +177,7 @@ class AverageTwoBinCalibrationError(
     name="ATB",
     key="atb",
     tilted=True,
-    promises=Promises("yes", "yes", "no", "none: a constant at the base rate is at the floor"),
+    promises=Promises("yes", "yes", "no", "none: a constant base rate reaches the minimum"),
 ):
     r"""Squared gap of two bins, summed, and averaged over a cut drawn evenly from [0, 1] (ATB): a
     *truthful* measure.
@@ -186,28 +189,28 @@ class AverageTwoBinCalibrationError(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     cells : int, default 0
-        0 is exact, by one sort. A number of cells draws the cut from k / cells instead: truthful
-        all the same, with a state of fixed size, and off the exact value by at most
+        0 is exact and costs one sort. A number of cells draws the cut from k / cells instead: still
+        truthful, with a state of fixed size, and within the exact value by at most
         :math:`2 \bar r^2 / \mathrm{cells}`, :math:`\bar r` the mean of :math:`|c - s|`: 0.002 at
         most for 1,024.
 
     See Also
     --------
-    cutoff_calibration_error : the worst cut in place of the average.
-    soft_binned_calibration_decision_loss : what it costs to act on the scores.
-    brier_score : which also tells good forecasts from constant ones.
+    cutoff_calibration_error : the worst cut instead of the average.
+    soft_binned_calibration_decision_loss : the cost of acting on the scores.
+    brier_score : a score that also separates good forecasts from constant ones.
 
     Notes
     -----
-    Use it where whoever is judged by the number chooses the probabilities: rounding or pushing
-    them, which lowers an ECE, raises it in expectation. Each row is in one of the two bins, so the
-    variance of the outcomes adds the same :math:`\sum p(1-p)/n^2` whatever is said, and the rest is
-    squared bias, which the truth alone makes 0 for sure. Hence its floor is not 0: ``null_of`` says
-    what calibrated scores show. Do not subtract that; the difference is not truthful. The constant
-    base rate does as well as the truth, so read it beside a proper score. The formula was rebuilt
+    Use it where those who are evaluated choose the probabilities: rounding or shifting them, which
+    lowers an ECE, raises it in expectation. Each row is in one of the two bins, so the variance of
+    the outcomes adds the same :math:`\sum p(1-p)/n^2` to any prediction. The rest is squared bias,
+    and only the truth always makes it 0. Hence its minimum is not 0; ``null_of`` returns the value
+    for calibrated scores. Do not subtract it: the difference is not truthful. The constant base
+    rate does as well as the truth, so report it with a proper score. The formula was reconstructed
     from the abstract; the paper may divide by another power of n.
 
     References
@@ -237,10 +240,10 @@ class UCalibrationError(
     CutMetric,
     name="U-calibration error",
     key="u_calibration_error",
-    promises=Promises("no", "yes", "partly", "against the best constant: at most twice its size"),
+    promises=Promises("no", "yes", "partly", "against the best constant: at most twice its value"),
 ):
-    r"""Mean payoff lost by acting on the scores in place of on the base rate, for the worst
-    V-shaped payoff in [0, 1].
+    r"""Mean payoff lost by acting on the scores instead of the base rate, for the worst V-shaped
+    payoff in [0, 1].
 
     .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) &
         \bar c > \mu \\
@@ -251,23 +254,23 @@ class UCalibrationError(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     cells : int, default 0
-        0 is exact, by one sort, with the kink at any score. A number of cells puts kinks at k /
-        cells only, with a state of fixed size: never above the exact value, which it reaches if all
-        scores are on the grid.
+        0 is exact, with the kink at any score, and costs one sort. A number of cells puts kinks
+        only at k / cells and gives a state of fixed size. It never exceeds the exact value, and
+        reaches it if all scores are on the grid.
 
     See Also
     --------
-    calibration_decision_loss : against the best use of the scores, not of a constant.
+    calibration_decision_loss : the loss against the best use of the scores, not a constant.
 
     Notes
     -----
-    Use it to ask whether some decision maker would have done better without the scores. A mild
-    demand: forecasts far from calibrated pass it, if they are better than a constant for everybody.
-    Over all payoffs in [0, 1] the loss is at most twice this number. A score at the kink counts
-    against it.
+    Use it to ask whether some decision maker would have done better without the scores. The
+    criterion is mild: badly calibrated forecasts pass if they beat a constant for everyone. Over
+    all payoffs in [0, 1], the loss is at most twice this value. A score at the kink counts as a
+    loss.
 
     References
     ----------
@@ -299,7 +302,7 @@ class UCalibrationError(
 u_calibration_error: UCalibrationError = UCalibrationError()
 
 
-#: With fewer rows for each distinct score no error is claimed for sure.
+#: With fewer rows per distinct score, the interval begins at 0.
 ROWS_EACH = 10.0
 
 
@@ -311,7 +314,7 @@ class CalibrationDecisionLoss(
     range=(0.0, 1.0),
     examples=({"target": "answer"},),
 ):
-    r"""Mean payoff gained by knowing the true rate of each distinct score, for the worst V-shaped
+    r"""Mean payoff gained by knowing the true rate at each distinct score, for the worst V-shaped
     payoff in [0, 1] (CDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_v w_v \left| \bar c_v - \mu \right|
@@ -322,22 +325,22 @@ class CalibrationDecisionLoss(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    soft_binned_calibration_decision_loss : the same where scores do not repeat.
-    u_calibration_error : against the best constant.
+    soft_binned_calibration_decision_loss : the same where scores are distinct.
+    u_calibration_error : the loss against the best constant.
 
     Notes
     -----
-    Use it for scores of few distinct values (rounded, or of a table), to bound what any decision
-    maker loses by trusting them: at most twice this number, for any payoffs in [0, 1]; it is at
-    most twice the ECE of the distinct scores, and can be far smaller. Where most scores are
-    distinct each stands for its own outcome and the number says nothing: it warns of nothing, so
-    use the soft-binned one, and its interval begins at 0 below ten rows a score. It is no sum over
-    rows, so it has no state. Not truthful: coarser scores have less noise in it.
+    Use it for scores with few distinct values (rounded, or from a table), to bound the loss of any
+    decision maker who trusts them. The loss is at most twice this value, for any payoffs in [0, 1].
+    The value is at most twice the ECE of the distinct scores, and can be far smaller. Where most
+    scores are distinct, it is uninformative and gives no warning: use the soft-binned loss. Its
+    interval begins at 0 below ten rows per score. It is no sum over rows, so it has no state. It is
+    not truthful: coarser scores have less noise.
 
     References
     ----------
@@ -352,7 +355,7 @@ class CalibrationDecisionLoss(
     target: Any = "event"
 
     promises: ClassVar[Promises] = Promises(
-        "no", "no", "yes", "against the best use of the scores: at most twice its size"
+        "no", "no", "yes", "against the best use of the scores: at most twice its value"
     )
 
     def _pair_value(self, score, hit, weight):

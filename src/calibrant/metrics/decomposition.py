@@ -1,5 +1,5 @@
-"""Proper scores taken apart: miscalibration, discrimination, uncertainty, and what no
-recalibration mends.
+"""Decompositions of proper scores into miscalibration, discrimination and uncertainty; refinement
+error.
 """
 
 from collections.abc import Mapping
@@ -40,9 +40,9 @@ class ScoreDecomposition:
     ----------
     score : float
     miscalibration : float
-        What isotonic recalibration would gain (MCB), never negative.
+        The gain of isotonic recalibration (MCB), never negative.
     discrimination : float
-        What the recalibrated probabilities gain over the base rate (DSC), never negative.
+        The gain of the recalibrated probabilities over the base rate (DSC), never negative.
     uncertainty : float
         The score of the base rate (UNC).
     """
@@ -62,13 +62,13 @@ def brier_decomposition(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ScoreDecomposition:
-    r"""The Brier score as miscalibration - discrimination + uncertainty (CORP), exactly, with ties
-    and weights.
+    r"""Decompose the Brier score exactly as miscalibration - discrimination + uncertainty (CORP),
+    with ties and weights.
 
     .. math:: S = \underbrace{S(p) - S(\hat p)}_{MCB} - \underbrace{(S(\bar y) - S(\hat p))}_{DSC}
         + \underbrace{S(\bar y)}_{UNC}
 
-    with p-hat the isotonic fit of the outcomes on the scores.
+    Here p-hat is the isotonic fit of the outcomes on the scores.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def brier_decomposition(
         ``brier_score``. The others decompose the squared error of one probability, which for two
         classes is half of it.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -90,16 +90,16 @@ def brier_decomposition(
     Raises
     ------
     InputError
-        When the predictions cannot be read or the target is unknown.
+        When the predictions are invalid or the target is unknown.
 
     See Also
     --------
-    log_loss_decomposition : the same of the log loss.
-    isotonic_curve : the recalibration that it rests on.
+    log_loss_decomposition : the decomposition of the log loss.
+    isotonic_curve : the recalibration that it uses.
 
     Notes
     -----
-    The isotonic fit is on the same rows, so the miscalibration of a calibrated model is a little
+    The isotonic fit uses the same rows, so the miscalibration of a calibrated model is slightly
     above 0 in small samples.
 
     References
@@ -130,18 +130,18 @@ def log_loss_decomposition(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ScoreDecomposition:
-    """The log loss of one probability as miscalibration - discrimination + uncertainty (CORP),
-    exactly, with ties and weights.
+    """Decompose the log loss of one probability exactly as miscalibration - discrimination +
+    uncertainty (CORP), with ties and weights.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        Whose probability. There is no "classes": isotonic fits of several classes do not sum to 1,
-        so they have no log loss together.
+        The probability to evaluate. "classes" is not available: isotonic fits of several classes do
+        not sum to 1, so they have no joint log loss.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -152,16 +152,16 @@ def log_loss_decomposition(
     Raises
     ------
     InputError
-        When the predictions cannot be read or the target is unknown.
+        When the predictions are invalid or the target is unknown.
 
     See Also
     --------
-    brier_decomposition : the same of the Brier score.
-    isotonic_curve : the recalibration that it rests on.
+    brier_decomposition : the decomposition of the Brier score.
+    isotonic_curve : the recalibration that it uses.
 
     Notes
     -----
-    A probability of exactly 0 for what happened counts as 1e-12, so the score is finite.
+    A probability of exactly 0 for the observed outcome counts as 1e-12, so the score is finite.
 
     References
     ----------
@@ -182,8 +182,7 @@ def _decomposed(y_true, P, target, score, sample_weight, classes, inputs):
     whole = score == "brier" and isinstance(target, str) and target == "classes"
     if whole and target in record.classes.tolist():
         raise InputError(
-            'target="classes" is the name of a question and of a class; give the class another'
-            " name."
+            'target="classes" is ambiguous, because a class has that name; rename the class.'
         )
     if not whole:
         return ScoreDecomposition(*corp(*record.pair(target), record.weights, score))
@@ -211,7 +210,7 @@ def corp(
 def corp_of(
     unique: np.ndarray, mass: np.ndarray, mean: np.ndarray, kind: str
 ) -> tuple[float, float, float, float]:
-    """The same of distinct scores, ascending, their weights and mean outcomes, (m,) each."""
+    """The same from distinct scores, ascending, their weights and mean outcomes, (m,) each."""
     first, last, value, _ = pooled_blocks(mean, mass)
     fitted = np.repeat(value, last - first + 1)
     loss = _brier if kind == "brier" else _log
@@ -228,8 +227,8 @@ def _brier(p, mean, mass):
 
 
 def _log(p, mean, mass):
-    """Sum of the log losses, 0 log 0 = 0; an impossible outcome that happened counts as of
-    probability 1e-12.
+    """Sum of the log losses, with 0 log 0 = 0; an observed outcome of probability 0 counts as
+    1e-12.
     """
     right, wrong = np.maximum(p, ZERO_FLOOR), np.maximum(1.0 - p, ZERO_FLOOR)
     return -(mass @ (mean * np.log(right) + (1.0 - mean) * np.log(wrong)))
@@ -240,13 +239,13 @@ class RefinementError(
     name="refinement error",
     key="refinement_error",
     clustered=True,
-    estimand="score left after isotonic recalibration on ever more rows",
+    estimand="score that remains after isotonic recalibration as the number of rows grows",
     direction="minimize",
     range=(0.0, 1.0),
     examples=({"target": "event", "score": "log_loss"},),
 ):
-    r"""Score that is left when the probabilities are recalibrated by isotonic regression:
-    uncertainty less discrimination.
+    r"""Score that remains after isotonic recalibration of the probabilities: uncertainty minus
+    discrimination.
 
     .. math:: S(\hat p) = \mathrm{UNC} - \mathrm{DSC}, \quad \hat p = \text{isotonic fit of the
         hits on the scores}
@@ -254,20 +253,20 @@ class RefinementError(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     score : {"brier", "log_loss"}
         The squared error (p - c)^2, or the log loss.
 
     See Also
     --------
-    brier_decomposition, log_loss_decomposition : both parts of a score.
+    brier_decomposition, log_loss_decomposition : all parts of a score.
 
     Notes
     -----
-    Use it to choose what to train, and let a calibrator take care of the rest. The fit is on the
-    same rows, so it is a little too low in small samples, the more so the more distinct scores
-    there are; the interval allows for that.
+    Use it to select the model to train if a calibrator corrects the miscalibration later. The fit
+    uses the same rows, so the value is slightly too low in small samples, more so with many
+    distinct scores. The interval accounts for that.
 
     References
     ----------
@@ -283,15 +282,15 @@ class RefinementError(
     target: Any = "answer"
     score: Literal["brier", "log_loss"] = "brier"
 
-    #: It is not an error that chance inflates, so resampling serves.
+    #: Chance does not inflate it, as it does a calibration error, so resampling works.
     inverted: ClassVar[bool] = False
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Certain and wrong every time is as well refined, for the top label, as certain and
-        right: recalibration mends it.
+        """Recalibration corrects top labels that are certain and always wrong, so they score as
+        well as correct ones.
         """
         return (
-            {"perfect_is_best": "recalibration mends certain and wrong every time"}
+            {"perfect_is_best": "recalibration corrects certain, always wrong predictions"}
             if self.target == "answer"
             else {}
         )
@@ -309,8 +308,8 @@ class RefinementError(
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
-        # How far a fit falls below its own truth: outcomes drawn from the fit, one row of the base
-        # rate joined to each of its levels.
+        # Estimates how far a fit falls below the true score, from outcomes drawn from the fit with
+        # one row of the base rate added to each level.
         score, hit = record.pair(self.target)
         weight, rng = record.weights, np.random.default_rng([random_state, 2])
         fitted = _joined_fit(score, hit, weight)
@@ -330,8 +329,8 @@ class RefinementError(
         )
 
     def _shortfall(self, score, fitted, times, rng):
-        """The score that the fit would have for good, less that of a new fit to outcomes drawn
-        from it, on so many of each row.
+        """Score of the fit on new data minus that of a refit to outcomes drawn from it, with this
+        many copies of each row.
         """
         kept = times > 0.0
         score, fitted, times = score[kept], fitted[kept], times[kept]
@@ -346,7 +345,7 @@ class RefinementError(
 
 
 def _joined_fit(score, hit, weight):
-    """The isotonic fit at each row, a row of the base rate joined to each of its levels, (n,)."""
+    """Isotonic fit at each row, (n,), with one row of the base rate added to each of its levels."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)
     level = np.repeat(np.arange(len(value)), last - first + 1)

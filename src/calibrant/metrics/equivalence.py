@@ -1,4 +1,4 @@
-"""A test that probabilities are calibrated within a margin."""
+"""Equivalence test: are the probabilities calibrated within a margin?"""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from calibrant.predictions import Inputs
 
 __all__ = ["calibration_equivalence_test", "equivalence"]
 
-#: The level whose z and t say how much wider a few clusters make a bin's interval.
+#: Level at which t over z gives the widening of a bin's interval with few clusters.
 LEVEL = 0.9
 
 
@@ -34,13 +34,13 @@ def calibration_equivalence_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test whether the mean error of the probabilities is within a margin, everywhere.
+    r"""Test whether the mean error of the probabilities is within a margin everywhere.
 
     .. math:: H_0: \max_b |\bar s_b - \bar c_b| \ge m, \qquad p = \max_b \max(p_b^-, p_b^+)
 
     over bins b of equal weight, :math:`p_b^\pm` the one-sided p-values of a gap of :math:`\pm m` or
-    beyond, by the law behind the interval of a mean with one row not seen yet. All must be small,
-    so that their number has no price (an intersection-union test).
+    beyond, by the distribution behind the interval of a mean with one unseen row. All p-values must
+    be small, so no correction for their number is needed (an intersection-union test).
 
     Parameters
     ----------
@@ -49,38 +49,38 @@ def calibration_equivalence_test(
     margin : float, default 0.02
         The largest error that would not matter, in probability: .02 is 2 points.
     n_bins : int, default 5
-        In how many bins of equal weight, by the probability.
+        Number of bins of equal weight, by the probability.
     target : {"answer", "event"} or a class label
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: a bin then counts as many rows as its clusters are worth.
+        Clusters of dependent rows. A bin then counts its effective number of rows.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
     Returns
     -------
     CalibrationTest
-        ``statistic`` is the largest gap of a bin. A small ``p_value`` says "calibrated within the
-        margin"; a large one says nothing.
+        ``statistic`` is the largest gap of a bin. A small ``p_value`` means "calibrated within the
+        margin"; a large one is inconclusive.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, or the margin is not between 0 and 1.
+        When the predictions are invalid, or the margin is not between 0 and 1.
 
     See Also
     --------
-    calibration_error_test, spiegelhalter_test : whether anything speaks against calibration, which
-        is another question.
+    calibration_error_test, spiegelhalter_test : tests for evidence against calibration, which is
+    another question.
 
     Notes
     -----
-    Use it to state that a model is good enough; a test that finds nothing does not say so. It needs
-    many rows: with a margin of .02 and risks about .5 some 7,000 in every bin. Errors that balance
-    inside a bin are not seen: more bins see more, and need more rows.
+    Use it to show that a model is good enough; a test that finds no error does not show that. It
+    needs many rows: about 7,000 in every bin for a margin of .02 and risks near .5. Errors that
+    cancel within a bin are missed; more bins detect more and need more rows.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""An upper bound of the binned calibration error that holds with given probability."""
+"""Upper bound of the binned calibration error that holds with a given probability."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,8 +18,8 @@ __all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]
 
 @dataclass(frozen=True)
 class CalibrationErrorBound:
-    """The error on the data, what must be added, and the sum: the true binned error is above
-    ``bound`` with probability ``alpha`` at most.
+    """Error on the data, slack and their sum: the true binned error exceeds ``bound`` with
+    probability at most ``alpha``.
 
     Attributes
     ----------
@@ -66,8 +66,8 @@ def _of(
 def bound_of_sums(
     sums: np.ndarray, alpha: float = 0.05, method: str = "hoeffding"
 ) -> CalibrationErrorBound:
-    """The bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of parts
-    add up to those of the whole.
+    """Compute the bound from (B, 3) sums of weight, score and hits in bins of equal width; sums of
+    parts add up.
     """
     n_bins, n = len(sums), float(sums[:, 0].sum())
     error = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / n)
@@ -93,7 +93,7 @@ def calibration_error_bound(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationErrorBound:
-    r"""Bound the binned calibration error in the population by that of a sample (probably
+    r"""Bound the binned calibration error of the population by that of a sample (probably
     approximately correct).
 
     .. math:: \mathrm{CE} \le \mathrm{ECE} + \sqrt{\frac{2 (J \ln 2 + \ln(1/\alpha))}{N}}
@@ -113,7 +113,7 @@ def calibration_error_bound(
     target : {"answer", "event"} or a class label
     method : {"hoeffding", "paper"}
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -124,24 +124,24 @@ def calibration_error_bound(
     Raises
     ------
     InputError
-        When the predictions cannot be read, or alpha, n_bins or method cannot be.
+        When the predictions, alpha, n_bins or method are invalid.
 
     See Also
     --------
-    expected_calibration_error : of the sample.
+    expected_calibration_error : the error of the sample.
     debiased_calibration_error : an estimate for the population.
 
     Notes
     -----
     It holds for independent rows that were not used to fit the calibrator, and for these bins only.
-    For an estimate with an interval that covers as it says use
-    ``expected_calibration_error.interval``, which is much tighter.
+    For an estimate with a calibrated interval, which is much tighter, use
+    ``expected_calibration_error.interval``.
 
-    The paper's proof is invalid, its conclusion true. The proof takes
+    The paper's proof is invalid, but its conclusion is true. The proof assumes
     :math:`P[\sum_j a_j \ge \epsilon]` to be at most :math:`\max_j P[a_j \ge \epsilon / J]`; two
-    independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j in
-    place of the maximum is right, and would put :math:`\ln(4J)` where the theorem has
-    :math:`2 \ln 2`.) What it states follows from the bound above, which is never larger:
+    independent Bernoulli(0.3) with :math:`\epsilon = 1` have 0.51 and 0.30. (The sum over j instead
+    of the maximum is correct, and would put :math:`\ln(4J)` where the theorem has :math:`2 \ln 2`.)
+    The theorem follows from the bound above, which is never larger:
     :math:`J \ln 2 + \ln(1/\alpha) \le J^2 (2 \ln 2 + \ln(1/\alpha))`.
 
     References

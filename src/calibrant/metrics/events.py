@@ -1,5 +1,5 @@
-"""Means over the rows of one event's probability: risk, bias, squared error, scores weighted by
-threshold.
+"""Metrics of one event's probability that are means over rows: risk, bias, squared error,
+threshold-weighted scores.
 """
 
 from abc import abstractmethod
@@ -49,19 +49,19 @@ class EventBrierScore(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    brier_score : summed over all classes.
+    brier_score : the score summed over all classes.
 
     Notes
     -----
-    A proper score. For two classes it is half of ``brier_score``, which sums over both, and what
-    scikit-learn's ``brier_score_loss`` gives. Where events are rare it is small for every model:
-    read ``d2_brier`` beside it. Of :class:`SoftLabels` it is the mean over the raters' labels, (p -
-    s)^2 + s (1 - s) for a share s.
+    It is a proper score. For two classes it is half of ``brier_score``, which sums over both, and
+    equals scikit-learn's ``brier_score_loss``. Where events are rare it is small for every model:
+    report ``d2_brier`` with it. For :class:`SoftLabels`, it is the mean over the raters' labels, (p
+    - s)^2 + s (1 - s) for a share s.
 
     Examples
     --------
@@ -99,16 +99,16 @@ class MeanRisk(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's, or the named class's.
+        The probability to evaluate: class 1's of two, the predicted label's, or the named class's.
 
     See Also
     --------
-    calibration_bias : its distance from the share of events.
+    calibration_bias : its difference from the share of events.
 
     Notes
     -----
-    It looks at the predictions alone, so it is no score; read it beside the share of events, group
-    by group or month by month.
+    It depends on the predictions alone, so it is no score; compare it with the share of events, by
+    group or by month.
 
     Examples
     --------
@@ -128,32 +128,32 @@ class CalibrationBias(
     MeanMetric,
     name="calibration bias",
     key="calibration_bias",
-    estimand="mean risk less the rate of the event, of new rows",
+    estimand="mean risk minus event rate on new rows",
     direction="none",
     range=(-1.0, 1.0),
     soft_labels=True,
 ):
-    r"""Mean probability of the event minus the share of rows in which it happened.
+    r"""Mean probability of the event minus the share of rows with the event.
 
     .. math:: \bar p - \bar y = \frac1n \sum_i (p_i - y_i)
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    observed_expected_ratio : the same question as a quotient, for rare events.
+    observed_expected_ratio : the same comparison as a ratio, for rare events.
     calibration_in_the_large : the same on the scale of the log-odds.
 
     Notes
     -----
-    0 is right; over 0 the risks are too high on the whole. Compare groups by it, where one mean may
-    hide the other's error. A group without events has an interval too, that of one row more of the
-    other outcome. It is no score, so never select a model by it. Of :class:`SoftLabels` y is the
-    share of the event.
+    0 is calibrated; above 0 the risks are too high on average. Use it to compare groups, whose
+    errors may cancel in the overall mean. A group without events has an interval too: that with one
+    more row of the other outcome. It is no score, so never select a model by it. For
+    :class:`SoftLabels`, y is the share of the event.
 
     Examples
     --------
@@ -170,8 +170,8 @@ class CalibrationBias(
         return [score, score * score]
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        # The row not seen is one that fails: of the risks said, each as often as it moves the mean
-        # by failing.
+        # The unseen row is a failure; each predicted risk counts in proportion to its effect on the
+        # mean.
         n, said, squares = totals[..., 0], totals[..., 4], totals[..., 5]
         ends = -quotient(n - 2.0 * said + squares, n - said), quotient(squares, said)
         return limits_within(self.range, n, totals[..., 1:4], ends, level)
@@ -188,27 +188,27 @@ class ThresholdWeightedScore(
     selects=True,
     examples=({"low": 0.05, "high": 0.4}, {"beta": (2.0, 5.0)}),
 ):
-    """The elementary score integrated over thresholds: evenly from ``low`` to ``high``, or by a
-    beta density. See those made from it.
+    """Template of scores that integrate the elementary score over thresholds: evenly from ``low``
+    to ``high``, or by a beta density.
     """
 
     low: float = 0.0
     high: float = 1.0
     beta: tuple[float, float] | None = None
 
-    #: Both parameters of the density are above this: else the score, or its bound, is lost.
+    #: Lower bound of both density parameters; below it, the score or its bound is infinite.
     _least: ClassVar[float] = 0.0
 
     def _check(self):
         if not 0.0 <= self.low < self.high <= 1.0:
             raise InputError(
-                f"low and high must be thresholds, 0 <= low < high <= 1; got {self.low!r} and"
+                f"low and high must satisfy 0 <= low < high <= 1; got {self.low!r} and"
                 f" {self.high!r}."
             )
         if self.beta is None:
             return
         if (self.low, self.high) != (0.0, 1.0):
-            raise InputError("beta weighs all thresholds; leave low and high out with it.")
+            raise InputError("beta weights all thresholds; leave low and high at their defaults.")
         if not (
             isinstance(cast(object, self.beta), tuple)
             and len(self.beta) == 2
@@ -234,17 +234,17 @@ class ThresholdWeightedScore(
 
     @abstractmethod
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(loss if the event happens, loss if not), (n,) each, all thresholds from ``low`` to
-        ``high`` alike.
+        """(loss with the event, loss without), (n,) each, with equal weight from ``low`` to
+        ``high``.
         """
 
     @abstractmethod
     def _by_density(self, pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """The same with thresholds weighed by the density of Beta(a, b)."""
+        """The same with thresholds weighted by the density of Beta(a, b)."""
 
 
 def beta_parts(pair: Any, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-    r""":math:`(a + b) \int_p^1 (1 - t) w(t)\, dt` and :math:`(a + b) \int_0^p t\, w(t)\, dt`,
+    r"""Pair :math:`(a + b) \int_p^1 (1 - t) w(t)\, dt` and :math:`(a + b) \int_0^p t\, w(t)\, dt`,
     (n,) each, w the density of Beta(a, b).
     """
     p, betainc = pair.probabilities, cast(Any, special).betainc
@@ -257,8 +257,8 @@ class ThresholdWeightedBrierScore(
     key="threshold_weighted_brier_score",
     range=(0.0, 2.0),
 ):
-    r"""Brier score of the event that counts only some thresholds: the elementary score integrated
-    over them.
+    r"""Threshold-weighted Brier score of the event: the elementary score integrated over some
+    thresholds.
 
     .. math:: \frac1n \sum_i \int_0^1 2 |y_i - \theta| \, 1\{\min(p_i, y_i) \le \theta < \max(p_i,
         y_i)\} \, w(\theta) \, d\theta
@@ -266,25 +266,25 @@ class ThresholdWeightedBrierScore(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     low, high : float, default 0 and 1
-        The thresholds that count, all alike: w is 1 between them and 0 elsewhere.
+        The range of thresholds that count: w is 1 between them and 0 elsewhere.
     beta : (a, b), optional
-        Instead, w is the density of the beta distribution: (2, 18) looks at risks about 0.1. (1, 1)
-        is the Brier score.
+        Instead, w is the density of the beta distribution: (2, 18) emphasises risks near 0.1; (1,
+        1) is the Brier score.
 
     See Also
     --------
-    threshold_weighted_log_loss : more weight to the smallest and largest thresholds.
+    threshold_weighted_log_loss : more weight on the smallest and largest thresholds.
     murphy_curve : the elementary score at every threshold.
-    net_benefit : at one threshold, in true positives.
+    net_benefit : the benefit at one threshold, in true positives.
 
     Notes
     -----
-    A proper score: use it where decisions are made between two risks, for example at 5 to 20 %. It
-    does not tell models apart that differ only elsewhere. Choose the thresholds by what errors
-    cost, before looking at the data. Over all thresholds it is ``event_brier_score``.
+    It is a proper score. Use it where decisions are made between two risks, for example at 5 to 20
+    %. It does not distinguish models that differ only elsewhere. Choose the thresholds by the costs
+    of errors, before looking at the data. Over all thresholds it is ``event_brier_score``.
 
     References
     ----------
@@ -319,8 +319,8 @@ class ThresholdWeightedLogLoss(
     key="threshold_weighted_log_loss",
     range=(0.0, float("inf")),
 ):
-    r"""Log loss of the event that counts only some thresholds: the elementary score integrated over
-    them.
+    r"""Threshold-weighted log loss of the event: the elementary score integrated over some
+    thresholds.
 
     .. math:: \frac1n \sum_i \int_0^1 \frac{|y_i - \theta|}{\theta (1 - \theta)} \,
         1\{\min(p_i, y_i) \le \theta < \max(p_i, y_i)\} \, w(\theta) \, d\theta
@@ -328,23 +328,23 @@ class ThresholdWeightedLogLoss(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     low, high : float, default 0 and 1
-        The thresholds that count: w is 1 between them and 0 elsewhere.
+        The range of thresholds that count: w is 1 between them and 0 elsewhere.
     beta : (a, b), both above 1, optional
         Instead, w is the density of the beta distribution.
 
     See Also
     --------
-    threshold_weighted_brier_score : all thresholds that count alike.
-    log_loss : over all thresholds, and any number of classes.
+    threshold_weighted_brier_score : equal weight on all thresholds in the range.
+    log_loss : the score over all thresholds, for any number of classes.
 
     Notes
     -----
-    A proper score, bounded where ``low`` is above 0 and ``high`` below 1: use it where risks of one
-    in a thousand and of one in a hundred must be told apart, but one in a million is as good as
-    none. Over all thresholds it is the log loss of the event.
+    It is a proper score, bounded where ``low`` is above 0 and ``high`` below 1. Use it where risks
+    of 1 in 1,000 and 1 in 100 must be distinguished, but 1 in a million is as good as 0. Over all
+    thresholds it is the log loss of the event.
 
     References
     ----------
@@ -364,14 +364,14 @@ class ThresholdWeightedLogLoss(
     _least: ClassVar[float] = 1.0
 
     def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
-        # Logarithms of both ends; those of 0 and 1 bound nothing.
+        # Logarithms of both ends; limits of 0 and 1 have no effect.
         below, above = (
             -np.inf if self.low == 0.0 else np.log(self.low),
             -np.inf if self.high == 1.0 else np.log1p(-self.high),
         )
         logs: np.ndarray = pair.log_probabilities
         if pair.kind == "probability":
-            # As the log loss reads them.
+            # Clipped as in the log loss.
             logs = np.where(np.asarray(pair.values) > 0.0, logs, np.log(ZERO_FLOOR))
         happened: np.ndarray = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
         return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))

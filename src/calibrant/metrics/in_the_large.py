@@ -1,5 +1,5 @@
-"""Calibration in the large: as many events as said, by their ratio and by the intercept of the
-log odds.
+"""Calibration in the large: observed against expected events, as a ratio and as an intercept of the
+log-odds.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ __all__ = [
     "observed_expected_ratio",
 ]
 
-NO_INTERCEPT = "all outcomes alike: no finite intercept, nan"
+NO_INTERCEPT = "nan: all outcomes are equal, so no intercept is finite"
 
 
 class CalibrationInTheLarge(
@@ -35,38 +35,38 @@ class CalibrationInTheLarge(
     name="calibration in the large",
     key="calibration_in_the_large",
     clustered=True,
-    estimand="shift of the log-odds that fits ever more rows of the same kind best",
+    estimand="shift of the log-odds that fits the population best",
     direction="none",
     paired=True,
     range=(float("-inf"), float("inf")),
     examples=({"target": "answer"},),
 ):
     r"""Shift of the log-odds that makes the mean probability equal the share of hits: the intercept
-    with the slope held at 1.
+    with the slope fixed at 1.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + \mathrm{logit}\, s
 
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
-    joint_calibration_intercept : the intercept where the slope is fitted too, another number.
-    observed_expected_ratio : the same question as a quotient.
-    calibration_slope : too bold or too timid, not too high or too low.
+    joint_calibration_intercept : the intercept where the slope is fitted too, a different number.
+    observed_expected_ratio : the same comparison as a ratio.
+    calibration_slope : too extreme or too moderate, not too high or too low.
 
     Notes
     -----
-    0 is right; under 0 the probabilities are too high on the whole. Use it with
+    0 is calibrated; below 0 the probabilities are too high on average. Use it with
     ``calibration_slope``. Clinical reports that follow Van Calster et al., and R's
     CalibrationCurves, call this number the calibration intercept; the log-odds of the score are an
-    offset. nan where all outcomes are alike, and, with a warning, where certain predictions leave
-    the likelihood flat. Its interval inverts the tails of the number of hits (by a saddlepoint;
-    exact for equal scores), stretched to the sandwich variance; Wald's from 1,000 rows of either
-    outcome on. It is no score, so never select a model by it.
+    offset. It is nan where all outcomes are equal and, with a warning, where certain predictions
+    make the likelihood flat. Its interval inverts the tails of the number of hits (by a
+    saddlepoint; exact for equal scores), widened to the sandwich variance. From 1,000 rows of
+    either outcome it is Wald's. It is no score, so never select a model by it.
 
     References
     ----------
@@ -83,13 +83,13 @@ class CalibrationInTheLarge(
     target: Any = "event"
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where all outcomes are alike, which for the top label is not where all labels are, and
-        where all predictions are certain.
+        """nan where all outcomes are equal (for the top label, not where all labels are) or all
+        predictions are certain.
         """
         alike = ("one_row", "one_class_only") if self.target == "event" else ("one_row",)
         return {
             **dict.fromkeys(alike, NO_INTERCEPT),
-            "exact_zero_and_one": "all outcomes alike, or all predictions certain: nan",
+            "exact_zero_and_one": "nan: all outcomes are equal, or all predictions are certain",
         }
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -99,7 +99,7 @@ class CalibrationInTheLarge(
         return float("nan") if found is None else float(found[0])
 
     def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
+        """Influence of each row on the value, (n,)."""
         (score, hit), weight = record.pair(self.target), record.weights
         found = _found(score, hit, weight) if plenty(hit, weight) or rows_apart(record) else None
         if found is None:
@@ -126,14 +126,12 @@ class CalibrationInTheLarge(
 
 
 def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """(intercept, variance) or None, with a warning where outcomes of both kinds leave the
-    likelihood flat.
-    """
+    """(intercept, variance), or None; warns if both outcomes occur and the likelihood is flat."""
     found = intercept_at_unit_slope(score, hit, weight)
     if found is None and 0.0 < weight @ hit < weight.sum():
         warn(
-            "the calibration intercept is nan: every probability is as good as 0 or 1, so that no"
-            " shift is likelier than another."
+            "the calibration intercept is nan, because every probability is numerically 0 or 1"
+            " and all shifts are equally likely; check the predictions."
         )
     return found
 
@@ -145,33 +143,33 @@ class JointCalibrationIntercept(
     CalibrationSlope,
     name="joint calibration intercept",
     key="joint_calibration_intercept",
-    estimand="intercept of the logistic fit to ever more rows of the same kind",
+    estimand="intercept of the logistic fit to the population",
 ):
     r"""Intercept of the logistic regression of the outcome on the log-odds of the score, fitted
-    together with the slope.
+    jointly with the slope.
 
     .. math:: \mathrm{logit}\, P(c = 1) = a + b\, \mathrm{logit}\, s
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    calibration_in_the_large : the intercept with the slope held at 1, which says whether the risks
-        are too high on the whole.
+    calibration_in_the_large : the intercept with the slope fixed at 1, which shows whether the
+    risks are too high on average.
     calibration_slope : the slope of the same fit.
 
     Notes
     -----
-    It is "Intercept" in R's ``rms::val.prob``, and what is needed to recalibrate:
-    :math:`a + b\,\mathrm{logit}\, s`. It says how far off a risk of one half is, and does not say
-    alone whether risks are too high: where the slope is under 1 and events are rare it is negative
-    for a model that is right on the whole. nan where the likelihood has no finite maximum: all
-    outcomes alike, or a score that separates them. Its interval is that of ``calibration_slope``.
-    It is no score, so never select a model by it.
+    It is "Intercept" in R's ``rms::val.prob``, and is needed to recalibrate:
+    :math:`a + b\,\mathrm{logit}\, s`. It measures the error of a risk of one half; alone it does
+    not show whether risks are too high. Where the slope is below 1 and events are rare, it is
+    negative for a model that is calibrated on average. It is nan where the likelihood has no finite
+    maximum: all outcomes are equal, or the score separates them. Its interval is that of
+    ``calibration_slope``. It is no score, so never select a model by it.
 
     References
     ----------
@@ -192,16 +190,16 @@ class JointCalibrationIntercept(
 joint_calibration_intercept: JointCalibrationIntercept = JointCalibrationIntercept()
 
 
-#: What the interval takes as given -> what it is of.
+#: What the interval conditions on -> its estimand.
 ESTIMANDS = {
-    "rate": "events to be expected of these rows, over those predicted; the predictions as given",
-    "risks": "events to be expected of rows with these very risks, divided by those predicted",
-    "nothing": "rate of the event over the mean risk, of new rows from the same population",
+    "rate": "expected events of these rows, divided by those predicted, with the predictions fixed",
+    "risks": "expected events of rows with exactly these risks, divided by those predicted",
+    "nothing": "event rate divided by mean risk, for new rows from the same population",
 }
 
-#: How many rows that go the other way are counted besides those seen.
+#: Number of rows with the unexpected outcome that are added to the observed ones.
 SURPRISE = 1.0
-#: Below this share of their squares the spread of risks is rounding.
+#: Below this share of their squares, the spread of risks is rounding error.
 ROUNDING = 1e-12
 
 
@@ -215,45 +213,45 @@ class ObservedExpectedRatio(
     soft_labels=True,
     examples=({"target": "answer"}, {"given": "risks"}, {"given": "nothing"}),
 ):
-    r"""Number of events that happened, divided by the number that the probabilities add up to
-    (O/E).
+    r"""Number of observed events divided by the sum of the probabilities (O/E).
 
     .. math:: O/E = \frac{\sum_i y_i}{\sum_i p_i}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
     given : {"rate", "risks", "nothing"}, default "rate"
-        What the interval takes as given. "risks": those of these rows, so that the ratio is that of
-        the events to be expected of these rows (conditional). "nothing": rows and risks are drawn
-        anew from the population (unconditional). "rate": of these rows too, but as if all had one
-        risk, which is the widest that their risks can make it, and exact with few events.
+        What the interval conditions on. "risks": the risks of these rows, so the ratio is that of
+        the events expected of these rows (conditional). "nothing": rows and risks are drawn anew
+        from the population (unconditional). "rate": these rows, treated as if all had the same
+        risk; this is the widest interval that their risks allow, and exact with few events.
 
     See Also
     --------
-    calibration_in_the_large : the same question on the scale of the log-odds.
-    calibration_bias : the same question as a difference of means.
+    calibration_in_the_large : the same comparison on the scale of the log-odds.
+    calibration_bias : the same comparison as a difference of means.
 
     Notes
     -----
-    1 is right; under 1 the risks are too high on the whole, over 1 too low. Its interval takes the
-    predictions as given: on the log scale, :math:`\log(O/E) \pm z\sqrt{(1 - O/n)/O}`; exact
-    (Poisson) below 10 events, so from 0 up where there was none; exact (binomial) where fewer than
-    10 rows had no event. inf where events happened and none was expected, nan where neither.
+    1 is calibrated; below 1 the risks are too high on average, above 1 too low. Its interval treats
+    the predictions as fixed: on the log scale, :math:`\log(O/E) \pm z\sqrt{(1 - O/n)/O}`; exact
+    (Poisson) below 10 events, so it starts at 0 without events; exact (binomial) where fewer than
+    10 rows had no event. The value is inf where events occurred and none was expected, and nan
+    where neither.
 
-    Risks that tell events apart leave less to chance: with ``given="risks"`` the limits are nearer,
-    on the log scale, by the root of what a line through the risks leaves of the variance
-    :math:`O(1 - O/n)`; with "nothing" by that of :math:`\sum_i (y_i - (O/E) p_i)^2`, which is more
-    where risks are too bold; both count one surprise more than seen. In simulations of 50 to 1,000
-    rows they held the truth 94 to 100 times of 100. The width was .27 to 1 of that of "rate" with
-    "risks", and up to 1.4 with "nothing", where events were few or the risks said nothing.
+    Risks that discriminate leave less to chance. With ``given="risks"``, the limits are narrower on
+    the log scale by the root of the share of the variance :math:`O(1 - O/n)` that a line through
+    the risks leaves unexplained. With "nothing", the variance is
+    :math:`\sum_i (y_i - (O/E) p_i)^2`, which is larger where risks are too extreme. Both add one
+    unexpected outcome to those observed. In simulations of 50 to 1,000 rows they covered the truth
+    94 to 100 times of 100. The width relative to "rate" was .27 to 1 with "risks", and up to 1.4
+    with "nothing" where events were few or the risks uninformative.
 
-    It looks at the mean alone: see ``calibration_slope`` for what else may be wrong. It is no
-    score, so never select a model by it. Of :class:`SoftLabels` events are summed shares, and the
-    interval follows from the variance of share - O/E p seen between rows in the place of
-    O/n (1 - O/n).
+    It depends on the mean alone: see ``calibration_slope`` for other errors. It is no score, so
+    never select a model by it. For :class:`SoftLabels`, events are summed shares, and the interval
+    uses the observed variance of share - O/E p between rows instead of O/n (1 - O/n).
 
     References
     ----------
@@ -274,7 +272,7 @@ class ObservedExpectedRatio(
     given: Literal["rate", "risks", "nothing"] = "rate"
 
     def _estimand(self) -> str:
-        """What the interval is of."""
+        """Estimand of the interval."""
         return ESTIMANDS[self.given]
 
     estimand: ClassVar[str] = by_options(_estimand)
@@ -301,7 +299,7 @@ class ObservedExpectedRatio(
         return _ratio(totals, low / worth), _ratio(totals, high / worth)
 
     def _stretch(self, totals: np.ndarray) -> np.ndarray:
-        """Standard deviation of the count, over that of rows of one risk."""
+        """Ratio of the standard deviation of the count to that of rows with equal risks."""
         n, observed, expected, seen, both, squares = np.moveaxis(totals, -1, 0)
         alike = observed - quotient(observed**2, n)
         if self.given == "risks":
@@ -318,10 +316,10 @@ class ObservedExpectedRatio(
 
 
 def _raters_worth(totals: np.ndarray):
-    """How many rows of one label each row of soft labels is worth.
+    """Number of rows with one label that each row of soft labels is worth.
 
-    The variance of one label, O/n (1 - O/n), over that seen of hit - O/E score; two rows of one
-    label are added to the latter for what few rows may hide.
+    Variance of one label, O/n (1 - O/n), over the observed variance of hit - O/E score. Two rows of
+    one label are added to the latter, because few rows may understate it.
     """
     n, hits, said, hits_squared, both, said_squared = np.moveaxis(totals, -1, 0)
     rate, ratio = quotient(hits, n), quotient(hits, said)
@@ -332,7 +330,7 @@ def _raters_worth(totals: np.ndarray):
 
 
 def _ratio(totals: np.ndarray, count: Any):
-    """count / E; without any expected, inf where events happened, else nan."""
+    """count / E; for E = 0, inf where events occurred, else nan."""
     observed, expected = totals[..., 1], totals[..., 2]
     return np.where(
         expected > 0.0, quotient(count, expected), np.where(observed > 0.0, np.inf, np.nan)

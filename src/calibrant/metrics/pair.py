@@ -1,5 +1,5 @@
-"""Metrics of one probability against one outcome: the answer's being right, the event's, or any
-class's.
+"""Metrics of one probability against one outcome: that of the predicted label, the event or any
+class.
 """
 
 from abc import abstractmethod
@@ -23,9 +23,7 @@ __all__ = ["PairMetric", "Targeted"]
 
 @dataclass(frozen=True, repr=False)
 class Targeted:
-    """What metrics of one probability against one outcome have besides their template: whose
-    probability, ``target``.
-    """
+    """Mixin of metrics of one probability against one outcome: the option ``target``."""
 
     target: Any = "event"
 
@@ -41,60 +39,60 @@ class PairMetric(
     Targeted,
     WholeMetric,
     estimand=(
-        "error on ever more rows with these scores: without the noise that the number itself"
-        " carries"
+        "error with these scores as the number of rows grows, without the sampling noise in the"
+        " value"
     ),
     clustered=False,
     examples=({"target": "event"},),
 ):
-    """Template of metrics of (score, hit) pairs. A metric writes
-    ``_pair_value(score, hit, weight)``, which takes hits between 0 and 1 too.
+    """Template of metrics of (score, hit) pairs; a subclass defines
+    ``_pair_value(score, hit, weight)``, which also accepts hits between 0 and 1.
 
-    Its interval is by test inversion: outcomes are simulated as if a recalibration of the data,
-    drawn towards the diagonal or away from it, were the truth; the interval holds the truths under
-    which the value observed is not surprising.
+    The interval inverts a test. Outcomes are simulated from recalibrations of the data, shrunk
+    towards the diagonal or moved away from it. The interval contains the errors under which the
+    observed value is plausible.
     """
 
     target: Any = "answer"
 
-    #: Whether its interval inverts a test; else it is a bootstrap's.
+    #: Whether the interval inverts a test; otherwise it is a bootstrap interval.
     inverted: ClassVar[bool] = True
-    #: Whether scores too bold or too timid hide from it in few rows, so that its interval tries
-    #: them.
+    #: Whether few rows may hide too extreme or too moderate scores, so the interval also tries
+    #: those.
     tilted: ClassVar[bool] = False
 
     @abstractmethod
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float: ...
 
     def _prepared(self, score: np.ndarray, weight: np.ndarray):
-        """The metric as a function of the hits."""
+        """Return the metric as a function of the hits."""
         return lambda hit: self._pair_value(score, hit, weight)
 
     def _prepared_of(self, record: Any):
-        """The same of a record, which may keep what depends on its scores."""
+        """The same for a record, which may cache what depends on its scores."""
         return self._prepared(record.pair(self.target)[0], record.weights)
 
     def null_of(
         self, record: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> Interval:
-        """What the metric shows on these scores when they are calibrated: its mean over outcomes
-        drawn from them, and where they lie.
+        """Compute the null distribution: mean and range of the metric over outcomes drawn from
+        these scores.
 
         Parameters
         ----------
         record : Predictions
-            Their labels are used where rows hang together in clusters: outcomes fall together as
-            often as they do.
+            Labels are used only with clusters: outcomes are drawn with the correlation of the
+            labels.
         level : float, default 0.95
-            Share of the drawn values between ``low`` and ``high``.
+            Share of the simulated values between ``low`` and ``high``.
         n_draws : int, default 1000
         random_state : int, default 0
 
         Returns
         -------
         Interval
-            ``value`` is the mean. A value above ``high`` is more than chance shows; the mean is no
-            bias to subtract.
+            ``value`` is the mean. A metric above ``high`` is more than expected by chance. Do not
+            subtract the mean as a bias.
         """
         require_level(level)
         require_resamples(n_draws)
@@ -120,9 +118,9 @@ class PairMetric(
         if not self.inverted or method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         warn(
-            f"the interval of {self.name} is approximate: in simulations it held the truth 86 to 99"
-            " times of 100, by the size of the data; see the documentation's table of coverage, or"
-            " use expected_calibration_error.",
+            f"the interval of {self.name} is approximate: in simulations it covered the truth 86"
+            " to 99 times of 100, depending on the number of rows; see the documentation's table"
+            " of coverage, or use expected_calibration_error.",
         )
         score, hit = record.pair(self.target)
         weight, plain = record.weights, self._value(record)
@@ -137,7 +135,7 @@ class PairMetric(
             np.random.default_rng(random_state),
             self.tilted,
         )
-        # As if of the outcomes some were others, as many as these rows may fail to show.
+        # Some outcomes are flipped, as many as these rows may fail to show.
         unseen = self._pair_value(
             score, hit + unseen_share(weight.sum(), level) * (1.0 - 2.0 * hit), weight
         )
@@ -152,8 +150,8 @@ class PairMetric(
 
 
 def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """The scores moved by the mean gap of their group, (n,): about n^(1/3) groups of equal
-    weight, so that noise adds little shape.
+    """Scores shifted by the mean gap of their group, (n,): about n^(1/3) groups of equal weight, so
+    that noise adds little shape.
     """
     group = bins.equal_mass_groups(score, max(round(float(weight.sum()) ** (1.0 / 3.0)), 3), weight)
     mass, total, hits = bins.grouped_sums(group, group.max() + 1, [score, hit], weight).T

@@ -1,4 +1,4 @@
-"""A metric of two predictions of the same rows: the difference, with its interval and test."""
+"""Difference of a metric between two predictions of the same rows, with its interval and test."""
 
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -24,7 +24,7 @@ LAWS = cast(Any, special)
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """Second minus first on the same rows, or the same resamples of them, so that what they share
+    """Difference, second minus first, on the same rows or resamples, so that shared variation
     cancels.
 
     Attributes
@@ -32,17 +32,16 @@ class PairedDifference:
     value : float
     method : {"paired, analytic", "paired, bootstrap"}
     mean, variance : float
-        Of a mean: that of the rows' differences, and its variance.
+        For a mean: the mean of the rows' differences, and its variance.
     freedom : float
-        Degrees of freedom of the variance: rows less one, or of clusters Satterthwaite's.
+        Degrees of freedom of the variance: rows minus one, or Satterthwaite's for clusters.
     sums : (4,) or None
-        Of a mean over rows with labels: the number of rows that they are worth, and this number
-        times the means of the differences, of their squares and of their cubes.
+        For a mean over rows with labels: the effective number of rows, and this number times the
+        means of the differences, their squares and their cubes.
     unseen : (least, most)
-        The differences that a row not seen yet may have: those of these rows, had they another
-        label.
+        The range of differences of an unseen row: those of these rows with another label.
     draws : (n_resamples,) or None
-        Of any other metric: the difference on resamples.
+        For any other metric: the difference on resamples.
     """
 
     value: float
@@ -55,16 +54,16 @@ class PairedDifference:
     draws: np.ndarray | None = None
 
     def limits(self, level: float) -> tuple[float, float]:
-        """(low, high) of the difference."""
+        """Compute (low, high) of the difference."""
         if self.sums is not None:
-            # As wide as Student's t is with so few rows, or clusters.
+            # Widened to Student's t for few rows or clusters.
             wide = 2.0 * float(LAWS.ndtr(normal_quantile(level, self.freedom))) - 1.0
             low, high = mean_limits(self.sums[0], self.sums[1:], *self.unseen, wide)
             return float(low), float(high)
         if self.draws is None:
             return normal_interval(self.mean, self.variance, level, self.freedom)
-        # Resampling biases calibration errors upward, not equally before and after; reflected
-        # quantiles take the bias off.
+        # Resampling biases calibration errors upward, and unequally before and after; reflected
+        # quantiles remove the bias.
         low, high = (
             2.0 * self.value - np.quantile(self.draws, [0.5 + 0.5 * level, 0.5 - 0.5 * level])
         ).tolist()
@@ -72,14 +71,16 @@ class PairedDifference:
 
     @property
     def degenerate(self) -> bool:
-        """Whether nothing varies, so that there is nothing to judge the difference by."""
+        """Whether nothing varies, so that the difference has no standard error."""
         if self.draws is not None:
             return not np.ptp(self.draws) > 0.0
         return not self.variance > (1e-12 * self.mean) ** 2
 
     @property
     def p_value(self) -> float:
-        """Of no difference, two-sided: 1 minus the level at which ``limits`` begin to hold 0."""
+        """Two-sided p-value of no difference: 1 minus the level at which ``limits`` begin to
+        contain 0.
+        """
         if self.sums is not None:
             tail = mean_tail(self.sums[0], self.sums[1:], *self.unseen)
             return float(2.0 * LAWS.stdtr(self.freedom, LAWS.ndtri(tail)))
@@ -91,19 +92,19 @@ class PairedDifference:
 
 
 def is_mean(metric: Metric) -> bool:
-    """Whether the metric is a plain mean of one loss a row."""
+    """Whether the metric is a plain mean of one loss per row."""
     return isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric)
 
 
-# Conformal intervals of few rows are infinite: such a mean has no difference.
+# Conformal intervals of few rows are infinite; such means have no difference.
 @np.errstate(invalid="ignore")
 def paired_difference(
     metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int
 ) -> PairedDifference:
-    """Of two records of the same rows, weights and clusters, each of one output.
+    """Compare two records of the same rows, weights and clusters, each of one output.
 
-    Of a mean it is had from the rows' differences; where they carry clusters, from the clusters'
-    sums of them. Any other metric is computed on resamples of the rows, or of the clusters.
+    For a mean, the result follows from the rows' differences or, with clusters, from their sums
+    over clusters. Any other metric is computed on resamples of the rows or clusters.
     """
     value = metric.of(second) - metric.of(first)
     if is_mean(metric):
@@ -132,11 +133,11 @@ def _of_mean(metric: Any, value: float, first: Any, second: Any) -> PairedDiffer
         metric.losses_of(second.with_labels(one)) - metric.losses_of(first.with_labels(one))
         for one in others
     ]
-    # Of what both say is impossible there is no difference.
+    # Outcomes that are impossible under both predictions have no difference.
     least, most = np.nanmin(if_other), np.nanmax(if_other)
     worth = weight.sum()
     if first.cluster is not None and found.variance > 0.0:
-        # As many independent rows as have a mean of this variance.
+        # Number of independent rows whose mean has this variance.
         worth = min(worth, 1.0 + (weight @ (difference - found.mean) ** 2) / worth / found.variance)
     sums = np.array([weight.sum(), *(weight @ power for power in powers(difference))]) * (
         worth / weight.sum()
@@ -145,17 +146,17 @@ def _of_mean(metric: Any, value: float, first: Any, second: Any) -> PairedDiffer
 
 
 def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
-    """(variance of the second less the first, degrees of freedom), where each is of two kinds of
-    rows, one against the other.
+    """(variance of second minus first, degrees of freedom), for metrics that compare two kinds of
+    rows.
 
-    Moves are from the mean of their own few rows, which follows them: each is stretched by the
-    share of its side that its row, or cluster, has (CR2), which makes DeLong's variance of rows and
-    Obuchowski's of equal clusters. As much is known as of the rarer side.
+    Influences are relative to the mean of their own few rows, which shrinks them. Each is rescaled
+    by the share of its row, or cluster, in its side (CR2). This gives DeLong's variance for rows
+    and Obuchowski's for equal clusters. The rarer side sets the degrees of freedom.
     """
     shares = [side_shares(side, weight, cluster) for side in sides]
     freedom = min(worth for _, worth in shares) - 1.0
     if not freedom > 0.0:
-        # Of one row, or one cluster, nothing is known of others.
+        # One row, or one cluster, carries no information about others.
         return float("nan"), 0.0
     stretched = [
         move / np.sqrt(np.maximum(1.0 - share, 1e-300))
@@ -179,8 +180,8 @@ def _mean(difference: Any, weight: np.ndarray, cluster: Any):
 
 
 def meaning(low: float, high: float, direction: str) -> str:
-    """What an interval of the second minus the first says of the second: "better", "worse",
-    "larger", "smaller", "no clear change".
+    """Describe the second from an interval of second minus first: "better", "worse", "larger",
+    "smaller", "no clear change".
     """
     if not (low > 0.0 or high < 0.0):
         return "no clear change"

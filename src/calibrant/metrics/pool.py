@@ -1,5 +1,5 @@
-"""Intervals of one metric pooled over imputations or over sites, and a metric at a typical and
-at a new site.
+"""Pooling of one metric's intervals over imputations or sites, and a metric at a typical and at a
+new site.
 """
 
 import math
@@ -29,13 +29,13 @@ from calibrant.predictions import Inputs
 __all__ = ["OverSites", "Pooled", "Scale", "over_sites", "pool"]
 
 Scale = Literal["identity", "log", "logit"]
-#: Scale -> (to it, back from it).
+#: Scale -> (transform, inverse).
 SCALES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "identity": (np.asarray, np.asarray),
     "log": (np.log, np.exp),
     "logit": (lambda share: np.log(share) - np.log1p(-share), sigmoid),
 }
-#: Fewest sites whose spread says anything of a new one.
+#: Fewest sites whose spread is informative about a new one.
 FEWEST_SITES = 3
 
 
@@ -53,7 +53,7 @@ class Pooled:
         The standard deviation between sites or imputations, on the scale of the pooling.
     share : float
         Over sites: I squared, the share of the estimates' variance that is between sites. Over
-        imputations: the share of the variance that comes from what is missing.
+        imputations: the share of the variance due to missing values.
     freedom : float
         Degrees of freedom of the interval.
     count : int
@@ -69,8 +69,8 @@ class Pooled:
 
     See Also
     --------
-    pool : makes one.
-    metrics.over_sites : makes one from rows.
+    pool : returns one.
+    metrics.over_sites : returns one from rows.
     """
 
     value: float
@@ -124,16 +124,16 @@ def pool(
     Parameters
     ----------
     intervals : list of Interval
-        One for each imputed data set, or for each site: what ``metric.interval(y_true, P)``
-        returns. Published results can be written as
+        One interval per imputed data set or site, as ``metric.interval(y_true, P)`` returns.
+        Published results can be entered as
         ``metrics.Interval(value, low, high, 0.95, "analytic", n)``.
     over : {"imputations", "sites"}
         What differs between the intervals.
     scale : {"identity", "log", "logit"}
-        Where estimates are closest to normal: "log" for O/E, "logit" for an AUROC or a share,
-        "identity" for a slope or a score.
+        The scale on which estimates are closest to normal: "log" for O/E, "logit" for an AUROC or a
+        share, "identity" for a slope or a score.
     method : {"reml", "paule-mandel"}
-        How the variance between sites is estimated.
+        The estimator of the variance between sites.
     level : float, default 0.95
         The level of the pooled intervals.
 
@@ -155,10 +155,10 @@ def pool(
     Notes
     -----
     Over imputations: impute, predict and evaluate in each data set, then pool; never average the
-    predictions first, which hides what is not known. Over sites: read the interval for a new site,
-    not only the one of the mean, before a model goes somewhere else. With fewer than five sites the
-    variance between them is hardly known, and the intervals are wide. Hartung and Knapp's interval
-    can be too narrow where sites happen to agree better than chance.
+    predictions first, which hides uncertainty. Over sites: before deploying a model elsewhere, read
+    the interval for a new site, not only that of the mean. With fewer than five sites, the variance
+    between them is poorly estimated and the intervals are wide. Hartung and Knapp's interval can be
+    too narrow where sites happen to agree better than chance.
 
     References
     ----------
@@ -188,8 +188,8 @@ def pool(
         or not all(isinstance(one, Interval) for one in given)
     ):
         raise InputError(
-            f"intervals must be a list of at least {fewest} intervals for over={over!r}; pass what"
-            " metric.interval returns."
+            f"intervals must be a list of at least {fewest} intervals for over={over!r}; pass"
+            " results of metric.interval."
         )
     estimate, variance = _on_scale(intervals, scale)
     back, count = SCALES[scale][1], len(estimate)
@@ -236,15 +236,15 @@ def _on_scale(intervals: Sequence[Interval], scale: Scale) -> tuple[np.ndarray, 
     )
     if len(wrong):
         one = intervals[int(wrong[0])]
-        rule = f'intervals must have finite limits of some width on the scale "{scale}"'
+        rule = f'intervals must have finite, distinct limits on the scale "{scale}"'
         raise InputError(f"{rule}; number {wrong[0]} is {one}; leave it out, or change scale.")
     z = np.array([normal_quantile(one.level) for one in intervals])
     return table[:, 0], ((table[:, 2] - table[:, 1]) / (2.0 * z)) ** 2
 
 
 def _heterogeneity(variance: np.ndarray, between: float) -> float:
-    """I squared: the variance between sites as a share of it and the typical variance within
-    (Higgins and Thompson).
+    """I squared: the share of the variance between sites in the sum of it and the typical variance
+    within (Higgins and Thompson).
     """
     weight = 1.0 / variance
     typical = (len(variance) - 1) * weight.sum() / (weight.sum() ** 2 - weight @ weight)
@@ -253,7 +253,7 @@ def _heterogeneity(variance: np.ndarray, between: float) -> float:
 
 @dataclass(frozen=True)
 class OverSites:
-    """A metric at each site and pooled over them; printing it gives a table.
+    """Metric at each site and pooled over sites; prints as a table.
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class OverSites:
 
     See Also
     --------
-    metrics.over_sites : makes one.
+    metrics.over_sites : returns one.
     """
 
     metric: str
@@ -277,7 +277,7 @@ class OverSites:
     pooled: Pooled
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers as plain values, ready for JSON."""
+        """Return all numbers as plain values, ready for JSON."""
         return plain(
             {
                 "metric": self.metric,
@@ -335,18 +335,18 @@ def over_sites(
     Parameters
     ----------
     metric : Metric
-        Such as ``observed_expected_ratio``, ``calibration_slope`` or ``event_auroc``; its options
-        are set, or given as ``options``.
+        A metric such as ``observed_expected_ratio``, ``calibration_slope`` or ``event_auroc``;
+        ``options`` set its options.
     y_true : (n,) labels; for regression outcomes
     P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
     sites : (n,) of any kind of label
         The hospital, customer or region of each row.
     std : (n,), for regression
     method : {"reml", "paule-mandel"}
-        How the variance between sites is estimated.
+        The estimator of the variance between sites.
     scale : {"identity", "log", "logit"}, optional
-        Default: by the metric's range, "log" from 0 to infinity, "logit" from 0 to 1, else
-        "identity".
+        By default it follows from the metric's range: "log" from 0 to infinity, "logit" from 0 to
+        1, else "identity".
     level : float, default 0.95
         The level of all intervals.
     cluster : (n,) labels of any kind, optional
@@ -371,10 +371,10 @@ def over_sites(
 
     Notes
     -----
-    Use it before a model goes to a site it has not seen: the interval for a new site holds the
-    sampling error and the differences between sites. Pooled rows alone hide those differences. A
-    site is left out where its interval is not finite on the scale, as O/E without events; the
-    result names it.
+    Use it before deploying a model at a new site: the interval for a new site includes the sampling
+    error and the differences between sites. Pooled rows alone hide those differences. A site is
+    left out where its interval is not finite on the scale, as for O/E without events; the result
+    names it.
 
     References
     ----------
@@ -401,8 +401,8 @@ def over_sites(
     usable = [_finite(one, scale) for one in intervals]
     if sum(usable) < 3:
         raise InputError(
-            f"sites must hold at least three with a finite interval of {metric.name}; got"
-            f" {sum(usable)} of {len(usable)}; pool more rows."
+            f"sites must have finite intervals of {metric.name} at three sites or more; got"
+            f" {sum(usable)} of {len(usable)}; pass more rows per site."
         )
     pooled = pool(
         [one for one, good in zip(intervals, usable, strict=True) if good],

@@ -1,4 +1,4 @@
-"""Proper scores of all classes, and their skill over the class rates."""
+"""Proper scores of all classes, and their skill relative to the class rates."""
 
 from typing import Literal
 
@@ -43,21 +43,21 @@ class BrierScore(
     Parameters
     ----------
     scale_by_half : bool, default False
-        Halve it, which for two classes is scikit-learn's binary score. The default is the sum over
-        all classes, for any K.
+        Halve the score, which for two classes gives scikit-learn's binary score. The default is the
+        sum over all classes, for any K.
 
     See Also
     --------
-    brier_decomposition : how much of it is miscalibration.
-    log_loss, event_brier_score : harder on sure mistakes; of the event alone.
+    brier_decomposition : the part that is miscalibration.
+    log_loss, event_brier_score : stricter on confident errors; for the event alone.
 
     Notes
     -----
-    A proper score, bounded by 2: use it to choose where single confident errors must not dominate.
-    For two classes it is twice mean((p - y)^2), the number that often goes by this name: both
-    classes are summed. Of :class:`SoftLabels` it is the mean over the raters' labels, so that it
-    does not depend on how many raters there are: the squared distance to the shares s, plus their
-    own sum of s (1 - s).
+    It is a proper score, bounded by 2: use it for selection where single confident errors must not
+    dominate. For two classes it is twice mean((p - y)^2), which often has the same name: both
+    classes are summed. For :class:`SoftLabels`, it is the mean over the raters' labels, so it does
+    not depend on the number of raters: the squared distance to the shares s, plus the sum of s (1 -
+    s).
 
     Examples
     --------
@@ -71,8 +71,7 @@ class BrierScore(
     scale_by_half: bool = False
 
     def _losses(self, record):
-        # The squares of the others plus (1 - own)^2, without building the one-hot matrix or
-        # cancelling.
+        # Squares of the other classes plus (1 - own)^2, without a one-hot matrix or cancellation.
         return self._of_parts(
             record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest
         )
@@ -107,7 +106,7 @@ def _block_parts(block):
 brier_score: BrierScore = BrierScore()
 
 
-#: rest / own cannot overflow from here on.
+#: Above this value, rest / own cannot overflow.
 SAFE_DIVISOR = 1e-300
 
 
@@ -125,20 +124,20 @@ class LogLoss(
 
     .. math:: -\frac{1}{n} \sum_i \log P_{i, y_i}
 
-    A true class given probability 0 counts as 1e-12 (or the row's smallest positive entry, where
-    that is smaller), so the value is finite: 27.6 nats, where scikit-learn, which clips at the
-    smallest step of float64, has 36.0. Of :class:`SoftLabels` with shares s it is
+    A probability of 0 for the true class counts as 1e-12 (or as the row's smallest positive entry,
+    if smaller), so the value is finite: 27.6 nats. scikit-learn, which clips at the resolution of
+    float64, has 36.0. For :class:`SoftLabels` with shares s it is
     :math:`-\frac{1}{n} \sum_i \sum_k s_{ik} \log P_{ik}`.
 
     See Also
     --------
-    log_loss_decomposition : how much of it is miscalibration.
-    brier_score : bounded, milder with sure mistakes.
+    log_loss_decomposition : the part that is miscalibration.
+    brier_score : a bounded score, milder on confident errors.
 
     Notes
     -----
-    A proper score: use it to choose between models and between calibrators. It punishes confident
-    errors without limit.
+    It is a proper score: use it to select models and calibrators. It penalises confident errors
+    without bound.
 
     Examples
     --------
@@ -173,9 +172,7 @@ def _block_losses(block):
 
 
 def _block_unseen(block):
-    """Loss of each row had it another label, the rest of its probability shared evenly by the
-    others.
-    """
+    """Loss of each row with another label, if the others share the remaining probability evenly."""
     others = np.log(max(block.n_classes - 1.0, 1.0))
     if block.kind == "logit":
         rest = block.log_probabilities.copy()
@@ -199,21 +196,21 @@ class RankedProbabilityScore(
     soft_labels=True,
     selects=True,
 ):
-    r"""Squared gaps between the cumulated probabilities of ordered classes and what came true
+    r"""Squared gaps between the cumulative probabilities of ordered classes and the observed class
     (RPS).
 
     .. math:: \frac1n \sum_i \sum_{k=1}^{K-1} \Big( \sum_{j \le k} P_{ij} - [y_i \le k] \Big)^2
 
     See Also
     --------
-    brier_score : where classes have no order.
-    continuous_ranked_probability_score : of numbers.
+    brier_score : the score for unordered classes.
+    continuous_ranked_probability_score : the score for numeric outcomes.
 
     Notes
     -----
-    Use it for grades, stages and other classes in an order, which the columns must have: to be off
-    by one class costs less than by two. Not divided by K - 1, as scoringrules has it; for two
-    classes it is mean((p - y)^2), half of ``brier_score``.
+    Use it for grades, stages and other ordered classes: an error of one class costs less than one
+    of two. The columns must be in that order. It is not divided by K - 1, as in scoringrules; for
+    two classes it is mean((p - y)^2), half of ``brier_score``.
 
     References
     ----------
@@ -240,7 +237,7 @@ def _ranked_losses(block):
 
 
 def _ranked_unseen(block):
-    """Mean loss of each row over the other labels it could have."""
+    """Mean loss of each row over its other possible labels."""
     below = np.cumsum(block.probabilities[:, :-1], axis=1)
     others = float(below.shape[1])
     whole = (others + 1.0) * (
@@ -262,7 +259,7 @@ class SphericalScore(
     soft_labels=True,
     selects=True,
 ):
-    r"""Mean probability of the true class over the length of the probability vector; higher is
+    r"""Mean probability of the true class divided by the norm of the probability vector; higher is
     better.
 
     .. math:: \frac{1}{n} \sum_i \frac{P_{i, y_i}}{\sqrt{\sum_k P_{ik}^2}}
@@ -273,8 +270,8 @@ class SphericalScore(
 
     Notes
     -----
-    A proper score, in [0, 1]: a model may be chosen by it. It is bounded as the Brier score is, and
-    flatter still for confident errors.
+    It is a proper score in [0, 1] and may select models. It is bounded like the Brier score, and
+    flatter for confident errors.
 
     References
     ----------
@@ -295,9 +292,7 @@ class SphericalScore(
 
 
 def _block_scores(block):
-    """The score of each row, and what it would be had it another label, each of the others as
-    likely.
-    """
+    """Score of each row, and its score with another label, all others being equally likely."""
     P = block.probabilities
     own, length = P[np.arange(len(block)), block.labels], np.sqrt(np.einsum("nk,nk->n", P, P))
     return own / length, np.maximum(1.0 - own, 0.0) / max(block.n_classes - 1.0, 1.0) / length
@@ -306,7 +301,7 @@ def _block_scores(block):
 spherical_score: SphericalScore = SphericalScore()
 
 
-ALIKE = "all labels alike: the class rates have no loss to save, nan"
+ALIKE = "nan: all labels are equal, so the class rates have no loss"
 
 
 class D2OfClasses(
@@ -314,17 +309,14 @@ class D2OfClasses(
     name="D² of all classes",
     key="d2_of_classes",
     direction="maximize",
-    estimand=(
-        "share of the class rates' loss that is saved on new rows, the rates being those of the"
-        " population"
-    ),
+    estimand=("reduction of the population class rates' loss on new rows, as a share of it"),
     range=(float("-inf"), 1.0),
     selects=True,
     exceptions={"one_row": ALIKE, "one_class_only": ALIKE},
     examples=({"score": "brier"},),
 ):
-    r"""Share of the class rates' log loss, or Brier score, that the probabilities of all classes
-    save (D²).
+    r"""Relative reduction of the class rates' log loss, or Brier score, by the probabilities of all
+    classes (D²).
 
     .. math:: D^2 = 1 - \frac{\frac1n \sum_i S(P_i, y_i)}{\frac1n \sum_i S(\pi, y_i)}, \qquad \pi_k
         = \frac1n \sum_i [y_i = k]
@@ -335,14 +327,14 @@ class D2OfClasses(
 
     See Also
     --------
-    d2_log_loss, d2_brier : of one event, with states.
+    d2_log_loss, d2_brier : the skill for one event, with states.
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the class rates of these very rows to every row, below
-    0 is worse. nan where all labels are alike. scikit-learn's ``d2_log_loss_score`` and
-    ``d2_brier_score`` are these numbers. The interval is that of the mean loss, the class rates'
-    pull on it taken off each row, with one row that is not seen yet and has another label.
+    1 is perfect, 0 is no better than predicting the class rates of these rows for every row, and
+    values below 0 are worse. It is nan where all labels are equal. It equals scikit-learn's
+    ``d2_log_loss_score`` and ``d2_brier_score``. The interval is that of a mean loss, corrected in
+    each row for its influence on the class rates, with one unseen row that has another label.
 
     Examples
     --------
@@ -364,7 +356,7 @@ class D2OfClasses(
         return log_loss if self.score == "log_loss" else brier_score
 
     def _base(self, rates):
-        """(mean loss of saying the rates to every row, its slope in each rate)."""
+        """(mean loss of predicting the rates for every row, its derivative by each rate)."""
         if self.score == "log_loss":
             return float(entr(rates).sum()), -np.log(np.where(rates > 0.0, rates, 1.0)) - 1.0
         return float(1.0 - rates @ rates), -2.0 * rates
@@ -377,7 +369,7 @@ class D2OfClasses(
         loss, *_, unseen = self._metric().columns_of(record)
         pull = (1.0 - value) * (slope - rates @ slope)
         adjusted = loss - pull[record.labels]
-        # Another label than the row's own, by the rates of the others.
+        # A label other than the row's own, drawn by the rates of the others.
         own = rates[record.labels]
         others = (rates @ pull - own * pull[record.labels]) / np.maximum(1.0 - own, 1e-300)
         weight = record.weights
@@ -392,7 +384,7 @@ class D2OfClasses(
 
 
 def _rates(record):
-    # Divided by their own sum, so that the rate of an only class is 1 exactly.
+    # Divided by their own sum, so that the rate of a single class is exactly 1.
     total = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes)
     return total / total.sum()
 

@@ -1,4 +1,4 @@
-"""How well scores order the rows: AUROC, and errors among the surest rows."""
+"""Metrics of ranking: AUROC, and errors among the most confident rows."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -34,14 +34,14 @@ __all__ = [
 class ConfidenceAuroc(
     WholeMetric,
     direction="maximize",
-    estimand="chance that of two new rows, one of either kind, the score ranks the right one above",
+    estimand="probability that the score orders two new rows, one of each kind, correctly",
     range=(0.0, 1.0),
     selects=True,
     paired=True,
     examples=({"target": "event"},),
 ):
-    r"""Probability that a right prediction has a higher confidence than a wrong one, or an event a
-    higher risk than a row without it.
+    r"""Probability that a correct prediction has a higher confidence than a wrong one, or an event
+    a higher risk than a non-event.
 
     .. math:: P(\hat z_i > \hat z_j) + \tfrac12 P(\hat z_i = \hat z_j), \quad i \text{ right}, j
         \text{ wrong}
@@ -54,14 +54,14 @@ class ConfidenceAuroc(
 
     See Also
     --------
-    area_under_risk_coverage : the ranking and the accuracy together.
+    area_under_risk_coverage : ranking and accuracy together.
 
     Notes
     -----
-    It looks at the ranking alone, so calibration by an increasing map leaves it as it is. Use it to
-    choose a confidence signal, not a calibrator. 0.5 where all predictions are right or all are
-    wrong, as nothing can be ranked. Its interval is DeLong's on the scale of the log-odds, with
-    half a row more on either side that nothing is known of.
+    It depends on the ranking alone, so an increasing calibration map does not change it. Use it to
+    select a confidence signal, not a calibrator. It is 0.5 where all predictions are right or all
+    are wrong. Its interval is DeLong's on the scale of the log-odds, with half an uninformative row
+    added on either side.
 
     References
     ----------
@@ -79,27 +79,27 @@ class ConfidenceAuroc(
     target: Any = "answer"
 
     def _name(self) -> str:
-        """AUROC of the confidence, or of the event."""
+        """Name of the metric: AUROC of the confidence, or of the event."""
         return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
 
     name: ClassVar[str] = by_options(_name)
 
     def _key(self) -> str:
-        """The name as the gate has it."""
+        """Key of the metric, as used by the gate."""
         return "confidence_auroc" if self.target == "answer" else "event_auroc"
 
     key: ClassVar[str] = by_options(_key)
 
     def _binary_only(self) -> bool:
-        """Of the event of two classes."""
+        """Whether two classes are required: for the event."""
         return self.target == "event"
 
     binary_only: ClassVar[bool] = by_options(_binary_only)
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where nothing can be ranked."""
+        """Cases without a ranking."""
         return (
-            {"perfect_is_best": "with no wrong prediction there is nothing to rank: 0.5"}
+            {"perfect_is_best": "0.5: without wrong predictions no ranking exists"}
             if self.target == "answer"
             else {}
         )
@@ -110,7 +110,7 @@ class ConfidenceAuroc(
         return self._revalued(record)(record.weights)
 
     def _revalued(self, record):
-        # Its own interval looks at no other labels.
+        # The analytic interval does not use other labels.
         unique, inverse, hit = _ranks(record, self.target)
 
         def value(weight):
@@ -124,13 +124,12 @@ class ConfidenceAuroc(
         return value
 
     def sides_of(self, record: Any) -> Any:
-        """Whether each row is right, or has the event, (n,)."""
+        """Whether each row is correct, or has the event, (n,)."""
         return record.pair(self.target)[1]
 
     def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
-        # DeLong's: a row moves it by the placement beyond the mean, by as much more as its side has
-        # fewer rows.
+        """Influence of each row on the value, (n,)."""
+        # DeLong's influence: the placement minus its mean, divided by the share of the row's side.
         (_, hit), weight = record.pair(self.target), record.weights
         moves, value, sides = (
             np.zeros(len(hit)),
@@ -163,8 +162,8 @@ def _ranks(record, target):
 
 
 def _placements(record, target):
-    """((placement, weight) of the right rows, the same of the wrong rows): the share of the
-    other side on the right side of each.
+    """((placement, weight) of the right rows, the same of the wrong rows). A placement is the share
+    of the other side that is ordered correctly.
     """
     unique, inverse, hit = _ranks(record, target)
     sides = []
@@ -172,7 +171,7 @@ def _placements(record, target):
         of_side = hit == side
         other = np.bincount(inverse, weights=record.weights * ~of_side, minlength=len(unique))
         below = np.cumsum(other) - 0.5 * other
-        # Of the wrong, the share that beats them.
+        # For wrong rows, the share of right rows above them.
         below = below if side == 1.0 else other.sum() - below
         share = below / max(other.sum(), 1e-300)
         sides.append((share[inverse[of_side]], record.weights[of_side]))
@@ -207,7 +206,7 @@ class _Area(WholeMetric):
         return value
 
     def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
+        """Influence of each row on the value, (n,)."""
         return self._moved(record)[0]
 
     def _interval(self, record, level, method, n_resamples, random_state):
@@ -222,13 +221,13 @@ class AreaUnderRiskCoverage(
     _Area,
     name="AURC",
     key="aurc",
-    estimand="area on ever more rows of the same kind",
+    estimand="area in the population",
     direction="minimize",
     range=(0.0, 1.0),
     selects=True,
     paired=True,
 ):
-    r"""Share of wrong predictions among the most confident ones, averaged over how many are kept
+    r"""Share of wrong predictions among the most confident ones, averaged over the share kept
     (AURC).
 
     .. math:: \int_0^1 P(\text{wrong} \mid \text{among the share } c \text{ of highest
@@ -236,17 +235,16 @@ class AreaUnderRiskCoverage(
 
     See Also
     --------
-    excess_area_under_risk_coverage : what ranking alone adds to it.
+    excess_area_under_risk_coverage : the part due to imperfect ranking.
     risk_coverage_curve : the curve itself.
 
     Notes
     -----
-    The integral is exact, rows of equal confidence entering together; the sum over rows used
-    elsewhere differs from it by the order of 1/n. Use it to choose a model for selective
-    prediction; calibration by an increasing map does not change it. It mixes the error rate with
-    the ranking: ``excess_area_under_risk_coverage`` takes the error rate out. Its interval is that
-    of a mean of what each row moves the area by, with a row not seen yet; Student's t where rows
-    are few.
+    The integral is exact; rows of equal confidence are added together. The sum over rows used
+    elsewhere differs by the order of 1/n. Use it to select a model for selective prediction; an
+    increasing calibration map does not change it. It mixes the error rate with the ranking:
+    ``excess_area_under_risk_coverage`` removes the error rate. Its interval is that of the mean of
+    the rows' influences, with one unseen row; Student's t where rows are few.
 
     References
     ----------
@@ -273,26 +271,24 @@ class ExcessAreaUnderRiskCoverage(
     _Area,
     name="E-AURC",
     key="excess_aurc",
-    estimand="area on ever more rows of the same kind",
+    estimand="area in the population",
     direction="minimize",
     range=(0.0, 1.0),
-    exceptions={
-        "perfect_is_best": "where every prediction is wrong, no ranking is better than another"
-    },
+    exceptions={"perfect_is_best": "all rankings are equal where every prediction is wrong"},
 ):
-    r"""What imperfect ranking adds to the area under the risk-coverage curve (E-AURC).
+    r"""Excess area under the risk-coverage curve due to imperfect ranking (E-AURC).
 
     .. math:: \mathrm{AURC} - \left( r + (1 - r) \ln(1 - r) \right), \quad r = P(\text{wrong})
 
     See Also
     --------
-    area_under_risk_coverage : with what the accuracy makes unavoidable.
+    area_under_risk_coverage : the area including the part fixed by the accuracy.
     confidence_auroc : the ranking as a probability.
 
     Notes
     -----
-    Use it to compare confidences of models that differ in accuracy. It says nothing of calibration:
-    any increasing map leaves it as it is.
+    Use it to compare confidences of models that differ in accuracy. It does not measure
+    calibration: an increasing map does not change it.
 
     References
     ----------
@@ -311,7 +307,7 @@ class ExcessAreaUnderRiskCoverage(
     def _moved(self, record):
         wrong, weight = 1.0 - record.correct, record.weights
         moves, if_wrong = row_moves(record.ranks[1], record.correct, weight)
-        # The derivative of the area of a perfect ranking by the risk.
+        # Derivative of the area of a perfect ranking by the risk.
         risk = weight @ wrong / weight.sum()
         slope = -np.log1p(-min(risk, 1.0 - 1e-12))
         return moves - slope * (wrong - risk), if_wrong - slope * (1.0 - risk)
@@ -324,31 +320,31 @@ class CoverageAtRisk(
     WholeMetric,
     name="coverage at risk",
     key="coverage_at_risk",
-    estimand="share that could be kept of ever more rows of the same kind",
+    estimand="share of the population that could be kept",
     direction="maximize",
     range=(0.0, 1.0),
     selects=True,
     paired=True,
     examples=({"risk": 0.2},),
 ):
-    """Largest share of the rows, kept by a threshold on the confidence, of which at most ``risk``
-    are wrong.
+    """Largest share of the rows that a confidence threshold can keep with at most ``risk`` of them
+    wrong.
 
     Parameters
     ----------
     risk : float, default 0.05
-        Share of wrong predictions allowed among those kept.
+        The allowed share of wrong predictions among those kept.
 
     See Also
     --------
     risk_coverage_curve : all risks at once.
-    area_under_risk_coverage : no risk to choose.
+    area_under_risk_coverage : an average that needs no risk.
 
     Notes
     -----
-    Use it where a person takes over below a threshold. It is the best threshold in hindsight: on
-    new data expect some more risk, which the lower end of the interval allows for. Rows of equal
-    confidence are kept or left together.
+    Use it where a person takes over below a threshold. The threshold is the best in hindsight:
+    expect a higher risk on new data, which the lower end of the interval accounts for. Rows of
+    equal confidence are kept or dropped together.
 
     Examples
     --------
@@ -366,15 +362,14 @@ class CoverageAtRisk(
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
-        # What is kept for sure, and what may be kept, by the interval of the risk among the rows
-        # above each confidence.
+        # The smallest and largest share kept, by the interval of the risk above each confidence.
         _, covered, wrong = risk_coverage(record.confidence, record.correct, record.weights)
         least, most = rate_interval(wrong, covered, level)
         sure, may = (
             np.max(covered, where=ends <= self.risk, initial=0.0) / covered[-1]
             for ends in (most, least)
         )
-        # One row more may have to be left out of all.
+        # One more row may have to be dropped.
         low = min(found.low, sure, found.n / (found.n + 1.0))
         return Interval.holding(
             found.value, (low, max(found.high, may)), level, "bootstrap", found.n
@@ -388,7 +383,7 @@ class CoverageAtRisk(
 
         def value(weight, labels=record.labels):
             _, covered, wrong = sums(record.predicted == labels, weight)
-            # The slack forgives the rounding of summed weights.
+            # The slack absorbs the rounding of summed weights.
             within = np.flatnonzero(wrong <= (self.risk + 1e-12) * covered)
             return float(covered[within[-1]] / covered[-1]) if len(within) else 0.0
 

@@ -264,7 +264,7 @@ def set_coverage_by(
 
 @dataclass(frozen=True)
 class SetSizes(Result):
-    """Sizes of sets.
+    """Summary of the sizes of sets.
 
     Attributes
     ----------

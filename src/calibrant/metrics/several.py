@@ -1,4 +1,4 @@
-"""Several metrics at once, and a metric as a scorer of scikit-learn."""
+"""Several metrics at once, and a metric as a scikit-learn scorer."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def compute(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> dict[str, Any] | None:
-    """The values of several metrics, reading, checking and binning the data once.
+    """Compute several metrics, reading, checking and binning the data once.
 
     Metrics that are sums over rows share one pass in blocks that fit the cache; the others
     (``mergeable`` is False) are computed after it.
@@ -34,7 +34,7 @@ def compute(
     Parameters
     ----------
     metrics : list of Metric
-        All of classification, or all of regression.
+        The metrics, all of classification or all of regression.
     y_true : (n,) labels, or SoftLabels; for regression outcomes, (n,) or (n, d)
     P : (n, K), or (n,) for binary; for regression the means, or a forecast
     std : for regression, of the shape of the means
@@ -51,12 +51,12 @@ def compute(
     Raises
     ------
     InputError
-        As every metric does.
+        When the input is invalid, as for each metric.
 
     See Also
     --------
-    report : a page about them.
-    evaluate : for a table of any size.
+    report : a page of metrics and plots.
+    evaluate : the same for a table of any size.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def compute(
     metrics = list(named.values())
     if not metrics:
         return {}
-    # One pass over the data checks it, if any metric makes one.
+    # One pass over the data validates it, if any metric makes a pass.
     in_passing = any(metric.mergeable for metric in metrics)
     record = read_for(
         metrics, y_true, P, std, sample_weight, classes, inputs, check_values=not in_passing
@@ -82,11 +82,11 @@ def compute(
 
 
 def metrics_by_name(metrics: Sequence[Metric]) -> dict[str, Metric]:
-    """Each metric, checked, by its ``key``, or by its ``repr`` where two share a key."""
+    """Map validated metrics by ``key``, or by ``repr`` where two share a key."""
     if isinstance(metrics, str | Metric) or not isinstance(metrics, Iterable):
         raise InputError(
-            f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r}; pass a"
-            " list, also of one."
+            f"metrics must be a list of metrics such as [metrics.log_loss]; got {metrics!r};"
+            " pass a list, even for one metric."
         )
     metrics = [require_metric(metric, "each of metrics").with_options() for metric in metrics]
     keys = [metric.key for metric in metrics]
@@ -96,7 +96,7 @@ def metrics_by_name(metrics: Sequence[Metric]) -> dict[str, Metric]:
 
 
 def _values(metrics, record):
-    """The value of each metric: sums in one pass, then the others."""
+    """Compute each metric: sums in one pass, then the others."""
     summed = [metric for metric in metrics if metric.mergeable]
     totals = dict.fromkeys(map(id, summed), 0.0)
     for block in record.blocks():
@@ -109,13 +109,13 @@ def _values(metrics, record):
 
 
 class Scorer:
-    """``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``, or of its
-    forecast; greater is better.
+    """Scorer called as ``scorer(estimator, X, y)``: a metric of the estimator's ``predict_proba``
+    or forecast; greater is better.
 
     Parameters
     ----------
     metric : Metric
-        With its options set.
+        The metric, with its options set.
     """
 
     def __init__(self, metric: Metric) -> None:
@@ -124,11 +124,11 @@ class Scorer:
     def __call__(
         self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """The metric on what the estimator says of ``X``, its sign turned where smaller is better;
-        the mean over several outputs.
+        """Compute the metric on the estimator's predictions for ``X``, negated where smaller is
+        better; the mean over several outputs.
 
-        Of a regressor that is ``predict_distribution``, ``predict`` with ``return_std``, or
-        ``predict``, whichever it has first.
+        For a regressor, the predictions come from ``predict_distribution``, ``predict`` with
+        ``return_std``, or ``predict``, whichever exists first.
         """
         predicted, options = CHOSEN_BY[self.metric.domain].predicted(estimator, X)
         value = float(np.mean(self.metric(y, predicted, sample_weight=sample_weight, **options)))
@@ -139,7 +139,8 @@ class Scorer:
 
 
 def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> Scorer:
-    """A metric as a scorer for ``GridSearchCV(scoring=...)``, ``cross_val_score`` and their like.
+    """Turn a metric into a scorer for ``GridSearchCV(scoring=...)``, ``cross_val_score`` and
+    similar.
 
     Parameters
     ----------
@@ -148,10 +149,10 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
         ``accuracy``, ``confidence_auroc``, ``area_under_risk_coverage``, ``coverage_at_risk`` to
         choose for the label or the ranking alone. For regressors ``negative_log_likelihood``,
         ``continuous_ranked_probability_score``, ``pinball_loss`` (proper), or
-        ``root_mean_squared_error``, ``mean_absolute_error`` of the means alone. Its options are
-        set, or given here as ``options``.
+        ``root_mean_squared_error``, ``mean_absolute_error`` of the means alone. ``options`` set its
+        options.
     allow_improper : bool, default False
-        Take a calibration error all the same, to report it beside a proper score.
+        Accept a calibration error, to report it with a proper score.
 
     Returns
     -------
@@ -161,8 +162,8 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     Raises
     ------
     InputError
-        For a metric that must not select a model, such as every calibration error: the base rate,
-        given to all, has error 0.
+        For a metric that must not select models, such as any calibration error: predicting the base
+        rate for every row has error 0.
 
     See Also
     --------
@@ -170,8 +171,8 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
 
     Notes
     -----
-    Each metric says whether it may select in its attributes ``proper`` and ``selects``, and in its
-    docstring.
+    The attributes ``proper`` and ``selects`` of a metric, and its docstring, show whether it may
+    select models.
 
     Examples
     --------
@@ -188,9 +189,9 @@ def scorer(metric: Metric, *, allow_improper: bool = False, **options: Any) -> S
     proper = CHOSEN_BY[metric.domain].proper
     if not metric.selects and not allow_improper:
         raise InputError(
-            f"metric must be one that may select a model; {metric.name} is not (a useless model can"
-            f" have its best value); use {proper}, or pass allow_improper=True to report it beside"
-            " them."
+            f"metric must be one that may select a model; {metric.name} is not (a useless model"
+            f" can have its best value); use {proper}, or pass allow_improper=True to report it"
+            " with them."
         )
     if metric.direction == "none":
         raise InputError(f"metric must have a direction; {metric.name} has none; use {proper}.")

@@ -1,4 +1,4 @@
-"""Skill of one event's probability: the share of the base rate's loss that is saved."""
+"""Skill of one event's probability: the relative reduction of the base rate's loss."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -19,29 +19,28 @@ from calibrant.metrics.proper import log_loss
 
 __all__ = ["D2Brier", "D2LogLoss", "SkillScore", "d2_brier", "d2_log_loss"]
 
-ALIKE = "all outcomes alike: the base rate has no loss to save, nan"
+ALIKE = "nan: all outcomes are equal, so the base rate has no loss"
 
 
 class SkillScore(
     Targeted,
     SumMetric,
     direction="maximize",
-    estimand=(
-        "share of the base rate's loss that is saved on new rows, the base rate being that of the"
-        " population"
-    ),
+    estimand=("reduction of the population base rate's loss on new rows, as a share of it"),
     range=(float("-inf"), 1.0),
     selects=True,
 ):
-    """1 - loss / (loss of the base rate given to every row). A metric writes ``_losses(pair)`` and
-    ``_base(rate)``.
+    """Template of 1 - loss / (loss of predicting the base rate); a subclass defines
+    ``_losses(pair)`` and ``_base(rate)``.
 
-    The interval is that of the mean loss, the base rate's pull on it taken off each row, with one
-    row that is not seen yet and has the other outcome.
+    The interval is that of a mean loss, corrected in each row for its influence on the base rate,
+    with one unseen row of the other outcome.
     """
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where all outcomes are alike; of the answer, also where all are right or all wrong."""
+        """nan where all outcomes are equal; for the answer, also where all are right or all
+        wrong.
+        """
         of_answers = ("exact_zero_and_one", "perfect_is_best")
         return dict.fromkeys(
             ("one_row", *(("one_class_only",) if self.target == "event" else of_answers)), ALIKE
@@ -51,12 +50,12 @@ class SkillScore(
 
     @abstractmethod
     def _losses(self, pair: Any) -> np.ndarray:
-        """The loss of each row of a record of yes or no, (n,)."""
+        """Loss of each row of a binary record, (n,)."""
 
     @abstractmethod
     def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(mean loss, its slope in the rate) of saying to every row the share of events, which
-        is neither 0 nor 1.
+        """(mean loss, its derivative by the rate) of predicting the event rate, strictly between 0
+        and 1, for every row.
         """
 
     def _columns(self, record: Any):
@@ -82,7 +81,7 @@ class SkillScore(
         n, value = totals[..., 0], self._finalise(totals)
         mean, rate, square, joint, cube, squared_joint, other = _means(totals)
         base, slope = self._base(_inner(rate))
-        # Each row's loss less what its outcome moves the base rate's by.
+        # Loss of each row minus its influence on the base rate's loss.
         pull = np.where(np.isnan(value), 0.0, (1.0 - value) * slope)
         spread, lean = rate * (1.0 - rate), 1.0 - 2.0 * rate
         second = square - 2.0 * pull * (joint - mean * rate) + pull**2 * spread
@@ -100,8 +99,8 @@ class SkillScore(
             np.where(n > 1.0, 1.0 - end / base, side)
             for end, side in ((high, -np.inf), (low, np.inf))
         )
-        # The base rate alone may move it further, where few rows are of one kind or the scores do
-        # not vary; not evenly, nor one way only.
+        # The base rate alone may move the value further, asymmetrically, where one outcome is rare
+        # or the scores do not vary.
         at = partial(self._at_rate, mean, rate, joint)
         least, most = over_rates(at, intervals.rate_interval(n * rate, n, level))
         low = np.where(least < low, value - np.hypot(value - low, value - least), low)
@@ -110,7 +109,7 @@ class SkillScore(
         return np.where(np.isnan(value), np.nan, low), np.where(np.isnan(value), np.nan, high)
 
     def _at_rate(self, mean: np.ndarray, rate: np.ndarray, joint: np.ndarray, other: np.ndarray):
-        """The value were the share of events another, the rows of either kind being as they are."""
+        """Value at another share of events, with the rows of each outcome unchanged."""
         safe = _inner(rate)
         loss = other * joint / safe + (1.0 - other) * (mean - joint) / (1.0 - safe)
         return 1.0 - loss / self._base(_inner(other))[0]
@@ -125,27 +124,27 @@ def _inner(rate: np.ndarray):
 
 
 class D2Brier(SkillScore, name="D² (Brier)", key="d2_brier"):
-    r"""Share of the base rate's Brier score that the probabilities save (Brier skill score, scaled
-    Brier score).
+    r"""Relative reduction of the base rate's Brier score by the probabilities (Brier skill score,
+    scaled Brier score).
 
     .. math:: D^2 = 1 - \frac{\sum_i (p_i - y_i)^2}{\sum_i (\bar y - y_i)^2}
 
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    d2_log_loss : the same of the log loss.
+    d2_log_loss : the same for the log loss.
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than
-    that. Meteorology's BSS and clinical reports' "scaled Brier" or index of prediction accuracy
-    (IPA). The base rate is that of the rows themselves. nan where all outcomes are alike. For two
-    classes scikit-learn's ``d2_brier_score`` is this number.
+    1 is perfect, 0 is no better than predicting the share of events for every row, and values below
+    0 are worse. Meteorology calls it BSS; clinical reports call it "scaled Brier" or index of
+    prediction accuracy (IPA). The base rate is that of the rows themselves. It is nan where all
+    outcomes are equal. For two classes scikit-learn's ``d2_brier_score`` is this number.
 
     Examples
     --------
@@ -164,7 +163,7 @@ d2_brier: D2Brier = D2Brier()
 
 
 class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
-    r"""Share of the base rate's log loss that the probabilities save (D², McFadden's R²).
+    r"""Relative reduction of the base rate's log loss by the probabilities (D², McFadden's R²).
 
     .. math:: D^2 = 1 - \frac{-\frac1n \sum_i y_i \log p_i + (1 - y_i) \log(1 - p_i)}{-\bar y \log
         \bar y - (1 - \bar y) \log(1 - \bar y)}
@@ -172,19 +171,20 @@ class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    d2_brier : the same of the Brier score.
+    d2_brier : the same for the Brier score.
 
     Notes
     -----
-    1 is perfect, 0 is no better than saying the share of events to every row, below 0 is worse than
-    that. It ranks models of the same rows as the log loss does, and says what a log loss of 0.05 is
-    worth where events are rare. The base rate is that of the rows themselves. nan where all
-    outcomes are alike. For two classes scikit-learn's ``d2_log_loss_score`` is this number.
+    1 is perfect, 0 is no better than predicting the share of events for every row, and values below
+    0 are worse. It ranks models on the same rows as the log loss does, and shows the value of a log
+    loss of 0.05 where events are rare. The base rate is that of the rows themselves. It is nan
+    where all outcomes are equal. For two classes scikit-learn's ``d2_log_loss_score`` is this
+    number.
 
     Examples
     --------

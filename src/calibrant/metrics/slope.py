@@ -20,7 +20,7 @@ from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CalibrationSlope", "calibration_slope"]
 
-NOT_DEFINED = "no finite maximum of the likelihood: nan"
+NOT_DEFINED = "nan: the likelihood has no finite maximum"
 
 
 class CalibrationSlope(
@@ -28,7 +28,7 @@ class CalibrationSlope(
     name="calibration slope",
     key="calibration_slope",
     clustered=True,
-    estimand="slope of the logistic fit to ever more rows of the same kind",
+    estimand="slope of the logistic fit to the population",
     direction="none",
     paired=True,
     range=(float("-inf"), float("inf")),
@@ -41,23 +41,23 @@ class CalibrationSlope(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "event"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
-    calibration_in_the_large : too high or too low, not too bold or too timid.
+    calibration_in_the_large : too high or too low, not too extreme or too moderate.
     joint_calibration_intercept : the intercept of the same fit.
-    integrated_calibration_index : any shape of the gap.
+    integrated_calibration_index : the size of a gap of any shape.
 
     Notes
     -----
-    1 is right; under 1 the probabilities are too extreme, over 1 too timid. Use it with
-    ``calibration_in_the_large``, as clinical reports do. nan where the likelihood has no finite
-    maximum: all outcomes alike, or a score that separates them, whose interval has one finite end.
-    Its interval is of the modified likelihood root (few events, sure scores), stretched where the
-    sandwich variance is larger than the model's; Wald's from 1,000 rows of either outcome on. It is
-    no score, so never select a model by it.
+    1 is calibrated; below 1 the probabilities are too extreme, above 1 too moderate. Use it with
+    ``calibration_in_the_large``, as clinical reports do. It is nan where the likelihood has no
+    finite maximum: all outcomes are equal, or the score separates them, and then its interval has
+    one finite end. Its interval uses the modified likelihood root (few events, extreme scores),
+    widened where the sandwich variance exceeds the model's. From 1,000 rows of either outcome it is
+    Wald's. It is no score, so never select a model by it.
 
     References
     ----------
@@ -73,12 +73,12 @@ class CalibrationSlope(
 
     target: Any = "event"
 
-    #: Which of the fit's (slope, intercept) it is.
+    #: Index of the parameter in the fit's (slope, intercept).
     _place: ClassVar[int] = 0
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where all outcomes are alike, which for the top label is not where all labels are, or
-        the scores separate them.
+        """nan where all outcomes are equal (for the top label, not where all labels are) or the
+        scores separate them.
         """
         names = ("one_row", "constant_scores", "exact_zero_and_one") + (
             ("one_class_only",) if self.target == "event" else ()

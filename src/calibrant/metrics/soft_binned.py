@@ -1,4 +1,4 @@
-"""SCDL: the calibration decision loss of scores spread over the two nearest of some knots."""
+"""Soft-binned calibration decision loss (SCDL): each score is spread over its two nearest knots."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from calibrant.metrics.pair import PairMetric
 
 __all__ = ["SoftBinnedCalibrationDecisionLoss", "soft_binned_calibration_decision_loss"]
 
-#: Finest cells of a state: knots are 2^-j apart, j at most 10.
+#: Finest cells of a state: knots are 2^-j apart, with j at most 10.
 FINEST = 10
 
 
@@ -24,7 +24,7 @@ class SoftBinnedCalibrationDecisionLoss(
     mergeable_=True,
     examples=({"target": "answer"},),
 ):
-    r"""Calibration decision loss of soft bins: each score is spread over the two nearest of knots
+    r"""Calibration decision loss of soft bins: each score is spread over its two nearest knots,
     about :math:`n^{-1/3}` apart (SCDL).
 
     .. math:: \sup_\mu \frac{1}{\max(\mu, 1 - \mu)} \sum_t w_t \left| \bar c_t - \mu \right| 1\{\mu
@@ -38,25 +38,25 @@ class SoftBinnedCalibrationDecisionLoss(
     Parameters
     ----------
     target : {"event", "answer"} or a class label, default "event"
-        Whose probability: class 1's of two, the predicted label's against its being right, or the
-        named class's.
+        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
+        correct), or the named class's.
 
     See Also
     --------
-    calibration_decision_loss : of the distinct scores themselves.
-    cutoff_calibration_error : for decisions by cutoffs.
+    calibration_decision_loss : the loss of the distinct scores themselves.
+    cutoff_calibration_error : the error for decisions by cutoffs.
 
     Notes
     -----
-    Use it to bound what decision makers lose by trusting scores of any number of distinct values:
-    who acts on the mean score of a knot drawn by these weights loses at most twice this number, for
-    any payoffs in [0, 1]. It is continuous in the scores (the knots' means never change their
-    order) and tends to 0 for calibrated ones. Its sums add up exactly, so it has a state of fixed
-    size.
+    Use it to bound the loss of decision makers who trust the scores, however many distinct values
+    they have. Acting on the mean score of a knot drawn by these weights loses at most twice this
+    value, for any payoffs in [0, 1]. It is continuous in the scores (the knots' means never change
+    their order) and tends to 0 for calibrated ones. Its sums add up exactly, so it has a state of
+    fixed size.
 
-    **Derived.** The paper's definition was not at hand: name and promises are from its abstract,
-    the construction is our own, so values may differ from the authors' by constants. This one is
-    not truthful: coarser scores can lower it.
+    **Derived.** The paper's definition was not available: name and guarantees follow its abstract,
+    and the construction is our own, so values may differ from the authors' by constants. It is not
+    truthful: coarser scores can lower it.
 
     References
     ----------
@@ -72,7 +72,7 @@ class SoftBinnedCalibrationDecisionLoss(
     target: Any = "event"
 
     promises: ClassVar[Promises] = Promises(
-        "no", "yes", "yes", "as CDL, for who acts on the softly binned score", derived=True
+        "no", "yes", "yes", "as CDL, for acting on the soft-binned score", derived=True
     )
 
     def _pair_value(self, score, hit, weight):
@@ -94,8 +94,8 @@ class SoftBinnedCalibrationDecisionLoss(
 
 
 def _sums(score, hit, weight, group, n_groups):
-    """By cell of width 2^-FINEST: sums of weight, place in the cell, its square, hits, hits
-    times place, (groups, cells, 5).
+    """Sums by cell of width 2^-FINEST: weight, place in the cell, its square, hits, hits times
+    place, (groups, cells, 5).
     """
     cells = 2**FINEST
     cell = equal_width_index(score, cells)
@@ -120,8 +120,8 @@ def _loss(sums):
 
 
 def _knots(mass, place, square, hits, hits_place):
-    """Sums of weight, score and hits by knot, each row spread over the two ends of its cell, (3,
-    cells + 1).
+    """Sums of weight, score and hits by knot, (3, cells + 1); each row is spread over the two ends
+    of its cell.
     """
     edge, width = np.arange(len(mass)) / len(mass), 1.0 / len(mass)
     score = edge * mass + width * place
@@ -134,8 +134,8 @@ def _knots(mass, place, square, hits, hits_place):
 
 
 def _coarsened(knots, times):
-    """The same for knots 2^times as far apart: the hat of a coarse knot is half those of its
-    neighbours and its own.
+    """Sums for knots 2^times as far apart: a coarse knot's hat is its own plus half of each
+    neighbour's.
     """
     for _ in range(times):
         middle = 0.5 * knots[:, 1::2]

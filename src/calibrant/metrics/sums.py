@@ -1,4 +1,4 @@
-"""Means and quotients of sums over the rows: of right labels, of confidences, of accepted rows."""
+"""Means and ratios of sums over the rows: correct labels, confidences, accepted rows."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -42,12 +42,12 @@ class Accuracy(
     selects=True,
     rate=True,
 ):
-    """Share of rows whose largest probability is at the true class; the first class on ties.
+    """Share of rows whose most probable class is the true one; the first class on ties.
 
     See Also
     --------
-    confidence_auroc : whether the confidence ranks right above wrong.
-    coverage_at_risk : how much can be kept at a stated risk.
+    confidence_auroc : the ranking of correct above wrong predictions by confidence.
+    coverage_at_risk : the share that can be kept at a given risk.
 
     Notes
     -----
@@ -73,25 +73,25 @@ class Overconfidence(
     RatioMetric,
     name="overconfidence",
     key="overconfidence",
-    estimand="mean confidence of new rows that are predicted wrong",
+    estimand="mean confidence of wrong predictions on new rows",
     direction="minimize",
     range=(0.0, 1.0),
     empty_value=0.0,
 ):
-    r"""Mean confidence of the predictions that are wrong; 0 where none is.
+    r"""Mean confidence of the wrong predictions; 0 without any.
 
     .. math:: o = E[\hat z \mid \text{wrong}]
 
     See Also
     --------
-    underconfidence : the doubt of those that are right.
-    expected_calibration_error : whether the confidence is off at all.
+    underconfidence : the mean doubt of the correct predictions.
+    expected_calibration_error : the size of the miscalibration.
 
     Notes
     -----
-    Read it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
-    calibration error. Neither is a proper score, so never select a model by one of them. A model
-    that is never wrong has 0.
+    Report it with ``underconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
+    calibration error. Neither is a proper score, so never select a model by either. A model that is
+    never wrong has 0.
 
     References
     ----------
@@ -116,30 +116,26 @@ class Underconfidence(
     RatioMetric,
     name="underconfidence",
     key="underconfidence",
-    estimand="mean doubt of new rows that are predicted right",
+    estimand="mean doubt of correct predictions on new rows",
     direction="minimize",
     range=(0.0, 1.0),
     empty_value=0.0,
-    exceptions={
-        "perfect_is_best": (
-            "where nothing is right there is no doubt about right predictions to measure"
-        )
-    },
+    exceptions={"perfect_is_best": ("without correct predictions, their doubt is undefined")},
 ):
-    r"""Mean doubt, 1 - confidence, of the predictions that are right; 0 where none is.
+    r"""Mean doubt, 1 - confidence, of the correct predictions; 0 without any.
 
     .. math:: u = E[1 - \hat z \mid \text{right}]
 
     See Also
     --------
-    overconfidence : the confidence of those that are wrong.
-    expected_calibration_error : whether the confidence is off at all.
+    overconfidence : the mean confidence of the wrong predictions.
+    expected_calibration_error : the size of the miscalibration.
 
     Notes
     -----
-    Read it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
-    calibration error. Neither is a proper score, so never select a model by one of them. A model
-    that is never right has 0.
+    Report it with ``overconfidence``: by Theorem 1, \|o P(wrong) - u P(right)\| is at most the
+    calibration error. Neither is a proper score, so never select a model by either. A model that is
+    never right has 0.
 
     References
     ----------
@@ -174,18 +170,18 @@ class AcceptedShare(
     Parameters
     ----------
     threshold : float, default 0.0
-        In [0, 1]; a confidence on it is not accepted.
+        The threshold in [0, 1]; a confidence equal to it is not accepted.
 
     See Also
     --------
-    selective_risk : how many of them are wrong.
-    coverage_at_risk : at the best threshold for a risk.
+    selective_risk : the share of accepted rows that are wrong.
+    coverage_at_risk : the share kept at the best threshold for a risk.
 
     Notes
     -----
-    Use it beside ``selective_risk``, for a threshold fixed on other rows, such as that of a
-    ``SelectiveClassifier``. It looks at no label. The interval is exact (Clopper and Pearson) where
-    fewer than ten rows are accepted or not, else Wilson's.
+    Use it with ``selective_risk``, for a threshold fixed on other rows, such as that of a
+    ``SelectiveClassifier``. It does not use labels. The interval is exact (Clopper and Pearson)
+    where fewer than ten rows are accepted or not, else Wilson's.
 
     Examples
     --------
@@ -221,19 +217,19 @@ class SelectiveRisk(
     Parameters
     ----------
     threshold : float, default 0.0
-        In [0, 1]; a confidence on it is not accepted.
+        The threshold in [0, 1]; a confidence equal to it is not accepted.
 
     See Also
     --------
-    accepted_share : how many rows that are.
+    accepted_share : the share of rows above the threshold.
     risk_coverage_curve : all thresholds at once.
 
     Notes
     -----
-    Use it for a threshold fixed on other rows, such as ``SelectiveClassifier().threshold_``:
-    whether the promise is kept. Its interval is exact (Clopper and Pearson), given how many rows
-    are accepted: the upper end of level 0.9 is the bound that fails one time in twenty. A threshold
-    chosen on these very rows has another one. nan where no row is accepted.
+    Use it for a threshold fixed on other rows, such as ``SelectiveClassifier().threshold_``, to
+    check its guarantee. Its interval is exact (Clopper and Pearson), given the number of accepted
+    rows: the upper end at level 0.9 is a bound that fails one time in twenty. It does not hold for
+    a threshold chosen on the same rows. The value is nan where no row is accepted.
 
     Examples
     --------
@@ -244,9 +240,11 @@ class SelectiveRisk(
     threshold: float = 0.0
 
     def _exceptions(self) -> Mapping[str, str]:
-        """Where a threshold may accept nothing."""
+        """nan where the threshold accepts no row."""
         return (
-            {} if self.threshold == 0.0 else {"constant_scores": "no row above the threshold: nan"}
+            {}
+            if self.threshold == 0.0
+            else {"constant_scores": "nan: no row is above the threshold"}
         )
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
@@ -269,7 +267,7 @@ class SelectiveRisk(
 selective_risk: SelectiveRisk = SelectiveRisk()
 
 
-#: Variances below it are rounding of the sums: the spread of equal confidences is 0.
+#: Variances below this are rounding errors of the sums: the spread of equal confidences is 0.
 ROUNDING = 1e-15
 
 
@@ -287,13 +285,13 @@ class ConfidenceSpread(
 
     See Also
     --------
-    expected_calibration_error : read it beside this.
+    expected_calibration_error : the error to report with it.
 
     Notes
     -----
-    Read it beside every calibration error: a constant confidence equal to the accuracy has
-    calibration error 0 and spread 0, and tells no two answers apart. More spread is not better in
-    itself; only with the log loss does it say something.
+    Report it with every calibration error: a constant confidence equal to the accuracy has
+    calibration error 0 and spread 0, and does not discriminate. More spread is not better on its
+    own; interpret it with the log loss.
 
     References
     ----------
@@ -325,7 +323,7 @@ class ConfidenceSpread(
         sums = np.array([w @ power for power in powers(np.square(s - mean))])
         above = unseen_ends(n, sums, (0.0, np.inf))[1]
         if value == 0.0:
-            # As far again from the nearer end as that is, or at the other end.
+            # The unseen confidence is at the nearer end; at the other end if the mean is at an end.
             near = min(1.0 - mean, mean - 1.0 / record.n_classes)
             above = (near if near > ROUNDING else 1.0 - 1.0 / record.n_classes) ** 2
         limits = np.sqrt(limits_within((0.0, 0.25), n, sums, (0.0, above), level))

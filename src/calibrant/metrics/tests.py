@@ -1,5 +1,5 @@
-"""Tests of calibration, their result and the null that they draw: Hosmer-Lemeshow,
-Spiegelhalter, of any error.
+"""Tests of calibration, their result and simulated nulls: Hosmer-Lemeshow, Spiegelhalter, any
+calibration error.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,14 +33,15 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CalibrationTest:
-    """The result of a test of the claim that the predictions are calibrated.
+    """Result of a test of the null hypothesis that the predictions are calibrated.
 
     Attributes
     ----------
     statistic : float
     p_value : float
-        Probability of a statistic at least as extreme if the claim were true. A small one speaks
-        against calibration; a large one does not prove it, with few rows least of all.
+        Probability of a statistic at least as extreme under the null hypothesis. A small value is
+        evidence against calibration; a large one does not prove calibration, least of all with few
+        rows.
     method : str
     n : float
         Sum of the weights.
@@ -52,7 +53,7 @@ class CalibrationTest:
     n: float
 
 
-#: Outcomes drawn at once.
+#: Number of outcomes drawn at once.
 CELLS = 2_000_000
 
 
@@ -66,15 +67,15 @@ def simulated_p_value(
     random_state: int,
     cluster: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """(statistic, p-value): ``statistic(score, weight, *options)`` is a function of hits (draws, n)
-    that is large for miscalibration.
+    """(statistic, p-value), where ``statistic(score, weight, *options)`` returns a function of hits
+    (draws, n) that is large for miscalibration.
 
-    It is exact for any n, and the same for scores in any order. An infinite
-    statistic has a p-value of 0. Of rows in clusters, (n,) numbers, it is the larger of two, for
-    statistics of the residuals hit - score alone. One turns the signs of the residuals of whole
-    clusters: right for many clusters, whatever hangs together in them, but with 20 to 40 and rare
-    hits it alarms 8 to 11 times of 100. The other draws outcomes that fall together as often as
-    seen, in all clusters alike: right for few of them.
+    The p-value is exact for any n and does not depend on the order of the scores. An infinite
+    statistic has a p-value of 0. For rows in clusters, (n,) numbers, it is the larger of two, for
+    statistics that depend on the residuals hit - score alone. One null flips the signs of the
+    residuals of whole clusters. It is valid for many clusters with any dependence, but with 20 to
+    40 clusters and rare hits it rejects 8 to 11 times of 100. The other draws outcomes with the
+    observed correlation, equal in all clusters; it is valid for few clusters.
     """
     order = np.lexsort((weight, score) if cluster is None else (hit, cluster, weight, score))
     score, hit, weight = score[order], hit[order], weight[order]
@@ -107,16 +108,14 @@ def simulated_p_value(
             np.concatenate(list(one))
             for one in (turned, _shared(of_hits, score, hit, cluster, n_draws, random_state))
         ]
-    # As large but for rounding is as large.
+    # Statistics equal up to rounding count as equal.
     return observed, max(
         (1.0 + float(np.sum(null >= observed * (1.0 - 1e-10)))) / (n_draws + 1.0) for null in nulls
     )
 
 
 def _shared(of_hits, score, hit, cluster, n_draws, random_state):
-    """The statistic of outcomes that fall together in their clusters, in blocks of ``n_draws``
-    in all.
-    """
+    """Statistic of outcomes correlated within clusters, in blocks of ``n_draws`` in total."""
     rng, share = null_generator(random_state), shared_share(score, hit, cluster)
     for count in _blocks(n_draws, len(score)):
         yield of_hits(draw_shared_hits(score, cluster, share, count, rng))
@@ -128,13 +127,13 @@ def _blocks(n_draws, n):
 
 
 def signs_of_clusters(cluster: np.ndarray, n_draws: int, random_state: int) -> Iterator[np.ndarray]:
-    """Signs, 1 and -1, that are one in a cluster, in blocks (draws, n) of ``n_draws`` in all."""
+    """Yield random signs, equal within a cluster, in blocks (draws, n) of ``n_draws`` in total."""
     rng = null_generator(random_state)
     for count in _blocks(n_draws, len(cluster)):
         yield (2.0 * rng.integers(0, 2, (count, cluster.max() + 1)) - 1.0)[:, cluster]
 
 
-#: Expected hits and misses that every bin must have for the chi-squared law.
+#: Expected hits and misses that every bin needs for the chi-squared distribution.
 ENOUGH = 5.0
 
 
@@ -158,8 +157,8 @@ def hosmer_lemeshow_test(
 
     .. math:: \sum_b \frac{(O_b - E_b)^2}{E_b (1 - E_b / n_b)}
 
-    against a chi-squared law with as many degrees of freedom as bins, or, where a bin expects few,
-    against outcomes drawn from the scores.
+    The statistic is compared with a chi-squared distribution with one degree of freedom per bin or,
+    if a bin expects few, with outcomes drawn from the scores.
 
     Parameters
     ----------
@@ -168,25 +167,25 @@ def hosmer_lemeshow_test(
     n_bins : int, default 10
         Ties are never split, so there may be fewer.
     fitted : bool, default False
-        The model was fitted on these very rows: two degrees of freedom fewer.
+        Whether the model was fitted on the same rows, which costs two degrees of freedom.
     target : {"answer", "event"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     method : {"auto", "chi-squared", "simulated"}
-        "auto" simulates where a bin expects fewer than five hits or misses, and otherwise takes the
-        chi-squared law.
+        "auto" simulates where a bin expects fewer than five hits or misses, and otherwise uses the
+        chi-squared distribution.
     n_draws : int, default 999
         A simulated p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the p-value is then the larger of two. One null turns the signs of
-        what was seen less what was said, of whole clusters at once; the other draws outcomes that
-        fall together in a cluster as often as they were seen to.
+        Clusters of dependent rows. The p-value is then the larger of two. One null flips the signs
+        of the residuals of whole clusters; the other draws outcomes that are as correlated within
+        clusters as the observed ones.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -197,20 +196,20 @@ def hosmer_lemeshow_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    spiegelhalter_test : without bins.
-    t_cal_test : many numbers of bins at once.
+    spiegelhalter_test : a test without bins.
+    t_cal_test : a test over many numbers of bins.
 
     Notes
     -----
-    Use it where a regulator asks for it. Its answer changes with the bins; ``t_cal_test`` looks at
-    all scales at once, ``cumulative_test`` at none. The chi-squared law needs about five expected
-    hits and misses in each bin; with fewer it alarms too often (12 times of 100 at 5 %, for 1,000
-    rows of an event of 0.5 %), hence the simulation, which is exact. A model fitted on these very
-    rows would have to be fitted anew in each draw: then it warns.
+    Use it where a regulator requires it. Its result depends on the bins; ``t_cal_test`` combines
+    all scales, and ``cumulative_test`` uses no bins. The chi-squared distribution needs about five
+    expected hits and misses in each bin. With fewer it rejects too often (12 times of 100 at 5 %,
+    for 1,000 rows of an event of 0.5 %), hence the simulation, which is exact. A model fitted on
+    the same rows would need a refit in each draw; then the test warns.
 
     References
     ----------
@@ -232,8 +231,8 @@ def hosmer_lemeshow_test(
     require_count("n_draws", n_draws, 19, usual=999)
     if cluster is not None and (fitted or method == "chi-squared"):
         raise InputError(
-            'cluster takes method="simulated" and fitted=False: the chi-squared law is of'
-            " independent rows; leave both out."
+            'cluster requires method="simulated" and fitted=False, because the chi-squared'
+            " distribution assumes independent rows; leave both out."
         )
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
@@ -261,9 +260,9 @@ def hosmer_lemeshow_test(
         )
     if least < ENOUGH:
         warn(
-            f"a bin of hosmer_lemeshow_test expects {least:.2g} hits or misses, and the chi-squared"
-            " law needs about 5; take fewer bins, or rows that the model was not fitted on and"
-            ' method="simulated".',
+            f"a bin of hosmer_lemeshow_test expects {least:.2g} hits or misses, and the"
+            " chi-squared distribution needs about 5; use fewer bins, or rows not used for"
+            ' fitting and method="simulated".',
             SparseDataWarning,
         )
     statistic = float(_statistic(score, weight, n_bins)(hit[None])[0])
@@ -282,7 +281,7 @@ def _bins(score, weight, n_bins):
 
 
 def _statistic(score, weight, n_bins):
-    """The statistic as a function of hits (draws, n)."""
+    """Return the statistic as a function of hits (draws, n)."""
     group, mass, expected = _bins(score, weight, n_bins)
     variance = expected * np.maximum(1.0 - expected / mass, 0.0)
     member = weight[:, None] * (group[:, None] == np.arange(len(mass)))
@@ -297,8 +296,8 @@ def _statistic(score, weight, n_bins):
     return of_hits
 
 
-#: Skewness or excess kurtosis from which on outcomes are drawn, how many draws, and how many
-#: surprises at most.
+#: Skewness or excess kurtosis above which outcomes are simulated, number of draws, and maximal
+#: number of unlikely outcomes.
 FAR, N_DRAWS, MOST_DRAWN = 0.5, 9_999, 20_000_000
 
 
@@ -313,27 +312,28 @@ def spiegelhalter_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by the Brier score against what it would be if the probabilities were true.
+    r"""Test calibration by comparing the Brier score with its expectation under calibration.
 
     .. math:: Z = \frac{\sum_i (c_i - s_i)(1 - 2 s_i)}{\sqrt{\sum_i (1 - 2 s_i)^2 s_i (1 - s_i)}}
 
-    which is standard normal for calibrated scores; the p-value is two-sided. Where few rows may
-    surprise the outcomes are drawn instead.
+    Z is standard normal for calibrated scores; the p-value is two-sided. Where few unlikely
+    outcomes dominate, outcomes are simulated instead.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together: the variance is then theirs (CR2), and the law Student's t.
+        Clusters of dependent rows. The variance is then clustered (CR2), and the distribution
+        Student's t.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -344,18 +344,18 @@ def spiegelhalter_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    hosmer_lemeshow_test, t_cal_test : in bins.
-    calibration_slope : in which way it is off.
+    hosmer_lemeshow_test, t_cal_test : tests in bins.
+    calibration_slope : the direction of the miscalibration.
 
     Notes
     -----
-    Quick and without bins or bandwidths, it sees scores too extreme or too timid, and is blind to
-    errors that balance in the sum. Where the variance is 0 (all scores 0, 1/2 or 1) the p-value is
-    0 if something impossible happened, else 1.
+    It is fast and needs no bins or bandwidth. It detects scores that are too extreme or too
+    moderate, but not errors that cancel in the sum. Where the variance is 0 (all scores 0, 1/2 or
+    1), the p-value is 0 if an outcome of probability 0 occurred, else 1.
 
     References
     ----------
@@ -381,7 +381,7 @@ def spiegelhalter_test(
         "normal",
     )
     if rows_apart(record):
-        # Rows apart from each other whose weights are no repetitions.
+        # Independent rows whose weights are not repetitions.
         variance = (weight * tilt) ** 2 @ (score * (1.0 - score))
     elif record.cluster is not None:
         variance, freedom = variance_of_sum(weight * (terms - top / n), record.cluster, weight)
@@ -404,8 +404,8 @@ def spiegelhalter_test(
 
 
 def _is_far_from_normal(score: np.ndarray, tilt: np.ndarray, variance: float) -> bool:
-    """Whether the skewness or the excess kurtosis of the sum is that of few surprises, which are
-    few enough to be drawn.
+    """Whether few unlikely outcomes make the sum skewed or heavy-tailed, and are few enough to
+    simulate.
     """
     each = score * (1.0 - score)
     skew = tilt**4 @ each / variance**1.5
@@ -417,8 +417,8 @@ def _is_far_from_normal(score: np.ndarray, tilt: np.ndarray, variance: float) ->
 
 
 def _drawn_p_value(score: np.ndarray, tilt: np.ndarray, top: float) -> float:
-    """Two-sided, from draws of the outcomes; only the unlikely ones of each draw are made, as
-    the points of a Poisson process.
+    """Two-sided p-value from simulated outcomes; each draw generates only the unlikely ones, as
+    points of a Poisson process.
     """
     rng, likely = null_generator(0), np.round(score)
     ends = np.cumsum(-np.log1p(-np.minimum(score, 1.0 - score)))
@@ -426,7 +426,7 @@ def _drawn_p_value(score: np.ndarray, tilt: np.ndarray, top: float) -> float:
     place = np.minimum(
         np.searchsorted(ends, rng.random(count) * ends[-1], side="right"), len(score) - 1
     )
-    # A row surprises once in a draw, however many points it gets.
+    # A row has one unlikely outcome per draw, however many points it gets.
     point = np.unique(rng.integers(0, N_DRAWS, count) * len(score) + place)
     draw, row = np.divmod(point, len(score))
     drawn = (likely - score) @ tilt + np.bincount(
@@ -446,23 +446,22 @@ def calibration_error_test(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationTest:
-    r"""Test calibration by any calibration error: how often labels drawn from the predictions show
-    one as large.
+    r"""Test calibration by any calibration error, against labels drawn from the predictions.
 
     .. math:: p = \frac{1 + \#\{ m : E(y^{(m)}, P) \ge E(y, P) \}}{1 + M}, \quad y^{(m)}_i \sim P_i
 
     Parameters
     ----------
     metric : Metric
-        Of classes, that is smaller for better calibration, such as ``full_calibration_error`` or
-        ``expected_calibration_error``.
+        A metric of classes that is smaller for better calibration, such as
+        ``full_calibration_error`` or ``expected_calibration_error``.
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     n_draws : int, default 999
         M; the p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
     sample_weight : (n,), optional
-        Weight 2 means the row twice (rounded to whole rows), weight 0 no row.
+        Weight 2 counts a row twice (rounded to whole rows); weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -473,18 +472,18 @@ def calibration_error_test(
     Raises
     ------
     InputError
-        When the predictions cannot be read or an option cannot be used.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    kernel_calibration_test, t_cal_test, cumulative_test : with more power, and faster.
+    kernel_calibration_test, t_cal_test, cumulative_test : faster tests with more power.
 
     Notes
     -----
-    Exact for any n, bins and classes, since the null is drawn: use it to ask of a number that
-    someone reports whether it is more than chance. Labels are drawn row by row: where rows hang
-    together take a test with ``cluster=``. PyCalib's pECE is this of ``full_calibration_error``,
-    without the 1 that makes it a p-value.
+    It is exact for any n, bins and classes, since the null is simulated. Use it to test whether a
+    reported calibration error exceeds chance. Labels are drawn independently: for dependent rows,
+    use a test with ``cluster=``. PyCalib's pECE is this test of ``full_calibration_error``, without
+    the 1 that makes it a p-value.
 
     References
     ----------
@@ -498,13 +497,14 @@ def calibration_error_test(
     """
     if require_metric(metric).domain is not CLASSIFICATION or metric.direction != "minimize":
         raise InputError(
-            f"metric must be a calibration error of classes, smaller for better; got {metric!r}."
+            "metric must be a calibration error of classes, with smaller values better; got"
+            f" {metric!r}."
         )
     require_count("n_draws", n_draws, 19, usual=999)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     n, rng = float(record.weights.sum()), null_generator(random_state)
     if record.weight is not None:
-        # A row of weight w stands for w rows, with labels of their own.
+        # A row of weight w stands for w rows with independent labels.
         record = record.take(
             np.repeat(np.arange(len(record)), np.maximum(np.rint(record.weight), 1.0).astype(int))
         )

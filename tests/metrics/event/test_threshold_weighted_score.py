@@ -56,9 +56,9 @@ class TestBoth:
 
     def test_options_out_of_range_are_refused(self, score):
         for options in ({"low": 0.5, "high": 0.5}, {"high": 1.5}, {"low": -0.1}):
-            with pytest.raises(InputError, match="low and high must be"):
+            with pytest.raises(InputError, match="low and high must satisfy"):
                 score([0, 1], [0.2, 0.4], **options)
-        with pytest.raises(InputError, match="leave low and high out"):
+        with pytest.raises(InputError, match="leave low and high at their defaults"):
             score([0, 1], [0.2, 0.4], low=0.1, beta=(2, 3))
         for beta in ((2.0,), (0.0, 2.0), 3):
             with pytest.raises(InputError, match="beta must be a pair"):

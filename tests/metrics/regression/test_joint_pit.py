@@ -114,7 +114,7 @@ def test_what_cannot_work_is_said():
     alone, _, y = correlated(2, 0.5, n=20)
     with pytest.raises(InputError, match="pre_rank must be"):
         metrics.joint_pit(y, alone, pre_rank="depth")
-    with pytest.raises(InputError, match="pre_rank is of outputs together"):
+    with pytest.raises(InputError, match="pre_rank applies to joint forecasts"):
         metrics.pit_test(y[:, 0], np.zeros(20), np.ones(20), pre_rank="sum")
     with pytest.raises(InputError, match="got draws"):
         metrics.joint_pit(y, np.zeros((20, 2, 5)))

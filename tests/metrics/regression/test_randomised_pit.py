@@ -46,7 +46,7 @@ def test_it_lies_in_its_step_and_does_not_depend_on_row_order():
         ([1, 2], stats.norm(0.0, 1.0), "discrete"),
         ([1, 2], stats.poisson([1.0, 2.0, 3.0]), "one distribution a row|broadcast"),
         ([1, 2], ([0.5, 0.5], [0.6, 0.4]), "row 1 has 0.5 and 0.4"),
-        ([1, 2], ([0.5], [0.6]), "of the 2 rows"),
+        ([1, 2], ([0.5], [0.6]), "have the 2 rows"),
     ],
 )
 def test_what_is_no_forecast_of_counts_is_refused(y, forecast, match):

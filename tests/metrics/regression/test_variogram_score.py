@@ -59,7 +59,7 @@ def test_wrong_correlations_cost():
 
 
 def test_one_output_and_powers_out_of_range_are_refused():
-    with pytest.raises(InputError, match="compares outputs"):
+    with pytest.raises(InputError, match="at least two outputs"):
         metrics.variogram_score.interval([[0.0]], ([[0.0]], [[1.0]]))
     with pytest.raises(InputError, match="power must be"):
         metrics.variogram_score.interval([[0.0, 1.0]], ([[0.0, 0.0]], np.eye(2)), power=3.0)

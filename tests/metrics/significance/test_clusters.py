@@ -119,5 +119,5 @@ def test_spiegelhalters_is_the_t_test_of_the_clusters_sums():
 )
 def test_laws_of_independent_rows_are_refused(test, options):
     y, p, cluster = draw(2)
-    with pytest.raises(InputError, match="cluster takes"):
+    with pytest.raises(InputError, match="cluster requires"):
         test(y, p, cluster=cluster, **options)

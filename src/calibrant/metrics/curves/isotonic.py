@@ -154,10 +154,10 @@ def isotonic_curve(
         Which rows hang together (visits of one patient, answers to one question): outcomes drawn
         for the band then fall together as often.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -169,7 +169,7 @@ def isotonic_curve(
     Raises
     ------
     InputError
-        When the predictions cannot be read or the target is unknown.
+        When the predictions are invalid or the target is unknown.
 
     See Also
     --------
@@ -283,7 +283,7 @@ def corp_state(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -295,7 +295,7 @@ def corp_state(
     Raises
     ------
     InputError
-        When the predictions cannot be read or the target is unknown.
+        When the predictions are invalid or the target is unknown.
 
     See Also
     --------

@@ -86,7 +86,7 @@ def joint_distribution(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

@@ -157,7 +157,7 @@ def murphy_curve(
     level : float, default 0.95
         Of the interval at each threshold by itself, which joins Wilson's of the two kinds of error.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

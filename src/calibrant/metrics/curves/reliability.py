@@ -182,10 +182,10 @@ def reliability_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then
         count clusters; "consistency" cannot.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -276,7 +276,7 @@ def reliability_curves(
     band : {"wilson", "clopper-pearson", "consistency"}
     level : float, default 0.95
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -370,7 +370,7 @@ def confidence_histogram(
         probability, of the class or not.
     n_bins : int, default 20
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 
@@ -481,7 +481,7 @@ def smooth_curve(
     n_points : int, default 200
         Points, at equal steps of [0, 1]; those with no row within about a bandwidth are left out.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

@@ -107,10 +107,10 @@ def risk_coverage_curve(
         Which rows hang together (visits of one patient, answers to one question): intervals then
         count clusters.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

@@ -80,7 +80,7 @@ def risk_distribution(
         the logit where many risks are near both ends, and the logarithm where the event is in fewer
         rows than 5 %.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 no row.
+        Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
 

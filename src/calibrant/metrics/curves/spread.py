@@ -114,8 +114,8 @@ def real_std_curve(
         Which rows hang together (series, places, days): intervals then count clusters.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
 
     Returns
     -------
@@ -239,8 +239,8 @@ def rmse_rmv_curve(
         in a cluster as those seen.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
+        stands for others, as with design or importance weights.
 
     Returns
     -------

@@ -1,3 +1,3 @@
-"""Metrics of regression forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``, a file
-for each family.
+"""Metrics of regression forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``, one file
+per family.
 """

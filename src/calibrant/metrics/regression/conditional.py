@@ -1,4 +1,4 @@
-"""Whether intervals hold as many outcomes in every group of rows, and at every width."""
+"""Coverage of intervals in groups of rows and at each width."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class GroupCoverage(Record):
-    """One row a group: its label, n (sum of weights), coverage and its interval, and the mean
-    width (of sets, the mean size).
+    """Coverage by group, one row per group: label, n (sum of weights), coverage, its interval, and
+    mean width (mean size for sets).
     """
 
     group: np.ndarray
@@ -49,34 +49,34 @@ def group_coverage(
     band: float = 0.95,
     sample_weight: ArrayLike | None = None,
 ) -> GroupCoverage:
-    """Share of the outcomes inside their central intervals, group by group.
+    """Compute the share of the outcomes inside their central intervals in each group.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
         groups
     level : float, default 0.9
-        The coverage that the intervals claim.
+        The nominal coverage of the intervals.
     band : float, default 0.95
-        Level of the Wilson interval of each group's coverage.
+        The level of the Wilson interval of each group's coverage.
     sample_weight : (n,), optional
 
     Returns
     -------
     GroupCoverage
-        Groups in sorted order, None (for rows without a label) the last; ``.frame()`` gives a data
+        Groups in sorted order; None (rows without a label) is last. ``.frame()`` returns a data
         frame.
 
     Raises
     ------
     InputError
-        When the groups do not fit the rows.
+        When ``groups`` does not match the rows.
 
     See Also
     --------
-    interval_coverage : all rows together.
+    interval_coverage : the coverage of all rows.
     per_group : any metric by group.
 
     Examples
@@ -96,8 +96,8 @@ def group_coverage(
 def held_by_group(
     found: Groups, held: np.ndarray, width: np.ndarray, weight: np.ndarray, band: float
 ) -> GroupCoverage:
-    """Coverage of intervals, or of sets, in each group: whether each ``held`` its outcome, and
-    how wide it is, (n,) each.
+    """Compute coverage by group from whether each interval or set ``held`` its outcome and its
+    width, (n,) each.
     """
     n = np.bincount(found.index, weights=weight)
     inside = np.bincount(found.index, weights=weight * held)
@@ -115,32 +115,32 @@ class SizeStratifiedCoverage(
     WholeMetric,
     name="SSC",
     key="size_stratified_coverage",
-    estimand="least share of new outcomes inside their intervals, over these bins",
+    estimand="lowest share of new outcomes inside their intervals, over these bins",
     direction="none",
     range=(0.0, 1.0),
 ):
-    r"""Least share of outcomes inside their central interval, over bins of equal weight by the
-    interval's width (SSC).
+    r"""Lowest share of outcomes inside their central interval, over bins of equal weight by
+    interval width (SSC).
 
     .. math:: \min_b \frac{1}{n_b} \sum_{i \in b} [l_i \le y_i \le h_i]
 
     Parameters
     ----------
     level : float, default 0.9
-        The coverage that the central interval claims.
+        The nominal coverage of the central interval.
     n_bins : int, default 3
         Intervals of equal width are never split, so there may be fewer.
 
     See Also
     --------
-    interval_coverage : of all rows.
-    group_coverage : of groups that are given, each with its interval.
+    interval_coverage : the coverage of all rows.
+    group_coverage : the coverage of known groups, each with its interval.
 
     Notes
     -----
-    Intervals of the right coverage on the whole may be too narrow where they are narrowest. The
-    least of several noisy shares lies below the level even for a perfect forecast. Its interval,
-    from those of the bins' shares, allows for that. Bins need all rows, so it has no state. MAPIE's
+    Intervals with correct overall coverage may be too narrow where they are narrowest. The lowest
+    of several noisy shares is below the level even for a perfect forecast; its interval, from those
+    of the bins' shares, accounts for that. Bins need all rows, so it has no state. It is MAPIE's
     ``regression_ssc_score``.
 
     References
@@ -166,9 +166,9 @@ class SizeStratifiedCoverage(
         return float(np.min(inside / mass))
 
     def _bins(self, record):
-        """Weight of each bin's rows, and of those that hold their outcome."""
+        """Weight of each bin's rows, and of its covered rows."""
         low, high, held = record.held(self.level)
-        # Widths that differ by rounding alone are equal.
+        # Widths that differ only by rounding count as equal.
         width = np.round(high - low, 12)
         group = equal_mass_groups(width, self.n_bins, record.weights)
         return grouped_sums(group, group.max() + 1, [held * 1.0], record.weight).T
@@ -177,8 +177,8 @@ class SizeStratifiedCoverage(
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         mass, inside = self._bins(record)
-        # The bin that is truly least is below its own low end as rarely as any; that any is above
-        # its high end, the bins share.
+        # The truly lowest bin is rarely below its own lower end; the error at the upper ends is
+        # shared among the bins.
         low = rate_interval(inside, mass, level)[0].min()
         high = rate_interval(inside, mass, 1.0 - (1.0 - level) / len(mass))[1].min()
         return Interval.holding(

@@ -1,6 +1,4 @@
-"""Central intervals at one level: how many outcomes they hold, how wide they are, and both in
-one number.
-"""
+"""Metrics of central intervals at one level: coverage, width, and both in one number."""
 
 import numpy as np
 
@@ -35,17 +33,17 @@ class IntervalCoverage(
     Parameters
     ----------
     level : float, default 0.9
-        The coverage that the central interval claims.
+        The nominal coverage of the central interval.
 
     See Also
     --------
-    interval_width : read it beside this.
-    interval_calibration_error : all levels.
+    interval_width : the width to report with it.
+    interval_calibration_error : the error over all levels.
 
     Notes
     -----
-    It should be near the level; see ``interval_width`` for what that costs, and ``group_coverage``
-    for whether it holds in each group.
+    It should be close to the level; see ``interval_width`` for the price, and ``group_coverage``
+    for the coverage in each group.
 
     Examples
     --------
@@ -80,16 +78,16 @@ class IntervalWidth(
     Parameters
     ----------
     level : float, default 0.9
-        The coverage that the central interval claims.
+        The nominal coverage of the central interval.
 
     See Also
     --------
-    interval_coverage : read it beside this.
-    sharpness : the same by the variance.
+    interval_coverage : the coverage to report with it.
+    sharpness : the same for the variance.
 
     Notes
     -----
-    Of intervals with the coverage they claim the narrower are the better: read it beside
+    Among intervals with nominal coverage, narrower ones are better: report it with
     ``interval_coverage``. Infinite intervals make it infinite.
 
     Examples
@@ -117,35 +115,35 @@ class CoverageWidthCriterion(
     name="CWC",
     key="coverage_width_criterion",
     estimand=(
-        "value on ever more rows at the range of these outcomes, which itself grows with the rows"
+        "value in the population at the range of these outcomes, which itself grows with the rows"
     ),
     direction="maximize",
     range=(float("-inf"), 1.0),
-    exceptions={"one_row": "outcomes of no range: nan"},
+    exceptions={"one_row": "nan: the outcomes have no range"},
 ):
-    r"""One less the mean width of intervals over the range of the outcomes, times a penalty on
-    wrong coverage (CWC).
+    r"""Coverage-width criterion: 1 minus the mean width relative to the range of the outcomes,
+    times a penalty on wrong coverage (CWC).
 
     .. math:: \Big( 1 - \frac{\bar w}{\max y - \min y} \Big) \exp\big( -\eta (\hat c - c)^2 \big)
 
     Parameters
     ----------
     level : float, default 0.9
-        The coverage c that the central interval claims.
+        The nominal coverage c of the central interval.
     eta : float, default 30.0
-        How hard wrong coverage is punished.
+        The strength of the penalty on wrong coverage.
 
     See Also
     --------
     weighted_interval_score : a proper score of intervals.
-    interval_coverage, interval_width : the two numbers.
+    interval_coverage, interval_width : the two components.
 
     Notes
     -----
-    Use it to compare with papers that report it. Its weighing is arbitrary, and one far outcome
-    changes the range, so never select a model by it. nan where all outcomes are equal. The range is
-    no sum, so it has no state; its interval takes the range as it is, and joins those of the
-    coverage and of the mean width. MAPIE's ``coverage_width_based``.
+    Use it to compare with papers that report it. Its weighting is arbitrary, and one outlier
+    changes the range, so never select a model by it. It is nan where all outcomes are equal. The
+    range is no sum, so it has no state. Its interval treats the range as fixed and combines those
+    of the coverage and the mean width. It is MAPIE's ``coverage_width_based``.
 
     References
     ----------
@@ -174,7 +172,7 @@ class CoverageWidthCriterion(
         )
 
     def _rows(self, record):
-        """Width of each row's interval, and whether it holds the outcome."""
+        """Width of each row's interval, and whether it contains the outcome."""
         low, high, held = record.held(self.level)
         return high - low, held.astype(np.float64)
 
@@ -190,7 +188,7 @@ class CoverageWidthCriterion(
         sums = np.array([weight @ power for power in powers(width)])
         widths = limits_within((0.0, np.inf), n, sums, unseen_ends(n, sums, (0.0, np.inf)), level)
         rates = np.array([*rate_interval(weight @ held, n, level), weight @ held / n])
-        # The coverage that is best may be the one claimed.
+        # The best coverage in the interval may be the nominal one.
         best = np.clip(self.level, rates[0], rates[1])
         by_rate = [self._at(sums[0] / n, rate, spread) for rate in (*rates, best)]
         by_width = [self._at(end, rates[2], spread) for end in widths]

@@ -1,5 +1,5 @@
-"""Joint forecasts of several outputs: coverage of boxes and ellipses, energy and variogram
-scores, positions.
+"""Metrics of joint forecasts of several outputs: coverage of boxes and ellipses, energy and
+variogram scores, joint PIT.
 """
 
 from collections.abc import Sequence
@@ -65,12 +65,12 @@ JOINT = Domain(
 class JointCoverage(
     MeanMetric,
     domain=JOINT,
-    estimand="share of new rows of the same kind",
+    estimand="share of new rows",
     direction="none",
     range=(0.0, 1.0),
     rate=True,
 ):
-    """The share of the rows whose outcomes lie in the regions of a level."""
+    """Template of the share of the rows whose outcomes lie in their predicted regions."""
 
     said: float = 0.9
 
@@ -79,8 +79,7 @@ class JointCoverage(
 
 
 class BoxCoverage(JointCoverage, name="box coverage", key="box_coverage"):
-    r"""Share of the rows whose outputs all lie in the box that claims to hold at least ``said`` of
-    them.
+    r"""Share of the rows whose outputs all lie in the box of nominal coverage ``said`` or more.
 
     .. math:: \frac{1}{n} \sum_i \prod_j \left[ |y_{ij} - \mu_{ij}| \le z \sigma_{ij} \right],
         \qquad
@@ -89,19 +88,19 @@ class BoxCoverage(JointCoverage, name="box coverage", key="box_coverage"):
     Parameters
     ----------
     said : float, default 0.9
-        The share that the boxes claim to hold at least.
+        The smallest nominal coverage of the boxes.
 
     See Also
     --------
-    ellipse_coverage : sees correlations too.
-    interval_coverage : of one output.
+    ellipse_coverage : the coverage that depends on correlations too.
+    interval_coverage : the coverage of one output.
 
     Notes
     -----
-    The boxes are Sidak's (``JointNormalForecast.box``): of a calibrated forecast they hold exactly
-    ``said`` where outputs are independent, and more where they are correlated. A coverage below
-    ``said`` is a fault, one above it need not be. The forecast is a JointNormalForecast, or its
-    mean and covariance.
+    The boxes are Sidak's (``JointNormalForecast.box``). For a calibrated forecast they cover
+    exactly ``said`` where outputs are independent, and more where they are correlated. Coverage
+    below ``said`` shows miscalibration; coverage above it need not. The forecast is a
+    JointNormalForecast, or its mean and covariance.
 
     References
     ----------
@@ -123,7 +122,7 @@ class BoxCoverage(JointCoverage, name="box coverage", key="box_coverage"):
 
 
 class EllipseCoverage(JointCoverage, name="ellipse coverage", key="ellipse_coverage"):
-    r"""Share of the outcomes inside the ellipse that claims to hold ``said`` of them.
+    r"""Share of the outcomes inside the ellipse of nominal coverage ``said``.
 
     .. math:: \frac{1}{n} \sum_i \left[ (y_i - \mu_i)^\top \Sigma_i^{-1} (y_i - \mu_i) \le
         \chi^2_{d, \text{said}} \right]
@@ -131,18 +130,18 @@ class EllipseCoverage(JointCoverage, name="ellipse coverage", key="ellipse_cover
     Parameters
     ----------
     said : float, default 0.9
-        The share that the ellipses claim to hold.
+        The nominal coverage of the ellipses.
 
     See Also
     --------
-    box_coverage : of an interval for each output.
-    joint_pit : of ellipses of all sizes.
-    CovarianceScaling : repairs it.
+    box_coverage : the coverage of one interval per output.
+    joint_pit : the same for ellipses of all sizes.
+    CovarianceScaling : a calibrator that corrects it.
 
     Notes
     -----
-    Near ``said`` where variances and correlations are right on average; too narrow in one direction
-    and too wide in another can cancel.
+    It is close to ``said`` where variances and correlations are correct on average. Ellipses that
+    are too narrow in one direction and too wide in another can cancel.
 
     Examples
     --------
@@ -166,31 +165,31 @@ class EnergyScore(
     proper=True,
     selects=True,
 ):
-    r"""Mean distance from draws to the outcome, less half the mean distance between draws.
+    r"""Mean distance from draws to the outcome minus half the mean distance between draws.
 
     .. math:: \frac{1}{n} \sum_i \left( E \|X_i - y_i\| - \frac{1}{2} E \|X_i - X_i'\| \right)
 
     Parameters
     ----------
     estimator : {"empirical", "fair"}
-        For draws alone: the score of their empirical distribution, or the unbiased estimate of the
-        score of the distribution that they were drawn from.
+        For draws only: the score of their empirical distribution, or the unbiased estimate for the
+        distribution that they come from.
     member_weight : (m,) or (n, m), optional
-        For draws alone: the weight of each member of an ensemble, beside the others of its row.
+        For draws only: the weight of each ensemble member relative to the others of its row.
 
     See Also
     --------
-    variogram_score : sees wrong correlations better.
-    continuous_ranked_probability_score : of one output; with d = 1 the same number, here with
-        weights of members too.
+    variogram_score : a score more sensitive to wrong correlations.
+    continuous_ranked_probability_score : the score of one output, equal for d = 1, but without
+    member weights.
 
     Notes
     -----
-    A proper score in the units of y, so bring outputs of different units to one scale first. The
+    It is a proper score in the units of y: bring outputs of different units to one scale first. The
     forecast is a JointNormalForecast, its mean and covariance, or draws (n, d, m). For normal
-    forecasts both means are exact, by one integral each; draws are taken for the distribution
-    itself, whose score is larger by about 1 / m of the spread. It tells wrong means and variances
-    well and wrong correlations badly.
+    forecasts both means are exact, by one integral each. Draws are treated as the distribution
+    itself, so the score is larger by about 1 / m of the spread. It detects wrong means and
+    variances well and wrong correlations poorly.
 
     References
     ----------
@@ -214,8 +213,8 @@ class EnergyScore(
             return _of_draws(record, self.estimator)
         if self.estimator != "empirical":
             raise InputError(
-                "member_weight and estimator are of draws; leave them out for a normal forecast,"
-                " whose score is exact."
+                "member_weight and estimator apply to draws; leave them out for a normal"
+                " forecast, whose score is exact."
             )
         joint = record.normal
         variance = joint.principal_variance
@@ -232,14 +231,14 @@ def _of_draws(record, estimator):
         [pdist(row.T) @ (w[first] * w[second]) for row, w in zip(record.draws, share, strict=True)]
     )
     if estimator == "fair":
-        # Members are never compared with themselves.
+        # A member is never compared with itself.
         apart /= 1.0 - np.square(share).sum(axis=1)
     off = np.sqrt(np.square(record.draws - record.y[..., None]).sum(axis=1))
     return (off * share).sum(axis=1) - apart
 
 
-#: Beyond this many standard deviations the mean of a power is its series to 1e-9, and the series of
-#: the other end loses digits.
+#: Beyond this many standard deviations, an asymptotic series gives the mean of a power to 1e-9, and
+#: the series around 0 loses digits.
 FAR = 30.0
 
 
@@ -261,18 +260,19 @@ class VariogramScore(
     Parameters
     ----------
     power : float, default 0.5
-        p, above 0 and at most 2; small powers are less moved by single large differences.
+        The power p, above 0 and at most 2; small powers are less sensitive to single large
+        differences.
 
     See Also
     --------
-    energy_score : sees means and variances better.
+    energy_score : a score more sensitive to means and variances.
 
     Notes
     -----
-    Proper, but not strictly: a mean wrong by the same in all outputs goes unseen, so read it beside
+    It is proper, but not strictly: an equal bias in all outputs goes undetected, so report it with
     the energy score. Bring outputs of different units to one scale first. The forecast is a
-    JointNormalForecast, its mean and covariance, or draws (n, d, m), of two outputs or more. Exact
-    for normal forecasts.
+    JointNormalForecast, its mean and covariance, or draws (n, d, m), of two outputs or more. It is
+    exact for normal forecasts.
 
     References
     ----------
@@ -297,7 +297,7 @@ class VariogramScore(
     def _losses(self, record: Any) -> np.ndarray:
         if record.y.shape[1] < 2:
             raise InputError(
-                "the variogram score compares outputs; got one; use"
+                "the variogram score needs at least two outputs; got one; use"
                 " continuous_ranked_probability_score."
             )
         j, k = np.triu_indices(record.y.shape[1], 1)
@@ -318,7 +318,7 @@ class VariogramScore(
 
 
 def _mean_power(mean, std, power):
-    """E |mean + std Z|^power."""
+    """Compute E |mean + std Z|^power."""
     z = np.abs(mean / std)
     near = np.minimum(z, FAR)
     middle = (
@@ -328,7 +328,7 @@ def _mean_power(mean, std, power):
         * special.hyp1f1(-0.5 * power, 0.5, -0.5 * near * near)
     )
     far = np.maximum(z, FAR)
-    # Moments of a normal: 1, 3 and 15 times the powers of its variance.
+    # Moments of a normal distribution: 1, 3 and 15 times the powers of its variance.
     c = [power * (power - 1.0) / 2.0, power * (power - 1.0) * (power - 2.0) * (power - 3.0) / 8.0]
     c.append(c[1] * (power - 4.0) * (power - 5.0) / 6.0)
     series = far**power * (1.0 + c[0] / far**2 + c[1] / far**4 + c[2] / far**6)
@@ -342,7 +342,7 @@ variogram_score: VariogramScore = VariogramScore()
 
 
 PreRank = Literal["distance", "sum", "dependence"]
-#: Normal scores further out, which are beyond 1e-300, count as this one.
+#: Cap on normal scores; the tail beyond it has probability below 1e-300.
 FARTHEST = 38.0
 
 
@@ -353,8 +353,8 @@ def joint_pit(
     pre_rank: PreRank = "distance",
     sample_weight: ArrayLike | None = None,
 ) -> np.ndarray:
-    r"""A place of each row of outcomes in its predicted joint distribution, uniform on [0, 1] where
-    the forecasts are calibrated.
+    r"""Compute the joint PIT: the position of each row in its predicted joint distribution, uniform
+    on [0, 1] under calibration.
 
     .. math:: u_i = P(\rho(X_i) \le \rho(y_i)), \qquad X_i \sim N(\mu_i, \Sigma_i)
 
@@ -363,12 +363,12 @@ def joint_pit(
     y_true : (n, d) outcomes
     forecast : JointNormalForecast, or (mean, cov)
     pre_rank : {"distance", "sum", "dependence"}
-        :math:`\rho`, which makes one number of a row. "distance": the squared Mahalanobis distance,
-        chi-squared with d degrees of freedom. "sum": the sum of the outputs' normal scores.
-        "dependence": the distance once more, after each output's normal scores have been replaced
-        by those of their ranks among the rows, so that only the correlations are judged.
+        :math:`\rho`, which reduces a row to one number. "distance": the squared Mahalanobis
+        distance, chi-squared with d degrees of freedom. "sum": the sum of the outputs' normal
+        scores. "dependence": the same distance, with each output's normal scores replaced by those
+        of their ranks among the rows, so that only the correlations are tested.
     sample_weight : (n,), optional
-        Weight 2 means the row twice, which ranks count; rows of weight 0 are left out.
+        Weight 2 counts a row twice, also in ranks; weight 0 drops it.
 
     Returns
     -------
@@ -381,16 +381,16 @@ def joint_pit(
 
     See Also
     --------
-    pit_histogram, pit_test : take a JointNormalForecast and ``pre_rank``, too.
-    ellipse_coverage : how many distances are below one bound.
+    pit_histogram, pit_test : functions that also take a JointNormalForecast and ``pre_rank``.
+    ellipse_coverage : the share of distances below one bound.
 
     Notes
     -----
-    Of the distance a heap at 1 means too narrow a forecast, one at 0 too wide. Of the sum a bowl
-    means that outputs rise and fall together more than said, or that all are too narrow, a slope a
-    bias that they share. Look at the margins first (``forecast.marginals``): where they are right
-    "dependence" says what is left, a bowl or a heap at 1 where correlations are wrong. With ranks
-    the margins are uniform exactly, so its test is a little careful.
+    For "distance", a peak at 1 means that the forecast is too narrow, one at 0 too wide. For "sum",
+    a U shape means that outputs are more correlated than predicted, or all too narrow; a slope is a
+    shared bias. Check the margins first (``forecast.marginals``). Where they are calibrated,
+    "dependence" shows the rest: a U shape or a peak at 1 means wrong correlations. Ranks make the
+    margins exactly uniform, so its test is slightly conservative.
 
     References
     ----------
@@ -410,9 +410,7 @@ def joint_pit(
 
 
 def joint_scores(record: JointRecord, pre_rank: PreRank | None) -> np.ndarray:
-    """(n,) normal scores of the joint PIT of a record's rows, by the distance where nothing is
-    asked.
-    """
+    """(n,) normal scores of the joint PIT of a record's rows; by default of the distance."""
     require_option("pre_rank", "distance" if pre_rank is None else pre_rank, tuple(SCORES))
     return np.clip(SCORES[pre_rank or "distance"](record), -FARTHEST, FARTHEST)
 
@@ -420,12 +418,12 @@ def joint_scores(record: JointRecord, pre_rank: PreRank | None) -> np.ndarray:
 def _distance(joint, y):
     half, d = 0.5 * joint.distance(y), 0.5 * joint.shape[1]
     low, high = special.gammainc(d, half), special.gammaincc(d, half)
-    # Each half by the tail that keeps its digits.
+    # Each half uses the tail that keeps its precision.
     return np.where(low < 0.5, special.ndtri(low), -special.ndtri(high))
 
 
 def _standard(record):
-    """(scores of the outputs (n, d), the correlations said (n, d, d))."""
+    """(scores of the outputs (n, d), predicted correlations (n, d, d))."""
     margins = record.normal.marginals
     return margins.score_at(record.y), record.normal.cov / (
         margins.std[:, :, None] * margins.std[:, None, :]

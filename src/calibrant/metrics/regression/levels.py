@@ -1,5 +1,5 @@
-"""Gaps between said and seen coverage over many levels: mean, root mean square, area, and of the
-worst random group.
+"""Gaps between nominal and observed coverage over many levels: mean, root mean square, area, worst
+random group.
 """
 
 from abc import abstractmethod
@@ -38,20 +38,20 @@ __all__ = [
 class GapMetric(
     RegressionMetric,
     estimand=(
-        "error at these levels and bins on ever more rows: without the noise that the number itself"
-        " carries"
+        "error at these levels and bins as the number of rows grows, without the sampling noise"
+        " in the value"
     ),
     clustered=False,
 ):
-    """Template: a metric writes ``_sums`` (rows summed by bin), ``_gaps`` (sums to the gaps that
-    are averaged) and ``_draws``.
+    """Template of gaps over levels; a subclass defines ``_sums`` (rows summed by bin), ``_gaps``
+    (sums to averaged gaps) and ``_draws``.
 
-    Its interval does not centre on the biased number: it asks which errors, with this sample's
-    noise added, would show as the one seen.
+    The interval is not centred on the biased value: it contains the errors that, with this sample's
+    noise, would produce the observed one.
     """
 
-    #: Whether what is summed has no bound, so that noise grows with the error: the high end is then
-    #: at least that of the errors that the gaps seen show with the noise added.
+    #: Whether the summands are unbounded, so noise grows with the error. The upper end is then at
+    #: least that of the observed gaps with noise added.
     long_tails: ClassVar[bool] = False
 
     @abstractmethod
@@ -73,8 +73,8 @@ class GapMetric(
         return totals
 
     def _error(self, weight, gap):
-        """The value from the weight (..., bins) and the summed gaps (..., sets, bins): the mean
-        absolute gap, averaged over the sets.
+        """Compute the value from the weight (..., bins) and the summed gaps (..., sets, bins): the
+        mean absolute gap, averaged over the sets.
         """
         return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
 
@@ -114,30 +114,29 @@ class IntervalCalibrationError(
     range=(0.0, 1.0),
     examples=({"n_levels": 19, "kind": "quantile"},),
 ):
-    r"""Mean gap between the coverage that intervals claim and what they have, over all levels.
+    r"""Mean gap between nominal and observed coverage of intervals, over all levels.
 
     .. math:: \frac{1}{L} \sum_l \left| \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \right|
 
     Parameters
     ----------
     n_levels : int, default 100
-        Levels p from 0 to 1, evenly spaced, both included.
+        Number of levels p, evenly spaced from 0 to 1 inclusive.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
-        width.
+        Central intervals, or everything below the quantile at p, which separates a shift from a
+        wrong width.
 
     See Also
     --------
-    interval_curve : the gaps, level by level.
-    interval_coverage : one level.
+    interval_curve : the gap at each level.
+    interval_coverage : the coverage at one level.
 
     Notes
     -----
-    Use it to see whether intervals hold what they say over all rows together. That is a weak
-    demand: a std drawn at random can meet it perfectly after recalibration, so look at the ENCE
-    too. Biased upward in small samples; ``.interval`` is freed of that (method "debiased"), and
-    ``plain`` in it is the number above; in simulations of 300 to 5,000 rows it held the truth 84 to
-    98 times of 100.
+    Use it to check the coverage of intervals over all rows. The criterion is weak: a random std can
+    satisfy it perfectly after recalibration, so report the ENCE too. It is biased upward in small
+    samples; ``.interval`` removes that bias (method "debiased"), and its ``plain`` is the value
+    above. In simulations of 300 to 5,000 rows it covered the truth 84 to 98 times of 100.
 
     Examples
     --------
@@ -154,7 +153,7 @@ class IntervalCalibrationError(
 
     @property
     def levels(self) -> np.ndarray:
-        """(n_levels,) the coverages, or probabilities, compared."""
+        """(n_levels,) coverages, or probabilities, to compare."""
         return np.linspace(0.0, 1.0, self.n_levels)
 
     def _sums(self, record, index, n_groups):
@@ -191,8 +190,7 @@ class RootMeanSquareIntervalCalibrationError(
     name="RMS interval calibration error",
     key="rms_interval_calibration_error",
 ):
-    r"""Root mean square gap between the coverage that intervals claim and what they have, over all
-    levels.
+    r"""Root mean square gap between nominal and observed coverage of intervals, over all levels.
 
     .. math:: \Big( \frac{1}{L} \sum_l \big( \frac{1}{n} \sum_i [y_i \in I_i(p_l)] - p_l \big)^2
         \Big)^{1/2}
@@ -200,20 +198,21 @@ class RootMeanSquareIntervalCalibrationError(
     Parameters
     ----------
     n_levels : int, default 100
-        Levels p from 0 to 1, evenly spaced, both included.
+        Number of levels p, evenly spaced from 0 to 1 inclusive.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
-        width.
+        Central intervals, or everything below the quantile at p, which separates a shift from a
+        wrong width.
 
     See Also
     --------
     interval_calibration_error : the mean gap.
-    miscalibration_area : the area.
+    miscalibration_area : the area between curve and diagonal.
 
     Notes
     -----
-    uncertainty-toolbox's ``root_mean_squared_calibration_error``. Biased upward in small samples;
-    ``.interval`` is freed of that (method "debiased"), and ``plain`` in it is the number above.
+    It is uncertainty-toolbox's ``root_mean_squared_calibration_error``. It is biased upward in
+    small samples; ``.interval`` removes that bias (method "debiased"), and its ``plain`` is the
+    value above.
 
     Examples
     --------
@@ -222,7 +221,7 @@ class RootMeanSquareIntervalCalibrationError(
     """
 
     def _combined(self, gap):
-        """The value from the gap at each level, (..., L)."""
+        """Compute the value from the gap at each level, (..., L)."""
         return np.sqrt(np.mean(gap * gap, axis=-1))
 
     def _error(self, weight, gap):
@@ -238,17 +237,17 @@ root_mean_square_interval_calibration_error: RootMeanSquareIntervalCalibrationEr
 class MiscalibrationArea(
     RootMeanSquareIntervalCalibrationError, name="miscalibration area", key="miscalibration_area"
 ):
-    r"""Area between seen over claimed coverage, joined by straight lines, and the diagonal.
+    r"""Area between the diagonal and the piecewise linear curve of observed over nominal coverage.
 
     .. math:: \int_0^1 \left| \hat c(p) - p \right| dp
 
     Parameters
     ----------
     n_levels : int, default 100
-        Levels p from 0 to 1, evenly spaced, both included.
+        Number of levels p, evenly spaced from 0 to 1 inclusive.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at p, which tells a shift from a wrong
-        width.
+        Central intervals, or everything below the quantile at p, which separates a shift from a
+        wrong width.
 
     See Also
     --------
@@ -257,9 +256,9 @@ class MiscalibrationArea(
 
     Notes
     -----
-    uncertainty-toolbox's number of that name, exact where the curve crosses the diagonal between
-    two levels. Biased upward in small samples; ``.interval`` is freed of that (method "debiased"),
-    and ``plain`` in it is the number above.
+    It is uncertainty-toolbox's metric of that name, but exact where the curve crosses the diagonal
+    between two levels. It is biased upward in small samples; ``.interval`` removes that bias
+    (method "debiased"), and its ``plain`` is the value above.
 
     Examples
     --------
@@ -286,8 +285,8 @@ NORMS: dict[int, RegressionMetric] = {
 
 @dataclass(frozen=True)
 class AdversarialGroupCalibration(Record):
-    """One row a size of group: its share of the rows, and the mean and standard error over
-    trials of the worst group's error.
+    """Worst error by group size, one row per size: its share of the rows, and mean and standard
+    error of the worst group's error over trials.
     """
 
     share: np.ndarray
@@ -344,20 +343,19 @@ def adversarial_group_calibration(
     kind: Literal["interval", "quantile"] = "interval",
     random_state: int = 0,
 ) -> AdversarialGroupCalibration:
-    """The largest interval calibration error among random groups of rows, for groups of growing
-    size.
+    """Compute the largest interval calibration error among random groups of rows, by group size.
 
     Parameters
     ----------
     y_true : (n,)
-    P, std : (n,) each, mean and standard deviation, or a forecast in place of the mean
+    P, std : (n,) each, mean and standard deviation, or a forecast instead of the mean
     n_sizes : int, default 10
-        Sizes of groups, evenly from two rows to all.
+        Number of group sizes, evenly spaced from two rows to all.
     n_groups : int, default 10
-        Groups drawn without replacement in a trial, of which the worst counts.
+        Number of groups drawn without replacement in a trial; the worst one counts.
     n_trials : int, default 10
     norm : {1, 2}
-        Mean or root mean square of the gaps over the levels.
+        The mean (1) or root mean square (2) of the gaps over the levels.
     kind : {"interval", "quantile"}
         As in ``interval_calibration_error``.
     random_state : int, default 0
@@ -365,24 +363,24 @@ def adversarial_group_calibration(
     Returns
     -------
     AdversarialGroupCalibration
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the forecasts cannot be read or an option cannot be used.
+        When the forecasts or an option are invalid.
 
     See Also
     --------
-    group_coverage : of groups that mean something.
-    interval_calibration_error : of all rows.
+    group_coverage : the coverage of meaningful groups.
+    interval_calibration_error : the error of all rows.
 
     Notes
     -----
-    Groups of few rows have large errors by chance alone: compare two forecasts of the same rows, or
-    look for a curve that falls more slowly than one over the root of the size. ``standard_error``
-    is of the mean over trials; uncertainty-toolbox calls their standard deviation so. Weights are
-    not taken, since a group of repeated rows is a smaller group.
+    Small groups have large errors by chance alone: compare two forecasts of the same rows, or look
+    for a curve that falls more slowly than 1 over the root of the size. ``standard_error`` is that
+    of the mean over trials; in uncertainty-toolbox it is their standard deviation. It takes no
+    weights, since a group of repeated rows is a smaller group.
 
     References
     ----------

@@ -1,6 +1,4 @@
-"""Positions of outcomes in their forecasts (PIT): their histogram, its test, and random ones for
-counts.
-"""
+"""Probability integral transform (PIT) of outcomes: histogram, test, randomised PIT of counts."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -27,8 +25,8 @@ __all__ = ["PitHistogram", "pit_histogram", "pit_test", "randomised_pit"]
 
 @dataclass(frozen=True)
 class PitHistogram(Record):
-    """One row a bin of F(y): edges, n (sum of weights), share times the number of bins (1 if
-    uniform), and the band of uniform shares.
+    """PIT histogram, one row per bin of F(y): edges, n (sum of weights), share times the number of
+    bins (1 if uniform), and its band under uniformity.
     """
 
     lower: np.ndarray
@@ -40,7 +38,7 @@ class PitHistogram(Record):
 
 
 def _read(y_true, mean, std, cluster, pre_rank, sample_weight=None):
-    """The record of one output; of several together, that of the normal scores of their joint
+    """Read a record of one output; for joint forecasts, that of the normal scores of their joint
     PIT.
     """
     if isinstance(mean, JointNormalForecast):
@@ -57,8 +55,8 @@ def _read(y_true, mean, std, cluster, pre_rank, sample_weight=None):
         record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
     else:
         raise InputError(
-            f"pre_rank is of outputs together; got a {type(mean).__name__}; leave it out, or pass a"
-            " JointNormalForecast."
+            f"pre_rank applies to joint forecasts; got a {type(mean).__name__}; leave it out, or"
+            " pass a JointNormalForecast."
         )
     return clustered(record, cluster)
 
@@ -78,7 +76,7 @@ def _of(record: ForecastRecord, *, n_bins: int = 20, level: float = 0.95) -> Pit
 
 
 def pit_sums(record: ForecastRecord, n_bins: int = 20) -> np.ndarray:
-    """(n_bins,) weight by bin of F(y): sums of parts add up."""
+    """(n_bins,) weight by bin of F(y); sums of parts add up."""
     return np.bincount(_bin(record, n_bins), weights=record.weights, minlength=n_bins)
 
 
@@ -89,8 +87,8 @@ def _bin(record, n_bins):
 def pit_histogram_of_sums(
     n: np.ndarray, total: float, level: float, worth: np.ndarray | float = 1.0
 ) -> PitHistogram:
-    """The histogram of ``pit_sums`` of rows of that weight; ``worth`` (n_bins,) is by what they
-    are to be multiplied in clusters.
+    """Make the histogram from ``pit_sums`` of rows of that weight; ``worth`` (n_bins,) multiplies
+    them for clusters.
     """
     n_bins = len(n)
     edges, rows = np.arange(n_bins + 1) / n_bins, np.maximum(np.full(n_bins, total) * worth, 1.0)
@@ -112,32 +110,31 @@ def pit_histogram(
     cluster: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> PitHistogram:
-    """How the probabilities F(y) of what came true are spread over [0, 1].
+    """Compute the histogram of the probabilities F(y) of the outcomes on [0, 1].
 
     Parameters
     ----------
-    y_true : (n,), or (n, d) of outputs together
-    mean, std : (n,) each, or a forecast in place of mean
+    y_true : (n,), or (n, d) for joint forecasts
+    mean, std : (n,) each, or a forecast instead of mean
     n_bins : int, default 20
     level : float, default 0.95
-        Of the band in which a bin lies if the forecasts are calibrated.
+        The level of the band that contains a bin under calibration.
     pre_rank : {"distance", "sum", "dependence"}, optional
-        Of a JointNormalForecast with outcomes (n, d): what is looked at, as in :func:`joint_pit`.
-        Default: the distance.
+        For a JointNormalForecast with outcomes (n, d): the statistic of :func:`joint_pit`, by
+        default "distance".
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the band is then as wide as clusters ask
-        for.
+        Clusters of dependent rows (series, places, days). They widen the band.
     sample_weight : (n,), optional
 
     Returns
     -------
     PitHistogram
-        A hump in the middle means too wide, a bowl too narrow, a slope a shift.
+        A hump means that forecasts are too wide, a U shape too narrow, a slope biased.
 
     See Also
     --------
-    PitHistogramDisplay : draws it.
-    pit_test : whether it may be chance.
+    PitHistogramDisplay : the plot of it.
+    pit_test : the test of uniformity.
 
     Examples
     --------
@@ -160,34 +157,33 @@ def pit_test(
     n_draws: int = 999,
     random_state: int = 0,
 ) -> CalibrationTest:
-    """Test that the probabilities F(y) of what came true are uniform, as they are for a calibrated
-    forecast.
+    """Test that the probabilities F(y) of the outcomes are uniform, as for a calibrated forecast.
 
     Parameters
     ----------
-    y_true : (n,), or (n, d) of outputs together
-    mean, std : (n,) each, or a forecast in place of mean
+    y_true : (n,), or (n, d) for joint forecasts
+    mean, std : (n,) each, or a forecast instead of mean
     method : {"ks", "cramer-von-mises", "chi-square"}
         Kolmogorov-Smirnov, Cramer-von Mises, or chi-square over 20 bins.
     pre_rank : {"distance", "sum", "dependence"}, optional
-        Of a JointNormalForecast with outcomes (n, d): what is tested, as in :func:`joint_pit`.
-        Default: the distance.
+        For a JointNormalForecast with outcomes (n, d): the statistic of :func:`joint_pit`, by
+        default "distance".
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the law of the statistic is then drawn, of
-        normal scores that are as alike in a cluster as those seen.
+        Clusters of dependent rows (series, places, days). The null is then simulated from normal
+        scores that are as correlated within clusters as the observed ones.
     n_draws : int, default 999
-        Of a law that is drawn: the p-value is a multiple of 1 / (n_draws + 1).
+        Number of draws of a simulated null; the p-value is a multiple of 1 / (n_draws + 1).
     random_state : int, default 0
 
     Returns
     -------
     CalibrationTest
-        statistic, p_value, method and n. Without clusters rows are taken to be independent; weights
-        are not taken, since a test of repeated rows is none.
+        It has statistic, p_value, method and n. Without clusters, it assumes independent rows. It
+        takes no weights, since repeated rows would invalidate the test.
 
     See Also
     --------
-    pit_histogram : where it is not uniform.
+    pit_histogram : the deviations from uniformity.
 
     Examples
     --------
@@ -225,12 +221,11 @@ def _counts(pit):
 
 
 def _steps(pit):
-    """(probabilities in ascending order, the middles of the steps of their distribution)."""
+    """(probabilities in ascending order, midpoints of the steps of their distribution)."""
     return np.sort(pit), (np.arange(len(pit)) + 0.5) / len(pit)
 
 
-#: By name, of (n,) probabilities: the test of independent ones, and what it rises with, without its
-#: p-value.
+#: Tests of (n,) independent probabilities, and functions that increase with their statistics.
 TESTS: dict[str, Any] = {
     "ks": lambda pit: stats.kstest(pit, "uniform"),
     "cramer-von-mises": lambda pit: stats.cramervonmises(pit, "uniform"),
@@ -244,8 +239,7 @@ STATISTICS: dict[str, Any] = {
 
 
 def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -> np.ndarray:
-    r"""A place of each count in its predicted distribution, uniform on [0, 1] where the forecasts
-    are calibrated.
+    r"""Compute the randomised PIT of each count, uniform on [0, 1] for calibrated forecasts.
 
     .. math:: P(Y_i < y_i) + u_i P(Y_i = y_i), \qquad u_i \sim U(0, 1)
 
@@ -253,11 +247,11 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     ----------
     y_true : (n,) whole numbers
     forecast : frozen discrete distribution of scipy.stats, or (below, at)
-        Such as ``stats.poisson(mu)``, its parameters one number or (n,); or the (n,) probabilities
-        P(Y < y) and P(Y <= y) themselves.
+        For example ``stats.poisson(mu)``, with scalar or (n,) parameters; or the (n,) probabilities
+        P(Y < y) and P(Y <= y).
     random_state : int, default 0
-        The draws belong to the rows in the order of their numbers, so that their order in the
-        arrays does not matter.
+        Draws are assigned to the rows in the order of their values, so the order of the arrays does
+        not matter.
 
     Returns
     -------
@@ -266,19 +260,20 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     Raises
     ------
     InputError
-        When outcomes are no whole numbers, the forecast is continuous, or the probabilities are out
-        of order or range.
+        When outcomes are not whole numbers, the forecast is continuous, or the probabilities are
+        out of order or range.
 
     See Also
     --------
-    pit_histogram, pit_test : take normal scores of these with means 0 and stds 1, as below.
-    BoundedOutcomes : for amounts that are no counts.
+    pit_histogram, pit_test : functions that take normal scores of these with means 0 and stds 1, as
+    below.
+    BoundedOutcomes : forecasts of bounded amounts that are not counts.
 
     Notes
     -----
-    The plain PIT of a count is not uniform however good the forecast. A bowl means too narrow a
-    forecast (counts vary more than said), a hump one too wide. An outcome that was said to be
-    impossible gives 0 or 1.
+    The plain PIT of a count is not uniform even for a perfect forecast. A U shape means that the
+    forecast is too narrow (counts vary more than predicted), a hump too wide. An outcome of
+    predicted probability 0 gives 0 or 1.
 
     References
     ----------
@@ -302,15 +297,15 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     y = to_array(y_true, "y_true").astype(np.float64)
     if y.ndim != 1 or len(y) == 0 or not (np.isfinite(y).all() and (y == np.rint(y)).all()):
         raise InputError(
-            f"y_true must be (n,) whole numbers; got shape {y.shape} beginning"
+            f"y_true must be (n,) whole numbers; got shape {y.shape} starting with"
             f" {y.ravel()[:3].tolist()}; use pit_histogram."
         )
     below, at = _drawn_steps(y, forecast)
     if not ((below >= 0.0) & (below <= at) & (at <= 1.0 + 1e-12)).all():
         row = int(np.flatnonzero(~((below >= 0.0) & (below <= at) & (at <= 1.0 + 1e-12)))[0])
         raise InputError(
-            f"P(Y < y) and P(Y <= y) must ascend from 0 to 1; row {row} has {below[row]:g} and"
-            f" {at[row]:g}; pass (below, at)."
+            f"P(Y < y) and P(Y <= y) must be ascending in [0, 1]; row {row} has {below[row]:g}"
+            f" and {at[row]:g}; pass (below, at)."
         )
     draws = np.empty(len(y))
     draws[np.lexsort((at, below, y))] = null_generator(random_state).random(len(y))
@@ -329,8 +324,8 @@ def _drawn_steps(y: np.ndarray, forecast: Any) -> list[np.ndarray]:
             pair = [np.asarray(frozen.cdf(y + step), dtype=np.float64) for step in (-1.0, 0.0)]
         except ValueError as error:
             raise InputError(
-                f"the forecast must be of the {len(y)} rows of y_true; {error}; give one"
-                " distribution a row."
+                f"the forecast must have the {len(y)} rows of y_true; {error}; pass one"
+                " distribution per row."
             ) from error
     else:
         raise InputError(
@@ -339,7 +334,7 @@ def _drawn_steps(y: np.ndarray, forecast: Any) -> list[np.ndarray]:
         )
     if any(part.shape != y.shape for part in pair):
         raise InputError(
-            f"the forecast must be of the {len(y)} rows of y_true; got shape {pair[0].shape}; give"
-            " one distribution a row."
+            f"the forecast must have the {len(y)} rows of y_true; got shape {pair[0].shape};"
+            " pass one distribution per row."
         )
     return pair

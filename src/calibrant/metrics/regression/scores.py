@@ -1,6 +1,4 @@
-"""Proper scores of forecasts: of the density, of the distribution, of quantiles, of intervals,
-of one threshold.
-"""
+"""Proper scores of densities, distributions, quantiles, intervals and one threshold."""
 
 from typing import Literal
 
@@ -43,19 +41,19 @@ class NegativeLogLikelihood(
     .. math:: \frac{1}{n} \sum_i \left[ \log \sigma_i + \tfrac{1}{2} \log 2\pi + \frac{(y_i -
         \mu_i)^2}{2 \sigma_i^2} \right]
 
-    for normal forecasts; the forecast's own density for others.
+    This is the formula for normal forecasts; others use their own density.
 
     See Also
     --------
-    continuous_ranked_probability_score : in the units of y, milder.
+    continuous_ranked_probability_score : a milder score, in the units of y.
 
     Notes
     -----
-    A proper score: use it to choose between models and calibrators. One row far outside its error
-    bar can decide it; the CRPS is milder. In other units of y it changes by a constant, the
-    logarithm of the factor. Forecasts from quantiles or samples have the density of their straight
-    lines, which is rough, and where quantiles are tied, which is an atom, that of the line across
-    it: prefer the CRPS there.
+    It is a proper score: use it to select models and calibrators. One row far outside its error bar
+    can dominate it; the CRPS is milder. A change of the units of y adds a constant, the logarithm
+    of the factor. Forecasts from quantiles or samples have the density of their piecewise linear
+    CDF, which is rough; tied quantiles form an atom, which the line across it smooths. Prefer the
+    CRPS there.
 
     Examples
     --------
@@ -87,20 +85,21 @@ class ContinuousRankedProbabilityScore(
     Parameters
     ----------
     estimator : {"empirical", "fair"}
-        Of samples alone: the score of their empirical distribution, which grows as they are fewer,
-        or the unbiased estimate of that of the distribution they were drawn from (the same number
-        as by probability-weighted moments), which can be below 0 in a row.
+        For samples only: the score of their empirical distribution, which is larger for fewer
+        samples, or the unbiased estimate for the distribution they come from (equal to that by
+        probability-weighted moments), which can be below 0 in a row.
 
     See Also
     --------
-    negative_log_likelihood : punishes sure mistakes harder.
-    pinball_loss : at chosen levels.
+    negative_log_likelihood : a score stricter on confident errors.
+    pinball_loss : the score at chosen levels.
 
     Notes
     -----
-    A proper score like the NLL, milder to single large errors, in the units of y: use it to choose,
-    and where there is no density. Closed form for normal forecasts and for samples (their empirical
-    distribution); for others twice the pinball loss at 400 levels, off by less than 1e-3 std.
+    It is a proper score like the NLL, milder on single large errors, in the units of y. Use it for
+    selection, and where there is no density. It has a closed form for normal forecasts and samples
+    (their empirical distribution). For others it is twice the pinball loss at 400 levels, with an
+    error below 1e-3 std.
 
     Examples
     --------
@@ -163,17 +162,17 @@ class PinballLoss(
     Parameters
     ----------
     levels : tuple of float, default 0.01, 0.02, ..., 0.99
-        One or more; ``levels=(0.9,)`` judges one quantile.
+        One or more levels; ``levels=(0.9,)`` evaluates one quantile.
 
     See Also
     --------
-    continuous_ranked_probability_score : over all levels.
-    quantile_calibration_error : whether the quantiles are right.
+    continuous_ranked_probability_score : the score over all levels.
+    quantile_calibration_error : the calibration of the quantiles.
 
     Notes
     -----
-    A proper score of quantiles: use it to choose between quantile forecasts. Over many levels twice
-    its value nears the CRPS.
+    It is a proper score of quantiles: use it to select quantile forecasts. Over many levels, twice
+    its value approaches the CRPS.
 
     Examples
     --------
@@ -210,28 +209,29 @@ class WeightedIntervalScore(
     degree=1,
 ):
     r"""Mean weighted interval score: absolute error of the median, widths of central intervals, and
-    what lies outside them.
+    distances outside them.
 
     .. math:: \frac{1}{K + 1/2} \Big( \tfrac12 |y - m| + \sum_{k=1}^K \tfrac{\alpha_k}{2} (h_k -
         l_k) + (l_k - y)_+ + (y - h_k)_+ \Big)
 
-    with the central intervals at levels :math:`1 - \alpha_k` and the median m.
+    Here :math:`[l_k, h_k]` are the central intervals at levels :math:`1 - \alpha_k`, and m is the
+    median.
 
     Parameters
     ----------
     levels : tuple of float, default 0.1, 0.2, ..., 0.9, 0.95, 0.98
-        The coverages that the intervals claim; these are those of the COVID-19 forecast hubs.
+        The nominal coverages of the intervals; the default is that of the COVID-19 forecast hubs.
 
     See Also
     --------
-    pinball_loss : half of it, at the ends of the intervals and the median.
-    continuous_ranked_probability_score : what it nears with many levels.
+    pinball_loss : half of this score, at the ends of the intervals and the median.
+    continuous_ranked_probability_score : its limit with many levels.
 
     Notes
     -----
-    A proper score of a forecast said as intervals. It is twice the mean pinball loss at the 2K + 1
-    quantiles. scoringrules 0.10 adds the median itself where :math:`|y - m|` belongs, and so gives
-    another number.
+    It is a proper score of interval forecasts, and twice the mean pinball loss at the 2K + 1
+    quantiles. scoringrules 0.10 adds the median itself instead of :math:`|y - m|`, and so gives
+    another value.
 
     References
     ----------
@@ -265,15 +265,14 @@ class ThresholdBrierScore(
     range=(0.0, 1.0),
     degree=None,
 ):
-    r"""Mean squared gap between the probability of an outcome at most at a threshold, and whether
-    it was.
+    r"""Brier score of the event that the outcome is at most a threshold.
 
     .. math:: \frac1n \sum_i \left( F_i(t) - [y_i \le t] \right)^2
 
     Parameters
     ----------
     threshold : float, default 0.0
-        In the units of y.
+        The threshold in the units of y.
 
     See Also
     --------
@@ -281,9 +280,9 @@ class ThresholdBrierScore(
 
     Notes
     -----
-    Use it where one threshold decides: a flood, a limit. It is least for the true probability of
-    that event, and blind to the rest of the distribution, so choose a model by it for that use
-    alone. Samples count by their share at most at the threshold.
+    Use it where one threshold matters, such as a flood level or a limit. It is minimal for the true
+    probability of that event, and ignores the rest of the distribution, so select models by it for
+    that use only. For samples, the probability is their share at most at the threshold.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""How large errors and standard deviations are: means, roots and medians over the rows."""
+"""Sizes of errors and standard deviations: means, roots and medians over the rows."""
 
 import numpy as np
 
@@ -43,12 +43,12 @@ class MeanAbsoluteError(
 
     See Also
     --------
-    root_mean_squared_error : large errors count more.
-    continuous_ranked_probability_score : the same of a whole distribution.
+    root_mean_squared_error : the error that weights large errors more.
+    continuous_ranked_probability_score : the same for a whole distribution.
 
     Notes
     -----
-    Milder to single large errors than the RMSE; it says nothing of the error bars. ``std`` is not
+    It is milder on single large errors than the RMSE, and ignores the error bars. ``std`` is not
     needed.
 
     Examples
@@ -81,13 +81,13 @@ class RootMeanSquaredError(
 
     See Also
     --------
-    mean_absolute_error : large errors count less.
-    uncertainty_calibration_error : whether the error bars know it.
+    mean_absolute_error : the error that weights large errors less.
+    uncertainty_calibration_error : the calibration of the error bars.
 
     Notes
     -----
-    The size of the errors, in the units of y; it says nothing of the error bars. ``std`` is not
-    needed.
+    It measures the size of the errors, in the units of y, and ignores the error bars. ``std`` is
+    not needed.
 
     Examples
     --------
@@ -118,12 +118,12 @@ class MedianAbsoluteError(
 
     See Also
     --------
-    mean_absolute_error : the mean, which large errors move.
+    mean_absolute_error : the mean, which is sensitive to large errors.
 
     Notes
     -----
-    Use it where some outcomes are wrong by any amount and should not count. Half of the rows may be
-    as bad as they like, so never select a model by it. A median is no sum, so it has no state.
+    Use it where some outcomes are gross errors and should not count. Half of the rows may be
+    arbitrarily wrong, so never select a model by it. A median is no sum, so it has no state.
     ``std`` is not needed.
 
     Examples
@@ -136,7 +136,7 @@ class MedianAbsoluteError(
         error = np.abs(record.error)
         order = np.argsort(error)
         share = np.cumsum(record.weights[order]) / record.weights.sum()
-        # The middle, or midway between the two that share it: as np.median of repeated rows.
+        # The middle value, or the mean of the two middle values, as np.median of repeated rows.
         middle = [
             min(np.searchsorted(share, 0.5 + step), len(order) - 1) for step in (-1e-12, 1e-12)
         ]
@@ -161,13 +161,13 @@ class MeanAbsoluteRelativeDifference(
 
     See Also
     --------
-    mean_absolute_error : in the units of y.
+    mean_absolute_error : the error in the units of y.
 
     Notes
     -----
-    Use it to compare with papers that report it. Between 0 and 200, and 200 for any prediction
-    where the outcome is 0; a row with both 0 counts 0. Low predictions are favoured, so never
-    select a model by it. ``std`` is not needed.
+    Use it to compare with papers that report it. It is between 0 and 200, and 200 for any
+    prediction where the outcome is 0; a row with both 0 counts 0. It favours low predictions, so
+    never select a model by it. ``std`` is not needed.
 
     Examples
     --------
@@ -198,13 +198,13 @@ class Sharpness(
 
     See Also
     --------
-    interval_width : the same by intervals.
-    coefficient_of_variation : how much it varies.
+    interval_width : the same for intervals.
+    coefficient_of_variation : the variation of the std.
 
     Notes
     -----
-    Between forecasts that are equally calibrated the sharper is the better; alone it says nothing,
-    since a std can be small and wrong.
+    Among equally calibrated forecasts, the sharper is better. Alone it is not informative, since a
+    std can be small and wrong.
 
     Examples
     --------
@@ -219,8 +219,8 @@ class Sharpness(
 sharpness: Sharpness = Sharpness()
 
 
-#: Below this c_v the higher moments are lost in the rounding of sums of powers; those of a normal
-#: distribution stand in.
+#: Below this c_v, rounding in the sums of powers destroys the higher moments; those of a normal
+#: distribution replace them.
 LEAST_FOR_MOMENTS = 1e-2
 
 
@@ -232,20 +232,20 @@ class CoefficientOfVariation(
     direction="none",
     range=(0.0, float("inf")),
 ):
-    r"""Standard deviation of the predicted std over their mean (c_v).
+    r"""Standard deviation of the predicted std divided by their mean (c_v).
 
     .. math:: c_v = \frac{1}{\bar\sigma} \sqrt{\frac{\sum_i (\sigma_i - \bar\sigma)^2}{n - 1}}
 
     See Also
     --------
-    sharpness : how large the std is, not how it varies.
+    sharpness : the size of the std, not its variation.
 
     Notes
     -----
-    Beside the ENCE: one std for all rows can have an ENCE of 0 and tells nothing about a row, which
-    a c_v of 0 shows. 0 for one row. The interval is that of the mean of what each row adds to its
-    square, from six moments of the std, with one row not seen yet; of equal std it reaches from 0
-    to what one row of twice the size among them would make.
+    Report it with the ENCE: a constant std can have an ENCE of 0 but is uninformative about single
+    rows, and then c_v is 0. It is 0 for one row. The interval is that of the mean of the rows'
+    contributions to its square, from six moments of the std, with one unseen row. For equal std it
+    reaches from 0 to the value with one row of twice the size.
 
     Examples
     --------
@@ -264,8 +264,8 @@ class CoefficientOfVariation(
     def _limits(self, totals, level):
         n, value = totals[..., 0], self._finalise(totals)
         mean = quotient(totals[..., 1], n)
-        # Moments of std / mean std, whose mean is 1, and of what a row adds to the square of c_v, a
-        # polynomial in it.
+        # Moments of std / mean std, whose mean is 1, and of a row's contribution to the square of
+        # c_v, a polynomial in it.
         x = [np.ones_like(mean), *(quotient(totals[..., k], n * mean**k) for k in range(1, 7))]
         square = np.maximum(x[2] - 1.0, 0.0)
         added = [1.0 + 2.0 * square, -2.0 * (1.0 + square), 1.0]
@@ -275,7 +275,7 @@ class CoefficientOfVariation(
             for p in (squared, _product(squared, added))
         )
         rough = value < LEAST_FOR_MOMENTS
-        # Of a normal distribution nearly constant: chi-square's moments.
+        # Nearly constant and normal: the moments of a chi-squared distribution.
         second, third = (
             np.where(rough, 3.0 * square**2, second),
             np.where(rough, 15.0 * square**3, third),
@@ -290,7 +290,7 @@ class CoefficientOfVariation(
 
 
 def _product(p, q):
-    """Coefficients of the product of two polynomials, from the constant up."""
+    """Coefficients of the product of two polynomials, in ascending order."""
     return [
         sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q))
         for k in range(len(p) + len(q) - 1)

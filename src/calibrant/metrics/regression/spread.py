@@ -1,4 +1,4 @@
-"""Predicted standard deviations against the errors seen, in bins of rows of like spread."""
+"""Predicted standard deviations against observed errors, in bins of rows with similar std."""
 
 from abc import abstractmethod
 from typing import Any
@@ -37,8 +37,8 @@ __all__ = [
     "uncertainty_calibration_error",
 ]
 
-#: The cells of a sketch cover standard deviations from 2^-64 to 2^64; those beyond go to the
-#: outermost cell.
+#: The cells of a sketch cover standard deviations from 2^-64 to 2^64; values beyond go to the
+#: outermost cells.
 OCTAVES = 64
 
 
@@ -48,8 +48,8 @@ class SpreadMetric(
     range=(0.0, float("inf")),
     examples=({"n_bins": 3}, {"cells": 256}),
 ):
-    """Template of those over bins of equal weight by predicted std; a metric writes ``_gaps`` and
-    ``_columns`` (what is summed).
+    """Template of metrics over bins of equal weight by predicted std; a subclass defines ``_gaps``
+    and ``_columns`` (the summands).
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class SpreadMetric(
 
     @property
     def mergeable(self) -> bool:
-        """Whether ``state`` works with these options: with ``cells``."""
+        """Whether ``state`` works with these options; it requires ``cells``."""
         return self.cells > 0
 
     def _check(self):
@@ -73,7 +73,7 @@ class SpreadMetric(
 
     @abstractmethod
     def _columns(self, record) -> list[np.ndarray]:
-        """What is summed in each bin, besides the weight; the last rises with the squared error."""
+        """Summands of each bin besides the weight; the last increases with the squared error."""
 
     def _sums(self, record, index, n_groups):
         return grouped_sums(index, n_groups, self._columns(record), record.weight)
@@ -83,8 +83,8 @@ class SpreadMetric(
         draws = resampled_sums([(group, columns)], len(sums), weight, n_resamples, random_state)[
             :, 0
         ]
-        # In each bin a row not seen yet is drawn as often as any, as the bin's mean but for as
-        # large an error as those seen let expect.
+        # Each bin gains an unseen row, drawn as often as any other. It equals the bin's mean,
+        # except for an error as large as the observed ones suggest.
         powered = grouped_sums(group, len(sums), powers(np.square(record.error)), weight)
         row = sums / sums[:, :1]
         row[:, -1] += (
@@ -102,7 +102,7 @@ class SpreadMetric(
         return np.clip(cell, 0, 2 * OCTAVES * self.cells - 1)
 
     def _bin(self, record):
-        """Bin of each row: of equal weight by std, tied std (or cells) together."""
+        """Bin of each row, of equal weight by std; tied std (or cells) stay together."""
         score = self._cell(record) if self.cells else record.std
         return equal_mass_groups(
             score, enough_bins(self.n_bins, record.weights.sum()), record.weights
@@ -131,14 +131,14 @@ class SpreadMetric(
 
     def _finalise(self, totals):
         if self.cells and totals.ndim > 2:
-            # Each leading entry has bins of its own.
+            # Each leading entry has its own bins.
             return np.array([self._finalise(each) for each in totals])
         return super()._finalise(totals)
 
 
 class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", long_tails=True):
-    r"""Mean over bins of equal weight by predicted std of the relative gap between predicted and
-    seen error (ENCE).
+    r"""Mean relative gap between predicted and observed error over bins of equal weight by
+    predicted std (ENCE).
 
     .. math:: \frac{1}{N} \sum_j \frac{|RMV_j - RMSE_j|}{RMV_j}, \qquad
         RMV_j = \sqrt{\overline{\sigma^2}}, \quad RMSE_j = \sqrt{\overline{(y - \mu)^2}}
@@ -146,28 +146,28 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
     Parameters
     ----------
     n_bins : int, default 10
-        Fewer where that would leave less than 30 rows a bin. Tied std are never split, so there may
-        be fewer still: one if all are equal.
+        Number of bins; fewer where a bin would have fewer than 30 rows. Tied std are never split,
+        so there may be fewer still: one if all are equal.
     cells : int, default 0
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums
-        by cell: then the metric has a state of fixed size, and the edges of the bins are off by at
-        most a factor of 2^(1 / cells), 0.3 % for 256.
+        by cell. The metric then has a state of fixed size, and the edges of the bins are wrong by
+        at most a factor of 2^(1 / cells), 0.3 % for 256.
 
     See Also
     --------
-    uncertainty_calibration_error : absolute gaps of the variance.
-    rmse_rmv_curve : the gaps, bin by bin.
+    uncertainty_calibration_error : the absolute gaps of the variance.
+    rmse_rmv_curve : the gap in each bin.
 
     Notes
     -----
-    Use it to see whether the error bars mean what they say row by row, which the interval
-    calibration error does not tell: that one can be perfect for a std drawn at random. Biased
-    upward in small samples: a perfect normal model has about sqrt(N / (pi n)), so look at ``null``
-    beside it, and do not select models by it (a constant std equal to the overall error has ENCE
-    0): see c_v beside it. ``.interval`` is freed of the bias (method "debiased"): its ``value`` is
-    the error that with this sample's noise would show as the one seen, ``plain`` the number above.
-    Each bin counts a row more, of a large error, so that outliers which happen to be missing are
-    not read as miscalibration.
+    Use it to check whether error bars are calibrated at each size. The interval calibration error
+    does not show that: it can be perfect for a random std. It is biased upward in small samples: a
+    perfect normal model has about sqrt(N / (pi n)), so compare it with ``null``. Do not select
+    models by it (a constant std equal to the overall error has ENCE 0), and report c_v with it.
+    ``.interval`` removes the bias (method "debiased"): its ``value`` is the error that, with this
+    sample's noise, would produce the observed one; ``plain`` is the value above. Each bin gains one
+    row with a large error, so that outliers which happen to be missing do not count as
+    miscalibration.
 
     References
     ----------
@@ -192,8 +192,8 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
         random_state: int = 0,
         **options: Any,
     ) -> Interval:
-        """What a perfect model with these standard deviations would show: the mean ENCE under
-        N(mean, std), from 0 to its upper quantile.
+        """Compute the null distribution: mean and upper quantile of the ENCE of a perfect model
+        N(mean, std).
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
         Returns
         -------
         Interval
-            With method "null".
+            An interval with method "null".
         """
         require_level(level)
         record = read_forecast(mean, std, sample_weight=sample_weight)
@@ -223,7 +223,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
     def null_of(
         self, record: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> Interval:
-        """``null`` for the forecasts of a record that has been read already."""
+        """Compute ``null`` for the forecasts of an existing record."""
         weight, spread = record.weights, record.std
         group, mass, variance, _ = spread_bins(
             spread, spread * spread, weight, enough_bins(self.n_bins, weight.sum())
@@ -246,7 +246,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
         return [np.square(record.std), np.square(record.error)]
 
     def _gaps(self, sums):
-        # Every bin counts alike, whatever its weight.
+        # Every bin counts equally, whatever its weight.
         gap = 1.0 - np.sqrt(sums[..., 2] / sums[..., 1])
         return np.ones(gap.shape), gap[..., None, :]
 
@@ -257,31 +257,30 @@ expected_normalized_calibration_error: ExpectedNormalizedCalibrationError = (
 
 
 class UncertaintyCalibrationError(SpreadMetric, name="UCE", key="uce", long_tails=True, degree=2):
-    r"""Gap between predicted variance and mean squared error, averaged over bins by their weight
-    (UCE).
+    r"""Gap between predicted variance and mean squared error, averaged over bins by weight (UCE).
 
     .. math:: \sum_j \frac{n_j}{n} \left| \overline{(y - \mu)^2}_j - \overline{\sigma^2}_j \right|
 
     Parameters
     ----------
     n_bins : int, default 10
-        Bins of equal weight by predicted std; fewer where that would leave less than 30 rows a bin.
-        Tied std are never split.
+        Bins of equal weight by predicted std; fewer where a bin would have fewer than 30 rows. Tied
+        std are never split.
     cells : int, default 0
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums
-        by cell: then the metric has a state of fixed size, and the edges of the bins are off by at
-        most a factor of 2^(1 / cells), 0.3 % for 256.
+        by cell. The metric then has a state of fixed size, and the edges of the bins are wrong by
+        at most a factor of 2^(1 / cells), 0.3 % for 256.
 
     See Also
     --------
-    expected_normalized_calibration_error : relative gaps of the std.
-    rmse_rmv_curve : the gaps, bin by bin.
+    expected_normalized_calibration_error : the relative gaps of the std.
+    rmse_rmv_curve : the gap in each bin.
 
     Notes
     -----
-    In squared units of y, so bins of large variance rule it: the ENCE, which is relative, treats
-    all bins alike. Biased upward in small samples; ``.interval`` is freed of that (method
-    "debiased"), and ``plain`` in it is the number above.
+    It is in squared units of y, so bins of large variance dominate it; the ENCE, which is relative,
+    weights all bins equally. It is biased upward in small samples; ``.interval`` removes that bias
+    (method "debiased"), and its ``plain`` is the value above.
 
     Examples
     --------
@@ -300,8 +299,8 @@ uncertainty_calibration_error: UncertaintyCalibrationError = UncertaintyCalibrat
 
 
 class QuantileCalibrationError(SpreadMetric, name="QCE", key="qce", range=(0.0, 1.0)):
-    r"""Gap between quantile level and share of outcomes below that quantile, over levels and bins
-    of predicted std (QCE).
+    r"""Gap between quantile level and share of outcomes below that quantile, averaged over levels
+    and bins of predicted std (QCE).
 
     .. math:: \frac{1}{L} \sum_l \sum_j \frac{n_j}{n} \left| \frac{1}{n_j} \sum_{i \in j} [y_i \le
         q_i(\tau_l)] - \tau_l \right|
@@ -309,26 +308,26 @@ class QuantileCalibrationError(SpreadMetric, name="QCE", key="qce", range=(0.0, 
     Parameters
     ----------
     n_bins : int, default 10
-        Bins of equal weight by predicted std; fewer where that would leave less than 30 rows a bin.
-        Tied std are never split.
+        Bins of equal weight by predicted std; fewer where a bin would have fewer than 30 rows. Tied
+        std are never split.
     cells : int, default 0
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums
-        by cell: then the metric has a state of fixed size, and the edges of the bins are off by at
-        most a factor of 2^(1 / cells), 0.3 % for 256.
+        by cell. The metric then has a state of fixed size, and the edges of the bins are wrong by
+        at most a factor of 2^(1 / cells), 0.3 % for 256.
     n_levels : int, default 9
         Levels 1 / (L + 1), ..., L / (L + 1).
 
     See Also
     --------
-    interval_calibration_error : central intervals.
-    pit_histogram : all levels, to look at.
+    interval_calibration_error : the error of central intervals.
+    pit_histogram : all levels, as a plot.
 
     Notes
     -----
-    Use it for quantiles that should hold at every size of the predicted std, which the interval
-    calibration error does not ask. Biased upward in small samples; ``.interval`` is freed of that
-    (method "debiased"), and ``plain`` in it is the number above. The quantiles are one-sided;
-    netcal's QCE counts the outcomes in central regions, and is another number.
+    Use it for quantiles that should be calibrated at every size of the predicted std, which the
+    interval calibration error does not check. It is biased upward in small samples; ``.interval``
+    removes that bias (method "debiased"), and its ``plain`` is the value above. The quantiles are
+    one-sided; netcal's QCE counts outcomes in central regions, a different value.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""HSIC: whether coverage depends on the width of the interval."""
+"""Dependence of coverage on interval width (HSIC)."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from calibrant.errors import InputError
 
 __all__ = ["WidthDependence", "width_dependence"]
 
-#: Orders of the rows that are tried to see what chance shows.
+#: Number of permutations of the rows for the null distribution.
 ORDERS = 200
-#: Pairs of rows at a time.
+#: Number of pairs of rows at a time.
 CELLS = 4_000_000
 
 
@@ -21,15 +21,15 @@ class WidthDependence(
     WholeMetric,
     name="HSIC",
     key="width_dependence",
-    estimand="dependence on ever more rows: without what chance adds to the number itself",
+    estimand="dependence as the number of rows grows, without the sampling noise in the value",
     direction="minimize",
     range=(0.0, 1.0),
     degree=None,
     compares_rows=True,
-    exceptions={"one_row": "a mean over pairs of rows"},
+    exceptions={"one_row": "it is a mean over pairs of rows"},
 ):
-    r"""Dependence between an interval's width and whether it holds its outcome: root of the
-    Hilbert-Schmidt criterion (HSIC).
+    r"""Dependence between an interval's width and its coverage: root of the Hilbert-Schmidt
+    independence criterion (HSIC).
 
     .. math:: \frac{1}{n - 1} \sqrt{\mathrm{tr}(L H K H)}, \quad K_{ij} = e^{-(w_i - w_j)^2 / a},
         \quad L_{ij} = e^{-(c_i - c_j)^2 / b},
@@ -38,22 +38,21 @@ class WidthDependence(
     Parameters
     ----------
     level : float, default 0.9
-        The coverage that the central interval claims.
+        The nominal coverage of the central interval.
     width_scale : float, default 1.0
-        a, in the squared units of y: choose it near the variance of the widths.
+        The scale a, in squared units of y: choose it near the variance of the widths.
     held_scale : float, default 1.0
-        b.
+        The scale b.
 
     See Also
     --------
-    size_stratified_coverage : which widths hold too few.
+    size_stratified_coverage : the widths that undercover.
 
     Notes
     -----
-    0 where coverage does not depend on the width; chance alone is above it, and no scale says what
-    is much: its interval reaches down to 0 where the rows in another order show as much. It takes
-    all pairs of rows, so it has no state and is for some ten thousand rows at most. MAPIE's
-    ``hsic``.
+    It is 0 where coverage does not depend on the width, and above 0 by chance. Its scale has no
+    fixed meaning: the interval reaches 0 where permuted rows show as much. It uses all pairs of
+    rows, so it has no state and suits at most some ten thousand rows. It is MAPIE's ``hsic``.
 
     References
     ----------
@@ -83,15 +82,15 @@ class WidthDependence(
         return self._of(width, held[:, None], record.weights)[0]
 
     def _rows(self, record):
-        """Width of each row's interval, and whether it holds the outcome."""
+        """Width of each row's interval, and whether it contains the outcome."""
         low, high, held = record.held(self.level)
         return high - low, held.astype(np.float64)
 
     def _of(self, width, held, weight):
-        """The value for each column of ``held`` (n, m)."""
+        """Compute the value for each column of ``held`` (n, m)."""
         n = weight.sum()
-        # L is 1 or e^(-1/b), so that only its part along the centred coverages is left between the
-        # two H.
+        # L is 1 or e^(-1/b), so only its part along the centred coverages remains between the two
+        # H.
         pull = weight[:, None] * (held - weight @ held / n)
         step = max(CELLS // len(width), 1)
         smoothed = np.concatenate(
@@ -127,8 +126,8 @@ class WidthDependence(
             if value <= np.quantile(null, 0.5 + 0.5 * level) + 1e-12
             else np.sqrt(max(found.low**2 - chance**2, 0.0))
         )
-        # A row of another width that is not held, of which so few rows may hold none, is all that
-        # shows where nothing varies.
+        # Where nothing varies, the limit comes from one uncovered row of another width, which so
+        # few rows may miss.
         share = unseen_share(n, level)
         high = max(found.high, self._most * share * (1.0 - share))
         return Interval.holding(
