@@ -183,8 +183,9 @@ event_auroc: ConfidenceAuroc = ConfidenceAuroc(target="event")
 
 
 class _Area(WholeMetric):
-    """An area under the risk-coverage curve: one writes ``_of_curve(covered, wrong)``, and
-    ``_moved(record)``, what each row moves it by and what it would were it wrong.
+    """Template of areas under the risk-coverage curve; a subclass defines
+    ``_of_curve(covered, wrong)`` and ``_moved(record)``, the influence of each row and its
+    influence if it were wrong.
     """
 
     @abstractmethod
