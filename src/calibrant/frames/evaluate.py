@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric, SumMetric
-from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout, starred
@@ -277,7 +276,7 @@ def _sums(metrics, columns):
     for metric in metrics:
         if (
             not isinstance(require_metric(metric, "each of metrics"), SumMetric)
-            or metric.domain is not CLASSIFICATION
+            or metric.domain is not Kernel.domain
         ):
             raise InputError(
                 f"metrics must be sums over rows of predictions of classes; {metric.name} is not;"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,9 @@ from calibrant._kernels.bins import equal_width_index
 from calibrant._kernels.intervals import powers
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
+from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import SumMetric
+from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
@@ -172,6 +174,8 @@ class Kernel:
         Whose sums are kept besides.
     """
 
+    #: Whose metrics it can sum.
+    domain: ClassVar[Domain] = CLASSIFICATION
     layout: Layout
     n_bins: int
     grid: str
