@@ -7,7 +7,7 @@ Whoever reports on a kind subclasses :class:`ReportTable` and registers an insta
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -210,9 +210,9 @@ class ReportTable(ABC):
 
     def read_test(self, test: Any, record: Any) -> Any:
         """The record of the rows to measure on."""
-        if not (isinstance(test, tuple | list) and len(test) in (2, 3)):
+        if not (isinstance(test, tuple | list) and len(cast(Any, test)) in (2, 3)):
             raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
-        y, P, weight = (*test, None)[:3]
+        y, P, weight = (*cast(Any, test), None)[:3]
         return self.read(y, P, None, None, sample_weight=weight)[0]
 
     def question(self, target: Any, record: Any, calibrators: Any) -> Any:
