@@ -124,7 +124,7 @@ def test_a_fitted_model_is_fitted_afresh_when_cv_is_given(two):
 
 
 def test_prefit_is_refused_with_the_remedy(two):
-    with pytest.raises(InputError, match="pass the model itself"):
+    with pytest.raises(InputError, match="pass the model"):
         CalibratedClassifier(GaussianNB(), cv="prefit").fit(*two)
 
 
@@ -380,7 +380,7 @@ def test_weights_reach_the_model_through_a_pipeline_and_the_calibrator(two):
 
 
 def test_a_model_that_takes_no_weights_is_told_of(two):
-    with pytest.warns(CalibrationWarning, match="takes no sample_weight"):
+    with pytest.warns(CalibrationWarning, match="has no sample_weight"):
         CalibratedClassifier(KNeighborsClassifier(), cv=2).fit(*two, sample_weight=np.ones(400) * 2)
 
 
@@ -509,7 +509,7 @@ def test_auto_refits_on_splits_in_time_and_on_a_single_one(two, cv):
         DecisionTreeClassifier(min_samples_leaf=5, random_state=0), OneVsRest(Platt()), cv=cv
     ).fit(X, y)
     assert (clf.chosen_, len(clf.estimators_), clf.evidence_) == ("refit", 1, {})
-    assert "to compare" in clf.explain()
+    assert "comparable models" in clf.explain()
 
 
 def test_auto_with_two_folds_has_no_rows_that_neither_model_saw(two):

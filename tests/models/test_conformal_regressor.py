@@ -196,7 +196,7 @@ def test_parallel_fits_frames_few_rows_and_bounds():
         rtol=1e-12,
     )
     with pytest.warns(
-        SparseDataWarning, match=r"level 0\.99 needs 99 calibration rows; there are 30"
+        SparseDataWarning, match=r"level 0\.99 needs 99 calibration rows; got 30"
     ):
         assert np.isinf(two.predict_interval(new, 0.99)).all()
     bounded = cb.ConformalRegressor(Ridge(), bounds=(-50.0, 50.0)).fit(X, y)
@@ -213,7 +213,7 @@ def test_what_cannot_work_is_refused():
             "needs a model with predict_distribution",
         ),
         (cb.ConformalRegressor(LinearRegression(), method="base"), "method"),
-        (cb.ConformalRegressor(LinearRegression(), bounds=(0.0, 1.0)), "no outcome may pass"),
+        (cb.ConformalRegressor(LinearRegression(), bounds=(0.0, 1.0)), "outcomes must lie within"),
     ):
         with pytest.raises(InputError, match=match):
             reg.fit(X, y)

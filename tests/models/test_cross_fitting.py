@@ -81,7 +81,7 @@ def test_a_class_absent_from_a_fold_keeps_its_column():
 
 
 def test_a_row_held_out_twice_is_refused(data):
-    with pytest.raises(InputError, match="held out by one split"):
+    with pytest.raises(InputError, match="only one split may hold out"):
         cross_fitted(TemperatureScaling(), *data, cv=RepeatedKFold(n_splits=3, n_repeats=2))
 
 

@@ -77,7 +77,7 @@ def test_splits_in_time_are_known_by_their_order():
 
 def test_told_in_a_sentence():
     assert chosen_told("given", {}, 1) is None
-    assert "to compare" in chosen_told("refit", {}, 1)
+    assert "comparable models" in chosen_told("refit", {}, 1)
     assert "agree by 0.990" in chosen_told("refit", {"agreement": 0.99}, 1)
     assert chosen_told("average", {"agreement": 0.6, "exponent": 1.25}, 5).startswith(
         "The average of the 5 models of the folds, raised to the power 1.25"

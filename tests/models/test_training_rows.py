@@ -40,7 +40,7 @@ def test_splits_without_rows_of_weight_zero():
     assert [(a.tolist(), b.tolist()) for a, b in data.counted_splits(folds)] == [([4], [0, 1])]
     with pytest.raises(InputError, match="each split of cv rows to fit"):
         data.counted_splits([(np.array([2, 3]), np.array([0, 1, 4]))])
-    with pytest.raises(InputError, match="some split rows held out"):
+    with pytest.raises(InputError, match="some split held-out rows"):
         data.counted_splits(folds[:1])
 
 

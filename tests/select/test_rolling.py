@@ -84,7 +84,7 @@ def test_weights_of_zero_are_no_rows():
 
 def test_what_cannot_be_is_refused():
     mean, std, y = _numbers(20)
-    with pytest.raises(InputError, match="ask for fewer splits"):
+    with pytest.raises(InputError, match="use fewer splits"):
         cb.monitoring.rolling_evaluation(
             cb.StdScaling(), mean, y, std=std, times=np.repeat([0, 1], 10)
         )

@@ -109,7 +109,7 @@ def test_a_candidate_that_uses_what_is_given_joins_by_one_line(pool, name, candi
     assert abs(Q[0, 1] - Q[1, 1]) > 0.2 or group[0] == group[1]
     without = cb.AutoCalibrator(methods=methods).fit(p, y)
     assert candidate not in {row["name"] for row in without.table_}
-    with pytest.raises(InputError, match=f"{name} was not given to the fit"):
+    with pytest.raises(InputError, match=f"{name} was not passed to the fit"):
         without.predict_proba(p, **beside)
     with pytest.raises(InputError, match="unlabeled"):
         cb.AutoCalibrator().fit(p, y, unlabeled=p, **beside)

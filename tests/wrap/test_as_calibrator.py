@@ -69,5 +69,5 @@ def test_a_map_is_asked_for_by_name(wrapper, wrong):
 def test_a_fitted_map_is_refused_only_where_it_would_be_used_as_it_is():
     fitted = cb.Isotonic().fit([0.1, 0.9], [0, 1])
     assert isinstance(as_calibrator(fitted), cb.OneVsRest)
-    with pytest.raises(InputError, match=r"a fitted Isotonic, a map, .* OneVsRest\(Isotonic\(\)\)"):
+    with pytest.raises(InputError, match=r"a fitted Isotonic, a map .* OneVsRest\(Isotonic\(\)\)"):
         as_calibrator(fitted, fitted=True)

@@ -66,7 +66,7 @@ def test_forecasts_that_are_right_are_left_alone():
                 .predict(mean, std)
             )
             np.testing.assert_array_equal(cal.predict(mean, std, X=X, groups=group).std, base.std)
-            assert cal.status_ == "base: no evidence that it is off"
+            assert cal.status_ == "base: no evidence of miscalibration"
     assert left >= 6
 
 

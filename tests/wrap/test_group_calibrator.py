@@ -188,7 +188,7 @@ def test_crossings_that_no_float32_can_number_are_not_said():
     y = rng.uniform(size=12_000) < np.where((groups == 0).all(axis=1), p**3, p)
     cal = cb.GroupCalibrator(slopes=False).fit(p, y, groups=groups.astype(str))
     assert cal.offsets_.used
-    with pytest.raises(InputError, match="too many cells to be said"):
+    with pytest.raises(InputError, match="too many cells for an expression"):
         cal.expression()
 
 

@@ -51,7 +51,7 @@ def test_true_probabilities_are_left_alone():
             left += 1
             base = cb.wrap.LikelihoodPool().fit(p, y)
             np.testing.assert_array_equal(cal.predict_proba(p, X=X), base.predict_proba(p))
-            assert cal.status_ == "base: no evidence that it is off"
+            assert cal.status_ == "base: no evidence of miscalibration"
             assert cal.explain().startswith("Nothing is added")
         harm.append(_divergence(cal, problem(2000, 100 + seed, strength=0.0)))
     assert left >= 11
@@ -250,7 +250,7 @@ def test_it_can_be_said_of_positions_of_levels():
         np.testing.assert_allclose(
             cal.compile()(rows), cal.predict_proba(P, groups=new), atol=1e-12
         )
-    with pytest.raises(InputError, match="trees that ask for features"):
+    with pytest.raises(InputError, match="trees on features"):
         Multicalibration(max_rounds=4).fit(
             p, y, X=groups[:, 1].astype(float), groups=groups
         ).expression()

@@ -1,1 +1,1 @@
-"""Calibrators around scikit-learn models."""
+"""Calibrated versions of scikit-learn models."""

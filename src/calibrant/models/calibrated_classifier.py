@@ -1,4 +1,4 @@
-"""A classifier whose probabilities are calibrated, scikit-learn's way."""
+"""Classifier with calibrated probabilities, with scikit-learn's interface."""
 
 from typing import Any, Literal, Self
 
@@ -37,35 +37,35 @@ __all__ = ["CalibratedClassifier"]
 
 
 class CalibratedClassifier(ClassifierMixin, Wrapper):
-    r"""Any scikit-learn classifier with calibrated probabilities and confidences.
+    r"""Scikit-learn classifier with calibrated probabilities and confidences.
 
     Parameters
     ----------
     estimator : classifier
-        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted
-        (or a ``FrozenEstimator``): used as it is, so that ``fit`` takes calibration data, which the
-        model must not have seen: see the notes.
+        An unfitted one is fitted here, and calibrated on out-of-fold predictions. A fitted one (or
+        a ``FrozenEstimator``) is used as it is: ``fit`` then needs calibration data that are new to
+        the model; see the notes.
     calibrator : Calibrator or Map, optional
-        Default :class:`AutoCalibrator`. With ``inputs="logit"`` the model's ``decision_function``
-        is calibrated where it has one; a model without ``predict_proba`` is always calibrated that
-        way. A map goes one-vs-rest (:class:`OneVsRest`).
+        Default :class:`AutoCalibrator`. With ``inputs="logit"`` it calibrates the model's
+        ``decision_function`` if there is one; a model without ``predict_proba`` is always
+        calibrated that way. A map is applied one-vs-rest (:class:`OneVsRest`).
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means stratified folds, which keep groups
-        whole where ``groups`` is given. With a fitted model, any value but None fits clones of it
-        afresh (a ``FrozenEstimator`` is never refitted).
+        whole if ``groups`` is passed. With a fitted model, any value but None fits new clones of it
+        (a ``FrozenEstimator`` is never refitted).
     ensemble : {"auto", True, False}, default "auto"
-        What stands behind the calibrator, which is fitted to the out-of-fold predictions. False:
-        one model, fitted to all rows. "auto": that model where the models of the folds agree with
-        each other, else the average of those; see the notes. True: a calibrator for each model of a
-        fold, whose probabilities are averaged; each fold must then hold out at least 3 rows, and
-        should 10.
+        The models behind the calibrator, which is fitted to the out-of-fold predictions. False: one
+        model, fitted to all rows. "auto": that model if the models of the folds agree with each
+        other, else their average; see the notes. True: a calibrator for each model of a fold, whose
+        probabilities are averaged; each fold must then hold out at least 3 rows, and should hold
+        out 10.
     reference_labels : {"true", "predicted"}
-        The labels of the model's training rows that a calibrator on them gets, such as
-        :class:`GeometricCalibrator`: those trained on, or those the model gives them.
+        Labels of the model's training rows for calibrators that use them, such as
+        :class:`GeometricCalibrator`: the true ones, or the model's predictions.
     random_state : int, default 0
         Seed of the folds when ``cv`` is a number.
     n_jobs : int or None
-        How many models of folds are fitted at once, as joblib reads it; None: one.
+        Number of models fitted in parallel, as in joblib; None: one.
 
     Attributes
     ----------
@@ -75,18 +75,17 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         each fold.
     chosen_ : "refit" (one model fitted to all rows), "average" (those of the folds), or "given" (a
         fitted model).
-    evidence_ : dict of what ``ensemble="auto"`` went by, else empty: ``agreement`` of the models of
-        the folds, 1 where they say the same
-        of a row that one of them has not seen; for an average ``agreement_unseen``, on rows that
-        neither has seen, and ``exponent``.
-    n_features_in_, feature_names_in_ : where the model has them.
+    evidence_ : dict of the evidence behind ``ensemble="auto"``, else empty: ``agreement`` of the
+        models of the folds, 1 if they agree on rows that are new to one of them; for an average
+        ``agreement_unseen``, on rows new to both, and ``exponent``.
+    n_features_in_, feature_names_in_ : if the model has them.
 
     Raises
     ------
     InputError
         When the labels are of one class only, an option is none of those above, ``cv="prefit"``,
-        the model predicts neither probabilities nor decisions, or a fold is too small for the
-        calibrator of its own that it would get.
+        the model predicts neither probabilities nor decisions, or a fold is too small for its own
+        calibrator.
 
     See Also
     --------
@@ -95,33 +94,33 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     Notes
     -----
-    The rows that a fitted model was trained on do not calibrate it, and nothing here can tell that
-    they are those. It is surest of them, and the calibrator learns to make it surer still: a forest
-    on 600 rows with a log loss of 0.45 on new rows had 0.70 after Platt scaling on its own training
-    rows, and 0.45 on as many others. Pass the model unfitted, or rows that were held out.
+    The training rows of a fitted model do not calibrate it, and this class cannot detect them. The
+    model is most confident there, and the calibrator would make it overconfident: a forest on 600
+    rows with a log loss of 0.45 on new rows had 0.70 after Platt scaling on its own training rows,
+    and 0.45 on as many others. Pass the model unfitted, or rows that were held out.
 
     A class absent from a fold's training part keeps its share of all rows in that fold's
-    predictions. A calibrator that needs the model's training data gets
-    ``fit(..., reference=(X_train, y_train))`` for a fitted model and the fold's own training part
-    otherwise: then there is one such calibrator for each fold, and their answers are averaged.
-    ``predict`` is the most probable class after calibration.
+    predictions. A calibrator that needs the model's training data gets ``fit(...,
+    reference=(X_train, y_train))`` for a fitted model and the fold's own training part otherwise;
+    there is then one such calibrator for each fold, and their predictions are averaged. ``predict``
+    is the most probable class after calibration.
 
     A flexible model (boosting, a forest, a tree) that is refitted to all rows is sharper on new
-    rows than the models of the folds were, and a calibrator learned on theirs misjudges it. "auto"
-    therefore refits only where the models of the folds say nearly the same, an agreement of 0.975
-    or more: logistic regression, naive Bayes, and others that a fifth of the rows hardly moves.
-    Else the answers :math:`q_k` of the M models, each through the one calibrator, are averaged as
-    evidence beside the class rates :math:`\pi`:
+    rows than the models of the folds, so a calibrator fitted on theirs does not suit it. "auto"
+    therefore refits only if the models of the folds nearly agree, with an agreement of 0.975 or
+    more: logistic regression, naive Bayes, and others that a fifth of the rows hardly changes.
+    Otherwise the predictions :math:`q_k` of the M models, each through the one calibrator, are
+    averaged as evidence beside the class rates :math:`\pi`:
 
     .. math:: q \propto \pi \prod_k \left( q_k / \pi \right)^{s / M}, \qquad s = \frac{M}{1 + (M -
         1) \rho},
 
-    where :math:`\rho` is the agreement of two models on rows that neither has seen, for which one
-    more is fitted without two folds. An average of answers that differ is too timid: if the truth
+    where :math:`\rho` is the agreement of two models on rows new to both, for which one more is
+    fitted without two folds. An average of different predictions is underconfident: if the truth
     rises by 1 for each unit of one calibrated model's log-odds, it rises by s for each unit of
-    their mean. Either way there is one fit more than folds. Where two splits fit no row in common
-    (``cv=2``), s is 1. A single split, or splits that hold out later rows than they fit on
-    (``TimeSeriesSplit``), always refit. The average costs M models at prediction: pass
+    their mean. Either way there is one fit more than folds. If two splits have no training row in
+    common (``cv=2``), s is 1. A single split, or splits that hold out later rows than they fit on
+    (``TimeSeriesSplit``), always refit. The average needs M models at prediction: pass
     ``ensemble=False`` where that is too slow.
 
     References
@@ -159,7 +158,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         self.n_jobs: int | None = n_jobs
 
     def _to_fit(self):
-        """The model by its parameter's name, or nothing where it is used as it is."""
+        """Return the model by its parameter's name, or nothing if it is used as it is."""
         as_it_is = is_fitted(self.estimator) and (self.cv is None or not _refits(self.estimator))
         return {} if as_it_is else {"estimator": self.estimator}
 
@@ -173,7 +172,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         reference: Any = None,
         **fit_params: Any,
     ) -> Self:
-        """Fit the model where it is not fitted, and the calibrator.
+        """Fit the model, unless it is fitted, and the calibrator.
 
         Parameters
         ----------
@@ -182,13 +181,13 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         sample_weight : (n,), optional
             For the model and the calibrator; a row of weight 0 counts as no row for either.
         groups : (n,), optional
-            Handed to the splitter.
+            Passed to the splitter.
         reference : (X_train, y_train), optional
             Training data of a fitted model, for calibrators that need them.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each
-            fold. With scikit-learn's metadata routing enabled, model and splitter get what they
-            request, weights included; the calibrator always gets the weights.
+            Passed to the model's ``fit``; those with one entry a row are cut to the rows of each
+            fold. With scikit-learn's metadata routing, model and splitter receive what they
+            request, weights included; the calibrator always receives the weights.
 
         Returns
         -------
@@ -235,8 +234,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
     def _cross_fit(self, template, data, params, split_params, reference):
         if reference is not None:
             raise InputError(
-                "reference belongs to a fitted model; with cross-validation each fold brings its"
-                " own training part; leave it out."
+                "reference belongs to a fitted model, because in cross-validation each fold has"
+                " its own training part; leave it out."
             )
         everything = data.counted()
         self.classes_, codes = np.unique(data.y[everything], return_inverse=True)
@@ -291,8 +290,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
             self.estimators_ = [self._fit_model(data, everything, params)]
 
     def _choose(self, data, params, splits, values):
-        """Whether one model is refitted, by how far those of the folds agree; the exponent of
-        their average if not.
+        """Decide whether to refit one model, by the agreement of those of the folds; if not, return
+        the exponent of their average.
         """
         if self.ensemble != "auto":
             return "average" if self.ensemble else "refit"
@@ -314,8 +313,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return "average"
 
     def _agreement(self, data, splits, values, others):
-        """Agreement of each fold's calibrated answers to the rows it holds out with another
-        model's.
+        """Return the agreement of each fold's calibrated predictions on its held-out rows with
+        another model's.
         """
         pairs = []
         for k, (own, other, (_, rows)) in enumerate(zip(values, others, splits, strict=True)):
@@ -330,7 +329,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         )
 
     def _calibrated(self, k, values, X):
-        """What the k-th calibrator, or the only one, makes of a model's outputs."""
+        """Return a model's outputs after the k-th calibrator, or the only one."""
         calibrator = self.calibrators_[k % len(self.calibrators_)]
         return calibrator.predict_proba(
             values, **({"X": X} if calibrator.tags.uses_features else {})
@@ -348,7 +347,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return fresh.fit(values, data.y[rows], sample_weight=data.weight_of(rows), **options)
 
     def _labelled(self, model, reference):
-        """The model's training rows with the labels asked for."""
+        """Return the model's training rows with the labels of ``reference_labels``."""
         if reference is None or self.reference_labels == "true":
             return reference
         X, y = reference_pair(reference)
@@ -359,7 +358,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return model_output(model, X, self._kind, self.classes_, self.class_rates_)
 
     def _predict(self, X):
-        """(calibrated probabilities (n, K), position of the model's own label (n,))."""
+        """Return (calibrated probabilities (n, K), position of the model's own label (n,))."""
         check_is_fitted(self, "calibrators_")
         values = [self._values(model, X) for model in self.estimators_]
         each = values if len(values) > 1 else values * len(self.calibrators_)
@@ -377,22 +376,24 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         ).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Calibrated class probabilities, (n, K) float64, rows summing to 1."""
+        """Return calibrated class probabilities, (n, K) float64, with rows summing to 1."""
         return self._predict(X)[0]
 
     def predict_confidence(self, X: Any) -> np.ndarray:
-        """Probability that the model's own label, before calibration, is right, (n,) float64."""
+        """Return the probability that the model's own label, before calibration, is right, (n,)
+        float64.
+        """
         Q, own = self._predict(X)
         return Q[np.arange(len(Q)), own]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class after calibration, (n,)."""
+        """Return the most probable class after calibration, (n,)."""
         Q = self.predict_proba(X)
         return self.classes_[Q.argmax(axis=1)]
 
     def explain(self) -> str:
-        """What ``ensemble="auto"`` chose and why, then one line for each calibrator: what it
-        says of itself.
+        """Describe the choice of ``ensemble="auto"`` with its reason, then each calibrator in one
+        line.
         """
         check_is_fitted(self, "calibrators_")
         chosen = (
@@ -404,5 +405,5 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
 
 def _refits(model):
-    """Whether cloning the model gives one that is to be fitted."""
+    """Return whether cloning the model gives an unfitted one."""
     return hasattr(model, "fit") and not is_fitted(clone(model))

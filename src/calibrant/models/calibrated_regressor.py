@@ -1,4 +1,4 @@
-"""A regressor whose error bars are calibrated, scikit-learn's way."""
+"""Regressor with calibrated error bars, with scikit-learn's interface."""
 
 from typing import Any, Self
 
@@ -20,29 +20,27 @@ from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, 
 from calibrant.select.default import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]
-#: Standard deviation of a normal error over its mean absolute value: what makes a mean of |error| a
-#: std.
+#: Ratio of the standard deviation of a normal error to its mean absolute value.
 STD_OF_ABSOLUTE = np.sqrt(0.5 * np.pi)
 
 
 class CalibratedRegressor(RegressorMixin, Wrapper):
-    """Any scikit-learn regressor with a calibrated predictive distribution for each row.
+    """Scikit-learn regressor with a calibrated predictive distribution for each row.
 
     Parameters
     ----------
     estimator : regressor
-        Unfitted: fitted here, and calibrated on predictions of rows it did not see. Already fitted
-        (or a ``FrozenEstimator``): used as it is, so that ``fit`` takes calibration data, which the
-        model must not have seen. What it says of a row is found out in this order:
-        ``predict_distribution(X)`` (a forecast), ``predict(X, return_std=True)``, ``predict(X)``
-        returning the pair (mean, std), and else a plain mean, whose std is that of
-        ``scale_estimator``.
+        An unfitted one is fitted here, and calibrated on out-of-fold predictions. A fitted one (or
+        a ``FrozenEstimator``) is used as it is: ``fit`` then needs calibration data that are new to
+        the model. Its forecasts are read in this order: ``predict_distribution(X)`` (a forecast),
+        ``predict(X, return_std=True)``, ``predict(X)`` returning the pair (mean, std), and else a
+        plain mean, whose std comes from ``scale_estimator``.
     calibrator : regression calibrator, optional
         Default :class:`AutoRegressionCalibrator`.
     scale_estimator : regressor, optional
-        For models that predict a mean only: fitted to the absolute errors of rows that the model
-        did not see, its predictions (kept above a hundredth of their mean), times 1.2533 as for
-        normal errors, are the std before calibration. Default: one std for all rows.
+        For models that predict a mean only. It is fitted to the absolute errors of out-of-fold
+        predictions; its own predictions (kept above a hundredth of their mean), times 1.2533 as for
+        normal errors, are the uncalibrated std. Default: one std for all rows.
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means shuffled folds.
     random_state : int, default 0
@@ -50,25 +48,25 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     Attributes
     ----------
-    estimator_ : the fitted model (fitted to all rows where it was not fitted).
+    estimator_ : the fitted model (fitted to all rows if it was unfitted).
     scale_estimator_ : the fitted scale model, or None.
     calibrator_ : the fitted calibrator.
-    n_features_in_, feature_names_in_ : where the model has them.
+    n_features_in_, feature_names_in_ : if the model has them.
 
     Raises
     ------
     InputError
-        When the data do not fit, or ``cv="prefit"``.
+        When the data are invalid, or ``cv="prefit"``.
 
     See Also
     --------
     CalibratedClassifier : the same for classification.
-    AutoRegressionCalibrator : the calibrator alone, for given forecasts.
+    AutoRegressionCalibrator : the calibrator alone, for existing forecasts.
 
     Notes
     -----
     ``predict`` is the mean of the calibrated distribution: the model's own, except for calibrators
-    that move it (interval calibration). With a fitted model that predicts a mean only, the scale
+    that change it (interval calibration). For a fitted model that predicts a mean only, the scale
     model and the calibrator share the calibration rows, by cross-fitting.
 
     References
@@ -108,7 +106,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return tags
 
     def _to_fit(self):
-        """The models that ``fit`` fits, by their parameters' names."""
+        """Return the models that ``fit`` fits, by their parameters' names."""
         models = {} if is_fitted(self.estimator) else {"estimator": self.estimator}
         return (
             models
@@ -125,21 +123,20 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         groups: Any = None,
         **fit_params: Any,
     ) -> Self:
-        """Fit the model where it is not fitted, the scale model where there is one, and the
-        calibrator.
+        """Fit the model, unless it is fitted, the scale model, if there is one, and the calibrator.
 
         Parameters
         ----------
         X : (n, ...) features: array, sparse matrix, data frame
-        y : (n,) outcomes; (n, d) for a model of several outputs, each calibrated on its own
+        y : (n,) outcomes; (n, d) for a model of several outputs, which are calibrated separately
         sample_weight : (n,), optional
             For the model and the calibrator; a row of weight 0 counts as no row for either.
         groups : (n,), optional
-            Handed to the splitter.
+            Passed to the splitter.
         **fit_params
-            Handed to the model's ``fit``; those with one entry a row are cut to the rows of each
-            fold. With scikit-learn's metadata routing enabled, model and splitter get what they
-            request, weights included; the calibrator always gets the weights.
+            Passed to the model's ``fit``; those with one entry a row are cut to the rows of each
+            fold. With scikit-learn's metadata routing, model and splitter receive what they
+            request, weights included; the calibrator always receives the weights.
 
         Returns
         -------
@@ -189,8 +186,8 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return data.counted_splits(splits)
 
     def _with_scale(self, forecast, data, held_out, splits, params):
-        """The forecast itself, or plain means with a std: one for all rows, or the scale
-        model's, each row by one that did not see it.
+        """Return the forecast itself, or plain means with a std: one for all rows, or the scale
+        model's out-of-fold one.
         """
         self.scale_estimator_, self._spread = None, None
         if isinstance(forecast, Forecast):
@@ -217,7 +214,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return np.maximum(np.asarray(std, dtype=np.float64), 0.01 * self._spread)
 
     def predict_distribution(self, X: Any) -> Forecast:
-        """The calibrated predictive distributions: ``mean``, ``std``, ``quantile(q)``,
+        """Return the calibrated predictive distributions, with ``mean``, ``std``, ``quantile(q)``,
         ``cdf(y)``, ``interval(level)``, ``sample(n)``.
         """
         check_is_fitted(self, "calibrator_")
@@ -232,7 +229,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return self.calibrator_.predict(forecast)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise; None where the model or its scale saw the
+        """Return the guarantee of the intervals of a level; None if the model or its scale saw the
         calibration rows, in other folds too.
         """
         check_is_fitted(self, "calibrator_")
@@ -242,18 +239,18 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     def predict(
         self, X: Any, return_std: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Means of the calibrated distributions, (n,) or (n, d); with ``return_std`` the pair
-        (mean, std).
+        """Return means of the calibrated distributions, (n,) or (n, d), or with ``return_std`` the
+        pair (mean, std).
         """
         forecast = self.predict_distribution(X)
         return (forecast.mean, forecast.std) if return_std else forecast.mean
 
     def explain(self) -> str:
-        """What the calibrator says of itself."""
+        """Describe the calibrator."""
         check_is_fitted(self, "calibrator_")
         return account(self.calibrator_)
 
 
 def _joined(parts):
-    """What several folds said, one after the other."""
+    """Join the forecasts of several folds."""
     return parts[0].joined(parts[1:]) if isinstance(parts[0], Forecast) else np.concatenate(parts)

@@ -1,4 +1,4 @@
-"""A regressor with conformal intervals and no rows set aside: jackknife+, CV+ and their minmax
+"""Regressor with conformal intervals and no held-out rows: jackknife+, CV+ and their minmax
 versions.
 """
 
@@ -23,29 +23,29 @@ from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, 
 
 __all__ = ["ConformalRegressor"]
 
-#: Numbers held at once while ends are sorted.
+#: Maximum number of values in memory while ends are sorted.
 BLOCK = 2_000_000
 
 
 class ConformalRegressor(RegressorMixin, Wrapper):
-    r"""Any scikit-learn regressor with intervals that hold what they promise, every row used for
-    the model and for the intervals.
+    r"""Scikit-learn regressor with conformal intervals that use every row for both model and
+    intervals.
 
     .. math:: \left[\, q^-_{n}\{\mu_{-k(i)}(x) - R_i\},\; q^+_{n}\{\mu_{-k(i)}(x) + R_i\}
         \,\right], \qquad R_i = |y_i - \mu_{-k(i)}(x_i)|
 
     with the model of each row's fold fitted without that fold, and the ceil((n + 1) level)-th
     smallest (largest) of the n ends. Folds of one row are the jackknife+, others CV+.
-    ``method="minmax"`` goes from the least fold's prediction minus the order statistic of the R to
-    the largest plus it.
+    ``method="minmax"`` goes from the lowest fold prediction minus the order statistic of the R to
+    the highest plus it.
 
     Parameters
     ----------
     estimator : regressor
         Unfitted; fitted once without each fold and once on all rows.
     method : {"plus", "minmax"}
-        "plus" promises 1 - 2 alpha (alpha = 1 - level), and holds about 1 - alpha; "minmax"
-        promises 1 - alpha, and is wider.
+        "plus" guarantees 1 - 2 alpha (alpha = 1 - level), and covers about 1 - alpha in practice;
+        "minmax" guarantees 1 - alpha, and is wider.
     conformity : {"absolute", "scaled", "distributional"}
         R as above; over the model's own std; or by the model's own distribution, with its quantiles
         as ends. The last two need a model that has one: ``predict_distribution(X)``,
@@ -54,9 +54,9 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         Must hold every row out once. A number means shuffled folds; ``LeaveOneOut()`` is the
         jackknife+.
     bounds : (low, high), optional
-        What no outcome can pass; intervals end there.
+        Limits of any outcome; intervals end there.
     n_jobs : int, optional
-        Fits at the same time, as in joblib.
+        Number of parallel fits, as in joblib.
     random_state : int, default 0
         Seed of the folds when ``cv`` is a number.
 
@@ -65,23 +65,23 @@ class ConformalRegressor(RegressorMixin, Wrapper):
     estimator_ : the model fitted on all rows; ``predict`` is its prediction.
     estimators_ : list of the models fitted without one fold each.
     scores_ : list of the R of each fold.
-    weights_ : list of what each of them counts.
+    weights_ : list of the weights of these.
     fold_sizes_ : (m,) numbers of rows, or of clusters, in each fold.
-    n_features_in_, feature_names_in_ : where the model has them.
+    n_features_in_, feature_names_in_ : if the model has them.
 
     See Also
     --------
-    CalibratedRegressor : with a fitted model and ``ConformalIntervals`` the intervals of split
-        conformal prediction.
-    ConformalIntervals : for given forecasts.
+    CalibratedRegressor : with a fitted model and ``ConformalIntervals``, split conformal
+        prediction.
+    ConformalIntervals : intervals for existing forecasts.
 
     Notes
     -----
-    Use it where rows are too few to set some aside: a few hundred. With thousands, split: one fit
-    instead of m, and no 2 alpha. The price of CV+ in the promise beyond 2 alpha falls with the rows
-    of a fold, and ``guarantee(level)`` counts it. With ``groups`` folds keep groups whole, a group
-    counts as one row, and the promise is for a row of a new group. A weighted row is no row drawn
-    by chance, so with weights other than 0 and 1 nothing is promised.
+    Use it where rows are too few to hold some out: a few hundred. With thousands, split: one fit
+    instead of m, and no 2 alpha. The loss of CV+ in the guarantee beyond 2 alpha falls with the
+    rows of a fold, and ``guarantee(level)`` includes it. With ``groups`` folds keep groups whole, a
+    group counts as one row, and the guarantee is for a row of a new group. Weighted rows are not
+    random draws, so with weights other than 0 and 1 nothing is guaranteed.
 
     References
     ----------
@@ -142,7 +142,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         groups : (n,), optional
             Rows of one group are held out together and count as one.
         **fit_params
-            Handed to the model's ``fit``, as :class:`CalibratedRegressor` does.
+            Passed to the model's ``fit``, as in :class:`CalibratedRegressor`.
 
         Returns
         -------
@@ -183,14 +183,14 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self._ends.require_within(y)
         if y.ndim > 1:
             raise InputError(
-                f"y must be one outcome a row, (n,); got shape {y.shape}; wrap each output on its"
-                " own."
+                f"y must have one outcome a row, (n,); got shape {y.shape}; wrap each output"
+                " separately."
             )
         if is_fitted(self.estimator):
             raise InputError(
                 f"model must be unfitted; got a fitted {type(self.estimator).__name__}; clone it,"
-                " or use CalibratedRegressor(model, ConformalIntervals()) with rows that it has"
-                " not seen."
+                " or use CalibratedRegressor(model, ConformalIntervals()) with rows that are new"
+                " to it."
             )
 
     @property
@@ -216,18 +216,18 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self.weights_: list[np.ndarray] = [counted[rows] for rows in folds]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the model fitted on all rows, (n,)."""
+        """Return predictions of the model fitted on all rows, (n,)."""
         check_is_fitted(self, "estimators_")
         return _forecast(self.estimator_, X, "absolute").mean
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that are meant to hold a new outcome with probability ``level``;
-        ``guarantee(level)`` says what they promise.
+        """Return intervals (low, high) for a new outcome at ``level``; ``guarantee(level)`` returns
+        their guarantee.
 
         Returns
         -------
         (low, high) : (n,) each
-            Infinite, with a warning, where rows are too few.
+            Infinite, with a warning, if rows are too few.
         """
         check_is_fitted(self, "estimators_")
         require_level(level, usual=0.9)
@@ -265,7 +265,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         return -row_statistics(-below, weight, level), row_statistics(above, weight, level)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise; None where rows are weighted."""
+        """Return the guarantee of the intervals of a level; None if rows are weighted."""
         check_is_fitted(self, "estimators_")
         require_level(level, usual=0.9)
         if not self._plain:
@@ -289,17 +289,17 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         )
 
     def explain(self, level: float = 0.9) -> str:
-        """What is promised of the intervals of a level, or why nothing is."""
+        """Return the guarantee of the intervals of a level, or the reason for none."""
         said = self.guarantee(level)
         return (
-            "nothing is promised: rows have weights other than 0 and 1"
+            "nothing is guaranteed: rows have weights other than 0 and 1"
             if said is None
             else str(said)
         )
 
 
 def _without_fold(model, conformity, data, fit_rows, rows, params):
-    """(the model fitted without a fold, the scores of the fold's rows)."""
+    """Return (the model fitted without a fold, the scores of the fold's rows)."""
     fitted = data.fitted(model, fit_rows, params)
     return fitted, np.abs(
         CONFORMITY[conformity].of(_forecast(fitted, data.X_of(rows), conformity), data.y[rows])
@@ -307,7 +307,7 @@ def _without_fold(model, conformity, data, fit_rows, rows, params):
 
 
 def _forecast(model, X, conformity):
-    """What a model says as a forecast; a plain mean will do where its std is not looked at."""
+    """Return a model's predictions as a forecast; a plain mean is enough if its std is not used."""
     out = model_forecast(model, X)
     if isinstance(out, Forecast):
         return out
@@ -316,5 +316,5 @@ def _forecast(model, X, conformity):
             f'conformity="{conformity}" needs a model with predict_distribution(X) or predict(X,'
             " return_std=True)"
         )
-        raise InputError(f'{what}; {type(model).__name__} has a plain mean; use "absolute".')
+        raise InputError(f'{what}; {type(model).__name__} predicts a mean alone; use "absolute".')
     return NormalForecast(out, np.ones(out.shape))

@@ -1,4 +1,4 @@
-"""Out-of-fold predictions of any calibrator on arrays, for any splitter."""
+"""Out-of-fold predictions of any calibrator on arrays, with any splitter."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,21 +30,21 @@ def cross_fitted(
     classes: ArrayLike | None = None,
     random_state: int = 0,
 ) -> np.ndarray:
-    """Calibrated probabilities of each row by a calibrator that never saw it.
+    """Compute calibrated probabilities of each row, out of fold.
 
     Parameters
     ----------
     calibrator : Calibrator or Map
-        Cloned for each fold, and left as it is. A map goes one-vs-rest.
+        Cloned for each fold, and not changed. A map is applied one-vs-rest.
     P : (n, K), or (n,) for binary
     y : (n,) labels
     cv : int, splitter, or iterable of (rows to fit, rows held out), default 5
-        A number means folds stratified by class, that keep groups whole where ``groups`` is given.
+        A number means folds stratified by class, which keep groups whole if ``groups`` is passed.
     groups : (n,), optional
-        Rows of one group (a patient, a track, a day) are never in the fit and held out at once.
+        Rows of one group (a patient, a track, a day) are never both fitted and held out.
     sample_weight : (n,), optional
-        Weight 2 means the row twice in every fit; a row of weight 0 is in no fit and is predicted
-        all the same.
+        Weight 2 means the row twice in every fit; a row of weight 0 is in no fit but is still
+        predicted.
     X : (n, ...) features, optional
     reference : (X_train, y_train), optional
     inputs : {"probability", "logit"}, optional
@@ -57,7 +57,7 @@ def cross_fitted(
     Returns
     -------
     (n, K) float64, rows summing to 1
-        NaN in rows that no split held out, such as the first part of a time-series split.
+        NaN in rows that no split holds out, such as the first part of a time-series split.
 
     Raises
     ------
@@ -67,13 +67,12 @@ def cross_fitted(
     See Also
     --------
     CalibratedClassifier : fits the model and its calibrator together.
-    report : shows what calibration would change.
+    report : shows the effect of calibration.
 
     Notes
     -----
-    Use it to judge a calibrator when there is one labelled set only: metrics on these rows are
-    honest, metrics on the rows of the fit are not. A class absent from a fold's fit keeps its
-    column.
+    Use it to evaluate a calibrator with one labelled set only: metrics on these rows are unbiased,
+    metrics on the rows of the fit are not. A class absent from a fold's fit keeps its column.
 
     Examples
     --------

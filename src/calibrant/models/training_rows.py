@@ -1,4 +1,4 @@
-"""Rows and arguments of a training: which go where, what folds leave behind."""
+"""Rows and arguments of a training run, and comparison of the models of folds."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -32,13 +32,13 @@ __all__ = [
 
 
 class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
-    """What the wrappers of a model share: their input is the model's, their routing is that of
-    the models they fit and of the splitter.
+    """Base of the wrappers of a model, whose input is the model's, and whose routing is that of its
+    models and of the splitter.
     """
 
     estimator: Any
     cv: Any
-    # Groups are the splitter's, not the wrapper's own.
+    # Groups belong to the splitter, not to the wrapper.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": UNUSED}
 
     def __sklearn_tags__(self) -> Any:
@@ -47,33 +47,33 @@ class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def get_metadata_routing(self) -> Any:
-        """Who asks for which fit argument: the wrapper itself, the models that are fitted here,
-        and the splitter.
+        """Return the routing of fit arguments: to the wrapper itself, to the models fitted here,
+        and to the splitter.
         """
         return fit_router(self, self._to_fit(), self.cv)
 
     def _to_fit(self) -> dict[str, Any]:
-        """The models that ``fit`` fits, by their parameters' names."""
+        """Return the models that ``fit`` fits, by their parameters' names."""
         return {"estimator": self.estimator}
 
     def _take_names(self, model: Any) -> None:
-        """What the fitted model knows of its features, as scikit-learn names it."""
+        """Store the feature attributes of the fitted model, under scikit-learn's names."""
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
 
 
 def fit_router(owner: Any, models: Any, cv: Any) -> Any:
-    """The MetadataRouter of a wrapper whose ``fit`` fits ``models``, a dict by parameter name,
-    and splits by ``cv``.
+    """Return the MetadataRouter of a wrapper whose ``fit`` fits ``models``, a dict by parameter
+    name, and splits by ``cv``.
     """
     from sklearn.model_selection import (
         GroupKFold,
-    )  # here, because it brings a fifth of the time that importing calibrant takes
+    )  # a local import: it takes a fifth of the import time of calibrant
 
     splitter = (
         cv if hasattr(cv, "split") else GroupKFold()
-    )  # a number of folds keeps groups whole, so it asks for them as this does
+    )  # with a number of folds groups stay whole, so it requests them as this does
     router = MetadataRouter(owner=owner).add_self_request(owner)
     router.add(**models, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
     return router.add(
@@ -88,11 +88,11 @@ def routed(
     groups: np.ndarray | None,
     fit_params: dict[str, Any],
 ) -> tuple[dict[str, dict[str, Any]], dict[str, np.ndarray]]:
-    """({parameter name: arguments of that model's fit}, arguments of the splitter's split).
+    """Return ({parameter name: arguments of that model's fit}, arguments of the splitter's split).
 
-    With routing enabled each gets what it requests, under its own names, and an argument that it
-    neither requests nor refuses is an error. Without, weights go to every model that takes them,
-    groups to the splitter, and all else to ``estimator``.
+    With routing enabled each receives what it requests, under its own names, and an argument that
+    it neither requests nor refuses is an error. Without it, weights go to every model that accepts
+    them, groups to the splitter, and all else to ``estimator``.
     """
     given = {
         name: value
@@ -114,8 +114,8 @@ def routed(
 def checked_rows(
     owner: object, X: Any, y: Any, as_targets: Callable[..., np.ndarray]
 ) -> tuple[Any, np.ndarray]:
-    """Features and outcomes of one length, at least one row, the outcomes finite and read by
-    ``as_targets(y, warn=True)``.
+    """Return features and outcomes of one length, with at least one row, and finite outcomes read
+    by ``as_targets(y, warn=True)``.
     """
     if y is None:
         raise InputError(
@@ -131,7 +131,7 @@ def checked_rows(
 
 
 class TrainingRows:
-    """Features, outcomes and weights that are cut to rows together; rows of weight 0 are no rows.
+    """Features, outcomes and weights that are subset together; rows of weight 0 are ignored.
 
     Attributes
     ----------
@@ -151,15 +151,15 @@ class TrainingRows:
             self.weight[slice(None) if kept is None else kept] = weight
 
     def counted(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """Those of the rows (default: all) that have a weight."""
+        """Return those of the rows (default: all) with a positive weight."""
         rows = np.arange(len(self.y)) if rows is None else rows
         return rows if self.weight is None else rows[self.weight[rows] > 0.0]
 
     def counted_splits(
         self, splits: Sequence[tuple[np.ndarray, np.ndarray]]
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Pairs of rows to fit and held out, those of weight 0 left out; a split that then holds
-        out no row is none.
+        """Yield pairs of rows to fit and held out, without rows of weight 0; a split that holds out
+        no other row is skipped.
         """
         counted = [
             (self.counted(fit_rows), self.counted(held_out)) for fit_rows, held_out in splits
@@ -167,13 +167,13 @@ class TrainingRows:
         counted = [pair for pair in counted if len(pair[1])]
         if not counted or not all(len(fit_rows) for fit_rows, _ in counted):
             raise InputError(
-                "sample_weight must leave each split of cv rows to fit, and some split rows held"
-                " out; pass fewer zeros or folds."
+                "sample_weight must leave each split of cv rows to fit, and some split held-out"
+                " rows; pass fewer zeros or folds."
             )
         return counted
 
     def X_of(self, rows: np.ndarray) -> Any:
-        """Features of some rows; the very object given where they are all rows in order."""
+        """Return features of some rows; the same object if these are all rows in order."""
         return (
             self.X
             if len(rows) == n_rows(self.X) and (rows == np.arange(len(rows))).all()
@@ -181,23 +181,23 @@ class TrainingRows:
         )
 
     def weight_of(self, rows: np.ndarray) -> np.ndarray | None:
-        """Weights of some rows, or None."""
+        """Return weights of some rows, or None."""
         return None if self.weight is None else self.weight[rows]
 
     def params_of(self, rows: np.ndarray, params: dict[str, Any]) -> dict[str, Any]:
-        """Fit arguments for some rows: those with one entry a row are cut."""
+        """Return fit arguments for some rows; those with one entry a row are subset."""
         return take_optional(params, rows, len(self.y))
 
     def of(
         self, rows: np.ndarray, params: dict[str, Any]
     ) -> tuple[Any, np.ndarray, dict[str, Any]]:
-        """(features, outcomes, fit arguments) of some rows."""
+        """Return (features, outcomes, fit arguments) of some rows."""
         return self.X_of(rows), self.y[rows], self.params_of(rows, params)
 
     def fitted(
         self, model: Any, rows: np.ndarray, params: dict[str, Any], target: np.ndarray | None = None
     ) -> Any:
-        """A clone of a model, fitted to some rows, to the outcomes or to another target."""
+        """Return a clone of a model, fitted to some rows, to the outcomes or to another target."""
         return clone(model).fit(
             self.X_of(rows),
             (self.y if target is None else target)[rows],
@@ -205,20 +205,22 @@ class TrainingRows:
         )
 
 
-#: From this agreement on, the refitted model is as good as the average of the models of the folds.
-#: Of 185 pairs of data and model, the sets of ``benchmarks/wrappers.py`` that chose, 62 had it:
-#: refitting those alone changed the mean log loss over all by -.0001, refitting all by +.0096.
+#: At this agreement or above, the refitted model is as good as the average of the models of the
+#: folds. It was chosen on 185 pairs of data and model of ``benchmarks/wrappers.py``, of which 62
+#: reached it: refitting those alone changed the mean log loss over all by -.0001, refitting all by
+#: +.0096.
 REFIT_AGREEMENT = 0.975
 
 
 def agreement(
     one: np.ndarray, other: np.ndarray, prior: np.ndarray, weight: np.ndarray | None = None
 ) -> float:
-    r"""How alike two models' answers to the same rows are:
-    :math:`2 \sum a b / (\sum a^2 + \sum b^2)`, 1 where they are equal.
+    r"""Compute the agreement of two models' predictions on the same rows, :math:`2 \sum a b / (\sum
+    a^2 + \sum b^2)`, which is 1 if they are equal.
 
-    ``a`` and ``b`` are the evidence of each, their log-probabilities less those of the class rates.
-    ``one`` and ``other`` are (n, K) calibrated probabilities, ``prior`` (K,) the class rates.
+    ``a`` and ``b`` are the evidence of each: their log-probabilities minus those of the class
+    rates. ``one`` and ``other`` are (n, K) calibrated probabilities, ``prior`` (K,) the class
+    rates.
     """
     a, b = _evidence(one, prior), _evidence(other, prior)
     share = np.ones(len(a)) if weight is None else weight
@@ -227,31 +229,31 @@ def agreement(
 
 
 def exponent_of(agreement: float, n_models: int) -> float:
-    """The slope that the truth has against the mean of so many answers, where it has slope 1
-    against each of them.
+    """Return the slope of the truth against the mean of several predictions, if it is 1 against
+    each of them.
 
-    It is the ratio of two mean squares, of one answer and of the mean: the truth's product with
-    either is the same.
+    It is the ratio of two mean squares, of one prediction and of the mean, because both have the
+    same product with the truth.
     """
     return n_models / (1.0 + (n_models - 1.0) * min(max(agreement, 0.0), 1.0))
 
 
 def averaged(answers: Sequence[np.ndarray], prior: np.ndarray, exponent: float) -> np.ndarray:
-    """The geometric mean (n, K) of calibrated probabilities, their evidence beside the class
-    rates raised to the exponent.
+    """Return the geometric mean (n, K) of calibrated probabilities, with their evidence beside the
+    class rates raised to the exponent.
     """
     mean = np.add.reduce([_evidence(Q, prior) for Q in answers]) / len(answers)
     return softmax(np.log(prior) + exponent * mean)
 
 
 def chosen_told(chosen: str, evidence: dict[str, float], n_models: int) -> str | None:
-    """What was chosen and why, in a sentence; None where there was no choice."""
+    """Describe the choice and its reason in a sentence; None if there was no choice."""
     if chosen == "given":
         return None
     if not evidence:
         return (
-            "One model, fitted to all rows, because the splits, one alone or ever later ones, give"
-            " no models of like rows to compare."
+            "One model, fitted to all rows, because a single split, or splits in time, give no"
+            " comparable models."
         )
     found = f"agree by {evidence['agreement']:.3f} on rows that one of them has not seen"
     if chosen == "refit":
@@ -267,7 +269,9 @@ def chosen_told(chosen: str, evidence: dict[str, float], n_models: int) -> str |
 
 
 def fit_before_held_out(splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
-    """Whether every split fits on rows before those that it holds out, as splits in time do."""
+    """Return whether every split fits on rows before those that it holds out, as splits
+    in time do.
+    """
     return all(fit_rows.max() < held_out.min() for fit_rows, held_out in splits)
 
 

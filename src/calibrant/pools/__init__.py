@@ -1,1 +1,1 @@
-"""Averages of a few calibrators: the base that wrappers start from."""
+"""Averages of a few calibrators, the default base of wrappers."""

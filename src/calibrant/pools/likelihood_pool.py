@@ -1,4 +1,4 @@
-"""A few calibrators with an intercept, averaged by their likelihood: right on the whole, and
+"""Average of a few calibrators with an intercept, weighted by likelihood: unbiased overall, and
 cheap.
 """
 
@@ -22,50 +22,50 @@ from calibrant.scalings.vector import StructuredVectorScaling
 
 __all__ = ["LikelihoodPool"]
 
-#: Maps of the event with their numbers of parameters; that of the spline is said by its fit.
+#: Maps of the event with their numbers of parameters; the fit of the spline determines its own.
 MAPS: dict[type[Map], float] = {Platt: 2.0, Beta: 3.0, QuadraticScaling: 3.0, Spline: 2.0}
-#: Maps with less weight are left out of the average.
+#: Maps below this weight are left out of the average.
 LEAST_WEIGHT = 0.01
 FLOOR = 1e-300
 
 
 class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit"}]):
-    r"""Average a few calibrators that have an intercept, each weighted by its penalised likelihood.
+    r"""Average of a few calibrators with an intercept, weighted by their penalised likelihood.
 
     .. math:: q = \sum_j w_j\, g_j(p), \qquad
         w_j \propto \exp\left( \sum_i \log g_j(p_i)_{y_i} - \tfrac{k_j}{2} \log n \right)
 
     over Platt scaling (a temperature with an intercept), beta calibration, quadratic scaling and a
-    spline of the log-odds with :math:`k_j` effective parameters: few rows give the weight to the
-    simplest map, many rows to the one that fits. Three or more classes have one member, structured
-    vector scaling, which has an offset for each class.
+    spline of the log-odds with :math:`k_j` effective parameters. Few rows give the weight to the
+    simplest map, many rows to the best-fitting one. Three or more classes have one member,
+    structured vector scaling, which has an offset for each class.
 
     Parameters
     ----------
     keep_order : bool, default False
-        Leave out the spline, which may fall: of two classes the order of the predictions is then
-        kept.
+        Leave out the spline, which may decrease; with two classes the order of the predictions is
+        then preserved.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    maps_, weights_ : the fitted maps of the event and their weights, which sum to 1; of three or
-        more classes no map.
+    maps_, weights_ : the fitted maps of the event and their weights, which sum to 1; empty for
+        three or more classes.
     scaling_ : the fitted scaling of three or more classes, or None.
-    status_ : how the fits of the members ended.
+    status_ : the status of the members' fits.
 
     See Also
     --------
-    AutoCalibrator : more candidates, weighted out of fold and beside doing nothing.
-    GroupCalibrator, Multicalibration, ClusteredCalibration, PerClass : start from it.
+    AutoCalibrator : more candidates, weighted out of fold, with no calibration among them.
+    GroupCalibrator, Multicalibration, ClusteredCalibration, PerClass : use it as their base.
 
     Notes
     -----
-    Use it inside another calibrator that needs a base: the mean of its predictions is about the
-    rate of the event, so that what is wrong with all rows is not taken for a difference between
+    Use it inside another calibrator that needs a base: the mean of its predictions is close to the
+    rate of the event, so an error common to all rows does not appear as a difference between
     groups. It costs as much as its four fits and needs no folds. Do not use it alone on fewer than
-    about 50 rows: it never leaves predictions as they are, and :class:`AutoCalibrator` does.
+    about 50 rows: it always changes the predictions, while :class:`AutoCalibrator` may keep them.
 
     References
     ----------
@@ -130,7 +130,7 @@ class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit
         return join([1.0 - calibrated, calibrated])
 
     def explain(self) -> str:
-        """Name the members and their weights, the largest first."""
+        """Describe the members and their weights, the largest first."""
         require_fitted(self, "weights_")
         if self.scaling_ is not None:
             return f"Every row is calibrated by {self.scaling_.tags.label}."
@@ -140,7 +140,8 @@ class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit
 
 
 def _fitted(template: Map, record: Predictions) -> Map:
-    """The map of the event; in a choice that is still open it begins where the same map ended
+    """Return the map of the event; during a search it starts from the previous solution of the same
+    map.
     before.
     """
     rows = event_rows(record, 1, template.tags.smooth)
@@ -148,12 +149,12 @@ def _fitted(template: Map, record: Predictions) -> Map:
 
 
 def _freedom(fitted: Map) -> float:
-    """The effective number of parameters."""
+    """Return the effective number of parameters."""
     return fitted.freedom_ if isinstance(fitted, Spline) else MAPS[type(fitted)]
 
 
 def _loss(fitted: Map, record: Predictions) -> float:
-    """The log loss of the rows, a sum."""
+    """Return the log loss of the rows, a sum."""
     score, hit, weight = event_rows(record, 1, fitted.tags.smooth)
     event = fitted.predict(score)
     losses = -np.log(np.maximum(np.where(hit > 0.0, event, 1.0 - event), FLOOR))

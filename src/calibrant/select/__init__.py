@@ -1,1 +1,1 @@
-"""Choosing among calibrators."""
+"""Automatic choice among calibrators."""

@@ -1,5 +1,5 @@
-"""The safe default: try what fits the data, average by out-of-fold evidence, and do nothing
-without any.
+"""Automatic choice of a calibrator: candidates that fit the data, averaged by out-of-fold evidence,
+or none.
 """
 
 import sys
@@ -30,14 +30,12 @@ from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["AutoCalibrator", "Progress", "Trial", "fitted", "tried"]
 
-#: Seconds that pass before anything is said.
+#: Seconds before the first progress message.
 PATIENCE = 2.0
 
 
 class Progress:
-    """Called with what is done; speaks on the error stream where asked to, and only once the
-    work has taken two seconds.
-    """
+    """Report progress on the error stream, if requested and only after two seconds of work."""
 
     def __init__(self, verbose: bool) -> None:
         self.verbose: bool = verbose
@@ -51,7 +49,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate, fitted."""
+    """Fitted candidate."""
 
     candidate: Candidate
     member: Calibrator
@@ -60,7 +58,7 @@ class Trial:
 def fitted(
     candidates: Sequence[Candidate], record: Predictions
 ) -> tuple[list[Trial], dict[str, str]]:
-    """The candidates fitted on the record, and by name why others could not be."""
+    """Return the candidates fitted on the record, and the failures' reasons by name."""
     trials, notes = [], {}
     for candidate in candidates:
         try:
@@ -79,11 +77,11 @@ def tried(
     objective: str,
     progress: Callable[[str], None],
 ) -> tuple[list[Trial], HeldOut, dict[str, str]]:
-    """(trials on all rows, out-of-fold predictions in brief, notes); ``folds`` is the number of
-    each piece's fold, (m,).
+    """Return (trials on all rows, summary of out-of-fold predictions, notes); ``folds`` is the fold
+    number of each piece, (m,).
 
-    The first candidate cannot fail; another that does, on all rows or in a fold, is left out with a
-    note.
+    The first candidate cannot fail; another that fails, on all rows or in a fold, is left out with
+    a note.
     """
     trials, notes = fitted(candidates, pieces.record)
     held_out, failed, n_folds = HeldOut(pieces, len(trials), objective), set(), int(1 + folds.max())
@@ -94,7 +92,7 @@ def tried(
         failed.update(why)
         del fit
         ready = {t.candidate.name: t.member for t in [trials[0], *again]}
-        # Of one that failed, the predictions as they are: they are dropped below.
+        # A failed one has the raw predictions as placeholders, which are dropped below.
         held_out.add(
             folds == k,
             place,
@@ -105,45 +103,45 @@ def tried(
     return [trials[j] for j in kept], held_out.only(kept), notes
 
 
-#: With fewer rows than this, so many folds.
+#: Number of folds below this number of rows.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
 
 
 class AutoCalibrator(Circumstances):
-    r"""Average calibrators by the evidence of their out-of-fold scores, doing nothing among them.
+    r"""Average calibrators by the evidence of their out-of-fold scores, including no calibration.
 
-    Every candidate that fits the number of rows and classes predicts each row out of fold. Its
+    Every candidate suited to the number of rows and classes predicts each row out of fold. Its
     weight in their average is
 
     .. math:: w_j = \mathbb{E}_u \frac{\pi_j e^{-L_j(u) / 2}}{\sum_k \pi_k e^{-L_k(u) / 2}}, \qquad
               L_j(u) = n \sum_i u_i S(Q^{(j)}_i, y_i), \qquad u \sim \mathrm{Dirichlet}(1, \ldots,
               1)
 
-    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates that the rows cannot
-    tell apart share the weight. Doing nothing has half of the prior :math:`\pi` and the others an
-    equal share of the rest, so that few rows, on which one candidate out of many looks good by
-    chance, leave the predictions nearly as they are. The convex combination of candidates with the
-    best out-of-fold score, their stack, is weighed as one more. A gain of z standard errors out of
-    fold earns the average the share :math:`z^4 / (z^4 + (17 / \sqrt n)^4)`, the uncalibrated
-    predictions the rest. Its members are fitted on all rows.
+    (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates with similar evidence
+    share the weight. No calibration has half of the prior :math:`\pi`, and the others equal shares
+    of the rest, so that few rows, on which one of many candidates looks good by chance, leave the
+    predictions nearly unchanged. The stack, the convex combination of candidates with the best
+    out-of-fold score, is one more candidate. If the average gains z standard errors out of fold,
+    its share is :math:`z^4 / (z^4 + (17 / \sqrt n)^4)`, and the uncalibrated predictions have the
+    rest. Its members are fitted on all rows.
 
     Parameters
     ----------
     policy : {"average", "closed_test"}, default "average"
-        "closed_test" updates the risk of one event by the least that :class:`ClosedTest` asks for:
-        nothing, an intercept, intercept and slope, or a curve. It averages nothing, and takes none
-        of the options below but ``inputs`` and ``classes``.
+        "closed_test" applies the smallest update of the risk of one event that :class:`ClosedTest`
+        requires: none, an intercept, intercept and slope, or a curve. It does not average, and
+        ignores the options below except ``inputs`` and ``classes``.
     methods : "auto", or a list of names from ``calibrant.select.candidates.CANDIDATES``
     objective : {"log_loss", "brier"}
     cv : int, default 5
         Number of folds, stratified by class; ten below 500 rows.
     max_cost : float, optional
-        Most relative cost of one fit of all candidates, temperature scaling being 1; the dearest
-        are dropped first.
+        Maximum total cost of fitting all candidates once, relative to temperature scaling; the most
+        expensive are dropped first.
     random_state : int, default 0
         Seed of the folds and of the bootstrap.
     verbose : bool, default False
-        Say on the error stream how far the fit has come, once it has taken two seconds.
+        Report the progress of the fit on the error stream, after two seconds.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -152,28 +150,27 @@ class AutoCalibrator(Circumstances):
     members_, weights_ : the averaged calibrators, fitted on all rows, and their weights.
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
         difference to uncalibrated), weight, note.
-    score_, uncalibrated_score_ : out of fold, of what is used and of doing nothing.
+    score_, uncalibrated_score_ : out of fold, of the result and of no calibration.
     shift_ : the ``LabelShift`` to the class rates of ``unlabeled``, or None.
-    gain_in_errors_ : the average's gain over doing nothing in standard errors, with the row of
+    gain_in_errors_ : the average's gain over no calibration in standard errors, with the row of
         unknown class.
-    status_ : "pooled", "identity: too few rows", or "identity: no evidence"; "closed test: " and
-        what it chose.
+    status_ : "pooled", "identity: too few rows", or "identity: no evidence"; or "closed test: " and
+        its choice.
 
     See Also
     --------
     AutoRegressionCalibrator : the same for forecasts of numbers.
-    ClosedTest : the map of ``policy="closed_test"``.
+    ClosedTest : the map behind ``policy="closed_test"``.
 
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows:
     strong, but no guarantee on new data, and none at all under a shift. Below 20 rows it returns
-    the predictions as they are; with one class only, it weighs the class rates alone against them.
-    The comparison with doing nothing counts one row more in gain and error, of which every class is
-    equally true: zeros that few rows have not yet shown to be wrong are a risk all the same. Equal
-    rows count as one of their summed weight, so that repetition and row order change nothing; where
-    equal predictions differ in label, a row's weight is dealt out over the folds as so many rows
-    would be.
+    the predictions unchanged; with one class only, it compares the class rates alone with them. The
+    comparison with no calibration counts one row more in gain and error, which has every class with
+    equal weight: zeros that no row has contradicted yet are still a risk. Equal rows count as one
+    of their summed weight, so that repetition and row order change nothing. If equal predictions
+    differ in label, a row's weight is split over the folds like that number of rows.
 
     References
     ----------
@@ -222,7 +219,9 @@ class AutoCalibrator(Circumstances):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What the candidates can use, and once fitted what those in use need."""
+        """Tags of the candidates' optional inputs; once fitted, of the inputs that its members
+        need.
+        """
         able = [
             c.tags
             for c in CANDIDATES[: None if self.policy == "average" else 0]
@@ -320,8 +319,8 @@ class AutoCalibrator(Circumstances):
         return self._at_use(out)
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, as its members
-        that use groups read them.
+        """Count, for each column of groups, the rows with a level that is new since the fit, as
+        read by the members.
         """
         require_fitted(self, "members_")
         return next(
@@ -329,8 +328,8 @@ class AutoCalibrator(Circumstances):
         )
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of; None where
-        no member has any.
+        """Return the levels of each column of groups, in which its expression reads positions; None
+        if no member has any.
         """
         require_fitted(self, "members_")
         return same_levels(member.group_levels() for member in self.members_)
@@ -340,8 +339,8 @@ class AutoCalibrator(Circumstances):
         return out if self.shift_ is None else self.shift_.express_adapted(out)
 
     def explain(self) -> str:
-        """One sentence: the data, what was pooled with what weights, and how strong the evidence
-        against doing nothing is.
+        """Describe in one sentence the data, the pool with its weights, and the evidence against no
+        calibration.
         """
         require_fitted(self, "members_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"

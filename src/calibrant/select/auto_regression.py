@@ -1,5 +1,5 @@
-"""The safe default for forecasts: try what fits the data, average by out-of-fold evidence, and
-do nothing without any.
+"""Automatic choice of a forecast calibrator: candidates that fit the data, averaged by out-of-fold
+evidence, or none.
 """
 
 import warnings
@@ -29,17 +29,17 @@ __all__ = ["AutoRegressionCalibrator"]
 
 
 class AutoRegressionCalibrator(RegressionCalibrator):
-    r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, doing nothing
-    among them.
+    r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, including no
+    calibration.
 
     .. math:: F^{-1}(q) = \sum_j w_j F_j^{-1}(q)
 
     over :class:`DistributionRecalibration` with a spread that depends on the std, with one that
-    depends on the mean and, of forecasts that are not normal, from their mean and std, with weights
-    :math:`w_j \propto e^{-S_j / 4}` by the sum :math:`S_j` of the log losses (or the CRPS in their
-    units) of rows that the fit did not see. They shrink by themselves; the whole is averaged with
-    doing nothing, by the normal probability of its gain in CRPS over its standard error. Its
-    members are fitted on all rows. Each output is decided on its own.
+    depends on the mean and, for forecasts that are not normal, from their mean and std. The weights
+    are :math:`w_j \propto e^{-S_j / 4}` with the sum :math:`S_j` of the out-of-fold log losses (or
+    the CRPS in their units). The members shrink towards no change. The pool is averaged with no
+    calibration by the normal probability of its gain in CRPS over its standard error. Its members
+    are fitted on all rows. Each output is decided separately.
 
     Parameters
     ----------
@@ -48,19 +48,18 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     cv : int, default 5
         Number of folds.
     max_cost : float, optional
-        Most relative cost of one fit of all candidates, STD scaling being 1: cheaper ones are tried
-        too, and the dearest are dropped first.
+        Maximum total cost of fitting all candidates once, relative to STD scaling: cheaper ones are
+        then tried too, and the most expensive are dropped first.
     random_state : int, default 0
         Seed of the folds.
 
     Attributes
     ----------
     members_, weights_ : the averaged calibrators, fitted on all rows, and their weights; for d
-        outputs lists, as are the following (the
-        numbers (d,) arrays).
+        outputs lists, as are the following (the numbers (d,) arrays).
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
         difference to uncalibrated), weight, note.
-    score_, uncalibrated_score_, gain_in_errors_ : of what is used and of doing nothing, and the
+    score_, uncalibrated_score_, gain_in_errors_ : of the result and of no calibration, and the
         average's gain in CRPS in standard errors.
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
@@ -77,13 +76,13 @@ class AutoRegressionCalibrator(RegressionCalibrator):
     Notes
     -----
     Use it when you do not want to choose. The evidence is out of fold on the calibration rows:
-    strong, but no guarantee on new data, and none at all under a shift; choose
-    :class:`ConformalIntervals` yourself where a stated coverage must hold. Below 20 rows, where
-    every outcome is exactly the mean, or where all outcomes are the same number, the forecasts are
-    left as they are. Quantiles are averaged, not probabilities: a linear pool of calibrated
-    distributions is too wide (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one of
-    their summed weight, so that repetition and row order change nothing; where equal forecasts have
-    different outcomes, a row's weight is dealt out over the folds as so many rows would be.
+    strong, but no guarantee on new data, and none at all under a shift. Choose
+    :class:`ConformalIntervals` where a stated coverage must hold. Below 20 rows, where every
+    outcome equals the mean, or where all outcomes are equal, the forecasts stay unchanged.
+    Quantiles are averaged, not probabilities: a linear pool of calibrated distributions is too wide
+    (Gneiting and Ranjan; Lichtendahl et al.). Equal rows count as one of their summed weight, so
+    that repetition and row order change nothing. If equal forecasts have different outcomes, a
+    row's weight is split over the folds like that number of rows.
 
     References
     ----------
@@ -134,7 +133,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     @classmethod
     def _examples(cls):
-        # Cheap ones: the dear one is checked by itself.
+        # Cheap ones; the expensive one has tests of its own.
         cheap = ["STD scaling", "quantile recalibration"]
         return [cls(methods=cheap), cls(objective="crps", methods=cheap)]
 
@@ -152,8 +151,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         sample_weight: ArrayLike | None = None,
         cluster: ArrayLike | None = None,
     ) -> Self:
-        """As every calibrator of forecasts, and with ``cluster``, (n,) labels: no fold cuts apart
-        rows that share one.
+        """Fit as every calibrator of forecasts, and with ``cluster``, (n,) labels: folds keep
+        clusters whole.
 
         Returns
         -------
@@ -172,7 +171,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         if (record.y == record.forecast.mean).all():
             return self._nothing(record, "no error")
         if (record.y == record.y[0]).all():
-            # A bias would make it the mean, and nothing says how far other outcomes are from it.
+            # A bias correction would predict it everywhere, and nothing shows the distance of other
+            # outcomes.
             return self._nothing(record, "one outcome")
         folds = folds_of(
             np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state
@@ -198,13 +198,13 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         }
 
     def _try(self, record, folds, candidates):
-        """([(candidate, its forecasts of every fold)], notes); one that fails is left out with a
-        note.
+        """Return ([(candidate, its forecasts of every fold)], notes); a candidate that fails is
+        left out with a note.
         """
         found, notes = [], {}
         for candidate in candidates:
             try:
-                # Scores that are not finite are found later; they need no warning on the way.
+                # Infinite scores are handled later, without a warning here.
                 with (
                     warnings.catch_warnings(),
                     np.errstate(invalid="ignore", over="ignore", divide="ignore"),
@@ -221,7 +221,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
 
     def _pooled(self, record, tried, folds, notes):
         held = HeldOutForecasts(record, folds, [said for _, said in tried], self.objective)
-        # Doing nothing stays, whatever its score.
+        # No calibration stays, whatever its score.
         good = np.array(
             [j == 0 or bool(np.isfinite(losses).all()) for j, losses in enumerate(held.own)]
         )
@@ -257,8 +257,8 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         return each[0] if len(each) == 1 else SymbolicAverage(each, weights)
 
     def explain(self) -> str:
-        """One sentence an output: the data, what was chosen, and how strong the evidence against
-        doing nothing is.
+        """Describe in one sentence an output the data, the choice, and the evidence against no
+        calibration.
         """
         require_fitted(self, "n_outputs_")
         said = [

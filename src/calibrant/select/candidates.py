@@ -1,4 +1,4 @@
-"""What the automatic choices try, and what the rows can afford."""
+"""Candidates of the automatic choices, and the number of rows that each needs."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -46,8 +46,8 @@ __all__ = [
 
 
 def affordable(candidates: Sequence[Any], max_cost: float | None = None) -> list[Any]:
-    """Cheapest first, without the dearest while the costs sum to more than ``max_cost``; the
-    cheapest always stays.
+    """Return the candidates by cost, without the most expensive while costs sum to more than
+    ``max_cost``; the cheapest stays.
     """
     kept = sorted(candidates, key=lambda c: c.cost)
     while max_cost is not None and len(kept) > 1 and sum(c.cost for c in kept) > max_cost:
@@ -56,7 +56,7 @@ def affordable(candidates: Sequence[Any], max_cost: float | None = None) -> list
 
 
 def names_of(methods: str | Sequence[str], candidates: Sequence[Any]) -> set[str] | None:
-    """The candidates named, checked; None where ``methods`` is "auto"."""
+    """Return the checked candidate names; None where ``methods`` is "auto"."""
     if isinstance(methods, str) and methods == "auto":
         return None
     known = [c.name for c in candidates]
@@ -68,16 +68,16 @@ def names_of(methods: str | Sequence[str], candidates: Sequence[Any]) -> set[str
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to calibrate.
+    """Candidate calibrator.
 
     Attributes
     ----------
-    name : what the tables call it.
-    make : makes it, unfitted.
-    cost : relative time of a fit, temperature scaling being 1. A fixed table, so that what is tried
+    name : its name in tables.
+    make : function that makes it, unfitted.
+    cost : relative time of a fit, temperature scaling being 1. A fixed table, so that the choice
         does not depend on the clock.
-    min_rows : fewest rows it is tried with.
-    classes : fewest and most classes it is tried with.
+    min_rows : minimum number of rows.
+    classes : minimum and maximum number of classes.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Candidate:
 
     @property
     def tags(self) -> Tags:
-        """What it uses; it is tried only where what it needs is given."""
+        """Tags of its inputs; it is tried only if its required inputs are passed."""
         return self.make().tags
 
 
@@ -128,12 +128,12 @@ def candidates_for(
     max_cost: float | None = None,
     given: Collection[str] = (),
 ) -> list[Candidate]:
-    """The candidates for n rows (sum of weights) and K classes, cheapest first; the uncalibrated
-    one is always among them.
+    """Return the candidates for n rows (sum of weights) and K classes by cost; the uncalibrated one
+    is always among them.
 
-    ``given`` are those of "X", "reference" and "groups" that come with the rows: what needs another
-    is not tried. ``names`` keeps only some; candidates are dropped from the dearest end until the
-    costs sum to at most ``max_cost``.
+    ``given`` are those of "X", "reference" and "groups" that come with the rows; candidates that
+    need another are left out. ``names`` restricts the choice; the most expensive are dropped until
+    the costs sum to at most ``max_cost``.
     """
     fitting = [
         c
@@ -148,18 +148,17 @@ def candidates_for(
 
 @dataclass(frozen=True)
 class RegressionCandidate:
-    """One way to calibrate forecasts.
+    """Candidate calibrator of forecasts.
 
     Attributes
     ----------
-    name : what the tables call it.
-    make : makes it, unfitted.
-    cost : relative time of a fit, STD scaling being 1. A fixed table, so that what is tried does
-        not depend on the clock.
-    min_rows : fewest rows it is tried with.
-    of_moments : it takes the mean and the std alone, and is no other than its neighbour where a
-        forecast is normal.
-    asked : it is tried only where its name is given, or a largest cost.
+    name : its name in tables.
+    make : function that makes it, unfitted.
+    cost : relative time of a fit, STD scaling being 1. A fixed table, so that the choice does not
+        depend on the clock.
+    min_rows : minimum number of rows.
+    of_moments : it uses mean and std alone, and equals its neighbour for normal forecasts.
+    asked : it is tried only if it is named, or a maximum cost is set.
     """
 
     name: str
@@ -178,8 +177,8 @@ def _parts_of_moments() -> RegressionCalibrator:
     return DistributionRecalibration(start="moments")
 
 
-#: Parts of the recalibration by parts: beside it they won nothing on the regression arena's sets to
-#: choose by, and cost time.
+#: Special cases of the recalibration by parts: beside it they brought no gain on the development
+#: sets of the regression arena, and cost time.
 _asked = partial(RegressionCandidate, asked=True)
 
 
@@ -206,11 +205,11 @@ def regression_candidates_for(
     *,
     normal: bool = False,
 ) -> list[RegressionCandidate]:
-    """The candidates for n rows (sum of weights), cheapest first; the uncalibrated one is always
+    """Return the candidates for n rows (sum of weights) by cost; the uncalibrated one is always
     among them.
 
-    ``names`` keeps only some; candidates are dropped from the dearest end until the costs sum to at
-    most ``max_cost``; of ``normal`` forecasts those of the moments are left out.
+    ``names`` restricts the choice; the most expensive are dropped until the costs sum to at most
+    ``max_cost``; for ``normal`` forecasts those of the moments are left out.
     """
 
     def enters(c: RegressionCandidate) -> bool:

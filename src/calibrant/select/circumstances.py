@@ -1,6 +1,4 @@
-"""What only the user knows of the rows: which hang together, their features and groups, and the
-class rates where they will be used.
-"""
+"""Side information about rows: clusters, features, groups, and the class rates at use."""
 
 from typing import Any, Self
 
@@ -16,21 +14,21 @@ from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["Circumstances", "likely_rates"]
 
-#: Of the labelled class rates as a prior, in square roots of their rows: it keeps the rates of weak
-#: models and few labels inside (0, 1).
+#: Prior weight of the labelled class rates, in square roots of their rows; it keeps the rates of
+#: weak models and few labels inside (0, 1).
 PRIOR_ROWS = 1.0
-#: A difference between the mean predictions must have so many times the square that chance gives
-#: it; the rest of it is believed. Of 2 and 3, on 300 labelled rows of four laws without a shift,
-#: the one that made fewer than 5 % of the runs worse by half a percent.
+#: A difference between mean predictions counts only beyond this multiple of its expected square. Of
+#: 2 and 3, on 300 labelled rows of four laws without a shift, the one that made fewer than 5 % of
+#: the runs worse by half a percent.
 BY_CHANCE = 3.0
-#: A square of differences between means that is only their rounding.
+#: Smaller squares of differences between means are rounding errors.
 ROUNDING = 1e-20
 STEPS = 200
 
 
 class Circumstances(Calibrator):
-    """A calibrator that chooses by folds: ``fit`` takes clusters, features and groups, and
-    unlabelled predictions of the rows it is for.
+    """Calibrator that chooses by folds: ``fit`` also reads clusters, features and groups, and
+    unlabelled predictions from where it will be used.
     """
 
     def fit(
@@ -55,18 +53,17 @@ class Circumstances(Calibrator):
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
         X, reference : (n, ...) features of the rows, and (X_train, y_train), for candidates that
-            use them; refused where none does.
-        groups : (n,) labels or a frame of n rows, for candidates that set groups right; refused
-            where none does.
+            use them; refused if none does.
+        groups : (n,) labels or a frame of n rows, for candidates that correct groups; refused if
+            none does.
         cluster : (n,) labels of any kind, optional
-            Rows with one label hang together (views of one image, visits of one patient): no fold
-            cuts them apart. Without it, rows in a row that have one class and look alike are
-            cautioned of.
+            Clusters of dependent rows (views of one image, visits of one patient); folds keep them
+            whole. Without it, consecutive rows of one class that look alike cause a warning.
         unlabeled : (m, K) or (m,), optional
-            Predictions where the calibrator is to be used, without labels: the class rates there
-            are estimated, shrunk towards those of ``y`` by their own uncertainty, and what it gives
-            is moved to them. Each class must look there as it does here. Where the rates have not
-            changed, about 3 of 100 fits on 300 rows are made worse by half a percent.
+            Predictions where the calibrator will be used, without labels. Their class rates are
+            estimated and shrunk towards those of ``y`` by their uncertainty, and the calibrated
+            predictions are shifted to them. Each class must look the same there. If the rates have
+            not changed, about 3 of 100 fits on 300 rows become worse by half a percent.
 
         Returns
         -------
@@ -76,7 +73,7 @@ class Circumstances(Calibrator):
         self._refuse_unused(**beside)
         if unlabeled is not None and any(value is not None for value in beside.values()):
             raise InputError(
-                "unlabeled holds predictions alone, so that a choice by X or groups says nothing of"
+                "unlabeled holds predictions alone, so a choice by X or groups does not apply to"
                 " it; leave one of them out."
             )
         options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
@@ -99,42 +96,42 @@ class Circumstances(Calibrator):
         return self
 
     def _begin(self, record):
-        # What the members of an earlier fit needed says nothing of this one.
+        # The inputs of an earlier fit's members do not apply to this one.
         vars(self).pop("members_", None)
         super()._begin(record)
         self.shift_ = None
-        #: What came with the rows of the fit.
+        #: Inputs that came with the rows of the fit.
         self.given_: tuple[str, ...] = tuple(
             name for name in ("X", "reference", "groups") if getattr(record, name) is not None
         )
 
     def _read(self, P, X=None, groups=None):
-        """The record to predict; what the fit did not have is refused."""
+        """Return the record to predict; inputs that the fit did not have are refused."""
         record = super()._read(P, X, groups)
         for name, value in (("X", X), ("groups", groups)):
             if value is not None and name not in self.given_:
                 raise InputError(
-                    f"{name} was not given to the fit of this {type(self).__name__}; leave it out,"
-                    f" or fit with {name}=."
+                    f"{name} was not passed to the fit of this {type(self).__name__}; leave it"
+                    f" out, or fit with {name}=."
                 )
         return record
 
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
-        """Calibrated rows, (n, K), at the class rates of use."""
+        """Return calibrated rows, (n, K), at the class rates of use."""
         return Q if self.shift_ is None else self.shift_.adapt(Q)
 
 
 def likely_rates(
     Q: np.ndarray, counts: np.ndarray, own: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K), where the
-    labelled ones counted ``counts``, (K,).
+    """Estimate the class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K),
+    from labelled class ``counts``, (K,).
 
-    The most likely ones, by expectation and maximisation with those of the n labelled rows as a
+    Expectation maximisation finds the most likely rates, with those of the n labelled rows as a
     prior of sqrt(n) rows; the m rows count as n at most. Their log-ratio to the labelled rates is
-    then shrunk to what chance does not explain (James and Stein's factor): ``own``, (n, K), are the
-    labelled rows' probabilities, whose means differ from those of Q by chance alone where no rate
-    has changed.
+    then shrunk by the part expected by chance (James and Stein's factor): ``own``, (n, K), are the
+    labelled rows' probabilities, whose means differ from those of Q only by chance if no rate has
+    changed.
     """
     n = counts.sum()
     seen = (counts + 0.5) / (n + 0.5 * len(counts))
@@ -148,8 +145,8 @@ def likely_rates(
 
 
 def _believed(Q: np.ndarray, own: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> float:
-    """The share of a change in rates that is believed, from 0 to 1: 1 - 3 (square expected by
-    chance) / (square seen).
+    """Return the shrinkage factor of a change in rates, from 0 to 1: 1 - 3 (expected square) /
+    (observed square).
     """
     n = weight.sum()
     mean = weight @ own / n

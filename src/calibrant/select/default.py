@@ -1,4 +1,4 @@
-"""The calibrators used where none is named, decided in this one place."""
+"""Default calibrators, for all functions that need one."""
 
 from calibrant.select.auto import AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator
@@ -7,7 +7,7 @@ __all__ = ["default_calibrator", "default_regression_calibrator"]
 
 
 def default_calibrator() -> AutoCalibrator:
-    """A new, unfitted calibrator for users who name none.
+    """Return a new, unfitted default calibrator.
 
     Examples
     --------
@@ -18,7 +18,7 @@ def default_calibrator() -> AutoCalibrator:
 
 
 def default_regression_calibrator() -> AutoRegressionCalibrator:
-    """The same for forecasts.
+    """Return a new, unfitted default calibrator of forecasts.
 
     Examples
     --------

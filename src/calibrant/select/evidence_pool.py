@@ -1,4 +1,4 @@
-"""The pools that the evidence of held-out rows makes, of classes and of forecasts."""
+"""Pools of candidates by the evidence of held-out rows, for classes and for forecasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ __all__ = [
     "weights_told",
 ]
 
-#: Members with less weight are left out of the average.
+#: Members below this weight are left out of the average.
 LEAST_WEIGHT = 0.01
-#: The log loss and the Brier score are mixable at a learning rate of 1; half of it, as candidates
-#: fitted on the same rows err together.
+#: The log loss and the Brier score are mixable at a learning rate of 1; this is half of it, because
+#: candidates fitted on the same rows have correlated errors.
 RATE = 0.5
-#: Prior weight of doing nothing; the other candidates share the rest.
+#: Prior weight of no calibration; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
 
 
 @dataclass(frozen=True)
 class EvidencePool:
-    """Which candidates are averaged with what weights, all candidates' row scores (J, m), and
-    the pool's gain in standard errors.
+    """Averaged candidates with their weights, the row scores (J, m) of all candidates, and the
+    pool's gain in standard errors.
     """
 
     members: list[int]
@@ -52,8 +52,8 @@ class EvidencePool:
 
 
 def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int) -> EvidencePool:
-    """The pool of ``n_candidates``, the first of which does nothing, on rows whose weights sum
-    to ``n``.
+    """Pool ``n_candidates``, the first of which is no calibration, on rows whose weights sum to
+    ``n``.
     """
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
@@ -75,8 +75,8 @@ def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int)
 
 
 def _pool(held, losses, random_state):
-    """Weights of the candidates by evidence; their stack is weighed as one more candidate, and
-    its weight shared out.
+    """Return weights of the candidates by evidence; their stack is one more candidate, whose weight
+    they share.
     """
     stack = held.stack()
     others = len(losses)
@@ -89,8 +89,8 @@ def _pool(held, losses, random_state):
 def table_of(
     names: Sequence[str], pool: EvidencePool, weight: np.ndarray, notes: dict[str, str]
 ) -> list[dict[str, Any]]:
-    """A row for each candidate, and for those that failed (``notes``: why): name, score,
-    standard error, weight, note.
+    """Return a table row for each candidate, and for failed ones (``notes``: the reasons): name,
+    score, standard error, weight, note.
     """
     rows = []
     for name, losses, share in zip(names, pool.losses, pool.shares, strict=True):
@@ -112,8 +112,8 @@ def table_of(
 
 
 def weights_told(table: Sequence[dict[str, Any]]) -> str:
-    """The weights of the members of a table, largest first; those that read the same by name,
-    whatever their last bits are.
+    """Return the weights of the members of a table, largest first; equal rounded weights are sorted
+    by name.
 
     Examples
     --------
@@ -130,19 +130,17 @@ def weights_told(table: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{name} {-share:.2f}" for share, name in shares)
 
 
-#: How fast weights fall with the sum of the scores, in nats: of 1/4, 1/2 and 1 the best on the
-#: regression arena's sets to choose by.
+#: Rate at which weights fall with the sum of the scores, in nats: of 1/4, 1/2 and 1 the best on the
+#: development sets of the regression arena.
 FORECAST_RATE = 0.25
 
 
 def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
-    """The pool of candidates that leave forecasts as they are where rows are few, so that weights
-    need not see to it.
+    """Pool candidates that change little on few rows, so that the weights need not ensure it.
 
-    They are weighed by their scores, and the whole has the weight of how probable it is that it is
-    better than doing nothing: the normal probability of its gain in CRPS over its standard error.
-    The CRPS decides that whatever the score, as a few rows far out, which the log loss heeds, tell
-    little of the others.
+    Their scores determine the weights. The pool's share is the probability that it improves on no
+    calibration: the normal probability of its gain in CRPS over its standard error. This uses the
+    CRPS with any objective, because single outliers dominate the log loss.
     """
     losses = held.own
     if len(losses) == 1:
@@ -152,7 +150,7 @@ def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
     pool = np.where(pool >= LEAST_WEIGHT * pool.sum(), pool, 0.0)
     pool /= pool.sum()
     gain, error = np.inf, 0.0
-    # A density of 0 where an outcome was is wrong for sure.
+    # A density of 0 at an outcome is certainly wrong.
     if np.isfinite(losses[0]).all():
         gain, error = score_difference(
             held.crps(np.eye(len(pool))[0]), held.crps(pool), held.weight

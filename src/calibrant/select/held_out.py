@@ -1,4 +1,4 @@
-"""What candidates say of rows that they were not fitted on, of classes and of forecasts."""
+"""Out-of-fold predictions of candidates, for classes and for forecasts."""
 
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -31,16 +31,17 @@ __all__ = [
     "canonical_forecasts",
 ]
 
-#: Rows that a merged row counts as in the folds, at most.
+#: Maximum number of copies of a merged row in the folds.
 MOST_PIECES = 100
 FLOOR = 1e-15
-#: Whole predictions are kept of all rows up to so many entries, and of evenly spaced rows beyond.
+#: Predictions are kept for all rows up to this number of entries, and for evenly spaced rows
+#: beyond.
 WHOLE_ENTRIES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Distinct rows, and the pieces of about one row that their weights are dealt out in.
+    """Distinct rows, split into pieces of about unit weight.
 
     Attributes
     ----------
@@ -54,18 +55,18 @@ class Pieces:
 
     @property
     def labels(self) -> np.ndarray:
-        """(m,) position of each piece's class."""
+        """(m,) class position of each piece."""
         assert self.record.labels is not None
         return self.record.labels[self.row]
 
     @property
     def cluster(self) -> np.ndarray | None:
-        """(m,) number of the cluster that each piece belongs to, or None."""
+        """(m,) cluster number of each piece, or None."""
         return None if self.record.cluster is None else self.record.cluster[self.row]
 
     def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
-        """Records of the pieces that are not ``held`` out, (m,) bool, and of those that are, and
-        the row of each of these in the latter.
+        """Return records of the pieces outside and inside ``held``, (m,) bool, and the row of each
+        of the latter.
         """
         mass = np.bincount(self.row[~held], self.weight[~held], len(self.record))
         fitted = np.flatnonzero(mass > 0.0)
@@ -74,12 +75,12 @@ class Pieces:
 
 
 def canonical(record: Predictions) -> Pieces:
-    """Equal rows (of one cluster) merged, in an order of their own, so that repetition and row
-    order change nothing.
+    """Merge equal rows (of one cluster) in an order of their own, so that repetition and row order
+    change nothing.
 
-    Where predictions are discrete, as those of neighbours and forests are, the same prediction
-    comes with several labels. Each merged row is then dealt out to the folds in pieces of about one
-    row: a fit from which all of a prediction's hits were held out would be misled.
+    Discrete predictions, as of neighbours and forests, occur with several labels. Each merged row
+    is then split over the folds in pieces of about one row: a fit without any hit of a prediction
+    would be biased.
     """
     if record.values.size >= SINGLE_ENTRIES and record.kind == "probability":
         record = replace(record, values=record.values.astype(np.float32, copy=False))
@@ -90,8 +91,8 @@ def canonical(record: Predictions) -> Pieces:
         else record.labels + record.n_classes * record.cluster
     )
     if record.X is not None or record.groups is not None:
-        # What else is known of rows tells equal predictions apart: each is itself, in the order of
-        # the predictions.
+        # Other inputs distinguish rows with equal predictions: such rows stay separate, in the
+        # order of the predictions.
         apart = np.empty(len(record), dtype=np.intp)
         apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(
             len(record)
@@ -103,7 +104,7 @@ def canonical(record: Predictions) -> Pieces:
 
 
 class HeldOut:
-    """Out-of-fold predictions of J candidates in brief.
+    """Summary of the out-of-fold predictions of J candidates.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ class HeldOut:
         self.whole: np.ndarray = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
 
     def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
-        """Note all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held``
+        """Store all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held``
         are their rows ``place``.
         """
         labels, spaced = self.labels[held], self.spaced[held]
@@ -142,28 +143,30 @@ class HeldOut:
                     )[place]
 
     def only(self, kept: list[int]) -> "HeldOut":
-        """The same for some of the candidates."""
+        """Return the same for some of the candidates."""
         out = object.__new__(HeldOut)
         vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
         out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
         return out
 
     def stack(self) -> np.ndarray:
-        """(J,) weights of the mean with the best score."""
+        """Return (J,) weights of the mean with the best score."""
         gram = (
             None if self.overlap is None else np.average(self.overlap, axis=2, weights=self.weight)
         )
         return stacking_weights(self.own, gram, self.weight)
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
-        """(m,) row scores of the mean with weights (J,)."""
+        """Return (m,) row scores of the mean with weights (J,)."""
         own = pool @ self.own
         if self.overlap is None:
             return -np.log(own)
         return np.einsum("i,ijm,j->m", pool, self.overlap, pool, optimize=True) - 2.0 * own + 1.0
 
     def unknown(self, pool: np.ndarray) -> float:
-        """The mean score of the mean with weights (J,) if every class were equally true."""
+        """Return the score of the mean with weights (J,) for a row with every class
+        equally likely.
+        """
         mean, weight = np.tensordot(pool, self.whole, axes=1), self.weight[self.spaced]
         if self.overlap is None:
             return -float(np.average(np.log(mean).mean(axis=1), weights=weight))
@@ -178,18 +181,18 @@ SCORES: dict[Any, Any] = {
     "nll": negative_log_likelihood,
     "crps": continuous_ranked_probability_score,
 }
-#: What a nat is worth in CRPS, as a share of the mean CRPS: for a normal forecast whose std is off
-#: by a factor exp(d), the NLL is d^2 nats above its minimum and the CRPS a quarter of d^2 times its
+#: Value of a nat in CRPS, as a share of the mean CRPS. If the std of a normal forecast is wrong by
+#: a factor exp(d), the NLL is d^2 nats above its minimum and the CRPS a quarter of d^2 times its
 #: own, to second order.
 NAT = 0.25
-#: Where two forecasts are compared to find rows that are equal.
+#: Levels at which two forecasts are compared for equality.
 COMPARED_AT: np.ndarray = special.ndtri(
     np.array([0.001, 0.01, 0.05, 0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 0.999])
 )
 
 
 class HeldOutForecasts:
-    """What J candidates said of m rows out of fold.
+    """Out-of-fold forecasts of J candidates for m rows.
 
     Parameters
     ----------
@@ -222,7 +225,7 @@ class HeldOutForecasts:
         )
 
     def only(self, kept: np.ndarray) -> "HeldOutForecasts":
-        """The same for some of the candidates."""
+        """Return the same for some of the candidates."""
         out = copy(self)
         out.said, out.own = [self.said[j] for j in kept.tolist()], self.own[kept]
         return out
@@ -235,11 +238,11 @@ class HeldOutForecasts:
         return out
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
-        """(m,) row scores of the mean with weights (J,)."""
+        """Return (m,) row scores of the mean with weights (J,)."""
         return self._of(pool, self.objective)
 
     def crps(self, pool: np.ndarray) -> np.ndarray:
-        """(m,) its CRPS, whatever the objective is."""
+        """Return (m,) its CRPS, with any objective."""
         return self._of(pool, "crps")
 
     def _of(self, pool, score):
@@ -250,11 +253,10 @@ class HeldOutForecasts:
 
 
 def canonical_forecasts(record: ForecastRecord) -> ForecastRecord:
-    """Equal rows merged, in an order of their own, so that repetition and row order change nothing.
+    """Merge equal rows in an order of their own, so that repetition and row order change nothing.
 
-    Where forecasts are discrete the same one comes with several outcomes. Each merged row is then
-    taken apart into pieces of about one row, which are dealt out over the folds: a fit from which
-    all rows of one outcome were held out would be misled.
+    Discrete forecasts occur with several outcomes. Each merged row is then split over the folds in
+    pieces of about one row: a fit without any row of one outcome would be biased.
     """
     assert record.y is not None
     apart = [] if record.cluster is None else [record.cluster]

@@ -1,5 +1,5 @@
-"""Class frequencies that differ between calibration and use: estimated from unlabelled
-predictions, and put right by weights.
+"""Correction of class frequencies that differ at use, estimated from unlabelled predictions, by
+weights.
 """
 
 from typing import Any, Self
@@ -22,51 +22,50 @@ from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelShift"]
 
-#: A condition number of the confusion matrix beyond which its solution means little.
+#: Beyond this condition number of the confusion matrix its solution is unreliable.
 ILL_CONDITIONED = 100.0
-#: Of the logarithm of the inverse temperature of "em".
+#: Bounds of the logarithm of the inverse temperature of "em".
 LOG_BETA_BOUND = np.log(1e3)
 
 
 class LabelShift(Saved, BaseEstimator):
-    r"""Weights that turn the class frequencies p of the calibration set into those of the use set,
-    q.
+    r"""Weights that change the class frequencies p of the calibration set into those of the use
+    set, q.
 
     .. math:: w_i = q_{y_i} / p_{y_i}, \qquad P'_k = \frac{P_k q_k / p_k}{\sum_j P_j q_j / p_j}
 
-    by *true* class: as ``sample_weight`` of any calibrator, or on whole vectors that are already
-    calibrated. It assumes that each class looks the same in both sets, and only their frequencies
-    differ.
+    Weights apply by *true* class: as ``sample_weight`` of any calibrator, or on whole vectors that
+    are already calibrated. The method assumes that each class looks the same in both sets, and only
+    their frequencies differ.
 
     Parameters
     ----------
     frequencies : (K,) array, "em" or "bbse", default "em"
-        q itself, in column order (counts do); or estimated from unlabelled predictions of the use
-        set: "em", maximum likelihood, after calibrating P with one temperature and a bias for each
-        class; "bbse", from how often each class is predicted, by solving
-        :math:`\sum_k \Pr(\hat y = j, y = k)\, w_k = \Pr_{use}(\hat y = j)`, clipped at 0.
+        The frequencies q, in column order (counts work too), or their estimation from unlabelled
+        predictions of the use set. "em": maximum likelihood, after calibrating P with one
+        temperature and a bias for each class. "bbse": from the frequency of each predicted class,
+        by solving :math:`\sum_k \Pr(\hat y = j, y = k)\, w_k = \Pr_{use}(\hat y = j)`, clipped at
+        0.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     calibration_frequencies_, frequencies_ : (K,) p and q.
-    weights_ : (K,) q / p; for a class absent from the calibration set 1, the weight that changes
-        nothing.
-    condition_ : float, condition number of the matrix of "bbse"; nan otherwise. Large means that
-        classes are confused with each other
-        so much that q is little more than noise.
+    weights_ : (K,) q / p; 1, which changes nothing, for a class absent from the calibration set.
+    condition_ : float, condition number of the matrix of "bbse"; nan otherwise. A large one means
+        that classes are confused so much that q is little more than noise.
     status_ : "given", "converged", "max steps", or "ill-conditioned".
 
     See Also
     --------
-    AutoCalibrator : fit it first, then shift what it gives.
+    AutoCalibrator : fit it first, then shift its predictions.
 
     Notes
     -----
-    Use it when the model meets classes at other rates than in the calibration set: confidence
-    depends on them. "em" is the more accurate where P can be calibrated, "bbse" needs only the
-    predicted labels. Neither sees a class that is new, nor one that has changed its looks.
+    Use it when class rates differ from those of the calibration set, because confidence depends on
+    them. "em" is more accurate if P can be calibrated, "bbse" needs only the predicted labels.
+    Neither detects a new class, or one that looks different.
 
     References
     ----------
@@ -107,14 +106,14 @@ class LabelShift(Saved, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         use_weight: ArrayLike | None = None,
     ) -> Self:
-        """Estimate the weights.
+        """Estimate the weights from predictions and labels.
 
         Parameters
         ----------
         P : (n, K), or (n,) for binary: predictions on the calibration set
         y : (n,) its labels
-        P_use : (m, K) or (m,), predictions on the use set, unlabelled; not needed when the
-            frequencies are given.
+        P_use : (m, K) or (m,), predictions on the use set, unlabelled; not needed if the
+            frequencies are passed.
         sample_weight, use_weight : (n,), (m,), optional
             Weight 2 means the row twice, weight 0 no row.
 
@@ -185,15 +184,15 @@ class LabelShift(Saved, BaseEstimator):
         if self.status_ != "converged":
             warn(
                 f"the confusion matrix has condition number {self.condition_:.3g}: its classes are"
-                ' too much confused with each other for "bbse" to tell their frequencies; use'
-                ' "em", or give the frequencies.',
+                ' confused too much for "bbse" to estimate their frequencies; use "em", or pass'
+                " the frequencies.",
                 FitWarning,
             )
         return weights
 
     def _keep(self, weights, counts):
-        """The weights, scaled so that q sums to 1 over the classes of the calibration set;
-        classes absent from it are left alone.
+        """Store the weights, scaled so that q sums to 1 over the classes of the calibration set;
+        absent classes are ignored.
         """
         absent = counts == 0.0
         weights = np.where(absent, 1.0, weights)
@@ -209,7 +208,7 @@ class LabelShift(Saved, BaseEstimator):
             )
 
     def sample_weight(self, y: ArrayLike) -> np.ndarray:
-        """The weight q / p of each row by its true class, (n,): pass it to ``fit`` of a
+        """Return the weight q / p of each row by its true class, (n,); pass it to ``fit`` of a
         calibrator or to a metric.
         """
         require_fitted(self, "weights_")
@@ -217,17 +216,17 @@ class LabelShift(Saved, BaseEstimator):
         return self.weights_[labels]
 
     def adapt(self, P: ArrayLike) -> np.ndarray:
-        """Whole vectors calibrated at frequencies p, as they are at q: P_k q_k / p_k,
-        renormalised, (n, K).
+        """Shift whole vectors, calibrated at frequencies p, to q: P_k q_k / p_k, renormalised, (n,
+        K).
         """
         require_fitted(self, "weights_")
         adapted = read(P, inputs=self.inputs, classes=self.classes_).probabilities * self.weights_
         total = sum_rows(adapted)[:, None]
-        # A row whose classes all have weight 0 says nothing at these frequencies.
+        # A row with weight 0 for all its classes is uninformative at these frequencies.
         return np.where(total > 0.0, adapted / np.where(total > 0.0, total, 1.0), self.frequencies_)
 
     def express_adapted(self, P: Expression) -> Expression:
-        """What ``adapt`` computes of probabilities that are themselves an expression."""
+        """Return ``adapt`` of an expression of probabilities."""
         require_fitted(self, "weights_")
         adapted = P * self.weights_
         total = adapted.sum()
@@ -238,15 +237,15 @@ def _checked(frequencies, n_classes):
     q = arrays.scores(frequencies, "frequencies")
     if len(q) != n_classes or (q < 0.0).any() or q.sum() <= 0.0:
         raise InputError(
-            f"frequencies must be {n_classes} numbers, one for each class, not negative and not all"
-            f" 0; got {frequencies!r}."
+            f"frequencies must be {n_classes} numbers, one for each class, not negative and not"
+            f" all 0; got {frequencies!r}."
         )
     return q / q.sum()
 
 
 def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
-    """(q / p, status): the q of greatest likelihood of P at frequencies q, by expectation and
-    maximisation; concave, so the only one.
+    """Return (q / p, status): the q of maximum likelihood of P at frequencies q, by expectation
+    maximisation. The problem is concave, so it is unique.
     """
     ratio = np.ones(len(p))
     safe = np.where(p > 0.0, p, 1.0)
@@ -261,8 +260,8 @@ def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
 
 
 def _fit_bias_temperature(logits, labels, weight):
-    """(beta, bias (K,)): least mean log loss of softmax(beta z + bias) plus (1/n) |bias|^2, n
-    the sum of weights.
+    """Return (beta, bias (K,)) of minimum mean log loss of softmax(beta z + bias) plus (1/n)
+    |bias|^2, n the sum of weights.
     """
     n, K = weight.sum(), logits.shape[1]
     z = (logits - logits.max(axis=1, keepdims=True)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""A caution where calibration rows seem to be several looks at one thing."""
+"""Warning for calibration rows that seem to be several views of one object."""
 
 import numpy as np
 
@@ -7,22 +7,22 @@ from calibrant.predictions import Predictions
 
 __all__ = ["caution_look_alike", "neighbours_nearest"]
 
-#: Rows looked at, evenly spaced, each among so many that come before and after it of its own class.
+#: Number of rows to check, evenly spaced, each among this many before and after it of its own
+#: class.
 MOST_LOOKS, REACH = 400, 50
-#: Cautioned of where a row's next of kin is its neighbour so much more often than by chance, in
-#: ratio and in standard errors.
+#: Thresholds of the warning: how much more often than by chance a row's nearest row is its
+#: neighbour, in ratio and in standard errors.
 TIMES, ERRORS = 3.0, 6.0
-#: So many classes and more, each in one block of so few rows and fewer: nothing tells the blocks'
-#: rows from looks at one thing.
+#: With at least this many classes, each in one block of at most this many rows, views of one object
+#: cannot be ruled out.
 MANY_CLASSES, SHORT_BLOCK = 20, 50
 
 
 def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
-    """(share of rows whose most alike row of the same class is the one before or after it, share by
-    chance, rows looked at).
+    """Return (share of rows whose most similar row of the same class is the one before or after it,
+    share by chance, rows checked).
 
-    Alike is by the distance of the probabilities; equal rows, which repetition makes, are passed
-    over.
+    Similarity is the distance of the probabilities; equal rows, as from repetition, are skipped.
     """
     labels = np.asarray(record.labels)
     order = np.argsort(labels, kind="stable")
@@ -34,8 +34,8 @@ def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
     for i in range(0, len(order), max(1, len(order) // MOST_LOOKS)):
         near = np.arange(max(starts[i], place[i] - REACH), min(ends[i], place[i] + REACH + 1))
         near = near[near != place[i]]
-        # Of these rows only: all rows' probabilities of a thousand classes are much to hold for a
-        # glance.
+        # Only these rows, because the probabilities of a thousand classes for all rows need much
+        # memory.
         P = record.take(np.append(order[near], i)).probabilities
         far = np.square(P[:-1] - P[-1]).sum(axis=1)
         near, far = near[far > 0.0], far[far > 0.0]
@@ -49,10 +49,9 @@ def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
 
 
 def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
-    """Warn where rows that follow each other, of one class, are each other's most alike far more
-    often than by chance.
+    """Warn if consecutive rows of one class are each other's nearest far more often than by chance.
 
-    ``misled`` names what takes the rows for independent.
+    ``misled`` names the result that assumes independent rows.
     """
     if record.labels is None:
         return
@@ -60,8 +59,8 @@ def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
     if blocks == seen >= MANY_CLASSES and 2 * seen <= len(record) <= SHORT_BLOCK * seen:
         warn(
             f"each of {seen} classes comes in one block of about {len(record) / seen:.0f} rows: if"
-            f" a block is of one thing, its rows mislead {misled}; pass cluster=, the thing that"
-            " each row is of.",
+            f" a block shows one object, its rows are dependent and mislead {misled}; pass"
+            " cluster=, the object of each row.",
             CalibrationWarning,
         )
         return
@@ -73,7 +72,7 @@ def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
     ):
         warn(
             f"{100.0 * found:.0f} % of the rows are most like the next row of their class"
-            f" ({100.0 * chance:.0f} % by chance): rows that are looks at one thing mislead"
-            f" {misled}; pass cluster=, the thing that each row is of.",
+            f" ({100.0 * chance:.0f} % by chance): several views of one object mislead {misled};"
+            " pass cluster=, the object of each row.",
             CalibrationWarning,
         )

@@ -1,4 +1,4 @@
-"""A calibrator judged as it would have been used: fitted on the past, asked about the next."""
+"""Rolling evaluation of a calibrator, fitted on the past and tested on the next rows."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,15 +21,15 @@ from calibrant.predictions import Inputs
 
 __all__ = ["RollingEvaluation", "rolling_evaluation"]
 
-#: Task -> the metric where none is named.
+#: Task -> its default metric.
 
 
 @dataclass(frozen=True, repr=False)
 class RollingEvaluation(Record):
-    """One row a step: rows fitted on and judged (sums of weights), the metric before and after
-    calibration, the latter's interval.
+    """Table with one row a step: rows fitted and tested (sums of weights), the metric before and
+    after calibration, and its interval after.
 
-    Shown, it is a table.
+    It prints as a table.
     """
 
     n_fit: np.ndarray
@@ -70,24 +70,24 @@ def rolling_evaluation(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> RollingEvaluation:
-    """Cut the rows into parts by time; fit on all parts up to each, judge on the next.
+    """Cut the rows into parts by time; fit on all parts up to each, and test on the next.
 
     Parameters
     ----------
-    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is
-    P : (n, K), or (n,) for binary; for numbers the means, or a forecast of one output
-    y : (n,) labels; for numbers outcomes
-    std : (n,), for numbers
+    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is not changed
+    P : (n, K), or (n,) for binary; for regression the means, or a forecast of one output
+    y : (n,) labels; for regression outcomes
+    std : (n,), for regression
     times : (n,) numbers, dates or sortable texts, optional
-        Default: the rows are in order of time. Rows of one time stay in one part.
+        Default: the rows are in order of time. Rows of equal time stay in one part.
     metric : Metric, optional
-        Default log loss, or CRPS for numbers.
+        Default log loss, or CRPS for regression.
     n_splits : int, default 5
-        Steps; the first of ``n_splits + 1`` parts is fitted on only.
+        Number of steps; the first of ``n_splits + 1`` parts is only for fitting.
     length : int, optional
-        Of the blocks that the intervals count instead of rows, see ``time_blocks``.
+        Length of the blocks that the intervals count instead of rows, see ``time_blocks``.
     level : float, default 0.95
-        Of the intervals.
+        Level of the intervals.
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
@@ -95,7 +95,7 @@ def rolling_evaluation(
     Returns
     -------
     RollingEvaluation
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns it as a data frame.
 
     Raises
     ------
@@ -104,14 +104,14 @@ def rolling_evaluation(
 
     See Also
     --------
-    time_blocks : the blocks of the intervals.
-    monitor : watches a model in use.
+    time_blocks : makes the blocks of the intervals.
+    monitor : monitors a model in use.
 
     Notes
     -----
-    A random split lets a calibrator see the future, and says too much of it where the population
-    drifts. Predictions must be those that a model fitted on the past alone would have made. The
-    steps share rows to fit on, so their numbers hang together: read them as a curve.
+    A random split shows a calibrator the future, and is too optimistic where the population drifts.
+    Predictions must come from a model fitted on the past alone. The steps share rows for fitting,
+    so their results are correlated: read them as a curve.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Confidence of the top label from several signals at once."""
+"""Stacked confidence of the top label from several signals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,22 +28,22 @@ from calibrant.signals.separation import FastSeparation
 
 __all__ = ["SignalCurve", "StackedConfidence"]
 
-#: Where the steps stand, as shares of the rows at or below; right and wrong rows count half each,
-#: as the few wrong ones say as much.
+#: Positions of the steps, as shares of the rows at or below; right and wrong rows have half of the
+#: weight each, because the few wrong ones are as informative.
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 
 
 @dataclass(frozen=True)
 class SignalCurve(Saved):
-    """Columns that rise with a signal: every sum of them with non-negative factors does too.
-
+    """Increasing basis functions of a signal: every sum of them with non-negative factors increases
+    too.
     Attributes
     ----------
-    limits : the lowest score and the smallest gap from 1 that count, for a signal in [0, 1], which
-        is read on the logit scale; or None.
+    limits : the smallest score and the smallest gap from 1, to which a signal in [0, 1] is clipped
+        on the logit scale; or None.
     centre, spread : of the signal on that scale.
-    knots : (q,) in standard units: each is the middle of a step, which rises between the two beside
-        it; a signal of one value has none.
+    knots : (q,) in standard units: each is the middle of a step, which rises between its two
+        neighbours; a constant signal has none.
     """
 
     limits: tuple[float, float] | None
@@ -55,12 +55,14 @@ class SignalCurve(Saved):
     def learn(
         cls, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, domain: str
     ) -> "SignalCurve":
-        """From the scores of the rows to fit, right or wrong; ``domain`` is "unit" or "real"."""
+        """Learn from the scores of the rows to fit, right or wrong; ``domain`` is "unit"
+        or "real".
+        """
         limits = inner_limits(score, weight.sum()) if domain == "unit" else None
         x = _scaled(score, limits)
         centre = float(np.average(x, weights=weight))
         spread = float(np.sqrt(np.average((x - centre) ** 2, weights=weight)))
-        # A spread that is only rounding error carries no slope.
+        # A spread due to rounding alone has no slope.
         spread = spread if spread > 1e-12 * float(np.abs(x).max()) else np.inf
         z = (x - centre) / spread
         right = float(weight @ correct)
@@ -75,7 +77,7 @@ class SignalCurve(Saved):
         )
 
     def columns(self, score: np.ndarray) -> np.ndarray:
-        """(n, 1 + q): the signal in standard units, then its steps, each from 0 to 1."""
+        """Return (n, 1 + q): the signal in standard units, then its steps, each from 0 to 1."""
         z = (_scaled(score, self.limits) - self.centre) / self.spread
         return np.column_stack([z, _steps(z, self.knots)])
 
@@ -85,8 +87,8 @@ def _scaled(score, limits):
 
 
 def _steps(z, knots):
-    """(n, q): integrals of the hat functions of the knots, scaled to end at 1; none for a single
-    knot.
+    """Return (n, q) integrals of the hat functions of the knots, scaled to end at 1; none for a
+    single knot.
     """
     width = np.diff(knots)
     if not len(width):
@@ -98,25 +100,25 @@ def _steps(z, knots):
     return out / (0.5 * (np.append(width, 0.0) + np.append(0.0, width)))
 
 
-#: Penalty of a signal's straight line: only there to keep it finite.
+#: Penalty of a signal's straight line, which only keeps it finite.
 LINE_PENALTY = 0.01
-#: Penalties tried for the bends of the curves and for the classes' levels (inverse variances in
+#: Penalties to try for the bends of the curves and for the classes' levels (inverse variances in
 #: log-odds), the strongest first.
 BEND_PENALTIES = (100.0, 10.0, 1.0)
 CLASS_PENALTIES = (1e4, 64.0, 16.0, 4.0, 1.0, 0.25)
 #: The bends are chosen at this penalty of the classes.
 CLASS_START = 4.0
-#: Fewer distinct rows than this choose no penalty: the strongest are taken.
+#: Below this number of distinct rows the strongest penalties are used without a choice.
 LEAST_ROWS = 20
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What the fit sees.
+    """Rows for the fit.
 
     Attributes
     ----------
-    design : (n, d) each signal's line and steps; part : (d,) the signal of each column.
+    design : (n, d) line and steps of each signal; part : (d,) the signal of each column.
     predicted, correct, weight : (n,)
     n_classes : int
     """
@@ -129,21 +131,21 @@ class Rows:
     n_classes: int
 
     def take(self, rows: np.ndarray) -> "Rows":
-        """Some of the rows."""
+        """Return some of the rows."""
         return replace(
             self,
             **{k: getattr(self, k)[rows] for k in ("design", "predicted", "correct", "weight")},
         )
 
     def only(self, signal: int) -> "Rows":
-        """The columns of one signal."""
+        """Return the columns of one signal."""
         own = self.part == signal
         return replace(self, design=self.design[:, own], part=self.part[own])
 
     def fit(
         self, bend_penalty: float, class_penalty: float
     ) -> tuple[np.ndarray, float, np.ndarray, str]:
-        """Coefficients (d,), level, class levels (K,), status."""
+        """Return coefficients (d,), level, class levels (K,), status."""
         line = np.append(True, self.part[1:] != self.part[:-1])
         ridge = np.where(line, LINE_PENALTY, bend_penalty)
         target = smoothed_targets(self.correct, self.weight)
@@ -152,7 +154,7 @@ class Rows:
         )
 
     def held_out(self, folds: np.ndarray, bend_penalty: float, class_penalty: float) -> np.ndarray:
-        """(n,) log loss of each row by the fit on the other folds."""
+        """Return (n,) log loss of each row under the fit on the other folds."""
         z = np.empty(len(folds))
         for k in range(folds.max() + 1):
             out = folds == k
@@ -161,13 +163,13 @@ class Rows:
         return np.logaddexp(0.0, z) - self.correct * z
 
     def mean(self, losses: np.ndarray) -> float:
-        """Weighted mean."""
+        """Return the weighted mean."""
         return float(self.weight @ losses / self.weight.sum())
 
 
 class StackedConfidence(Calibrator):
     r"""Confidence of the predicted label from several signals and the predicted class: a logistic
-    model that rises in every signal.
+    model that increases in every signal.
 
     .. math:: P(\text{right}) = \sigma\Big(c + u_{\hat y} + \sum_s f_s(S_s)\Big), \qquad f_s(x) =
         a_s x + \sum_q b_{sq} r_q(x),
@@ -175,17 +177,17 @@ class StackedConfidence(Calibrator):
 
     with :math:`r_q` smooth steps from 0 to 1 at quantiles of the signal (of its logit, for signals
     in [0, 1]) and :math:`u_k` a level for each predicted class, shrunk towards 0. The penalties
-    :math:`\beta |b|^2 / 2` and :math:`\lambda |u|^2 / 2` are those of the least log loss out of
-    fold; for given penalties the problem is convex and solved by Newton's method.
+    :math:`\beta |b|^2 / 2` and :math:`\lambda |u|^2 / 2` minimise the out-of-fold log loss; for
+    given penalties the problem is convex and solved by Newton's method.
 
     Parameters
     ----------
     signals : list of Signal, optional
-        Default: top probability, margin (of logits), entropy and label stability (for two classes,
-        where each of them is a function of the others, the first); and :class:`FastSeparation`
-        where ``X=`` and ``reference=`` are given to ``fit``.
+        Default: top probability, margin (of logits), entropy and label stability (with two classes,
+        where these are functions of each other, only the first), and :class:`FastSeparation` if
+        ``X=`` and ``reference=`` are passed to ``fit``.
     cv : int, default 5
-        Number of folds that choose the penalties, stratified by being right.
+        Number of folds that choose the penalties, stratified by correctness.
     random_state : int, default 0
         Seed of the folds.
     inputs : {"probability", "logit"}
@@ -195,14 +197,14 @@ class StackedConfidence(Calibrator):
     ----------
     signals_ : the fitted signals.
     curves_ : for each signal its scale and the knots of its steps.
-    slopes_ : (d,) the coefficients, signal by signal: of its line, in standard deviations, and of
-        its steps.
+    slopes_ : (d,) the coefficients of each signal: of its line, in standard deviations, and of its
+        steps.
     level_, class_levels_ : c and (K,) u, in log-odds.
     bend_penalty_, class_penalty_ : the penalties chosen.
     comparison_ : list of dicts, first all signals together, then each alone (a curve of the same
-        kind, without the classes): name, score
-        (log loss out of fold), standard_error (of its difference to all together).
-    status_ : how the fit ended.
+        kind, without the classes): name, score (log loss out of fold), standard_error (of its
+        difference to all together).
+    status_ : the status of the fit.
 
     See Also
     --------
@@ -211,13 +213,13 @@ class StackedConfidence(Calibrator):
 
     Notes
     -----
-    Use it when the question is "how far can I trust this answer?" and there are some hundred
-    labelled rows: it takes from each signal what the others lack, and which of them is the best
-    need not be known. Classes differ in how far they can be trusted: their levels are often worth
-    more than a further signal. For two classes without features it has little to add to
-    ``ConfidenceCalibrator(map=Spline())``, and where more score truly means less confidence a free
-    curve does better than a rising one. ``CalibratedClassifier`` gives it the features when the
-    signals are named: ``StackedConfidence(signals=[TopProbability(), FastSeparation()])``.
+    Use it when the question is "how reliable is this answer?" and there are some hundred labelled
+    rows: it combines the complementary information of the signals, and the best one need not be
+    known. Classes differ in reliability: their levels are often worth more than a further signal.
+    For two classes without features it adds little to ``ConfidenceCalibrator(map=Spline())``, and
+    where a higher score truly means less confidence a free curve is better than an increasing one.
+    ``CalibratedClassifier`` passes it the features if the signals are named:
+    ``StackedConfidence(signals=[TopProbability(), FastSeparation()])``.
 
     References
     ----------
@@ -260,8 +262,8 @@ class StackedConfidence(Calibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The signals decide what is needed beside P; before a fit the default ones need nothing
-        and take features.
+        """Tags; the signals determine the inputs beside P. Before a fit the default ones need none
+        and can read features.
         """
         needs = [s.tags for s in getattr(self, "signals_", self._named())]
         return Tags(
@@ -283,7 +285,7 @@ class StackedConfidence(Calibrator):
         super()._begin(record)
 
     def _named(self):
-        """The signals given, checked."""
+        """Return the checked signals."""
         if self.signals is None:
             return []
         if not isinstance(self.signals, list | tuple) or not self.signals:
@@ -294,13 +296,13 @@ class StackedConfidence(Calibrator):
         return [require_signal(signal, "each of signals") for signal in self.signals]
 
     def _chosen(self, record):
-        """The signals named, or the default ones for what is given."""
+        """Return the named signals, or the default ones for the inputs."""
         if self.signals is not None:
             return self._named()
         if (record.X is None) != (record.reference is None):
             raise InputError(
-                "X and reference go together: separation compares the rows with the training set;"
-                " pass both or neither."
+                "X and reference must be passed together, because separation compares the rows"
+                " with the training set; pass both or neither."
             )
         more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []
         return [TopProbability(), *more, *([] if record.X is None else [FastSeparation()])]
@@ -335,7 +337,7 @@ class StackedConfidence(Calibrator):
         return [signal.score_record(record) for signal in self.signals_]
 
     def _choose(self, rows):
-        """The penalties of least log loss out of fold, the stronger on ties, and the table of
+        """Choose the penalties of minimum out-of-fold log loss, the stronger on ties, and tabulate
         each signal alone.
         """
         self.bend_penalty_, self.class_penalty_, self.comparison_ = (
@@ -346,7 +348,7 @@ class StackedConfidence(Calibrator):
         self.n_fit_: float = float(rows.weight.sum())
         if len(rows.weight) < LEAST_ROWS:
             return
-        # Not by class: that would let every fold know the others' rate of each class.
+        # Not by class: every fold would otherwise know each class's rate in the others.
         folds = stratified_folds(rows.correct, min(self.cv, len(rows.weight)), self.random_state)
         self.bend_penalty_: float = min(
             BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START))
@@ -371,8 +373,8 @@ class StackedConfidence(Calibrator):
     def _predict_confidence(self, record):
         if record.X is not None and not self.tags.uses_features:
             raise InputError(
-                "X was not given to the fit of this StackedConfidence; leave it out, or fit with X="
-                " and reference=."
+                "X was not passed to the fit of this StackedConfidence; leave it out, or fit with"
+                " X= and reference=."
             )
         columns = [
             curve.columns(x) for curve, x in zip(self.curves_, self._scores(record), strict=True)
@@ -384,7 +386,9 @@ class StackedConfidence(Calibrator):
         )
 
     def explain(self) -> str:
-        """One sentence: the data, the log loss out of fold, and that of the best signal alone."""
+        """Describe in one sentence the data, the out-of-fold log loss, and that of the best signal
+        alone.
+        """
         require_fitted(self, "comparison_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
         if not self.comparison_:

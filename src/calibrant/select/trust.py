@@ -1,4 +1,4 @@
-"""How much held-out rows trust each candidate."""
+"""Trust in each candidate, from held-out rows."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ __all__ = [
     "with_one_row_more",
 ]
 
-#: Fewer rows than this, and doing nothing is the answer.
+#: Below this number of rows there is no calibration.
 LEAST_ROWS = 20
-#: A choice must beat the uncalibrated predictions out of fold by this many standard errors of the
+#: Minimum out-of-fold gain of a choice over the uncalibrated predictions, in standard errors of the
 #: difference.
 EVIDENCE = 0.5
 
@@ -22,8 +22,8 @@ EVIDENCE = 0.5
 def score_difference(
     before: np.ndarray, after: np.ndarray, weight: np.ndarray
 ) -> tuple[float, float]:
-    """Weighted mean of before - after, (n,) scores of the same rows, and its standard error;
-    infinite and 0 where ``before`` is.
+    """Return the weighted mean of before - after, (n,) scores of the same rows, and its standard
+    error; infinite and 0 if ``before`` is infinite.
     """
     if not np.isfinite(before).all():
         return float("inf"), 0.0
@@ -33,28 +33,27 @@ def score_difference(
     return float(mean), float(np.sqrt(weight @ (gap - mean) ** 2 / total / max(total - 1.0, 1.0)))
 
 
-#: The average has half of the weight where it gains this many standard errors, over the square root
-#: of the number of rows: 1.7 at 100 rows, 0.5 at 1,000. Of 15, 17 and 19 the least with which at
-#: most 3 % of the runs at 100 rows and 1 % at 250 were more than 0.5 % worse than nothing, on the
-#: half of the arena's tabular sets that is there to choose by (58 sets, 116 pairs of a set and a
-#: model).
+#: The average has half of the weight at a gain of this many standard errors over the square root of
+#: the number of rows: 1.7 at 100 rows, 0.5 at 1,000. Of 15, 17 and 19 the smallest with which at
+#: most 3 % of the runs at 100 rows and 1 % at 250 were more than 0.5 % worse than no calibration,
+#: on the development half of the arena's tabular sets (58 sets, 116 pairs of a set and a model).
 ERRORS = 17.0
-#: Of the row of unknown class, so much of what it adds to the gain (a sum over rows) is its error
-#: too; more is a risk that is taken as known. Of 0 to 6 nats the one with the least loss on
-#: simulated near-perfect models, of which 42 % were made worse at 100 rows before, 13 % with it; on
-#: the tabular half the loss and the harm stay as they were.
+#: Share of the gain due to the row of unknown class (a sum over rows) that is its error too; beyond
+#: it the risk is treated as known. Of 0 to 6 nats the one with the lowest loss on simulated
+#: near-perfect models: at 100 rows it made 13 % of these worse, against 42 % before. On the tabular
+#: half loss and harm did not change.
 MOST_UNKNOWN = 2.0
-#: How steeply the share rises: of 2, 4, 6 and 8 the least log loss at equal harm; a gate, which is
-#: the limit, costs the most.
+#: Steepness of the share: of 2, 4, 6 and 8 the lowest log loss at equal harm; a gate, which is the
+#: limit, costs the most.
 STEEPNESS = 4.0
 
 
 def trusted_share(gain: float, error: float, n: float, errors: float = ERRORS) -> float:
-    """Share in [0, 1] of an average whose mean score is lower by ``gain``, with a standard error of
-    ``error``, on n rows (sum of weights).
+    """Return the share in [0, 1] of an average with mean score lower by ``gain``, with a standard
+    error of ``error``, on n rows (sum of weights).
 
-    z^4 / (z^4 + c^4) of z = gain / error and c = errors / sqrt(n); 0 without a gain, 1 where it has
-    no error.
+    It is z^4 / (z^4 + c^4) with z = gain / error and c = errors / sqrt(n); 0 without a gain, 1
+    without an error.
     """
     if not gain > 0.0:
         return 0.0
@@ -62,12 +61,12 @@ def trusted_share(gain: float, error: float, n: float, errors: float = ERRORS) -
 
 
 def with_one_row_more(gain: float, error: float, unknown: float, n: float) -> tuple[float, float]:
-    """A mean gain and its standard error once a row that nobody saw is counted, whose own gain is
-    ``unknown``, beside n rows.
+    """Return a mean gain and its standard error after adding one unobserved row with gain
+    ``unknown`` to n rows.
 
-    The row is as unsure as it is large, up to 2 nats. Where a model is right on all rows, nearly
-    the whole gain of a flatter one is this row's, and by the rows that were seen it would be beyond
-    doubt.
+    The row's error equals its gain, up to 2 nats. Where a model is right on all rows, almost the
+    whole gain of a flatter one comes from this row; the observed rows alone would make it
+    significant.
     """
     return gain + unknown / n, float(np.hypot(error, min(abs(unknown), MOST_UNKNOWN) / n))
 
@@ -75,10 +74,10 @@ def with_one_row_more(gain: float, error: float, unknown: float, n: float) -> tu
 def beside_nothing(
     kept: list[int], pool: np.ndarray, share: float, least: float
 ) -> tuple[list[int], np.ndarray]:
-    """(members, their weights) once only ``share`` of the pool is used, the rest going to member 0;
-    none below ``least`` of the share.
+    """Return (members, their weights) if only ``share`` of the pool is used, and the rest goes to
+    member 0; members below ``least`` of the share are dropped.
 
-    A share below ``least`` is none.
+    A share below ``least`` counts as 0.
     """
     if share < least:
         return [0], np.ones(1)

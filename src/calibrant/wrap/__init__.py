@@ -1,4 +1,4 @@
-"""Written once, around any calibrator."""
+"""Wrappers of any calibrator, for groups, classes and features."""
 
 from calibrant._exports import attach
 

@@ -1,5 +1,5 @@
-"""Offsets of regions of the features that nobody named: nested halves, each shrunk to the larger
-one it is part of.
+"""Calibration offsets of unnamed regions of the features: nested halves, each shrunk towards its
+parent.
 """
 
 from typing import Any, ClassVar
@@ -22,48 +22,48 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ClusteredCalibration"]
 
-#: The least weight of a region.
+#: Minimum weight of a region.
 LEAST_WEIGHT = 40.0
 
 
 class ClusteredCalibration(Calibrator):
-    r"""Calibrate on the whole, then move each region of the features as far as the rows say that
-    regions differ.
+    r"""Calibrate all rows together, then shift each region of the features as far as the regions
+    differ.
 
     .. math:: \mathrm{logit}\, q_i = l_i + \sum_{d=1}^{D} b_{d, r_d(i)}, \qquad b_{d, r} \sim N(0,
         \tau_d^2)
 
     where :math:`r_d(i)` is the region at depth d of row i: a region is halved at the median of the
-    (standardised) feature that varies most in it. Each depth has the variance of most likelihood,
-    so the rows choose how fine the regions are.
+    (standardised) feature that varies most in it. The variance at each depth maximises the
+    likelihood, so the data determine how fine the regions are.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the
-        whole, so that an error of all rows is not taken for a difference between regions.
+        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is unbiased
+        overall, so that an error common to all rows does not appear as a difference between
+        regions.
     depth : int from 1 to 12, default 5
-        How often regions are halved.
+        Number of times that regions are halved.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
     calibrator_ : the fitted base.
-    offsets_ : what was learned of each depth.
-    status_ : "converged" or "max steps", and "base" where there is no evidence that regions differ.
+    offsets_ : the fitted offsets of each depth.
+    status_ : "converged" or "max steps", or "base" if there is no evidence that regions differ.
 
     See Also
     --------
-    GroupCalibrator : groups that are given.
-    StackedConfidence : uses what is near in the training set.
+    GroupCalibrator : for groups that are known.
+    StackedConfidence : uses nearby training rows.
 
     Notes
     -----
-    Use it with up to about ten features that matter and no groups to name. Regions are found
-    without the labels, so that they are no worse for being looked for; of many features most are
-    never halved. It is the base exactly unless the rows, each judged as if left out, gain more than
-    1.5 standard errors of log loss.
+    Use it with up to about ten relevant features and no known groups. Regions are found without the
+    labels, so the search does not bias their estimates; of many features most are never halved. It
+    equals the base unless the leave-one-out gain exceeds 1.5 standard errors of log loss.
 
     References
     ----------
@@ -108,7 +108,7 @@ class ClusteredCalibration(Calibrator):
             as_calibrator(self.calibrator, default=LikelihoodPool), record.without_features()
         )
         paths = region_paths(self.nodes_, points)
-        # A depth at which no region was halved has no family.
+        # A depth without a halved region has no family.
         self.n_depths_: int = int((paths >= 0).any(axis=0).sum())
         cells = [CellCodes(f"depth {d + 1}", paths[:, d]) for d in range(self.n_depths_)]
         self.offsets_: PooledOffsets = PooledOffsets().fit(
@@ -121,7 +121,7 @@ class ClusteredCalibration(Calibrator):
     def _points(self, X):
         if X.shape[1] != len(self.mean_):
             raise InputError(
-                f"X must have {len(self.mean_)} features, as in the fit; got {X.shape[1]}; pass the"
+                f"X must have {len(self.mean_)} features, as in fit; got {X.shape[1]}; pass the"
                 " same columns."
             )
         return (X - self.mean_) / self.scale_
@@ -135,11 +135,11 @@ class ClusteredCalibration(Calibrator):
 
 
 def _numbers(X):
-    """(n, d) float64; an image or a text row is flat numbers."""
+    """Return (n, d) float64 features; images and text rows are flattened."""
     X = to_array(X, "X").astype(np.float64)
     if not np.isfinite(X).all():
         raise InputError(
-            "X must be finite; got a feature that is missing or infinite; fill or drop those rows."
+            "X must be finite; got a missing or infinite feature; fill or drop those rows."
         )
     return X.reshape(len(X), -1)
 

@@ -1,5 +1,5 @@
-"""A calibrator of forecasts that sets each group right: bias and spread by level and by
-crossing, shrunk by how much groups differ.
+"""Calibration of forecasts by group: bias and spread by level and by crossing, shrunk by how much
+groups differ.
 """
 
 from dataclasses import replace
@@ -28,65 +28,61 @@ from calibrant.wrap.offsets import LEAST_ERRORS, mean_gain, place_of
 
 __all__ = ["ForecastGroupCalibrator"]
 
-#: Rows of a crossing's cell at least; normal scores beyond the second are as far as it; turns of
-#: bias and spread.
+#: Minimum number of rows in the cell of a crossing; limit of normal scores; iterations for bias and
+#: spread.
 LEAST_ROWS, FARTHEST, TURNS = 20.0, 8.0, 3
-#: The log factor of a row in size: rows without any error have no end.
+#: Limit of the log factor of a row, which is infinite for rows without error.
 LARGEST = 7.0
 
 
 class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
-    r"""Calibrate forecasts on the whole, then move and stretch each group's as far as the rows say
-    that groups differ.
+    r"""Calibrate all forecasts together, then shift and stretch those of each group as far as the
+    groups differ.
 
     .. math:: Q'(u) = F^{-1} \Phi\left( a_i + e^{b_i} \Phi^{-1}(u) \right), \qquad
         a_i = \sum_f a_{f, g_f(i)}, \quad b_i = \sum_f b_{f, g_f(i)}, \quad
         a_{f, g} \sim N(0, \tau_f^2), \quad b_{f, g} \sim N(0, \sigma_f^2)
 
-    where F is the forecast of the base, whose normal score :math:`\Phi^{-1}(F(y))` is taken for
-    normal, and the families f are those of :class:`GroupCalibrator`: the levels of each column, and
-    their crossings. Of a normal forecast the mean moves by a standard deviations, and the standard
-    deviation is multiplied by :math:`e^b`. Each family has the variances of most likelihood, 0
+    where F is the forecast of the base, whose normal score :math:`\Phi^{-1}(F(y))` is modelled as
+    normal. The families f are those of :class:`GroupCalibrator`: the levels of each column, and
+    their crossings. For a normal forecast the mean moves by a standard deviations, and the standard
+    deviation is multiplied by :math:`e^b`. The variances of each family maximise the likelihood, 0
     included.
 
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
         The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which
-        sets bias and spread of all rows right: what is wrong everywhere is then not taken for a
-        difference between groups. It leaves the shape alone, as groups that differ in spread look
-        like heavy tails on the whole.
+        corrects bias and spread of all rows, so that a common error does not appear as a difference
+        between groups. It keeps the shape, because groups that differ in spread look like heavy
+        tails overall.
     depth : int >= 1, default 2
-        Most columns that are crossed; the crossing of all columns is always tried as well.
+        Maximum number of crossed columns; the crossing of all columns is always tried too.
     n_bins : int >= 2, default 10
-        Quantile bins of columns with numbers that are not whole. Whole numbers, texts and missing
+        Number of quantile bins of columns with fractional numbers. Whole numbers, texts and missing
         values are levels.
 
     Attributes
     ----------
     base_ : the fitted base, or a list of one for each output.
     levels_ : the columns' levels.
-    families_ : list of dicts, one a family (or a list of these): codes (those learned, sorted),
-        shift and log_factor (G,), n (rows by
-        cell), shift_std and log_factor_std of the priors.
-    gain_, gain_error_ : log score a row, each judged as if it were left out, and its standard
-        error; or a list.
-    status_ : "converged" or "max steps", and "base" where the groups gave no evidence that they
-        differ.
+    families_ : list of dicts, one a family (or a list of these): codes (the fitted ones, sorted),
+        shift and log_factor (G,), n (rows by cell), shift_std and log_factor_std of the priors.
+    gain_, gain_error_ : leave-one-out gain in log score a row, and its standard error; or a list.
+    status_ : "converged" or "max steps", or "base" if there is no evidence that groups differ.
 
     See Also
     --------
-    GroupCalibrator : the same for probabilities; ``audit`` finds the groups that are off.
-    ForecastMulticalibration : boosted, on features as well.
-    MondrianIntervals : intervals that hold in each group, each from its own rows.
+    GroupCalibrator : the same for probabilities; ``audit`` finds miscalibrated groups.
+    ForecastMulticalibration : boosted trees, on features too.
+    MondrianIntervals : intervals with coverage in each group, from its own rows.
 
     Notes
     -----
-    Use it when one error bar is served to shops, sensors or regions that differ in bias or in
-    noise. A level not seen in the fit has its other columns' effects only. Nothing is changed
-    unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors
-    of log score; otherwise it is the base exactly. Scores beyond 8 count as 8. It promises no
-    coverage.
+    Use it when one model serves shops, sensors or regions that differ in bias or in noise. A level
+    that is new at prediction has only the effects of its other columns. It equals the base unless
+    the leave-one-out gain (to first order) exceeds 1.5 standard errors of log score. Scores beyond
+    8 count as 8. It guarantees no coverage.
 
     References
     ----------
@@ -128,7 +124,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
             require_regression_calibrator(self.calibrator)
 
     def fit_record(self, record: ForecastRecord) -> Self:
-        """``fit`` on a record that has been read already, and carries its groups."""
+        """Fit on a record of forecasts, outcomes and groups."""
         self._check()
         self._require_given(record)
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
@@ -178,7 +174,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
             for codes, family, a, b in zip(kept, families, shifts, spreads, strict=True)
         ]
         used = gain > LEAST_ERRORS * error
-        # "max steps" of either comes last.
+        # "max steps" of either sorts last.
         status = max(first, second) if used else "base: no evidence that groups differ"
         return {
             "base_": base,
@@ -204,15 +200,15 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         return forecast.rescored(shift, np.exp(np.clip(log_factor, -LARGEST, LARGEST)))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value
-        among them.
+        """Count, for each column of groups, the rows with a level that is new since the fit,
+        missing values included.
         """
         require_fitted(self, "levels_")
         return self.levels_.unseen_rows(groups)
 
     def explain(self) -> str:
-        """How far groups' bias and spread differ by family, and what moving them gains; a line
-        for each output.
+        """Describe how bias and spread differ between groups by family, and the gain; one line for
+        each output.
         """
         require_fitted(self, "families_")
         several = bool(self.n_outputs_)
@@ -230,7 +226,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         if not families:
             return (
                 "No evidence that groups differ, so every row gets the forecast of the base:"
-                f" moving groups would gain {said}."
+                f" offsets by group would gain {said}."
             )
         names = (" x ".join(self.levels_.names[j] for j in columns) for columns in self.crossings_)
         parts = (
@@ -238,13 +234,11 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
             f" {one['log_factor_std']:.2f} in log spread"
             for name, one in zip(names, families, strict=True)
         )
-        return (
-            f"Groups differ: moving them apart gains {said}, beyond the base. {'; '.join(parts)}."
-        )
+        return f"Groups differ: offsets by group gain {said}, beyond the base. {'; '.join(parts)}."
 
 
 def _gains(score, shift, spread):
-    """(n,) log score that rows gain."""
+    """Return (n,) the gains of the rows in log score."""
     spread = np.clip(spread, -LARGEST, LARGEST)
     after = 0.5 * np.square((score - shift) * np.exp(-spread)) + spread
     return (0.5 * np.square(score) - after)[:, 0]

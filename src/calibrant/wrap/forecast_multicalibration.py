@@ -1,5 +1,5 @@
-"""Multicalibration of forecasts: boosted trees move the mean and the spread, stopped by rows
-left out.
+"""Multicalibration of forecasts: boosted trees for mean and spread, with early stopping on held-out
+rows.
 """
 
 from dataclasses import replace
@@ -24,59 +24,59 @@ from calibrant.wrap.offsets import BoostedOffsets, distinct_rows, require_option
 
 __all__ = ["ForecastMulticalibration"]
 
-#: Normal scores beyond this are as far as it.
+#: Limit of normal scores.
 FARTHEST = 1e6
 
 
 class ForecastMulticalibration(RegressionCalibrator):
-    r"""Calibrate forecasts on the whole, then let boosted trees find where the mean is off and
-    where the spread is.
+    r"""Calibrate all forecasts together, then find where mean and spread are biased with boosted
+    trees.
 
     .. math:: Q'(u) = F^{-1} \Phi\left( a(x) + e^{b(x)} \Phi^{-1}(u) \right)
 
-    where F is the forecast of the base: a row's normal score :math:`\Phi^{-1}(F(y))` is taken for
+    where F is the forecast of the base. A row's normal score :math:`\Phi^{-1}(F(y))` is modelled as
     normal with mean a and standard deviation :math:`e^b`, both sums of trees on features, groups,
     mean and std (for a normal forecast: the mean moves by a standard deviations, the std is
-    multiplied by :math:`e^b`). The rounds are those of least log score of rows left out; see
+    multiplied by :math:`e^b`). The number of rounds has the best log score on held-out rows; see
     :class:`Multicalibration`.
 
     Parameters
     ----------
     calibrator : RegressionCalibrator, optional
         The base, fitted on all rows first. Default ``DistributionRecalibration(shape=None)``, which
-        sets bias and spread of all rows right: what is wrong everywhere is then not taken for a
-        difference between groups. It leaves the shape alone, as groups that differ in spread look
-        like heavy tails on the whole.
+        corrects bias and spread of all rows, so that a common error does not appear as a difference
+        between groups. It keeps the shape, because groups that differ in spread look like heavy
+        tails overall.
     depth : int from 1 to 8, default 4
-        Questions of a tree.
+        Number of splits along a path of a tree.
     learning_rate : float, default 0.15
     max_rounds : int, default 300
     cv : int, default 5
-        Folds and members; no fold cuts a cluster.
+        Number of folds and members; folds keep clusters whole.
     random_state : int, default 0
         Seed of the folds.
 
     Attributes
     ----------
     base_ : the fitted base, or a list of one for each output.
-    columns_ : the columns and how they are coded, or a list.
-    trees_ : what is added, with ``gain_`` (log score a row, out of fold), ``gain_error_``,
+    columns_ : the columns and their codes, or a list.
+    trees_ : the fitted trees, with ``gain_`` (log score a row, out of fold), ``gain_error_``,
         ``rounds_`` and ``used``, or a list.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : how many rounds, and "base" where there is no evidence that it is off.
+    status_ : the number of rounds, or "base" if there is no evidence of miscalibration.
 
     See Also
     --------
     Multicalibration : the same for class probabilities.
-    MondrianIntervals : a promise for each group, by its own rows.
+    MondrianIntervals : coverage in each group, from its own rows.
 
     Notes
     -----
-    Use it with rows by the thousand where bias or spread depend on features or groups. It is the
-    base exactly unless rows left out gain more than 1.5 standard errors, and below 50 rows. With
-    neither ``X`` nor ``groups`` mean and std alone are asked for. It promises nothing of coverage:
-    follow it by :class:`ConformalIntervals` on other rows where a promise is needed.
+    Use it with thousands of rows where bias or spread depend on features or groups. It equals the
+    base unless the out-of-fold gain exceeds 1.5 standard errors, and below 50 rows. With neither
+    ``X`` nor ``groups`` the trees split on mean and std alone. It guarantees no coverage: where
+    that is needed, apply :class:`ConformalIntervals` on other rows afterwards.
 
     References
     ----------
@@ -117,7 +117,7 @@ class ForecastMulticalibration(RegressionCalibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What it can use, and once fitted what it was given and needs."""
+        """Tags of its optional inputs; once fitted, of the inputs that it needs."""
         columns = getattr(self, "columns_", None)
         given = (
             {} if columns is None else (columns[0] if isinstance(columns, list) else columns).tables
@@ -147,8 +147,8 @@ class ForecastMulticalibration(RegressionCalibrator):
         groups: Any = None,
         cluster: Any = None,
     ) -> Self:
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
-        ``fit(mean, y, std=std)``.
+        """Fit on held-out forecasts and outcomes: ``fit(forecast, y)``, or ``fit(mean, y,
+        std=std)``.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class ForecastMulticalibration(RegressionCalibrator):
             Weight 2 means the row twice, weight 0 no row.
         X, groups : (n,) or (n, k) columns of numbers or names, or a frame of n rows, optional
         cluster : (n,) labels of any kind, optional
-            Rows with one label hang together: no fold cuts them apart.
+            Clusters of dependent rows; folds keep them whole.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class ForecastMulticalibration(RegressionCalibrator):
     def predict(
         self, forecast: Any, std: ArrayLike | None = None, *, X: Any = None, groups: Any = None
     ) -> Forecast:
-        """The forecasts with mean and spread moved: ``predict(forecast)``, or
+        """Return the forecasts with corrected mean and spread: ``predict(forecast)``, or
         ``predict(mean, std)``.
 
         Parameters
@@ -188,7 +188,7 @@ class ForecastMulticalibration(RegressionCalibrator):
         return self.predict_record(read_forecast(forecast, std, groups=groups, X=X))
 
     def _check(self):
-        # What an earlier fit was given says nothing of this one.
+        # The inputs of an earlier fit do not apply to this one.
         vars(self).pop("columns_", None)
         require_options(self)
         if self.calibrator is not None:
@@ -209,7 +209,7 @@ class ForecastMulticalibration(RegressionCalibrator):
             return NormalScores(_scores(base, merged)), np.zeros((len(merged), 2))
 
         trees = BoostedOffsets().fit(columns, codes, start, merged, self)
-        status = f"{trees.rounds_} rounds" if trees.used else "base: no evidence that it is off"
+        status = f"{trees.rounds_} rounds" if trees.used else "base: no evidence of miscalibration"
         return {
             "base_": clone(template).fit_record(record),
             "columns_": columns,
@@ -226,17 +226,15 @@ class ForecastMulticalibration(RegressionCalibrator):
         return forecast.rescored(shift, np.exp(log_factor))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value
-        among them.
+        """Count, for each column of groups, the rows with a level that is new since the fit,
+        missing values included.
         """
         require_fitted(self, "columns_")
         levels = (self.columns_[0] if self.n_outputs_ else self.columns_).tables.get("groups")
         return {} if levels is None else levels.unseen_rows(groups)
 
     def explain(self) -> str:
-        """What the trees gain and by which columns, or that nothing is added; a line for each
-        output.
-        """
+        """Describe the gain of the trees and the columns behind it; one line for each output."""
         require_fitted(self, "trees_")
         each = self.trees_ if self.n_outputs_ else [self.trees_]
         return "\n".join(trees.explain("log score") for trees in each)
@@ -247,17 +245,19 @@ def _tables(record):
 
 
 def _numbers(record):
-    """(n, 2) mean and std: what trees ask of a forecast."""
+    """Return (n, 2) mean and std, the columns of a forecast that trees split on."""
     return np.column_stack([record.mean, record.std])
 
 
 def _scores(base, record):
-    """(n,) normal scores of the outcomes under the base's forecasts, finite."""
+    """Return (n,) normal scores of the outcomes under the base's forecasts, finite."""
     return np.clip(base.predict_record(record).score_at(record.y), -FARTHEST, FARTHEST)
 
 
 def _merged(record, codes):
-    """(the record, codes) of the rows to learn from, in an order that units do not change."""
+    """Return (the record, codes) of the rows to learn from, in an order that is independent of
+    units.
+    """
     said = [record.mean / record.std, np.log(record.std / np.median(record.std)), codes.T]
     if record.cluster is not None:
         said.append(record.cluster)

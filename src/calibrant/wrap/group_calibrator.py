@@ -1,6 +1,4 @@
-"""A calibrator that sets each group right: offsets by level and by crossing, shrunk by how much
-groups differ.
-"""
+"""Calibration by group: offsets by level and by crossing, shrunk by how much groups differ."""
 
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -23,41 +21,40 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["GroupCalibrator"]
 
-#: A crossing is learned with as much information, sum of p (1 - p), as 20 rows of probability 1/2
-#: have.
+#: A crossing needs as much information, the sum of p (1 - p), as 20 rows of probability 1/2.
 LEAST_INFORMATION = 5.0
-#: Whole numbers up to this are themselves in float32.
+#: Whole numbers up to this are exact in float32.
 MOST_CELLS = 2**24
 
 
 class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "inputs": "logit"}]):
-    r"""Calibrate on the whole, then move each group as far as the rows say that groups differ.
+    r"""Calibrate all rows together, then shift each group as far as the groups differ.
 
     .. math:: \mathrm{logit}\, q_i = l_i + \sum_f \left[ b_{f, g_f(i)} + s_{f, g_f(i)} (l_i - c_{f,
         g_f(i)}) \right],
         \qquad b_{f, g} \sim N(0, \tau_f^2), \quad s_{f, g} \sim N(0, \sigma_f^2)
 
-    where :math:`l` are the log-odds of the base calibrator and the families f are the levels of
-    each column of ``groups``, and their crossings of up to ``depth`` columns and of all. Each
-    family's variance is the one of most likelihood (empirical Bayes), 0 included; a crossing adds
-    to the sum of its parents' effects, so only what the parents do not say is shrunk. Several
-    classes have an offset for each class.
+    where :math:`l` are the log-odds of the base calibrator. The families f are the levels of each
+    column of ``groups``, and their crossings of up to ``depth`` columns and of all. Each family's
+    variance maximises the likelihood (empirical Bayes), 0 included. A crossing adds to the sum of
+    its parents' effects, so only the difference from these is shrunk. With several classes there is
+    an offset for each.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is right on the
-        whole, so that an error of all rows is not taken for a difference between groups; a map goes
-        one-vs-rest (:class:`OneVsRest`). A base that can do without groups, such as
-        :class:`AutoCalibrator`, is not told them.
+        The base, fitted on all rows first. Default :class:`LikelihoodPool`, which is unbiased
+        overall, so that an error common to all rows does not appear as a difference between groups.
+        A map is applied one-vs-rest (:class:`OneVsRest`). A base with optional groups, such as
+        :class:`AutoCalibrator`, does not receive them.
     depth : int >= 1, default 2
-        Most columns that are crossed; the crossing of all columns is always tried as well.
+        Maximum number of crossed columns; the crossing of all columns is always tried too.
     slopes : bool, default True
-        Whether the slope may differ by level too; of two classes only.
+        Whether the slope may differ by level too, for two classes only.
     n_bins : int >= 2, default 10
-        Quantile bins of columns of numbers that are not whole, or of more than 20 different values.
-        Other whole numbers, whole numbers given as labels (without the name of a column), texts and
-        missing values are levels.
+        Number of quantile bins of columns with fractional numbers, or with more than 20 different
+        values. Other whole numbers, whole numbers given as labels (without a column name), texts
+        and missing values are levels.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -65,29 +62,27 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
     ----------
     calibrator_ : the fitted base.
     levels_ : the columns' levels.
-    offsets_ : what was learned of each family: ``offsets_.families_``, ``gain_`` (log loss a row,
-        rows left out), ``gain_error_``.
-    status_ : "converged" or "max steps", and "base" where the groups gave no evidence that they
-        differ.
+    offsets_ : the fitted offsets: ``offsets_.families_``, ``gain_`` (log loss a row,
+        leave-one-out), ``gain_error_``.
+    status_ : "converged" or "max steps", or "base" if there is no evidence that groups differ.
 
     See Also
     --------
-    audit : finds the groups that are off, before and after.
-    AutoCalibrator : tries it among others where groups are given.
-    PerClass : by predicted class.
+    audit : finds miscalibrated groups, before and after.
+    AutoCalibrator : includes it as a candidate where groups are passed.
+    PerClass : one calibrator for each predicted class.
 
     Notes
     -----
-    Use it when rows are of groups that a model may treat unequally (hospitals, languages, age and
-    job) and a decision is taken in each. A level not seen in the fit, a crossing with little
-    information and a missing value not seen before have their parents' effects only: with one
-    column the risk of the base, to the bit; ``unseen_rows`` counts such rows. Nothing is added
-    unless the rows, each judged as if left out (to first order), gain more than 1.5 standard errors
-    of log loss; otherwise it is the base exactly. A weight counts rows; weights that are not whole
-    numbers, as those of a design, count as many rows in all as their effective size, (sum w)^2 /
-    sum w^2. It does not help where errors depend on features that no group says. Within a group the
-    order is kept as far as the base keeps it, unless a slope is below -1. Exported, it takes the
-    positions of levels behind P: see the page on export.
+    Use it when a model may treat groups of rows unequally (hospitals, languages, age and job) and
+    decisions are made in each. A level that is new, a crossing with little information and a
+    missing value not seen before have only their parents' effects: with one column exactly the risk
+    of the base; ``unseen_rows`` counts such rows. It equals the base unless the leave-one-out gain
+    (to first order) exceeds 1.5 standard errors of log loss. A weight counts rows; fractional
+    weights, as of a sampling design, count as their effective size, (sum w)^2 / sum w^2. It does
+    not help where errors depend on features outside the groups. Within a group it keeps the order
+    as far as the base does, unless a slope is below -1. Exported, it reads the positions of levels
+    after P: see the page on export.
 
     References
     ----------
@@ -151,12 +146,12 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         )
 
     def _base(self, record):
-        """What the base alone says, (n, K)."""
+        """Return the probabilities (n, K) of the base alone."""
         return self.calibrator_.predict_record(_for(self.calibrator_, record))
 
     def explain(self) -> str:
-        """What groups add beyond the base: the gain, how far the levels of each family differ,
-        and the groups that move most.
+        """Describe the gain of the groups beyond the base, how much the levels of each family
+        differ, and the largest offsets.
         """
         require_fitted(self, "offsets_")
         gain = (
@@ -165,10 +160,10 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         )
         if not self.offsets_.used:
             return (
-                "No evidence that groups differ, so every row gets the risk of the base: moving"
-                f" groups would gain {gain}."
+                "No evidence that groups differ, so every row gets the risk of the base: offsets"
+                f" by group would gain {gain}."
             )
-        lines = [f"Groups differ: moving them apart gains {gain}, beyond the base."]
+        lines = [f"Groups differ: offsets by group gain {gain}, beyond the base."]
         for family in sorted(self.offsets_.families_, key=lambda f: -f["std"]):
             if family["std"] > 0.0:
                 lines.append(
@@ -178,7 +173,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         return "\n".join(lines)
 
     def _most(self, family):
-        """The three cells of a family that move most."""
+        """Describe the three cells of a family with the largest offsets."""
         size = np.abs(family["offset"]).max(axis=1)
         most = np.argsort(-size, kind="stable")[:3]
         columns = self.crossings_[self._names().index(family["name"])]
@@ -213,14 +208,14 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         )
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value
-        among them.
+        """Count, for each column of groups, the rows with a level that is new since the fit,
+        missing values included.
         """
         require_fitted(self, "levels_")
         return self.levels_.unseen_rows(groups)
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of."""
+        """Return the levels of each column of groups; its expression reads positions in these."""
         require_fitted(self, "levels_")
         return same_levels([self.levels_, self.calibrator_.group_levels()])
 
@@ -230,8 +225,8 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
             return base
         if not record.groups:
             raise InputError(
-                "groups inside another calibrator, which does not hand them on, cannot be said;"
-                " export the GroupCalibrator alone."
+                "the expression of groups inside another calibrator cannot be exported, because"
+                " that does not pass groups on; export the GroupCalibrator alone."
             )
         learned = {family["name"] for family in self.offsets_.families_}
         cells = [
@@ -242,15 +237,15 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         return self.offsets_.express(base, cells)
 
     def _cell(self, codes, columns):
-        """``cell_codes`` of one row, as an expression; -1 where a level is unknown, or no
-        position of one.
+        """Return ``cell_codes`` of one row as an expression; -1 where a level is unknown or its
+        position is missing.
         """
         sizes = [len(self.levels_.levels[j]) for j in columns]
         if np.prod(np.array(sizes, dtype=np.float64)) > MOST_CELLS:
             raise InputError(
                 f"the crossing of {', '.join(self.levels_.names[j] for j in columns)} has too many"
-                f" cells to be said as an expression; it has {np.prod(sizes):,}, at most"
-                f" {MOST_CELLS:,} are numbers in every language; fit with a smaller depth."
+                f" cells for an expression; it has {np.prod(sizes):,}, at most {MOST_CELLS:,} are"
+                " exact in every language; fit with a smaller depth."
             )
         cell, known = codes[columns[0]], codes[columns[0]].step([0.0, sizes[0]], [0.0, 1.0, 0.0])
         for j, size in zip(columns[1:], sizes[1:], strict=True):
@@ -262,8 +257,8 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
 
 
 def _for(base: Calibrator, record: Predictions) -> Predictions:
-    """The record as the base needs it: an automatic choice that is told the groups would try
-    this class again.
+    """Return the record for the base without groups, because an automatic choice with groups would
+    try this class again.
     """
     return (
         replace(record, groups=None)
@@ -285,8 +280,8 @@ def _(calibrator: GroupCalibrator):
 
 
 def _counted(record: Predictions) -> Predictions:
-    """The record with weights that count rows: those that are no whole numbers stand for other
-    rows, and are worth fewer (Kish).
+    """Return the record with weights that count rows: fractional weights count as their effective
+    size (Kish).
     """
     weight = record.weights
     if whole_rows(weight).all():

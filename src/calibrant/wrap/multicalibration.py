@@ -1,5 +1,5 @@
-"""Multicalibration of class probabilities: boosted trees on features, groups and score, stopped
-by rows left out.
+"""Multicalibration of class probabilities: boosted trees on features, groups and score, with early
+stopping on held-out rows.
 """
 
 from dataclasses import replace
@@ -35,35 +35,35 @@ __all__ = ["Multicalibration"]
 
 
 class Multicalibration(Calibrator):
-    r"""Calibrate on the whole, then let boosted trees on features, groups and score find where it
-    is still off.
+    r"""Calibrate all rows together, then find remaining miscalibration with boosted trees on
+    features, groups and score.
 
     .. math:: \mathrm{logit}\, q_i = l_i + \frac{1}{M} \sum_{m=1}^{M} \sum_{t=1}^{T} \nu\, h_{m,
         t}(x_i, g_i, z_i), \qquad
         h_{\text{leaf}} = \frac{\sum_i w_i (y_i - q_i)}{\sum_i w_i q_i (1 - q_i) + \lambda}
 
-    where l are the log-odds of the base calibrator, x the features, g the groups and z what the
-    model said. Member m learns on all folds but the m-th, and T is the number of rounds with the
-    least log loss of rows left out. The trees are symmetric: one question a level. Several classes
-    have a tree each, on the gradients of the softmax.
+    where l are the log-odds of the base calibrator, x the features, g the groups and z the model's
+    predictions. Member m learns on all folds but the m-th, and T is the number of rounds with the
+    lowest log loss on held-out rows. The trees are symmetric: one split a level. With several
+    classes each has a tree, on the gradients of the softmax.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        The base. Default :class:`LikelihoodPool`, which is right on the whole; a map goes
-        one-vs-rest. :class:`GroupCalibrator` where small groups differ much.
-        :class:`AutoCalibrator` as a base is told neither features nor groups.
+        The base. Default :class:`LikelihoodPool`, which is unbiased overall; a map is applied
+        one-vs-rest. Use :class:`GroupCalibrator` where small groups differ much.
+        :class:`AutoCalibrator` as a base receives neither features nor groups.
     depth : int from 1 to 8, default 4
-        Questions of a tree: as many columns may act together.
+        Number of splits along a path of a tree, and so of columns that can interact.
     learning_rate : float, default 0.15
-        The share :math:`\nu` of a tree's values that is taken.
+        The factor :math:`\nu` on the values of each tree.
     max_rounds : int, default 300
     cv : int, default 5
-        Folds and members; no fold cuts a cluster.
+        Number of folds and members; folds keep clusters whole.
     keep_order : bool, default False
-        Never ask for the score: rows that are alike but for what the model said then keep its
-        order, as far as the base does, and the default base of two classes does. Within a group it
-        is kept where ``groups`` alone is given.
+        Never split on the score: rows that differ only in their prediction then keep its order, as
+        far as the base does, and the default base of two classes does. Within a group the order is
+        kept if only ``groups`` is passed.
     random_state : int, default 0
         Seed of the folds.
     inputs : {"probability", "logit"}
@@ -72,27 +72,27 @@ class Multicalibration(Calibrator):
     Attributes
     ----------
     calibrator_ : the fitted base.
-    columns_ : the columns and how they are coded.
-    trees_ : what is added, with ``gain_`` (log loss a row, out of fold), ``gain_error_``,
+    columns_ : the columns and their codes.
+    trees_ : the fitted trees, with ``gain_`` (log loss a row, out of fold), ``gain_error_``,
         ``rounds_``, ``used`` and ``importance``.
-    status_ : how many rounds, and "base" where there is no evidence that it is off.
+    status_ : the number of rounds, or "base" if there is no evidence of miscalibration.
 
     See Also
     --------
-    GroupCalibrator : shrunken offsets by group: better where many small groups differ and nothing
-        else does.
+    GroupCalibrator : shrunken offsets by group; better where many small groups are the only
+        difference.
     ForecastMulticalibration : the same for forecasts of numbers.
-    audit : finds the groups that are off, before and after.
+    audit : finds miscalibrated groups, before and after.
 
     Notes
     -----
-    Use it with rows by the thousand and features or groups that act together, or with numbers in
-    which the error bends. ``groups`` and ``X`` are columns of numbers or of names; whole numbers of
-    at most 20 different values are levels in ``groups``, and all are numbers in ``X``. A missing
-    value is a level of its own where it was seen; a level that was not counts with the rare ones.
-    With neither, the score alone is bent. Without ``X`` it can be exported, a few thousand
-    look-ups. It is the base exactly unless rows left out gain more than 1.5 standard errors of log
-    loss, and below 50 rows. Equal rows are merged first, so that a weight means repetition.
+    Use it with thousands of rows and features or groups that interact, or numbers with nonlinear
+    errors. ``groups`` and ``X`` are columns of numbers or of names. Whole numbers of at most 20
+    different values are levels in ``groups``; in ``X`` all are numbers. A missing value is a level
+    of its own if it was in the fit; a new level counts with the rare ones. With neither, the trees
+    split on the score alone. Without ``X`` it can be exported as a few thousand look-ups. It equals
+    the base unless the out-of-fold gain exceeds 1.5 standard errors of log loss, and below 50 rows.
+    Equal rows are merged first, so that a weight means repetition.
 
     References
     ----------
@@ -138,7 +138,7 @@ class Multicalibration(Calibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """What it can use, and once fitted what it was given and needs."""
+        """Tags of its optional inputs; once fitted, of the inputs that it needs."""
         given = self.columns_.tables if hasattr(self, "columns_") else {}
         return Tags(
             may_use_features=True,
@@ -179,7 +179,7 @@ class Multicalibration(Calibrator):
         X, groups : (n,) or (n, d) columns, or a frame of n rows, optional
         reference : not used.
         cluster : (n,) labels of any kind, optional
-            Rows with one label hang together: no fold cuts them apart.
+            Clusters of dependent rows; folds keep them whole.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Multicalibration(Calibrator):
         return self.fit_record(clustered(record, cluster))
 
     def _begin(self, record):
-        # What an earlier fit was given says nothing of this one.
+        # The inputs of an earlier fit do not apply to this one.
         vars(self).pop("columns_", None)
         super()._begin(record)
 
@@ -230,11 +230,11 @@ class Multicalibration(Calibrator):
         self.status_ = (
             f"{self.trees_.rounds_} rounds"
             if self.trees_.used
-            else "base: no evidence that it is off"
+            else "base: no evidence of miscalibration"
         )
 
     def _numbers(self, record):
-        """(n, m) what was said of each row, as the trees are told it."""
+        """Return (n, m) scores of each row for the trees to split on."""
         if self.keep_order:
             return np.zeros((len(record), 0))
         logs = record.log_probabilities.astype(np.float64)
@@ -249,15 +249,15 @@ class Multicalibration(Calibrator):
         return probabilities_of(eta + self.trees_.added(codes, eta.shape[1]))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value
-        among them.
+        """Count, for each column of groups, the rows with a level that is new since the fit,
+        missing values included.
         """
         require_fitted(self, "columns_")
         levels = self.columns_.tables.get("groups")
         return {} if levels is None else levels.unseen_rows(groups)
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of."""
+        """Return the levels of each column of groups; its expression reads positions in these."""
         require_fitted(self, "columns_")
         return same_levels([self.columns_.tables.get("groups"), self.calibrator_.group_levels()])
 
@@ -267,13 +267,12 @@ class Multicalibration(Calibrator):
             return base
         if "X" in tables:
             raise InputError(
-                "trees that ask for features cannot be said as an expression of the predictions;"
-                " fit with groups= alone."
+                "trees on features have no expression of the predictions; fit with groups= alone."
             )
         if "groups" in tables and not record.groups:
             raise InputError(
-                "groups inside another calibrator, which does not hand them on, cannot be said;"
-                " export it alone."
+                "the expression of groups inside another calibrator cannot be exported, because"
+                " that does not pass groups on; export it alone."
             )
         numbers = []
         if not self.keep_order:
@@ -284,7 +283,7 @@ class Multicalibration(Calibrator):
         return express_probabilities(eta + self.trees_.express(codes, eta.width))
 
     def explain(self) -> str:
-        """What the trees gain and by which columns, or that nothing is added."""
+        """Describe the gain of the trees and the columns behind it, or that there are none."""
         require_fitted(self, "trees_")
         return self.trees_.explain("log loss")
 
@@ -294,8 +293,8 @@ def _beside(record):
 
 
 def _for(base: Calibrator, record: Predictions) -> Predictions:
-    """The record with what the base cannot do without: an automatic choice inside would try this
-    class again.
+    """Return the record with the inputs that the base requires, because an automatic choice inside
+    would try this class again.
     """
     tags = base.tags
     return replace(
@@ -306,7 +305,7 @@ def _for(base: Calibrator, record: Predictions) -> Predictions:
 
 
 def _merged(record, codes):
-    """(the record, codes) of the rows to learn from."""
+    """Return (the record, codes) of the rows to learn from."""
     apart = (
         record.labels
         if record.cluster is None

@@ -1,4 +1,4 @@
-"""Offsets of cells: of overlapping families, pooled, and boosted by trees."""
+"""Offsets of overlapping cells, pooled by family or boosted by trees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,21 +44,21 @@ __all__ = [
 ]
 
 FLOOR, FARTHEST = 1e-15, 700.0
-#: Standard errors that a gain must have to be believed. The variances were chosen on the rows that
-#: judge them: simulated with groups that do not differ (10 x 10 levels, 300 and 3,000 rows, 120
-#: runs), 1 was passed in 20 % and 1.5 in 4 to 5 %.
+#: Minimum gain in standard errors. The variances were fitted on the same rows: in simulations
+#: without differences between groups (10 x 10 levels, 300 and 3,000 rows, 120 runs), 1 was exceeded
+#: in 20 % of the runs and 1.5 in 4 to 5 %.
 LEAST_ERRORS = 1.5
 
 
 @dataclass(frozen=True)
 class CellCodes:
-    """A family of cells as its rows say it.
+    """Family of cells, with the cell of each row.
 
     Attributes
     ----------
     name : str
     code : (n,) a number for each row's cell, -1 for none.
-    least : float, the information, sum of p (1 - p), that a cell must have to be learned.
+    least : float, minimum information, sum of p (1 - p), of a fitted cell.
     sloped : bool, whether the slope of the logits may differ by cell too.
     """
 
@@ -69,13 +69,13 @@ class CellCodes:
 
 
 def scores_of(Q: np.ndarray) -> np.ndarray:
-    """(n, 1) log-odds of the event, or (n, K) log-probabilities of three classes or more."""
+    """Return (n, 1) log-odds of the event, or (n, K) log-probabilities of three classes or more."""
     logs = np.log(np.maximum(Q, FLOOR))
     return logs[:, 1:] - logs[:, :1] if Q.shape[1] == 2 else logs
 
 
 def probabilities_of(eta: np.ndarray) -> np.ndarray:
-    """(n, K) probabilities of scores as ``scores_of`` has them."""
+    """Return (n, K) probabilities of scores as returned by ``scores_of``."""
     p = shares_of(eta)
     return p if p.shape[1] > 1 else np.column_stack([shares_of(-eta), p])
 
@@ -83,7 +83,7 @@ def probabilities_of(eta: np.ndarray) -> np.ndarray:
 def mean_gain(
     gain: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None
 ) -> tuple[float, float]:
-    """(mean of the rows' gains, its standard error, by clusters where there are any)."""
+    """Return (mean of the rows' gains, its standard error), by clusters if there are any."""
     total = float(weight.sum())
     mean = float(weight @ gain / total)
     if cluster is not None and len(np.unique(cluster)) > 1:
@@ -95,24 +95,22 @@ def mean_gain(
 
 
 def hits_of(record: Predictions) -> np.ndarray:
-    """(n, 1) whether the event happened, or (n, K) which class it was: what scores as
-    ``scores_of`` has them are judged by.
+    """Return the outcomes for scores as returned by ``scores_of``: (n, 1) whether the event
+    happened, or (n, K) which class it was.
     """
     return record.one_hot[:, 1:] if record.n_classes == 2 else record.one_hot
 
 
 class PooledOffsets(Saved):
-    """What families of cells add to the logits of predictions, and whether rows left out say that
-    it helps.
+    """Offsets of the logits by families of cells, with their leave-one-out gain.
 
     Attributes
     ----------
-    families_ : list of dicts, one a family: name, codes (those learned, sorted), offset and error
-        (G, C), n (rows by cell), slope
-        (G, C) or None and centre (G, C) the logits it turns around, std and slope_std of the prior.
-    gain_, gain_error_ : log loss a row that the offsets save, each row judged as if it were left
-        out, and its standard error.
-    used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.
+    families_ : list of dicts, one a family: name, codes (the fitted ones, sorted), offset and error
+        (G, C), n (rows by cell), slope (G, C) or None and centre (G, C), the logits where it is 0,
+        std and slope_std of the prior.
+    gain_, gain_error_ : leave-one-out gain in log loss a row, and its standard error.
+    used : bool, whether the gain exceeds 1.5 standard errors; otherwise nothing is added.
     status_ : how the fit ended.
     """
 
@@ -134,9 +132,9 @@ class PooledOffsets(Saved):
             families.append(Family(index, len(codes)))
             centres.append(_centre(families[-1], eta, spread) if each.sloped else None)
         sloped = [j for j, centre in enumerate(centres) if centre is not None]
-        # The slope turns around each cell's own centre, so that slope and offset are learned apart.
-        # Of several classes it is one factor of all logits, which each class's coefficient would be
-        # free to leave; so they have offsets alone.
+        # The slope is centred in each cell, so that slope and offset are estimated separately. With
+        # several classes a slope would be one factor of all logits, but each class's coefficient
+        # could differ; so they have offsets alone.
         families += [
             Family(f.index, f.n_cells, (eta - f.of_rows(centres[j]))[:, 0])
             for j in sloped
@@ -168,8 +166,8 @@ class PooledOffsets(Saved):
         return bool(self.gain_ > LEAST_ERRORS * self.gain_error_)
 
     def added(self, Q: np.ndarray, codes: Sequence[np.ndarray]) -> np.ndarray:
-        """(n, K) probabilities with the offsets of the rows' cells, ``codes`` being one (n,) for
-        each family by name.
+        """Return (n, K) probabilities with the offsets of the rows' cells, where ``codes`` has one
+        (n,) for each family by name.
         """
         if not self.used:
             return Q
@@ -183,16 +181,18 @@ class PooledOffsets(Saved):
             out[seen] += family["offset"][at]
             if family["slope"] is not None:
                 out[seen] += family["slope"][at] * (eta[seen] - family["centre"][at])
-        # Rows of no cell that was learned keep their probabilities to the bit.
+        # Rows without a fitted cell keep their exact probabilities.
         return np.where(moved[:, None], probabilities_of(out), Q)
 
     def express(self, Q: Expression, cells: Sequence[Expression]) -> Expression:
-        """``added`` as an expression, with one of width 1 for each family's cell, -1 for none."""
+        """Return ``added`` as an expression, with an input of width 1 for each family's cell, -1
+        for none.
+        """
         eta = express_scores(Q)
         out = eta
         for family, cell in zip(self.families_, cells, strict=True):
             known = family["codes"]
-            # Each cell begins a step, and the number after it ends it where it is no cell itself.
+            # A step begins at each cell and ends at the next number, unless that is a cell too.
             edges = np.unique(np.concatenate([known, known + 1]))
             place = cell.step(edges, np.append(len(known), place_of(edges, known)))
             out = out + place.gather(_or_none(family["offset"]))
@@ -204,13 +204,13 @@ class PooledOffsets(Saved):
 
 
 def express_scores(Q: Expression) -> Expression:
-    """``scores_of`` as an expression."""
+    """Return ``scores_of`` as an expression."""
     logs = Q.clip(FLOOR, np.inf).log()
     return logs.column(1) - logs.column(0) if Q.width == 2 else logs
 
 
 def express_probabilities(eta: Expression) -> Expression:
-    """``probabilities_of`` as an expression."""
+    """Return ``probabilities_of`` as an expression."""
     if eta.width > 1:
         return eta.softmax()
     inside = eta.clip(-FARTHEST, FARTHEST)
@@ -218,12 +218,13 @@ def express_probabilities(eta: Expression) -> Expression:
 
 
 def _or_none(table):
-    """(G + 1, C): a cell that was not learned adds nothing."""
+    """Return (G + 1, C) offsets with a row of zeros for cells that were not fitted."""
     return np.vstack([table, np.zeros((1, table.shape[1]))])
 
 
 def place_of(code: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """(n,) position of each code among the sorted known ones, their number where it is not
+    """Return (n,) position of each code among the sorted known ones, or their number if it is
+    unknown.
     there.
     """
     place = np.searchsorted(known, code)
@@ -233,7 +234,7 @@ def place_of(code: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _found(cells, spread):
-    """(codes learned, index of the rows' cells among them)."""
+    """Return (fitted codes, index of the rows' cells among them)."""
     inside = cells.code >= 0
     codes, index = np.unique(cells.code[inside], return_inverse=True)
     informed = np.bincount(index, spread[inside], len(codes)) >= cells.least
@@ -242,7 +243,7 @@ def _found(cells, spread):
 
 
 def _centre(family, eta, spread):
-    """(G, 1) mean logits of cells, by information; None where there are several."""
+    """Return (G, 1) mean logits of cells, weighted by information; None with several classes."""
     if eta.shape[1] > 1:
         return None
     mass = family.sums(spread[:, None])
@@ -263,18 +264,18 @@ def _summary(cells, codes, n, fitted, slope, centre):
     }
 
 
-#: Rows that equal rows count as in the folds, at most.
+#: Maximum number of copies of equal rows in the folds.
 MOST_PIECES = 20
 
-#: With fewer rows nothing is learned.
+#: Minimum number of rows for learning.
 FEWEST_ROWS = 50
-#: Information, sum of p (1 - p), that a leaf's value is shrunk by: that of 40 rows of probability
-#: 1/2.
+#: Shrinkage of a leaf's value, as information (the sum of p (1 - p)): that of 40 rows of
+#: probability 1/2.
 PENALTY = 10.0
 
 
 def require_options(estimator: Any) -> None:
-    """InputError unless depth, rounds and rate of an estimator can be."""
+    """Raise InputError unless depth, rounds and rate of an estimator are valid."""
     for name, low, high in (("depth", 1, 8), ("max_rounds", 1, 10_000), ("cv", 2, 100)):
         require_count(name, getattr(estimator, name), low, most=high)
     rate = estimator.learning_rate
@@ -285,12 +286,12 @@ def require_options(estimator: Any) -> None:
 def distinct_rows(
     said: np.ndarray, came: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(row, weight) of what to learn from: rows with what is known of them before, (n, d), and what
-    came of it, (n,), in their own order.
+    """Return (row, weight) of the rows to learn from, with inputs (n, d) and outcomes (n,), in an
+    order of their own.
 
-    Equal rows are merged, so that a weight means repetition. Where rows that look alike came out
-    differently, as those of few scores and groups do, merged ones are dealt out to the folds in
-    pieces: a fold that held out all hits of a cell would mislead the others.
+    Equal rows are merged, so that a weight means repetition. If equal inputs have different
+    outcomes, as with few scores and groups, merged rows are split over the folds: a fold that held
+    out all hits of a cell would mislead the others.
     """
     first, merged = merge_rows(said, came, weight)
     alike, _ = merge_rows(said[first], np.zeros(len(first)), merged)
@@ -299,16 +300,16 @@ def distinct_rows(
 
 
 class BoostedOffsets(Saved):
-    """Symmetric trees over columns of codes that are added to logits, or to mean and log standard
-    deviation.
+    """Symmetric trees over columns of codes, whose values are added to logits, or to mean and log
+    standard deviation.
 
     Attributes
     ----------
-    column_, right_, value_, split_gain_, output_ : the trees, as
-        :class:`calibrant._kernels.boosting.Trees` has them.
-    rounds_ : how many rounds the rows left out ask for.
-    gain_, gain_error_ : loss a row that the trees save of rows left out, and its standard error.
-    used : bool, whether the gain is beyond 1.5 standard errors; otherwise nothing is added.
+    column_, right_, value_, split_gain_, output_ : the trees, as in
+        :class:`calibrant._kernels.boosting.Trees`.
+    rounds_ : number of rounds, chosen on held-out rows.
+    gain_, gain_error_ : gain of the trees in loss a row on held-out rows, and its standard error.
+    used : bool, whether the gain exceeds 1.5 standard errors; otherwise nothing is added.
     """
 
     column_: np.ndarray
@@ -323,8 +324,8 @@ class BoostedOffsets(Saved):
     def fit(
         self, columns: ColumnCodes, codes: np.ndarray, start: Any, record: Any, options: Any
     ) -> "BoostedOffsets":
-        """Fit on rows with codes (d, n). ``start(rows)`` is what is there before for all rows,
-        learned on some: (objective, (n, C)).
+        """Fit on rows with codes (d, n). ``start(rows)`` returns the base for all rows, learned on
+        some: (objective, (n, C)).
 
         ``record`` has the rows' ``strata``, ``cluster`` and ``weights``; ``options`` depth,
         learning_rate, max_rounds, cv, random_state.
@@ -362,11 +363,11 @@ class BoostedOffsets(Saved):
         return bool(self.rounds_ and self.gain_ > LEAST_ERRORS * self.gain_error_)
 
     def added(self, codes: np.ndarray, n_outputs: int) -> np.ndarray:
-        """(n, C) what is added to rows with codes (d, n)."""
+        """Return (n, C) values to add to rows with codes (d, n)."""
         return self.trees.added(codes, n_outputs)
 
     def express(self, codes: Sequence[Expression], n_outputs: int) -> Expression:
-        """``added`` as an expression of a row's codes, width 1 each."""
+        """Return ``added`` as an expression of a row's codes, width 1 each."""
         values = list[list[Expression]]([] for _ in range(n_outputs))
         for column, right, value, output in zip(
             self.column_, self.right_, self.value_, self.output_, strict=True
@@ -380,13 +381,13 @@ class BoostedOffsets(Saved):
 
     @property
     def importance(self) -> dict[str, float]:
-        """Share of what the trees saved while they grew, by column, the largest first."""
+        """Return the share of the gain during growth by column, the largest first."""
         saved = np.bincount(self.column_.ravel(), self.split_gain_.ravel(), len(self.names))
         share = saved / max(saved.sum(), 1e-300)
         return {self.names[j]: float(share[j]) for j in np.argsort(-share, kind="stable").tolist()}
 
     def explain(self, what: str) -> str:
-        """What the trees gain of ``what``, and by which columns."""
+        """Describe the gain of the trees in ``what``, and the columns behind it."""
         gain = f"{self.gain_:.4g} of {what} a row (s.e. {self.gain_error_:.2g}, out of fold)"
         if not self.used:
             return (
@@ -399,7 +400,4 @@ class BoostedOffsets(Saved):
             for name, share in list(self.importance.items())[:5]
             if share >= 0.01
         )
-        return (
-            f"Trees gain {gain} in {self.rounds_} rounds; what they ask of, by what it saves:"
-            f" {asked}."
-        )
+        return f"Trees gain {gain} in {self.rounds_} rounds; columns by share of the gain: {asked}."

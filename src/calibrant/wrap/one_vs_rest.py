@@ -1,4 +1,4 @@
-"""One map for each class against the rest: whole vectors from any map."""
+"""One-vs-rest calibration, which makes whole probability vectors from any map."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,48 +22,47 @@ from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest", "as_calibrator"]
 
-#: With fewer rows than this of its own, a class among three or more keeps its probability: a map of
-#: so few does more harm than good.
+#: Among three or more classes, one with fewer rows keeps its probability, because a map of so few
+#: rows does more harm than good.
 MIN_ROWS = 25
 
 
 class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
-    r"""Calibrate each class against the rest with a map of its own, then renormalise.
+    r"""Calibrate each class against the rest with a separate map, then renormalise.
 
     .. math:: Q_{ik} = \frac{g_k(P_{ik})}{\sum_j g_j(P_{ij})}
 
-    with two classes one map of the event, P(second class), and its complement.
+    With two classes there is one map of the event, P(second class), and its complement.
 
     Parameters
     ----------
     map : Map, optional
-        Cloned for each class; it must take scores in [0, 1]. Default :class:`Beta`.
+        Cloned for each class; it must read scores in [0, 1]. Default :class:`Beta`.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    maps_ : list of the fitted maps, one for each class (one in all for two classes); one that
-        changes nothing for a class of fewer
-        than 25 rows, and None for a class absent from the labels.
-    status_ : "converged" or how the maps ended, and how many classes have fewer than 25 rows.
+    maps_ : list of the fitted maps, one for each class (one in all for two classes); an identity
+        map for a class of fewer than 25 rows, and None for a class absent from the labels.
+    status_ : "converged" or the status of the maps, and the number of classes with fewer than 25
+        rows.
 
     See Also
     --------
-    PerClass : by the predicted class, not class by class.
+    PerClass : one calibrator for each predicted class.
     IsotonicOneVsRest : isotonic maps after temperature scaling.
 
     Notes
     -----
-    Each class's own probability is made right, at the price of K separate fits and of the
-    renormalisation, which disturbs them a little; with many classes and few rows of each a
-    whole-vector scaling is better. Of three classes or more, one with fewer than 25 rows (weights
-    count) enters the renormalisation with the probability the model gave it, for a map of so few
-    does more harm than good; two classes always have their map. A class absent from the labels
-    keeps the model's probability exactly, and the others share the rest. Where every map says 0,
-    they share it in proportion to P (equally if that is 0 too). A map given where a calibrator is
-    wanted (to a report, to ``CalibratedClassifier``, by name on the command line) is put in this
-    wrapper.
+    It calibrates each class's own probability, at the price of K separate fits and of the
+    renormalisation, which disturbs them slightly; with many classes and few rows of each a
+    whole-vector scaling is better. Among three classes or more, one with fewer than 25 rows (by
+    weight) enters the renormalisation uncalibrated, because a map of so few rows does more harm
+    than good; two classes always have their map. A class absent from the labels keeps the model's
+    probability exactly, and the others share the rest. If all maps return 0, they share it in
+    proportion to P (equally if that is 0 too). A map passed as a calibrator (to a report, to
+    ``CalibratedClassifier``, by name on the command line) is put in this wrapper.
 
     References
     ----------
@@ -99,7 +98,7 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The map decides."""
+        """Tags of the map."""
         own, name = self._template().tags, type(self._template()).__name__
         return Tags(
             random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}"
@@ -130,7 +129,7 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
         if all(m is None or isinstance(m, _AsItIs) for m in self.maps_):
             warn(
                 f"none of the {record.n_classes} classes has {MIN_ROWS} rows (sums of weights), so"
-                " all probabilities stay as they are; use more rows, or a scaling such as"
+                " all probabilities stay unchanged; use more rows, or a scaling such as"
                 " TemperatureScaling().",
                 SparseDataWarning,
             )
@@ -164,21 +163,21 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
         ]
         mapped, as_was = join(columns) * present, P * present
         total, before = mapped.sum(), as_was.sum()
-        # Rows of zeros by P instead, or equally where that is 0 too.
+        # Rows of zeros use P instead, or equal probabilities if that is 0 too.
         filled = total.where(mapped, before.where(as_was, constant(present)))
         room = (1.0 - (P * (1.0 - present)).sum()).clip(0.0, 1.0)
         return (filled * (room / filled.sum()) + P * (1.0 - present)).normalised()
 
 
 def _twin(map):
-    """A copy of an unfitted map: a clone would ask for its parameters anew, class by class."""
+    """Return a copy of an unfitted map; a clone would read its parameters again for each class."""
     out = object.__new__(type(map))
     vars(out).update(vars(map))
     return out
 
 
 class _AsItIs(Map):
-    """The map that changes nothing."""
+    """Identity map."""
 
     tags = MapTags(domain="unit", monotone=True, label="as it is")
 
@@ -193,8 +192,8 @@ class _AsItIs(Map):
 
 
 def _share(Q, P, mass):
-    """Rows of Q scaled to sum to ``mass``; rows of zeros by P instead, or equally where that is
-    0 too.
+    """Return rows of Q scaled to sum to ``mass``; rows of zeros use P instead, or equal values if
+    that is 0 too.
     """
     total = sum_rows(Q)[:, None]
     if not (total > 0.0).all():
@@ -208,20 +207,19 @@ def _share(Q, P, mass):
 def as_calibrator(
     given: Any, *, default: Callable[[], Calibrator] | None = None, fitted: bool = False
 ) -> Calibrator:
-    """The calibrator of class probabilities that is meant.
+    """Return the class-probability calibrator for a calibrator or a map.
 
     Parameters
     ----------
     given : Calibrator, Map, class of one of them, or None
-        A calibrator stands for itself and None for ``default()``. A map stands for
+        A calibrator is returned itself, and None means ``default()``. A map becomes
         ``OneVsRest(map)``: with two classes one map of the probability of the event, with more one
-        for each class. The confidence of the answer is asked for by
-        ``ConfidenceCalibrator(map=map)``.
+        for each class. For the confidence of the answer pass ``ConfidenceCalibrator(map=map)``.
     default : function of no arguments that makes a calibrator, optional
         Without it, None is refused.
     fitted : bool, default False
-        Whether a fitted calibrator would be used as it is; a fitted map, which does not say what it
-        was fitted to, is then refused.
+        Whether a fitted calibrator is used as it is; a fitted map, whose target is unknown, is then
+        refused.
 
     Returns
     -------
@@ -250,7 +248,7 @@ def as_calibrator(
     if fitted and hasattr(one, "n_fit_"):
         name = type(one).__name__
         raise InputError(
-            f"calibrator is a fitted {name}, a map, which does not say what it was fitted to; "
-            f"pass a fitted calibrator, such as OneVsRest({name}()).fit(P, y), or the map unfitted."
+            f"calibrator is a fitted {name}, a map with an unknown target; pass a fitted"
+            f" calibrator, such as OneVsRest({name}()).fit(P, y), or the map unfitted."
         )
     return OneVsRest(one)

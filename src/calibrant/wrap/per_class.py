@@ -1,4 +1,4 @@
-"""One calibrator for each predicted class."""
+"""Separate calibrators for each predicted class."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +16,13 @@ __all__ = ["PerClass"]
 
 
 class PerClass(Calibrator):
-    """A calibrator of its own for each predicted class: the rows that the model gives to class k
-    are calibrated by each other.
+    """Separate calibrators for each predicted class, each fitted on the rows with that prediction.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
-        Cloned for each class. Default :class:`LikelihoodPool`, which has an intercept, so that each
-        predicted class is right on the whole; a map goes one-vs-rest (:class:`OneVsRest`).
+        Cloned for each class. Default :class:`LikelihoodPool`, whose intercept makes each predicted
+        class unbiased overall; a map is applied one-vs-rest (:class:`OneVsRest`).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -34,16 +33,17 @@ class PerClass(Calibrator):
 
     See Also
     --------
-    OneVsRest : each class's probability against the rest.
+    OneVsRest : calibrates each class's probability against the rest.
     ConfidenceCalibrator : has ``per_class=True`` for maps.
 
     Notes
     -----
-    Use it when the model is honest about some of its answers and not about others, and each has
-    some hundred rows. A class with fewer than 5 right or 5 wrong rows gets its own rate, (right +
-    1/2) / (n + 1), as a constant confidence and the rest shared in proportion, with one warning
-    that says how few; a class never predicted gets the rate of all rows. For confidences alone
-    ``ConfidenceCalibrator(per_class=True)`` does the same with any signal and map.
+    Use it when the model is calibrated for some of its predicted classes and not for others, and
+    each has some hundred rows. A class with fewer than 5 right or 5 wrong rows gets its own rate,
+    (right + 1/2) / (n + 1), as a constant confidence; the others share the rest in proportion, and
+    one warning names the counts. A class that is never predicted gets the rate of all rows. For
+    confidences alone ``ConfidenceCalibrator(per_class=True)`` does the same with any signal and
+    map.
 
     References
     ----------
@@ -69,7 +69,7 @@ class PerClass(Calibrator):
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The wrapped calibrator decides."""
+        """Tags of the wrapped calibrator."""
         own = self._template().tags
         return Tags(
             random=own.random,
