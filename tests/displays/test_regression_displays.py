@@ -87,7 +87,7 @@ def test_real_std_shows_rows_or_the_std_known():
 def test_real_std_of_intervals_without_end():
     y, mean, std = _data()
     forecast = cb.ConformalIntervals().fit(mean[:5], y[:5], std=std[:5]).predict(mean, std)
-    with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 5"):
+    with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; got 5"):
         out = cb.displays.RealStdDisplay.from_predictions(y, forecast)
     assert np.isinf(out.curve.reach_claimed).all()
     assert np.isfinite(out.ax_.get_ylim()).all()

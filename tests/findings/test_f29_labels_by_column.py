@@ -113,7 +113,7 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
         (
             [[1.0], [2.0]],
             (
-                r"at least 2 draws a row; got shape \(2, 1\); one draw says nothing of the spread:"
+                r"at least 2 draws a row; got shape \(2, 1\); one draw does not show the spread:"
                 r" pass it as the mean"
             ),
         ),

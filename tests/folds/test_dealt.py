@@ -47,7 +47,7 @@ def test_clusters_stay_whole():
 
 
 def test_too_few():
-    with pytest.raises(InputError, match="2 rows cannot be dealt out to 3 uses"):
+    with pytest.raises(InputError, match="2 rows cannot be split into 3 parts"):
         dealt(read([0.1, 0.9], [0, 1]), [0.3, 0.3, 0.4])
 
 

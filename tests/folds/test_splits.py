@@ -92,7 +92,7 @@ def test_what_cannot_split_is_refused():
         make_splits([], X, LABELS)
     with pytest.raises(InputError, match="split 0 has 0 and 5"):
         make_splits([([], np.arange(5))], X, LABELS)
-    with pytest.raises(InputError, match="rows below 23; split 0 names 23"):
+    with pytest.raises(InputError, match="rows below 23; split 0 contains 23"):
         make_splits([([0, 1], [23])], X, LABELS)
     with pytest.raises(InputError, match="'prefit'"):
         refuse_prefit("prefit")

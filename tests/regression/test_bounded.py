@@ -121,7 +121,7 @@ def test_what_cannot_be_is_refused_with_its_row():
     with pytest.raises(InputError, match=r"the mean must be above 0 and below 1; row 0"):
         cb.regression.BoundedOutcomes(upper=1.0).fit([1.5, 0.5], [0.5, 0.5], std=[0.1, 0.1])
     with pytest.raises(
-        InputError, match="std must be one that a distribution from 0 to 1 can have; row 1"
+        InputError, match="std must be possible for a distribution from 0 to 1; row 1"
     ):
         cb.regression.BoundedOutcomes(upper=1.0).fit([0.5, 0.5], [0.5, 0.5], std=[0.1, 0.6])
     for lower, upper in ((None, None), (1.0, 0.0), (np.nan, None), ("0", None)):

@@ -20,7 +20,7 @@ def test_the_order_statistic_is_exact():
         19.0,
         19.0,
     ]
-    with pytest.warns(SparseDataWarning, match=r"0\.96 needs 24 calibration rows; there are 19"):
+    with pytest.warns(SparseDataWarning, match=r"0\.96 needs 24 calibration rows; got 19"):
         assert forecast.interval(0.96)[1][0] == np.inf
 
 
@@ -137,7 +137,7 @@ def test_an_infinite_end_becomes_the_bound_and_outcomes_beyond_it_are_refused():
     )
     with pytest.warns(SparseDataWarning, match="an end is infinite"):
         assert upper.predict([0.5], [1.0]).interval(0.9)[0][0] == 0.0
-    with pytest.raises(InputError, match="no outcome may pass bounds"):
+    with pytest.raises(InputError, match="outcomes must lie within bounds"):
         cb.ConformalIntervals(bounds=(0.0, 0.8)).fit(np.full(3, 0.5), y, std=np.ones(3))
     with pytest.raises(InputError, match="low one below"):
         cb.ConformalIntervals(bounds=(1.0, 0.0)).fit(np.full(3, 0.5), y, std=np.ones(3))

@@ -78,7 +78,7 @@ def test_a_group_of_few_rows_says_how_many_it_needs():
     cal = cb.regression.MondrianIntervals(by="groups").fit(
         np.zeros(63), np.arange(63.0), std=np.ones(63), groups=group
     )
-    with pytest.warns(SparseDataWarning, match=r"level 0\.9 needs 9 calibration rows; there are 3"):
+    with pytest.warns(SparseDataWarning, match=r"level 0\.9 needs 9 calibration rows; got 3"):
         high = cal.predict(np.zeros(2), np.ones(2), groups=["few", "many"]).interval(0.9)[1]
     assert high.tolist() == [np.inf, 57.0]  # the 55th (61 * .9, rounded up) of 3, 4, ...
 

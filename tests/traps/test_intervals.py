@@ -25,7 +25,7 @@ def test_conformal_quantile_at_n_6_has_its_correction():
     sixth.
     """
     assert _conformal(6).interval(0.8)[1][0] == 6.0
-    with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 6"):
+    with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; got 6"):
         assert _conformal(6).interval(0.9)[1][0] == np.inf
 
 
@@ -58,5 +58,5 @@ def test_no_end_around_a_model_is_finite_that_rows_do_not_allow():
     X, y = rng.normal(size=(8, 1)), rng.normal(size=8)
     for method in ("plus", "minmax"):
         reg = cb.ConformalRegressor(LinearRegression(), method=method, cv=4).fit(X, y)
-        with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; there are 8"):
+        with pytest.warns(SparseDataWarning, match="needs 9 calibration rows; got 8"):
             assert np.isinf(reg.predict_interval(X[:2], 0.9)).all()

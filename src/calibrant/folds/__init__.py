@@ -1,1 +1,1 @@
-"""Splits and out-of-fold calibration."""
+"""Splits of rows, and out-of-fold calibration."""

@@ -1,4 +1,4 @@
-"""What a fitted model says about rows, in the column order of all classes; and how it is fitted."""
+"""Fitting of scikit-learn models, and their predictions in the column order of all classes."""
 
 import inspect
 from typing import Any
@@ -31,8 +31,8 @@ __all__ = [
 
 
 def is_fitted(model: Any) -> bool:
-    """Whether the model can predict as it stands: frozen, fitted, or anything that predicts and
-    knows its classes without a fit.
+    """Return whether the model can predict now: frozen, fitted, or a predictor with known classes
+    that needs no fit.
     """
     if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
         return True
@@ -40,14 +40,14 @@ def is_fitted(model: Any) -> bool:
         check_is_fitted(model)
     except NotFittedError:
         return False
-    # A Gaussian process for regression predicts before any fit, from its prior: fitted is what has
-    # learned something.
+    # A Gaussian process for regression predicts from its prior before any fit, so it counts as
+    # fitted only if it has learned something.
     return get_tags(model).requires_fit or any(name.endswith("_") for name in vars(model))
 
 
 def kind_of_output(model: Any, wanted: str) -> str:
-    """("predict_proba", "probability") or ("decision_function", "logit"): what is wanted where
-    the model has both, else what it has.
+    """Return ("predict_proba", "probability") or ("decision_function", "logit"): the requested one
+    if the model has both, else the one it has.
     """
     has = {
         "probability": hasattr(model, "predict_proba"),
@@ -56,22 +56,22 @@ def kind_of_output(model: Any, wanted: str) -> str:
     kind = wanted if has[wanted] else ("logit" if wanted == "probability" else "probability")
     if not has[kind]:
         raise InputError(
-            f"model must have predict_proba or decision_function; got {type(model).__name__}, which"
-            " has neither."
+            f"model must have predict_proba or decision_function; {type(model).__name__} has"
+            " neither."
         )
     return kind
 
 
 def takes_in_fit(model: Any, name: str) -> bool:
-    """Whether the model's ``fit`` has an argument of this name."""
+    """Return whether the model's ``fit`` has an argument of this name."""
     return bool(has_fit_parameter(model, name))
 
 
 def with_weight(
     model: Any, fit_params: dict[str, Any], sample_weight: ArrayLike | None
 ) -> dict[str, Any]:
-    """Fit arguments with the weights under the name that the model, or the last step of a
-    pipeline, takes them by.
+    """Return fit arguments with the weights under the name that the model, or the last step of a
+    pipeline, reads.
     """
     if sample_weight is None:
         return fit_params
@@ -81,14 +81,16 @@ def with_weight(
     if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
         return {**fit_params, f"{steps[-1][0]}__sample_weight": sample_weight}
     warn(
-        f"{type(model).__name__}.fit takes no sample_weight: the model is fitted without, the"
-        " calibrator with the weights.",
+        f"{type(model).__name__}.fit has no sample_weight: the model is fitted without the"
+        " weights, the calibrator with them.",
     )
     return fit_params
 
 
 def fit_model(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> Any:
-    """A fitted clone; where only one class is left to learn from, the model that always says it."""
+    """Return a fitted clone; if only one class is left in the rows, it is a model that always
+    predicts that class.
+    """
     if len(np.unique(y)) < 2:
         return DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
     return clone(model).fit(X, y, **fit_params)
@@ -97,16 +99,16 @@ def fit_model(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> 
 def model_output(
     model: Any, X: Any, kind: str, classes: np.ndarray, prior: np.ndarray | None
 ) -> np.ndarray:
-    """(n, K) probabilities or logits over ``classes``.
+    """Return (n, K) probabilities or logits over ``classes``.
 
-    A class that the model never saw keeps its ``prior`` share, and the model's own classes share
+    A class absent from the model's fit keeps its ``prior`` share, and the model's own classes share
     the rest.
     """
     values = model.predict_proba(X) if kind == "probability" else model.decision_function(X)
     if isinstance(values, list):
         raise InputError(
             f"model must predict one label a row; {type(model).__name__} predicts several;"
-            " calibrate each output on its own."
+            " calibrate each output separately."
         )
     values = to_array(values, "the model's output")
     if kind == "logit" and values.ndim == 1:
@@ -115,8 +117,8 @@ def model_output(
     columns = np.array([position[c] for c in np.asarray(model.classes_).tolist()])
     if values.ndim != 2 or values.shape[1] != len(columns):
         raise InputError(
-            f"{type(model).__name__} must give one column for each of its {len(columns)} classes;"
-            f" got shape {values.shape}; for support vector machines use"
+            f"{type(model).__name__} must return one column for each of its {len(columns)}"
+            f" classes; got shape {values.shape}; for support vector machines use"
             ' decision_function_shape="ovr".'
         )
     if len(columns) == len(classes):
@@ -140,8 +142,8 @@ def _with_prior(values, kind, columns, prior):
 
 
 def model_forecast(model: Any, X: Any) -> Any:
-    """What a fitted regressor says: a Forecast, or plain means, (n,) or (n, d), where it has
-    nothing but those.
+    """Return a fitted regressor's predictions: a Forecast, or plain means, (n,) or (n, d), if it
+    has only these.
     """
     if hasattr(model, "predict_distribution"):
         return as_forecast(model.predict_distribution(X))
@@ -154,8 +156,8 @@ def model_forecast(model: Any, X: Any) -> Any:
 
 
 def one_or_several(values: np.ndarray, warn: bool = False) -> np.ndarray:
-    """(n,) of one output (a single column is flattened, with scikit-learn's warning if asked),
-    (n, d) of several.
+    """Return (n,) for one output (a single column is flattened, optionally with scikit-learn's
+    warning), (n, d) for several.
     """
     values = np.asarray(values)
     return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)

@@ -1,6 +1,4 @@
-"""Folds: rows dealt out, splits that keep clusters and classes, and what is predicted out of
-fold.
-"""
+"""Folds that keep clusters and classes balanced, and out-of-fold predictions."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -30,11 +28,11 @@ __all__ = [
 
 
 def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 0) -> np.ndarray:
-    """Fold number of each row, (n,) in 0..n_splits-1: each class is dealt out evenly, its rows in a
-    seeded random order.
+    """Assign a fold number in 0..n_splits-1 to each row, (n,): each class is spread evenly, with
+    its rows in a seeded random order.
 
-    A class with fewer rows than folds is absent from some; the dealing goes on from class to class,
-    so that folds differ by at most one row in size.
+    A class with fewer rows than folds is absent from some. The assignment continues from class to
+    class, so that folds differ by at most one row in size.
 
     Examples
     --------
@@ -55,7 +53,7 @@ def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 
 
 
 def fit_clone(calibrator: "Calibrator", record: "Predictions") -> "Calibrator":
-    """An unfitted copy of ``calibrator``, told what it must know of the record (kind of input,
+    """Return an unfitted copy of ``calibrator`` with the settings of the record (kind of input,
     classes), fitted on the record.
     """
     return clone(calibrator).set_params(**record.calibrator_params).fit_record(record)
@@ -70,17 +68,17 @@ def out_of_fold(
     splits: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
     progress: Callable[..., Any] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Calibrated probabilities, or forecasts, of every row, by fits on the other folds.
+    """Compute calibrated probabilities, or forecasts, of every row by fits on the other folds.
 
     Parameters
     ----------
-    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is left as it is
+    calibrator : Calibrator or RegressionCalibrator, fitted or not; it is not changed
     record : Predictions with labels, or ForecastRecord with outcomes
     n_splits : int, default 5
     random_state : int, default 0
         Seed of the assignment of rows to folds.
     splits : iterable of (rows to fit, rows held out), optional
-        Instead of ``n_splits`` stratified folds, as a scikit-learn splitter gives them; no row may
+        Instead of ``n_splits`` stratified folds, as returned by a scikit-learn splitter; no row may
         be held out twice.
     progress : callable, optional
         Called with each finished fold's number.
@@ -88,13 +86,14 @@ def out_of_fold(
     Returns
     -------
     result : (n, K) float64, or Forecast
-        NaN in the rows that no split held out; of forecasts each row must be held out.
+        NaN in rows that no split holds out; forecasts need every row held out.
     folds : (n,) fold of each row, -1 where none.
 
     Notes
     -----
-    Numbers computed on them are honest for a calibrator fitted on all rows, slightly pessimistic as
-    each fit saw fewer. A class absent from a fit keeps its column: every fit is told all classes.
+    Metrics on these rows are unbiased for a calibrator fitted on as many rows as each fit, so
+    slightly pessimistic for one fitted on all rows. A class absent from a fit keeps its column:
+    every fit receives the list of all classes.
 
     Examples
     --------
@@ -112,8 +111,8 @@ def out_of_fold(
     for k, (fit_rows, held_out) in enumerate(splits):
         if (folds[held_out] >= 0).any():
             raise InputError(
-                "a row may be held out by one split only; the splitter repeats rows; use one such"
-                " as KFold or GroupKFold."
+                "only one split may hold out each row; the splitter repeats rows; use a splitter"
+                " such as KFold or GroupKFold."
             )
         folds[held_out] = k
         parts.append(
@@ -128,15 +127,14 @@ def out_of_fold(
 def dealt(
     record: Predictions, shares: Sequence[float], random_state: int = 0
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(rows, how often each counts) of each part of a record with labels, ``shares`` of its rows
-    each, at random.
+    """Split the rows of a labelled record at random in the proportions ``shares``; return (rows,
+    how often each counts) of each part.
 
-    Of a record with clusters, whole clusters are dealt out. Weights must be whole numbers: a row of
-    weight 2 is dealt out as two. The order of the rows changes nothing. Classes are not dealt out
-    evenly: a part whose classes follow the whole's is no sample of independent rows, which exact
-    promises ask for. The draw depends on what the rows hold, beside the seed: with one draw for all
-    data sets of n rows, those of a model that says few things would always be dealt out by the
-    ranks of their labels.
+    With clusters, whole clusters are assigned. Weights must be whole numbers: a row of weight 2
+    counts as two. The order of the rows changes nothing. The split is not stratified by class: an
+    exact guarantee needs independent rows, which a stratified part does not have. The draw depends
+    on the data beside the seed: with one draw for all data sets of n rows, a model with few
+    distinct predictions would always be split by the ranks of its labels.
 
     Examples
     --------
@@ -145,8 +143,8 @@ def dealt(
     >>> [len(rows) for rows, _ in parts]
     [3, 1]
     """
-    # By what rows hold and what was said of their own class, so that the order of the classes
-    # changes nothing either.
+    # Sorted by the data and by the predictions of each row's own class, so that the order of the
+    # classes changes nothing either.
     own = np.take_along_axis(record.values, record.strata[:, None], axis=1)
     codes = row_codes(record.values) + row_codes(own)
     rng = np.random.default_rng(
@@ -168,15 +166,15 @@ def dealt(
     if not all(len(chosen) for chosen, _ in found):
         what = "rows" if record.cluster is None else "clusters"
         raise InputError(
-            f"{place.max() + 1} {what} cannot be dealt out to {len(shares)} uses in shares"
-            f" {list(shares)}; give more of them."
+            f"{place.max() + 1} {what} cannot be split into {len(shares)} parts with shares"
+            f" {list(shares)}; pass more of them."
         )
     return [(chosen, count.astype(np.float64)) for chosen, count in found]
 
 
 def _by_cluster(record, cluster, rng):
-    """(rows as often as they count, the place of each one's cluster); clusters in an order of
-    their rows' own, then shuffled.
+    """Return (rows as often as they count, the position of each one's cluster); clusters are sorted
+    by their rows, then shuffled.
     """
     number = np.unique(cluster, return_inverse=True)[1]
     code = np.zeros(number.max() + 1, dtype=np.uint64)
@@ -192,10 +190,10 @@ def _by_cluster(record, cluster, rng):
     return rows, place[number[rows]]
 
 
-#: A fold with a calibrator of its own: fewer held-out rows than this are refused, and fewer than
-#: that warned of. On 60 and 150 rows, one Platt, beta or isotonic map for each fold of 1 or 2 rows
-#: had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to 9 %; of 10 up to 5
-#: %; of 30 none. scikit-learn's contract of an estimator fits folds of 3.
+#: Held-out rows of a fold with its own calibrator: fewer than the first are refused, fewer than the
+#: second cause a warning. On 60 and 150 rows, one Platt, beta or isotonic map for each fold of 1 or
+#: 2 rows had a log loss 2 to 37 % above that of one map for all; of 3 to 6 rows up to 9 %; of 10 up
+#: to 5 %; of 30 none. scikit-learn's contract of an estimator fits folds of 3.
 FEWEST_IN_A_FOLD, FEW_IN_A_FOLD = 3, 10
 
 
@@ -209,17 +207,16 @@ def make_splits(
     stratify: bool = True,
     **split_params: Any,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """List of (rows to fit, rows held out), two index arrays each.
+    """Return a list of (rows to fit, rows held out), two index arrays each.
 
     ``cv`` is a number of folds, a splitter, or an iterable of pairs. A number means folds
-    stratified by class (or shuffled, where y are no classes), or folds that cut no group where
-    groups are given; every row is held out once. With fewer rows (or groups) than folds there are
-    as many folds as those. ``split_params`` are what a splitter of one's own asks for beside
-    groups.
+    stratified by class (or shuffled, if y is not classes), or folds that keep groups whole if
+    groups are passed; every row is held out once. With fewer rows (or groups) than folds there are
+    only that many folds. ``split_params`` are arguments of a custom splitter beside groups.
     """
     from sklearn import (
         model_selection,
-    )  # here, because it brings a fifth of the time that importing calibrant takes
+    )  # a local import: it takes a fifth of the import time of calibrant
 
     refuse_prefit(cv)
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
@@ -249,8 +246,8 @@ def make_splits(
 def folds_of(
     labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int
 ) -> np.ndarray:
-    """Fold number of each row, (n,): dealt out by class, and where clusters are given none of
-    them is cut.
+    """Assign a fold number to each row, (n,), stratified by class; clusters, if passed,
+    stay whole.
     """
     if cluster is None:
         return stratified_folds(labels, n_folds, random_state)
@@ -263,18 +260,16 @@ def folds_of(
 
 
 def refuse_prefit(cv: int | None) -> None:
-    """An error with the remedy for the old way of saying that a model is fitted."""
+    """Raise InputError, with the remedy, for ``cv="prefit"``."""
     if isinstance(cv, str):
         raise InputError(
             f"cv must be a number, a splitter or None; got {cv!r}; for a fitted model pass the"
-            " model itself, and cv=None."
+            " model, and cv=None."
         )
 
 
 def refuse_small_folds(splits: Sequence[tuple[np.ndarray, np.ndarray]], remedy: str) -> None:
-    """An error, or a warning, with the remedy where a calibrator for each fold would have too
-    few rows to learn from.
-    """
+    """Raise InputError, or warn, if a calibrator for each fold would have too few rows."""
     fewest = min(len(rows) for _, rows in splits)
     what = (
         f"held-out rows for a calibrator of its own; the smallest of the {len(splits)} folds has"
@@ -306,8 +301,8 @@ def _number_of_folds(wanted, y, groups):
 
 
 def _coded(groups, n):
-    """Number of each row's group, in sorted order where groups can be sorted; names of any
-    kinds, 1 and "1" apart.
+    """Return the number of each row's group, in sorted order if groups can be sorted; names may be
+    of any kinds, and 1 and "1" differ.
     """
     values = groups.tolist() if hasattr(groups, "tolist") else list(groups)
     if len(values) != n:
@@ -330,12 +325,12 @@ def _positions(rows):
 
 
 def _usable(splits, n):
-    """The splits, once there are some and each has rows to fit and rows held out, all within the
-    data.
+    """Return the splits, once there are some and each has rows to fit and rows held out, all within
+    the data.
     """
     if not splits:
         raise InputError(
-            "cv must give at least one split into rows to fit and rows held out; it gives none."
+            "cv must return at least one split into rows to fit and rows held out; it returns none."
         )
     for k, (fit_rows, held_out) in enumerate(splits):
         if not (len(fit_rows) and len(held_out)):
@@ -345,7 +340,7 @@ def _usable(splits, n):
             )
         if max(fit_rows.max(), held_out.max()) >= n:
             raise InputError(
-                f"the splits of cv must name rows below {n}; split {k} names"
+                f"the splits of cv must contain rows below {n}; split {k} contains"
                 f" {max(fit_rows.max(), held_out.max())}."
             )
     return splits

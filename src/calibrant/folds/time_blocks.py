@@ -1,4 +1,4 @@
-"""Consecutive rows as blocks, and the past before the next, for rows that are ordered in time."""
+"""Blocks of consecutive rows, and splits into past and next, for rows that are ordered in time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,17 +14,16 @@ __all__ = ["past_and_next", "time_blocks", "time_ranks"]
 
 
 def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray:
-    """Which block of consecutive rows each row is in: the ``cluster=`` of intervals and tests where
-    near rows are alike.
+    """Number the blocks of consecutive rows, as ``cluster=`` of intervals and tests for
+    autocorrelated rows.
 
     Parameters
     ----------
-    times : (n,) numbers, dates or sortable texts, in any order; or the number of rows, where they
-        are in order
-        Rows of one time are in one block.
+    times : (n,) numbers, dates or sortable texts, in any order; or the number of rows, if they are
+        ordered in time. Rows of equal time are in one block.
     length : int, optional
-        Rows in a block; default n to the power 1/3, rounded up. It should be longer than rows stay
-        alike.
+        Rows in a block; default n to the power 1/3, rounded up. It should exceed the range of the
+        autocorrelation.
 
     Returns
     -------
@@ -34,7 +33,7 @@ def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray
     Raises
     ------
     InputError
-        When a time is missing, or the length is no whole number of at least 1.
+        When a time is missing, or the length is not a whole number of at least 1.
 
     See Also
     --------
@@ -42,8 +41,8 @@ def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray
 
     Notes
     -----
-    An interval that resamples rows takes each for new evidence; where errors follow each other it
-    is too narrow. Whole blocks keep what follows what, but for their ends. Ten blocks or more are
+    An interval that resamples rows treats each as independent; with autocorrelated errors it is too
+    narrow. Whole blocks preserve the order of rows, except at their ends. At least ten blocks are
     needed, and thirty are better.
 
     References
@@ -68,17 +67,17 @@ def time_blocks(times: ArrayLike | int, length: int | None = None) -> np.ndarray
 
 
 def time_ranks(times: Any) -> np.ndarray:
-    """(n,) how many rows are before each row's time."""
+    """Return (n,) the number of rows before each row's time."""
     values = plain_array(times, "times")
     if values.ndim != 1 or len(values) == 0:
-        raise InputError(f"times must be (n,), one of each row; got shape {values.shape}.")
+        raise InputError(f"times must be (n,), one for each row; got shape {values.shape}.")
     missing = np.array([value is None or value != value for value in values.tolist()])
     if values.dtype.kind in "mM":
         missing |= np.isnat(values)
     if missing.any():
         raise InputError(
-            f"times must say the time of every row; row {int(np.flatnonzero(missing)[0])} has none;"
-            " drop such rows."
+            f"times must have the time of every row; row {int(np.flatnonzero(missing)[0])} has"
+            " none; drop such rows."
         )
     try:
         _, index, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -88,8 +87,8 @@ def time_ranks(times: Any) -> np.ndarray:
 
 
 def past_and_next(ranks: np.ndarray, n_splits: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(rows before, rows next) of each of ``n_splits`` steps; of ``time_ranks``, so that rows of
-    one time stay together.
+    """Return (rows before, rows next) of each of ``n_splits`` steps, from ``time_ranks``, so that
+    rows of equal time stay together.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def past_and_next(ranks: np.ndarray, n_splits: int) -> Iterator[tuple[np.ndarray
         if not (len(past) and len(after)):
             raise InputError(
                 f"{len(np.unique(ranks))} different times cannot be cut into {n_splits + 1} parts;"
-                " ask for fewer splits."
+                " use fewer splits."
             )
         yield past, after
 

@@ -1,6 +1,4 @@
-"""The door of regression: what a model said of a number, in whatever form, becomes one
-predictive distribution a row.
-"""
+"""Forecasts of regression in any form, each read as one predictive distribution a row."""
 
 from calibrant._exports import attach
 

@@ -10,17 +10,17 @@ from calibrant.forecasts.normal import NormalForecast
 __all__ = ["AveragedForecast", "averaged"]
 
 MAX_STEPS, TOLERANCE = 80, 1e-12
-#: Normal scores further out, which are beyond 1e-300, count as this one; slopes whose logarithm is
-#: larger as none.
+#: Limit of normal scores, which is beyond a probability of 1e-300; slopes with a larger logarithm
+#: count as infinite.
 FARTHEST, LARGEST_LOG = 37.0, 300.0
 
 
 class AveragedForecast(Forecast):
-    r"""Quantiles :math:`\sum_j w_j F_j^{-1}(q)`, weights that sum to 1: the mean of several
-    opinions, no wider than they are.
+    r"""Forecast with quantiles :math:`\sum_j w_j F_j^{-1}(q)`, where weights sum to 1: the average
+    of several forecasts, no wider than they are.
 
     A linear pool of the distributions would be wider than each. Means are averaged likewise;
-    densities are those of the quantiles.
+    densities follow from the quantiles.
     """
 
     members: list[Forecast]
@@ -44,13 +44,13 @@ class AveragedForecast(Forecast):
         return self._mix(m.at(z) for m in self.members)
 
     def _score(self, y):
-        # All members pass y between their own scores, and so does their mean.
+        # The members' scores of y enclose that of their average.
         scores = np.clip(np.stack([m.score_at(y) for m in self.members]), -FARTHEST, FARTHEST)
         low, high = scores.min(axis=0), scores.max(axis=0)
         slopes = self.weights.reshape(-1, *[1] * y.ndim) * np.stack(
             [_slope(m, y) for m in self.members]
         )
-        # Of normal members this is the answer.
+        # For normal members this is exact.
         z = np.clip((slopes * scores).sum(axis=0) / slopes.sum(axis=0), low, high)
         done = np.zeros(z.shape, dtype=bool)
         for _ in range(MAX_STEPS):
@@ -61,7 +61,7 @@ class AveragedForecast(Forecast):
                 _slope(m, v) for m, v in zip(self.members, values, strict=True)
             )
             step = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-            # A row that is done stays, so that it does not depend on how long the others take.
+            # A converged row stays, so that it does not depend on the iterations of the others.
             step = np.where(done, z, step)
             done = np.abs(step - z) <= TOLERANCE * np.maximum(1.0, np.abs(z))
             z = step
@@ -78,14 +78,14 @@ class AveragedForecast(Forecast):
 
 
 def _slope(member, y):
-    """dy/dz, 1 where the member has no density."""
+    """Return dy/dz, or 1 where the member has no density."""
     log_slope = member.log_slope(y)
     return np.exp(np.where(np.abs(log_slope) < LARGEST_LOG, log_slope, 0.0))
 
 
 def averaged(members: Sequence[Forecast], weights: np.ndarray) -> Forecast:
-    """One member as it is; normal ones as the normal of their mean mean and mean std; else an
-    :class:`AveragedForecast`.
+    """Return one member itself; for normal ones, the normal with their mean mean and mean std; else
+    an :class:`AveragedForecast`.
 
     Examples
     --------

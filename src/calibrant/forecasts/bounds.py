@@ -1,6 +1,4 @@
-"""The scale on which outcomes between bounds have none, and the forecasts that keep between
-them.
-"""
+"""Transformed scale without bounds for bounded outcomes, and forecasts within the bounds."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,14 +16,14 @@ from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
 
 __all__ = ["BoundedForecast", "Bounds"]
 
-#: Nodes of the integral of a variance, and halvings of its inversion.
+#: Nodes of the integral of a variance, and bisections of its inversion.
 NODES, HALVINGS = 24, 60
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Above ``lower`` the logarithm of the distance to it, below ``upper`` that to it, reversed;
-    between both the normal score.
+    """Transformation of bounded outcomes: the logarithm of the distance to ``lower`` or to
+    ``upper`` (reversed), or the normal score between both.
     """
 
     lower: float | None
@@ -33,11 +31,11 @@ class Bounds:
 
     @property
     def width(self) -> float:
-        """From bound to bound, where there are two."""
+        """The distance between the bounds, if there are two."""
         return float(self.upper or 0.0) - float(self.lower or 0.0)
 
     def forward(self, y: np.ndarray) -> np.ndarray:
-        """On the scale without bounds; infinite at a bound and beyond it."""
+        """Transform to the scale without bounds; infinite at a bound and beyond it."""
         with np.errstate(divide="ignore"):
             if self.upper is None:
                 return np.log(np.maximum(y - self.lower, 0.0))
@@ -49,7 +47,7 @@ class Bounds:
             return np.where(low < 0.5, special.ndtri(low), -special.ndtri(high))
 
     def back(self, x: np.ndarray) -> np.ndarray:
-        """From the scale without bounds."""
+        """Transform back from the scale without bounds."""
         with np.errstate(over="ignore"):
             if self.upper is None:
                 return self.lower + np.exp(x)
@@ -62,7 +60,7 @@ class Bounds:
         )
 
     def log_stretch(self, x: np.ndarray) -> np.ndarray:
-        """log dy/dx at x."""
+        """Return log dy/dx at x."""
         if self.upper is None:
             return x
         if self.lower is None:
@@ -70,7 +68,7 @@ class Bounds:
         return np.log(self.width) - 0.5 * x * x - LOG_ROOT_TWO_PI
 
     def require_inside(self, values: np.ndarray, name: str) -> None:
-        """Raise InputError that names the first row with a value that is not between the bounds."""
+        """Raise InputError that names the first row with a value that is not within the bounds."""
         with np.errstate(invalid="ignore"):
             out = ~np.isfinite(self.forward(values)).reshape(len(values), -1).all(axis=1)
         if out.any():
@@ -82,13 +80,13 @@ class Bounds:
             )
             seen = np.array2string(np.asarray(values[row]), precision=4, threshold=8)
             raise InputError(
-                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); set the"
-                " bounds that hold, or drop these rows."
+                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); correct"
+                " the bounds, or drop these rows."
             )
 
     def normal_of(self, mean: np.ndarray, std: np.ndarray) -> NormalForecast:
-        """The normal forecast on the scale without bounds which has this mean and std between
-        them, (n,) each.
+        """Return the normal forecast on the transformed scale with this mean and std on the
+        original one, (n,) each.
         """
         self.require_inside(mean, "the mean")
         if self.upper is None or self.lower is None:
@@ -103,9 +101,9 @@ class Bounds:
         if too_wide.any():
             row = int(np.flatnonzero(too_wide)[0])
             raise InputError(
-                f"std must be one that a distribution from {self.lower:g} to {self.upper:g} can"
-                f" have; row {row} has {std[row]:.4g} with mean {mean[row]:.4g}"
-                f" ({int(too_wide.sum())} such rows); pass quantiles or samples between the bounds."
+                f"std must be possible for a distribution from {self.lower:g} to {self.upper:g};"
+                f" row {row} has {std[row]:.4g} with mean {mean[row]:.4g} ({int(too_wide.sum())}"
+                " such rows); pass quantiles or samples within the bounds."
             )
         low, high = bisected(
             lambda angle: _variance(height, angle) < share, np.zeros_like(mean), widest, HALVINGS
@@ -114,7 +112,7 @@ class Bounds:
         return NormalForecast(height / np.sqrt(1.0 - rho), np.sqrt(rho / (1.0 - rho)))
 
     def moments_of(self, normal: NormalForecast) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and std between the bounds of a normal forecast on the scale without."""
+        """Return mean and std on the original scale of a normal forecast on the transformed one."""
         m, s = normal.mean, normal.std
         if self.upper is None or self.lower is None:
             with np.errstate(over="ignore"):
@@ -128,7 +126,7 @@ class Bounds:
         )
 
     def opened(self, forecast: Forecast) -> Forecast:
-        """A forecast between the bounds, (n,), on the scale without them."""
+        """Return a forecast of bounded outcomes, (n,), on the transformed scale."""
         if isinstance(forecast, NormalForecast):
             return self.normal_of(forecast.mean, forecast.std)
         if isinstance(forecast, QuantileForecast):
@@ -146,7 +144,7 @@ class Bounds:
 
 
 def _variance(height, angle):
-    """Variance of Phi(X), X normal, of mean Phi(height), where the sine of the angle is the
+    """Return the variance of Phi(X), X normal, with mean Phi(height); the sine of the angle is the
     correlation of two such (Plackett).
     """
     x, w = np.polynomial.legendre.leggauss(NODES)
@@ -157,9 +155,7 @@ def _variance(height, angle):
 
 
 class BoundedForecast(Forecast):
-    """The distributions of outcomes between bounds, by a forecast (n,) on the scale that has
-    none.
-    """
+    """Forecast of bounded outcomes, from a forecast (n,) on the scale without bounds."""
 
     base: Forecast
     bounds: Bounds

@@ -1,5 +1,5 @@
-"""Conformal intervals as forecasts: their scores, their ends, and whatever level the calibration
-rows allow.
+"""Conformal intervals as forecasts, with their scores, their ends, and any level that the
+calibration rows allow.
 """
 
 from abc import ABC, abstractmethod
@@ -25,27 +25,27 @@ __all__ = [
 
 
 class Conformity(ABC):
-    """A signed score that rises with the outcome, 0 at the centre of the forecast, and its
+    """Signed score that increases with the outcome and is 0 at the centre of the forecast, with its
     inverse.
     """
 
     @abstractmethod
     def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
-        """The signed score of outcomes of the forecast's shape."""
+        """Return the signed scores of outcomes, in the forecast's shape."""
 
     @abstractmethod
     def at(self, forecast: Forecast, score: np.ndarray) -> np.ndarray:
-        """The outcomes of these scores, (m,) or shape + (m,): shape + (m,); infinite where the
-        score is.
+        """Return the outcomes of these scores, (m,) or shape + (m,), as shape + (m,); infinite
+        where the score is.
         """
 
     @abstractmethod
     def unit(self, forecast: Forecast) -> np.ndarray:
-        """What one unit of the score is in units of y, about."""
+        """Return the approximate size of one unit of the score in units of y."""
 
 
 class _Distance(Conformity):
-    """(y - mean) / unit."""
+    """Score (y - mean) / unit."""
 
     def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
         return (y - forecast.mean) / self.unit(forecast)
@@ -65,8 +65,8 @@ class _Scaled(_Distance):
 
 
 class _Distributional(Conformity):
-    """The normal score of the outcome: its size orders rows as |PIT - 1/2| does, and keeps the
-    tails that a PIT rounds to 0 or 1.
+    """Normal score of the outcome. Its size orders rows as |PIT - 1/2| does, and keeps the tails
+    that a PIT rounds to 0 or 1.
     """
 
     def of(self, forecast: Forecast, y: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ class _Distributional(Conformity):
         return forecast.std
 
 
-#: By the name that ``ConformalIntervals(score=)`` knows them by.
+#: Conformity scores by their name in ``ConformalIntervals(score=)``.
 CONFORMITY: dict[str, Conformity] = {
     "scaled": _Scaled(),
     "absolute": _Absolute(),
@@ -90,16 +90,16 @@ CONFORMITY: dict[str, Conformity] = {
 
 @dataclass(frozen=True)
 class ConformalEnds:
-    """The ends of all intervals of one fit.
+    """Ends of all intervals of one fit.
 
     Attributes
     ----------
     side : {"both", "lower", "upper"}
-        The end that there is; the other is the bound.
+        The end that is finite; the other is the bound.
     symmetric : whether one order statistic moves both ends, or each has its own.
-    bounds : (low, high) that no outcome passes.
+    bounds : (low, high), limits of any outcome.
     unit : {"rows", "clusters"}
-        What the masses of the scores count.
+        Unit of the masses of the scores.
     """
 
     side: Literal["both", "lower", "upper"] = "both"
@@ -109,43 +109,43 @@ class ConformalEnds:
 
     @property
     def over(self) -> str:
-        """What a promise is an average over."""
+        """The population that the coverage is an average over."""
         return (
-            "new rows" if self.unit == "rows" else "one row, drawn by chance, of each new cluster"
+            "new rows" if self.unit == "rows" else "one row, drawn at random, of each new cluster"
         )
 
     def require_within(self, y: np.ndarray | None) -> None:
-        """Raise InputError where the bounds are none, or an outcome passes them."""
+        """Raise InputError for invalid bounds, or an outcome beyond them."""
         if not (len(self.bounds) == 2 and self.bounds[0] < self.bounds[1]):
             raise InputError(
                 f"bounds must be (low, high), the low one below the high one; got {self.bounds!r}."
             )
         if y is not None and ((y < self.bounds[0]) | (y > self.bounds[1])).any():
             raise InputError(
-                f"no outcome may pass bounds, {self.bounds!r}; y goes from {y.min():g} to"
-                f" {y.max():g}; mend one of them."
+                f"outcomes must lie within bounds, {self.bounds!r}; y goes from {y.min():g} to"
+                f" {y.max():g}; correct one of them."
             )
 
     @property
     def joint(self) -> bool:
-        """Whether both ends are moved by the same order statistic."""
+        """Whether one order statistic moves both ends."""
         return self.symmetric and self.side == "both"
 
     def level_of_each(self, level: float) -> float:
-        """The level that one end's order statistic is taken at: two ends of their own share what
-        may be missed.
+        """Return the level of one end's order statistic; two separate ends share the
+        miscoverage.
         """
         return 0.5 + 0.5 * level if self.side == "both" and not self.symmetric else level
 
     def reach(self, scores: np.ndarray, mass: np.ndarray, level: np.ndarray | float) -> np.ndarray:
-        """The order statistic of ascending scores at the level of one end."""
+        """Return the order statistic of ascending scores at the level of one end."""
         return order_statistic(scores, mass, level, shares=self.unit == "clusters")
 
     def limited(
         self, low: np.ndarray, high: np.ndarray, level: float, n: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The interval with the ends there are, within the bounds; a warning where one is
-        infinite for want of rows.
+        """Return the interval with its ends, within the bounds; it warns where an end is infinite
+        because rows are too few.
         """
         low, high = np.array(low), np.array(high)
         if self.side == "upper":
@@ -153,7 +153,7 @@ class ConformalEnds:
         elif self.side == "lower":
             high[...] = np.inf
         else:
-            # Ends that cross are both the middle between them.
+            # Ends that cross are both set to their midpoint.
             crossed = low > high
             low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
         low, high = np.clip(low, *self.bounds), np.clip(high, *self.bounds)
@@ -167,19 +167,19 @@ class ConformalEnds:
         if any(np.isinf(end).any() for end in asked):
             needed = rows_needed(self.level_of_each(level))
             warn(
-                f"level {level:g} needs {needed:,} calibration {self.unit}; there are {n:,.0f}, so"
-                " an end is infinite; have more of them measured, ask for a lower level, or pass"
-                " bounds=(low, high) that no outcome passes.",
+                f"level {level:g} needs {needed:,} calibration {self.unit}; got {n:,.0f}, so an"
+                " end is infinite; measure more of them, use a lower level, or pass bounds=(low,"
+                " high) of all outcomes.",
                 SparseDataWarning,
             )
 
 
 class ConformalForecast(Forecast):
-    """Intervals between the outcomes whose scores are the order statistics of the calibration
-    scores.
+    """Conformal intervals between the outcomes at order statistics of the calibration scores.
 
-    ``scores`` ascend, and ``mass`` is their cumulated weight. Where both ends move together they
-    are sizes; else they have signs, and the distribution is that of all one-sided intervals.
+    ``scores`` ascend, and ``mass`` is their cumulative weight. If both ends move together scores
+    are unsigned; otherwise they are signed, and the distribution consists of all one-sided
+    intervals.
     """
 
     base: Forecast
@@ -210,12 +210,12 @@ class ConformalForecast(Forecast):
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the forecast, as it was."""
+        """Mean of the forecast, unchanged."""
         return self.base.mean
 
     @property
     def std(self) -> np.ndarray:
-        """Root mean square of the calibration scores in units of each row: finite even where
+        """Root mean square of the calibration scores in units of each row; it is finite even if
         intervals are not.
         """
         return self.spread * self.conformity.unit(self.base)
@@ -224,14 +224,14 @@ class ConformalForecast(Forecast):
         return self.ends.reach(self.scores, self.mass, level)
 
     def _below(self, level):
-        """The same of the outcomes below: of the scores with the other sign."""
+        """Return the same for the outcomes below, from the scores with the opposite sign."""
         mass = np.cumsum(np.diff(self.mass, prepend=0.0)[::-1])
         return self.ends.reach(-self.scores[::-1], mass, level)
 
     def _at(self, z):
         if self.ends.joint:
             reach = self._above(1.0 - 2.0 * special.ndtr(-np.abs(z)))
-            # At the median itself nothing is added, even where the reach is infinite.
+            # At the median nothing is added, even if the reach is infinite.
             signed = np.where(z == 0.0, 0.0, np.sign(z) * reach)
         else:
             above, below = (
@@ -246,8 +246,7 @@ class ConformalForecast(Forecast):
     def _score(self, y):
         size = self.conformity.of(self.base, y)
         if self.ends.joint:
-            # As many rows as scored at most this hold it: their share is the least level whose
-            # interval does.
+            # The share of rows with at most this score is the lowest level whose interval holds it.
             level = self._count(np.abs(size) * (1.0 - 1e-12), "left") / (self.mass[-1] + 1.0)
             return np.sign(size) * special.ndtri(0.5 + 0.5 * level)
         slack, total = 1e-12 * np.abs(np.where(np.isfinite(size), size, 0.0)), self.mass[-1]
@@ -267,8 +266,8 @@ class ConformalForecast(Forecast):
         )
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that hold a new outcome with probability at least ``level``; infinite,
-        with a warning, where rows are too few.
+        """Return (low, high) that hold a new outcome with probability at least ``level``; infinite,
+        with a warning, if rows are too few.
         """
         require_level(level, usual=0.9)
         each = self.ends.level_of_each(level)
@@ -286,8 +285,8 @@ class ConformalForecast(Forecast):
 def quantile_ends(
     forecast: Forecast, level: float, ends: ConformalEnds
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The forecast's own quantiles that are conformalised: of its central interval, or of both
-    one-sided ones.
+    """Return the forecast's own quantiles to conformalise: those of its central interval, or of
+    both one-sided ones.
     """
     if ends.side == "both":
         return forecast.interval(level)
@@ -296,12 +295,12 @@ def quantile_ends(
 
 
 class ConformalQuantileForecast(Forecast):
-    """Intervals at the ``levels`` fitted, each end moved out by the order statistic of its scores;
-    others are refused.
+    """Conformalised quantile forecast at the fitted ``levels``: the order statistic of its scores
+    moves each end outwards. Other levels are refused.
 
-    ``scores[j]`` and ``mass[j]`` are ascending scores of level j and their cumulated weights; a
-    pair of them, of the outcomes below and of those above, where each end has its own. Mean,
-    standard deviation, CDF and draws are the base forecast's: conformal prediction says nothing of
+    ``scores[j]`` and ``mass[j]`` are ascending scores of level j and their cumulative weights, or a
+    pair of them, for the outcomes below and above, if each end has its own. Mean, standard
+    deviation, CDF and draws are those of the base forecast: conformal prediction does not change
     them.
     """
 
@@ -324,22 +323,22 @@ class ConformalQuantileForecast(Forecast):
 
     @property
     def mean(self) -> np.ndarray:
-        """The mean of the forecast, as it was."""
+        """Mean of the forecast, unchanged."""
         return self.base.mean
 
     @property
     def std(self) -> np.ndarray:
-        """The standard deviation of the forecast, as it was."""
+        """Standard deviation of the forecast, unchanged."""
         return self.base.std
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) that hold a new outcome with probability at least ``level``; infinite,
-        with a warning, where rows are too few.
+        """Return (low, high) that hold a new outcome with probability at least ``level``; infinite,
+        with a warning, if rows are too few.
         """
         found = np.flatnonzero(np.abs(self.levels - level) < 1e-9)
         if len(found) == 0:
             raise InputError(
-                f"level must be one of those fitted, {self.levels.tolist()}; got {level!r}; give it"
+                f"level must be one of those fitted, {self.levels.tolist()}; got {level!r}; add it"
                 " to levels= and fit again."
             )
         scores, mass = self.scores[int(found[0])], self.mass[int(found[0])]
@@ -347,7 +346,7 @@ class ConformalQuantileForecast(Forecast):
         below, above = (self.ends.reach(s, m, self.ends.level_of_each(level)) for s, m in pairs)
         low, high = quantile_ends(self.base, float(level), self.ends)
         if self.ends.joint:
-            # A negative reach can cross the ends: then both are the middle between them.
+            # If a negative reach makes the ends cross, both are set to their midpoint.
             middle = 0.5 * (low + high)
             return self.ends.limited(
                 np.minimum(low - below, middle), np.maximum(high + above, middle), level, mass[-1]

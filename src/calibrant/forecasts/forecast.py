@@ -1,4 +1,4 @@
-"""The template of a forecast: one predictive distribution a row."""
+"""Base class of forecasts, with one predictive distribution a row."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ __all__ = [
     "require_positive_std",
 ]
 
-#: The largest number, and one over the smallest std, whose quotients have fourth powers that are
-#: numbers still.
+#: The largest number, and the inverse of the smallest std, for which fourth powers of quotients are
+#: finite.
 LARGEST = 1e37
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Panels and nodes of the quadrature in z on [-9, 9], for distributions without closed moments.
@@ -32,26 +32,26 @@ PANELS, NODES, REACH = 72, 4, 9.0
 
 
 class Forecast(ABC):
-    """Predictive distributions of n rows, (n,), or of n rows and d outputs, (n, d), each output on
-    its own.
+    """Predictive distributions of n rows, (n,), or of n rows and d outputs, (n, d), with a separate
+    one for each output.
 
-    Everything is asked through the normal score z = Phi^-1(F(y)), which keeps the far tails that a
-    probability would round to 0 or 1. A kind of forecast writes ``shape``, ``_at(z)``,
-    ``_score(y)``, ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or ``mean``
-    and ``std``) where it knows them better than by quadrature.
+    All methods use the normal score z = Phi^-1(F(y)), which keeps the far tails that a probability
+    would round to 0 or 1. A kind of forecast implements ``shape``, ``_at(z)``, ``_score(y)``,
+    ``_log_slope(y)`` (of dy/dz) and ``_pick(key)``, and ``_moments`` (or ``mean`` and ``std``) if
+    it has a better method than quadrature.
 
     See Also
     --------
-    NormalForecast, QuantileForecast, SampleForecast : the kinds to make.
+    NormalForecast, QuantileForecast, SampleForecast : kinds of forecast to construct.
     """
 
     shape: tuple[int, ...]
-    #: Whether mean and std are all there is to know.
+    #: Whether mean and std determine the distribution.
     is_normal: ClassVar[bool] = False
 
     @cached_property
     def _moments(self):
-        """(mean, std) of each distribution."""
+        """Return (mean, std) of each distribution."""
         return _quadrature(lambda z, rows: self.take(rows).at(z), self.shape)
 
     @property
@@ -66,18 +66,18 @@ class Forecast(ABC):
 
     @abstractmethod
     def _at(self, z: np.ndarray) -> np.ndarray:
-        """The value whose normal score is z; z broadcasts to ``shape + (m,)``."""
+        """Return the value with normal score z; z broadcasts to ``shape + (m,)``."""
 
     @abstractmethod
     def _score(self, y: np.ndarray) -> np.ndarray:
-        """Normal score of y, of this ``shape``."""
+        """Return the normal score of y, of this ``shape``."""
 
     @abstractmethod
     def _log_slope(self, y: np.ndarray) -> np.ndarray: ...
 
     @abstractmethod
     def _pick(self, key) -> "Forecast":
-        """The forecast of some rows, or with ``(slice(None), j)`` of one output."""
+        """Return the forecast of some rows, or with ``(slice(None), j)`` of one output."""
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -87,44 +87,44 @@ class Forecast(ABC):
         return f"<{type(self).__name__}: {len(self):,} rows{outputs}>"
 
     def at(self, z: np.ndarray) -> np.ndarray:
-        """The value whose normal score is z, (m,) or shape + (m,): shape + (m,). For code that
-        holds clean arrays.
+        """Return the value with normal score z, (m,) or shape + (m,), as shape + (m,), for
+        validated arrays.
         """
         return self._at(z)
 
     def score_at(self, y: np.ndarray) -> np.ndarray:
-        """The normal score of y, of this shape. For code that holds clean arrays; ``score``
-        takes anything.
+        """Return the normal score of y, of this shape, for validated arrays; ``score`` accepts any
+        input.
         """
         return self._score(y)
 
     def log_slope(self, y: np.ndarray) -> np.ndarray:
-        """log dy/dz at y, of this shape: what the density loses to the change of variable. For
-        code that holds clean arrays.
+        """Return log dy/dz at y, of this shape, which the log density loses to the change of
+        variable, for validated arrays.
         """
         return self._log_slope(y)
 
     def select(self, key: Any) -> "Forecast":
-        """The forecast of some rows, or with ``(slice(None), j)`` of one output."""
+        """Return the forecast of some rows, or with ``(slice(None), j)`` of one output."""
         return self._pick(key)
 
     def take(self, rows: Any) -> "Forecast":
-        """The forecasts of some rows: indices, mask or slice."""
+        """Return the forecasts of some rows: indices, mask or slice."""
         return self._pick(rows)
 
     def column(self, j: int) -> "Forecast":
-        """The forecast of output j alone, (n,)."""
+        """Return the forecast of output j alone, (n,)."""
         return self if len(self.shape) == 1 else self._pick((slice(None), j))
 
     def joined(self, others: Sequence[Any]) -> "Forecast":
-        """These rows followed by those of other forecasts of the same kind."""
+        """Return these rows followed by those of other forecasts of the same kind."""
         raise InputError(
-            f"{type(self).__name__} cannot be put together from several folds; pass a fitted model."
+            f"{type(self).__name__} cannot be joined from several folds; pass a fitted model."
         )
 
     def quantile(self, q: ArrayLike) -> np.ndarray:
-        """Quantiles at probability q: a number gives the shape of the forecast, an array (m,)
-        one more axis of length m.
+        """Return quantiles at probability q: for a number in the shape of the forecast, for an
+        array (m,) with one more axis of length m.
         """
         levels = np.asarray(q, dtype=np.float64)
         if levels.ndim > 1 or not ((levels > 0.0) & (levels < 1.0)).all():
@@ -135,33 +135,35 @@ class Forecast(ABC):
         return out if levels.ndim else out[..., 0]
 
     def cdf(self, y: ArrayLike) -> np.ndarray:
-        """P(Y <= y), y of the shape of the forecast, or one number for all."""
+        """Return P(Y <= y) for y of the shape of the forecast, or one number for all."""
         return special.ndtr(self._score(self._outcome(y)))
 
     def score(self, y: ArrayLike) -> np.ndarray:
-        """The normal score of y, Phi^-1(P(Y <= y)): for a normal forecast (y - mean) / std."""
+        """Return the normal score of y, Phi^-1(P(Y <= y)); for a normal forecast (y -
+        mean) / std.
+        """
         return self._score(self._outcome(y))
 
     def log_density(self, y: ArrayLike) -> np.ndarray:
-        """Logarithm of the density at y."""
+        """Return the logarithm of the density at y."""
         y = self._outcome(y)
         z = self._score(y)
         return -0.5 * z * z - LOG_ROOT_TWO_PI - self._log_slope(y)
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) of the central interval that holds Y with probability ``level``."""
+        """Return (low, high) of the central interval that holds Y with probability ``level``."""
         require_level(level, usual=0.9)
         ends = self._at(special.ndtri(np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
         return ends[..., 0], ends[..., 1]
 
     def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
-        """``n`` independent draws from each distribution, the shape of the forecast with one
-        more axis.
+        """Return ``n`` independent draws from each distribution, in the shape of the forecast with
+        one more axis.
         """
         return self._at(np.random.default_rng(random_state).standard_normal((*self.shape, n)))
 
     def stretched(self, factor: ArrayLike) -> "Forecast":
-        """The same distributions with every distance from the mean multiplied by ``factor`` (a
+        """Return the distributions with every distance from the mean multiplied by ``factor`` (a
         number, or one a row).
         """
 
@@ -170,7 +172,9 @@ class Forecast(ABC):
         )
 
     def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "Forecast":
-        """The distributions at whose normal scores z these have ``shift + factor z``, each (n,)."""
+        """Return the distributions with values at ``shift + factor z``, each (n,), for normal
+        scores z.
+        """
         line, slopes = np.array([-1.0, 1.0]), np.ones(2)
         return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
 
@@ -188,15 +192,15 @@ def require_level(level: object, name: str = "level", *, usual: float = 0.95) ->
 
 
 def require_levels(levels: ArrayLike) -> None:
-    """Raise InputError unless they are numbers above 0 and below 1, one at least."""
+    """Raise InputError unless there are levels, all numbers above 0 and below 1."""
     values = np.asarray(levels, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0 or not ((values > 0.0) & (values < 1.0)).all():
         raise InputError(f"levels must be numbers above 0 and below 1; got {levels!r}.")
 
 
 def require_finite(values: np.ndarray, name: str) -> None:
-    """Raise InputError that names the first row of ``values`` (n, ...) which is not finite, or
-    too large for arithmetic.
+    """Raise InputError that names the first row of ``values`` (n, ...) that is not finite, or too
+    large for arithmetic.
     """
     _require(np.isfinite(values), values, name, "be finite", "repair or drop these rows")
     _require(
@@ -209,7 +213,7 @@ def require_finite(values: np.ndarray, name: str) -> None:
 
 
 def require_positive_std(std: np.ndarray, what: str = "std") -> None:
-    """Raise InputError that names the first rows where ``std`` is not finite and positive, or
+    """Raise InputError that names the first rows with a ``std`` that is not finite and positive, or
     too small or large for arithmetic.
     """
     remedy = (
@@ -239,7 +243,7 @@ def _require(good, values, name, rule, remedy):
 def _quadrature(
     at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre
+    """Return mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre
     panels in z.
     """
     x, w = np.polynomial.legendre.leggauss(NODES)
@@ -258,7 +262,7 @@ def _quadrature(
 
 
 class StretchedForecast(Forecast):
-    """Y' = mean + factor (Y - mean), a factor a row."""
+    """Forecast of Y' = mean + factor (Y - mean), with a factor for each row."""
 
     base: Forecast
     factor: np.ndarray
@@ -269,7 +273,7 @@ class StretchedForecast(Forecast):
 
     @property
     def mean(self) -> np.ndarray:
-        """Mean of each distribution: that of the forecast stretched."""
+        """Mean of each distribution, that of the original forecast."""
         return self.base.mean
 
     @property
@@ -295,11 +299,11 @@ class StretchedForecast(Forecast):
 
 
 class RecalibratedForecast(Forecast):
-    """The forecast at a + s g(Z), Z standard normal, g increasing and piecewise linear, a and s of
-    each row (0 and 1 if not given).
+    """The forecast at a + s g(Z), with Z standard normal, g increasing and piecewise linear, and a
+    and s for each row (default 0 and 1).
 
     With a = 0 and s = 1 its CDF is R(F(y)), R = Phi o g^-1 o Phi^-1. For a normal forecast mean and
-    variance are in closed form.
+    variance have a closed form.
     """
 
     base: Forecast
@@ -319,7 +323,7 @@ class RecalibratedForecast(Forecast):
         factor: np.ndarray | None = None,
     ) -> None:
         if base.is_normal and shift is not None:
-            # A normal one takes them in: its moments stay in closed form.
+            # A normal forecast absorbs them: its moments keep their closed form.
             base, shift, factor = base.rescored(shift, factor), None, None
         self.base, self.knots, self.values, self.slopes, self.shift, self.factor = (
             base,

@@ -1,4 +1,4 @@
-"""Forecasts of several outputs together, said as mean and covariance."""
+"""Joint forecasts of several outputs by mean and covariance."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,13 +16,13 @@ from calibrant.predictions.scored_rows import ScoredRows
 
 __all__ = ["JointNormalForecast", "JointRecord", "as_joint", "read_joint"]
 
-#: The smallest eigenvalue, over the largest, of a covariance whose inverse keeps digits; and how
-#: unlike its transpose it may be.
+#: Minimum ratio of the smallest to the largest eigenvalue of a covariance for an accurate inverse;
+#: and maximum asymmetry.
 SINGULAR, ASYMMETRIC = 1e-12, 1e-6
 
 
 class JointNormalForecast:
-    r"""Normal distributions of d outputs together, by mean and covariance.
+    r"""Joint normal distributions of d outputs, by mean and covariance.
 
     .. math:: Y_i \sim N(\mu_i, \Sigma_i), \qquad \Sigma_i = Q_i \, \mathrm{diag}(v_i) \, Q_i^\top
 
@@ -37,7 +37,7 @@ class JointNormalForecast:
     cov : (n, d, d)
     shape : (n, d)
     marginals : NormalForecast of shape (n, d)
-        Each output on its own, for the metrics and calibrators of one output.
+        Separate forecasts of the outputs, for the metrics and calibrators of one output.
     principal_variance : (n, d)
         Variances along the principal directions, in ascending order.
     directions : (n, d, d)
@@ -51,9 +51,9 @@ class JointNormalForecast:
 
     See Also
     --------
-    NormalForecast : outputs on their own.
+    NormalForecast : separate outputs.
     CovarianceScaling : calibrates it.
-    metrics.energy_score, metrics.ellipse_coverage : judge it.
+    metrics.energy_score, metrics.ellipse_coverage : evaluate it.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class JointNormalForecast:
         self.mean: np.ndarray = finite_values(mean, "mean")
         if self.mean.ndim != 2:
             raise InputError(
-                f"mean must be (n, d) for outputs together; got shape {self.mean.shape}; use"
+                f"mean must be (n, d) for joint outputs; got shape {self.mean.shape}; use"
                 " NormalForecast for one output."
             )
         self.shape: tuple[int, ...] = self.mean.shape
@@ -74,8 +74,8 @@ class JointNormalForecast:
         cov = to_array(cov, "cov").astype(np.float64, copy=False)
         if cov.shape not in ((d, d), (n, d, d)):
             raise InputError(
-                f"cov must be {(n, d, d)}, or {(d, d)} for all rows, as the mean is {(n, d)}; got"
-                f" {cov.shape}."
+                f"cov must be {(n, d, d)}, or {(d, d)} for all rows, because the mean is {(n, d)};"
+                f" got {cov.shape}."
             )
         cov = np.broadcast_to(cov, (n, d, d))
         require_finite(cov, "cov")
@@ -90,7 +90,8 @@ class JointNormalForecast:
         _require_none(
             singular,
             cov,
-            "positive definite; leave out outputs that follow from others, or add to the diagonal",
+            "positive definite; leave out outputs that are functions of others, or add to the"
+            " diagonal",
         )
 
     def __len__(self) -> int:
@@ -101,12 +102,12 @@ class JointNormalForecast:
 
     @cached_property
     def marginals(self) -> NormalForecast:
-        """Each output on its own."""
+        """Return each output's own forecast."""
         return NormalForecast(self.mean, np.sqrt(np.diagonal(self.cov, axis1=1, axis2=2)))
 
     def along(self, y: ArrayLike) -> np.ndarray:
-        """(n, d) distances of y from the mean along the principal directions, in the order of
-        ``principal_variance``.
+        """Return (n, d) distances of y from the mean along the principal directions, in the order
+        of ``principal_variance``.
         """
         y = np.asarray(y, dtype=np.float64)
         if y.shape != self.shape:
@@ -114,50 +115,50 @@ class JointNormalForecast:
         return np.einsum("nij,ni->nj", self.directions, y - self.mean)
 
     def whitened(self, y: ArrayLike) -> np.ndarray:
-        """(n, d) errors through the symmetric root of the inverse covariance: independent and
-        standard normal where calibrated.
+        """Return (n, d) errors times the symmetric root of the inverse covariance, which are
+        independent standard normal under calibration.
         """
         return np.einsum(
             "nij,nj->ni", self.directions, self.along(y) / np.sqrt(self.principal_variance)
         )
 
     def distance(self, y: ArrayLike) -> np.ndarray:
-        """(n,) squared Mahalanobis distances of y: chi-squared with d degrees of freedom where
-        the forecast is calibrated.
+        """Return (n,) squared Mahalanobis distances of y, which are chi-squared with d degrees of
+        freedom under calibration.
         """
         return (np.square(self.along(y)) / self.principal_variance).sum(axis=1)
 
     def log_density(self, y: ArrayLike) -> np.ndarray:
-        """(n,) logarithm of the density at y."""
+        """Return (n,) logarithm of the density at y."""
         return -0.5 * (self.distance(y) + np.log(2.0 * np.pi * self.principal_variance).sum(axis=1))
 
     def box(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high), (n, d) each, of boxes that hold all outputs with probability at least
-        ``level``; exactly where independent.
+        """Return (low, high), (n, d) each, of boxes that hold all outputs with probability at least
+        ``level``, and exactly that for independent outputs.
         """
         require_level(level, usual=0.9)
-        # Sidak's inequality: for a normal vector the box is at least as probable as were its
-        # outputs independent.
+        # Sidak's inequality: for a normal vector the box is at least as probable as with
+        # independent outputs.
         half = -special.ndtri(-0.5 * np.expm1(np.log(level) / self.shape[1])) * self.marginals.std
         return self.mean - half, self.mean + half
 
     def sample(self, n: int = 1, random_state: int | None = None) -> np.ndarray:
-        """(n rows, d, n) independent draws."""
+        """Return (n rows, d, n) independent draws."""
         z = np.random.default_rng(random_state).standard_normal((*self.shape, n))
         return self.mean[..., None] + np.einsum(
             "nij,njs->nis", self.directions, np.sqrt(self.principal_variance)[..., None] * z
         )
 
     def take(self, rows: Any) -> "JointNormalForecast":
-        """The forecasts of some rows: indices, mask or slice."""
+        """Return the forecasts of some rows: indices, mask or slice."""
         return self._like(self.mean[rows], self.principal_variance[rows], self.directions[rows])
 
     def scaled(self, factor: ArrayLike) -> "JointNormalForecast":
-        """The same means with the variances multiplied by ``factor``: one number, one a direction,
-        (d,), or (d, d).
+        """Return the same means with the variances multiplied by ``factor``: one number, one for
+        each direction, (d,), or (d, d).
 
-        The last is the covariance of what is ``whitened``, and stands between the symmetric roots
-        of each row's covariance.
+        The last is the covariance of the ``whitened`` errors; the symmetric roots of each row's
+        covariance multiply it from both sides.
         """
         if np.ndim(factor) == 2:
             root = np.einsum(
@@ -193,14 +194,14 @@ def _require_none(bad, cov, rule):
 
 @dataclass(frozen=True)
 class JointRecord(ScoredRows):
-    """Checked outcomes of d outputs, with forecasts of them together.
+    """Validated outcomes of d outputs, with joint forecasts of them.
 
     Attributes
     ----------
     y : (n, d)
-    forecast : JointNormalForecast, or None where draws were given
+    forecast : JointNormalForecast, or None if draws were passed
     draws : (n, d, m), or None
-    member_share : (n, m) shares of the draws of each row, or None where all count the same
+    member_share : (n, m) shares of the draws of each row, or None if all have equal weight
     """
 
     y: np.ndarray
@@ -213,7 +214,7 @@ class JointRecord(ScoredRows):
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows each row's forecast and outcomes."""
+        """Return (n,) a number that depends on each row's forecast and outcomes."""
         mean = self.draws.mean(axis=2) if self.forecast is None else self.forecast.mean
         return (mean - 0.5 * self.y).sum(axis=1)
 
@@ -227,7 +228,7 @@ class JointRecord(ScoredRows):
 
     @property
     def normal(self) -> JointNormalForecast:
-        """The forecast, refused where draws were given."""
+        """The forecast; InputError if draws were passed."""
         if self.forecast is None:
             raise InputError(
                 "the forecast must be JointNormalForecast(mean, cov) here; got draws; pass their"
@@ -237,14 +238,14 @@ class JointRecord(ScoredRows):
 
 
 def as_joint(forecast: Any) -> JointNormalForecast:
-    """A JointNormalForecast as it is, or of (mean, cov)."""
+    """Return a JointNormalForecast itself, or one of (mean, cov)."""
     if isinstance(forecast, JointNormalForecast):
         return forecast
     if isinstance(forecast, tuple) and len(forecast) == 2:
         return JointNormalForecast(*forecast)
     raise InputError(
-        "a forecast of outputs together must be JointNormalForecast(mean, cov) or (mean, cov); got"
-        f" {type(forecast).__name__}; a std for each output says nothing of how they hang together."
+        "a joint forecast of outputs must be JointNormalForecast(mean, cov) or (mean, cov); got"
+        f" {type(forecast).__name__}; a std for each output does not determine their correlations."
     )
 
 
@@ -254,8 +255,8 @@ def read_joint(
     sample_weight: ArrayLike | None = None,
     member_weight: ArrayLike | None = None,
 ) -> JointRecord:
-    """The record of a forecast of outputs together, JointNormalForecast, (mean, cov) or draws (n,
-    d, m), and outcomes (n, d); ``member_weight``, (m,) or (n, m), is of draws.
+    """Return the record of a joint forecast, as JointNormalForecast, (mean, cov) or draws (n, d,
+    m), and outcomes (n, d); ``member_weight``, (m,) or (n, m), applies to draws.
 
     Examples
     --------
@@ -288,17 +289,18 @@ def read_joint(
 
 
 def _shares(weight, draws):
-    """(n, m) shares of the members of each row."""
+    """Return (n, m) shares of the members of each row."""
     if draws is None:
         raise InputError(
-            "member_weight and estimator are of draws; leave them out for a normal forecast, whose"
-            " score is exact."
+            "member_weight and estimator apply to draws; leave them out for a normal forecast,"
+            " whose score is exact."
         )
     n, _, m = draws.shape
     weight = to_array(weight, "member_weight").astype(np.float64)
     if weight.shape not in ((m,), (n, m)):
         raise InputError(
-            f"member_weight must be ({m},) or ({n}, {m}), one a member; got shape {weight.shape}."
+            f"member_weight must be ({m},) or ({n}, {m}), one for each member; got shape"
+            f" {weight.shape}."
         )
     if not (
         np.isfinite(weight).all()

@@ -29,7 +29,7 @@ class NormalForecast(Forecast):
 
     See Also
     --------
-    QuantileForecast, SampleForecast : other ways to say a distribution.
+    QuantileForecast, SampleForecast : other forms of a distribution.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class NormalForecast(Forecast):
         return _unchecked(self._mean[key], self._std[key])
 
     def joined(self, others: Sequence["NormalForecast"]) -> "NormalForecast":
-        """These rows followed by those of other normal forecasts."""
+        """Return these rows followed by those of other normal forecasts."""
         return _unchecked(
             *(
                 np.concatenate([getattr(f, name) for f in (self, *others)])
@@ -87,46 +87,48 @@ class NormalForecast(Forecast):
         )
 
     def stretched(self, factor: ArrayLike) -> "NormalForecast":
-        """The same means with the standard deviations multiplied by ``factor``."""
+        """Return the same means with the standard deviations multiplied by ``factor``."""
         return _unchecked(self._mean, self._std * factor)
 
     def rescored(self, shift: ArrayLike, factor: ArrayLike) -> "NormalForecast":
-        """The normal distributions at whose normal scores z these have ``shift + factor z``."""
+        """Return the normal distributions with values at ``shift + factor z`` for normal
+        scores z.
+        """
         return _unchecked(self._mean + shift * self._std, self._std * factor)
 
     def averaged(self, others: Sequence["NormalForecast"], shares: np.ndarray) -> "NormalForecast":
-        """The normal distributions whose quantiles are the weighted means of these and those of
-        other normal forecasts.
+        """Return the normal distributions with the weighted mean quantiles of these and of other
+        normal forecasts.
         """
         parts = [(w, f) for w, f in zip(shares, (self, *others), strict=True)]
         return _unchecked(sum(w * f.mean for w, f in parts), sum(w * f.std for w, f in parts))
 
 
 def _unchecked(mean, std):
-    """A forecast of numbers that have been checked already: blocks and results."""
+    """Return a forecast of numbers that are validated already, for blocks and results."""
     out = object.__new__(NormalForecast)
     out._mean, out._std, out.shape = mean, std, mean.shape
     return out
 
 
 def require_same_order(values: ArrayLike, name: str, like: Any, like_name: str) -> None:
-    """Raise InputError where two frames have the same columns in different order."""
+    """Raise InputError if two frames have the same columns in different order."""
     require_order(column_names(values, name), name, column_names(like, like_name), like_name)
 
 
 def require_order(
     own: list[Any] | None, name: str, other: list[Any] | None, like_name: str
 ) -> None:
-    """The same for the names of the columns, or None where there are none."""
+    """Raise InputError for column names in different order; None means no names."""
     if own is not None and other is not None and own != other and set(own) == set(other):
         raise InputError(
-            f"{name} must have the columns of {like_name} in their order, {other}; got {own}; put"
-            " them in one order."
+            f"{name} must have the columns of {like_name} in their order, {other}; got {own};"
+            " reorder one of them."
         )
 
 
 def finite_values(values: ArrayLike, name: str) -> np.ndarray:
-    """(n,) or (n, d) float64, finite and not empty."""
+    """Return (n,) or (n, d) float64, finite and not empty."""
     out = to_array(values, name).astype(np.float64, copy=False)
     if out.ndim not in (1, 2) or out.size == 0:
         raise InputError(

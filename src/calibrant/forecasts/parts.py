@@ -1,4 +1,4 @@
-"""Forecasts put together: several outputs side by side, and rows from several fits."""
+"""Combined forecasts: several outputs side by side, and rows from several fits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["ForecastParts", "SeveralOutputs", "gather", "join_outputs"]
 
 
 class SeveralOutputs(Forecast):
-    """(n, d) from d forecasts of (n,)."""
+    """Forecast (n, d) from d forecasts of (n,)."""
 
     def __init__(self, columns: Sequence[Forecast]) -> None:
         self.columns: list[Forecast] = list(columns)
@@ -41,7 +41,7 @@ class SeveralOutputs(Forecast):
         return self._each(c.log_slope(y[:, j]) for j, c in enumerate(self.columns))
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) of each output's own interval."""
+        """Return (low, high) of each output's own interval."""
         ends = [c.interval(level) for c in self.columns]
         return self._each(low for low, _ in ends), self._each(high for _, high in ends)
 
@@ -52,12 +52,12 @@ class SeveralOutputs(Forecast):
 
 
 def join_outputs(columns: Sequence[Forecast], shape: tuple[int, ...]) -> Forecast:
-    """The one forecast of an (n,) input as it is, several side by side."""
+    """Return the one forecast of an (n,) input itself, or several side by side."""
     return columns[0] if len(shape) == 1 else SeveralOutputs(columns)
 
 
 class ForecastParts(Forecast):
-    """One forecast of all rows from one a fold: row i is row ``position[i]`` of
+    """One forecast of all rows from one for each fold: row i is row ``position[i]`` of
     ``parts[part[i]]``.
     """
 
@@ -70,8 +70,8 @@ class ForecastParts(Forecast):
         self.shape: tuple[int, ...] = (len(part), *self.parts[0].shape[1:])
 
     def _each(self, make) -> Any:
-        """``make(forecast of some rows, these rows)`` of every part, each result put where its
-        rows are.
+        """Apply ``make(forecast of some rows, these rows)`` to every part, and put each result at
+        its rows.
         """
         out = None
         for k, forecast in enumerate(self.parts):
@@ -104,7 +104,7 @@ class ForecastParts(Forecast):
         return self._each(lambda forecast, rows: forecast.log_slope(y[rows]))
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) of each part's own interval."""
+        """Return (low, high) of each part's own interval."""
         ends = self._each(lambda forecast, _: np.stack(forecast.interval(level), axis=-1))
         return ends[..., 0], ends[..., 1]
 
@@ -119,10 +119,10 @@ class ForecastParts(Forecast):
 
 
 def gather(parts: Sequence[Forecast], rows: Sequence[np.ndarray]) -> Forecast:
-    """The forecasts of several folds in the order of the rows: ``rows[k]`` says which those of
-    ``parts[k]`` are; each row is in one.
+    """Join the forecasts of several folds in row order: ``rows[k]`` are the rows of ``parts[k]``;
+    each row is in one.
 
-    Kinds that can be put together stay of their kind, and keep their closed forms.
+    Kinds that can be joined keep their kind, and their closed forms.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Probability integral transforms (PIT) of outcomes, counted between levels."""
+"""Counts of probability integral transforms (PIT) of outcomes between levels."""
 
 import numpy as np
 from scipy import special
@@ -14,8 +14,8 @@ PIT_LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
 
 
 def levels_of(forecast: object) -> np.ndarray:
-    """The levels between which the outcomes of a forecast are counted: those at which it gives
-    quantiles, else ``PIT_LEVELS``.
+    """Return the levels that separate the PIT of outcomes: those of quantile forecasts, else
+    ``PIT_LEVELS``.
     """
     if isinstance(forecast, QuantileForecast) and not isinstance(forecast, SampleForecast):
         return forecast.levels
@@ -25,11 +25,12 @@ def levels_of(forecast: object) -> np.ndarray:
 def pit_counts(
     record: ForecastRecord, levels: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1
 ) -> np.ndarray:
-    """Rows of each group by the cells between levels that hold the PIT of their outcomes,
+    """Count the rows of each group by the cells between levels that hold the PIT of their outcomes,
     (n_groups, C, C) with C = L + 1.
 
     Entry (a, b) is the weight of rows whose PIT is in cells a to b. The two differ where an outcome
-    equals some of the quantiles of a :class:`QuantileForecast`: they do not tell how much
+    equals some of the quantiles of a :class:`QuantileForecast`, which do not determine the
+    probability below it.
     probability is below it.
 
     Parameters
@@ -41,7 +42,7 @@ def pit_counts(
     Returns
     -------
     (n_groups, C, C) float64
-        Ties of samples with the outcome are broken evenly, in fractions of rows.
+        Ties of samples with the outcome are split evenly, in fractions of rows.
 
     Examples
     --------
@@ -58,8 +59,8 @@ def pit_counts(
         if not np.array_equal(forecast.levels, levels):
             found, wanted = forecast.levels.tolist(), levels.tolist()
             raise InputError(
-                f"all quantiles must be at the same levels, {wanted}; got {found}; watch other"
-                " levels apart."
+                f"all quantiles must be at the same levels, {wanted}; got {found}; monitor other"
+                " levels separately."
             )
         below, upto = forecast.values < y[:, None], forecast.values <= y[:, None]
         first, last = below.sum(axis=-1), upto.sum(axis=-1)
@@ -72,8 +73,8 @@ def pit_counts(
 
 
 def _of_samples(samples, y, levels, group, n_groups, weight):
-    """An outcome drawn as its S samples are has each of S + 1 ranks alike, and each of those
-    that it shares with tied samples.
+    """An outcome from the distribution of its S samples has each of S + 1 ranks with equal
+    probability, and so each rank that it shares with tied samples.
     """
     ranks = np.arange(1, samples.shape[-1] + 1) / (samples.shape[-1] + 1.0)
     first, last = (samples < y[:, None]).sum(axis=-1), (samples <= y[:, None]).sum(axis=-1)

@@ -1,4 +1,4 @@
-"""Forecasts said as quantiles at levels, or as samples: ensembles, Monte Carlo dropout,
+"""Forecasts by quantiles at levels, or by samples: ensembles, Monte Carlo dropout,
 posterior draws.
 """
 
@@ -17,34 +17,33 @@ from calibrant.forecasts.forecast import Forecast, require_finite, require_posit
 __all__ = ["QuantileForecast", "SampleForecast"]
 
 #: A tail's slope is at least this share of the slope from the first to the last quantile. Estimated
-#: quantiles come close to each other by chance, and a tail drawn from such a pair would make
-#: outcomes beyond it nearly impossible. Exact quantiles of skewed distributions pay up to 0.03 nats
-#: for it; noisy ones gain whole nats.
+#: quantiles come close to each other by chance, and a tail from such a pair would make outcomes
+#: beyond it nearly impossible. For exact quantiles of skewed distributions this costs up to 0.03
+#: nats; noisy ones gain whole nats.
 LEAST_TAIL = 0.5
-#: Quantiles closer than this share of the distance from a row's first to its last are as good as
-#: tied.
+#: Quantiles closer than this share of the distance from a row's first to its last count as tied.
 TIED = 1e-3
-#: Share of rows with crossing quantiles from which on the forecast is cautioned of.
+#: Share of rows with crossing quantiles at which a warning starts.
 MANY_CROSSING = 0.01
 
 
 class QuantileForecast(Forecast):
-    r"""Distributions by their quantiles at some levels, joined by straight lines on the scale of
+    r"""Distributions by their quantiles at some levels, with linear interpolation on the scale of
     normal scores.
 
     .. math:: y = v_k + (v_{k+1} - v_k) \frac{z - z_k}{z_{k+1} - z_k}, \qquad z_k =
         \Phi^{-1}(\text{level}_k)
 
-    The end lines go on beyond the outer levels, at least half as steep as the line from the first
-    quantile to the last; so the tails are normal, and a normal distribution's own quantiles give it
-    back.
+    The end lines continue beyond the outer levels, at least half as steep as the line from the
+    first quantile to the last. So the tails are normal, and the quantiles of a normal distribution
+    reproduce it.
 
     Parameters
     ----------
     levels : (k,) ascending, above 0 and below 1, at least two
     values : (n, k), or (n, d, k) for several outputs, in the units of y
-        Crossing quantiles are sorted (Chernozhukov et al. 2010), with a warning where at least 1 %
-        of the rows cross.
+        Crossing quantiles are sorted (Chernozhukov et al. 2010), with a warning if at least 1 % of
+        the rows cross.
 
     Attributes
     ----------
@@ -54,20 +53,20 @@ class QuantileForecast(Forecast):
     Raises
     ------
     InputError
-        When levels and values do not fit, a value is not finite, or all quantiles of a row are
+        When levels and values do not match, a value is not finite, or all quantiles of a row are
         equal.
 
     See Also
     --------
-    NormalForecast, SampleForecast : other ways to say a distribution.
+    NormalForecast, SampleForecast : other forms of a distribution.
 
     Notes
     -----
-    Tied quantiles, as of outcomes that are often exactly 0, are an atom, which has no density:
-    there, and wherever quantiles are closer than a thousandth of the distance from a row's first to
-    its last, ``log_density`` is that of the line from the next lower to the next higher quantile.
-    So no atom decides a log loss, and none is paid for: compare such forecasts by the CRPS, which
-    takes them as they are.
+    Tied quantiles, as for outcomes that are often exactly 0, are an atom, which has no density.
+    There, and wherever quantiles are closer than a thousandth of the distance from a row's first to
+    its last, ``log_density`` uses the line from the next lower to the next higher quantile. So an
+    atom neither dominates a log loss nor is rewarded: compare such forecasts by the CRPS, which is
+    exact for them.
 
     References
     ----------
@@ -93,9 +92,9 @@ class QuantileForecast(Forecast):
         self.crossing: float = float((np.diff(values, axis=-1) < 0.0).any(axis=-1).mean())
         if self.crossing >= MANY_CROSSING:
             warn(
-                f"in {100.0 * self.crossing:.0f} % of the rows the quantiles cross, and are sorted:"
-                " the model says less than it seems to; look at the order of levels and columns,"
-                " and at the model.",
+                f"in {100.0 * self.crossing:.0f} % of the rows the quantiles cross, and are"
+                " sorted: the model is less informative than it seems; check the order of levels"
+                " and columns, and the model.",
                 CalibrationWarning,
             )
         self._set(np.sort(values, axis=-1))
@@ -117,7 +116,9 @@ class QuantileForecast(Forecast):
 
     @cached_property
     def _ends(self):
-        """Slopes of the two tails: of the outermost lines, but not far below that of the whole."""
+        """Return the slopes of the two tails: those of the outermost lines, but not far below the
+        overall slope.
+        """
         whole = (self.values[..., -1] - self.values[..., 0]) / (self.knots[-1] - self.knots[0])
         low = (self.values[..., 1] - self.values[..., 0]) / (self.knots[1] - self.knots[0])
         high = (self.values[..., -1] - self.values[..., -2]) / (self.knots[-1] - self.knots[-2])
@@ -125,7 +126,7 @@ class QuantileForecast(Forecast):
 
     @cached_property
     def _moments(self):
-        # The closed integral of the lines.
+        # The integral of the lines has a closed form.
         mean, variance = line_moments(self.knots, self.values, *self._ends)
         return mean, np.sqrt(variance)
 
@@ -144,7 +145,9 @@ class QuantileForecast(Forecast):
         return np.where(z < self.knots[0], low, np.where(z > self.knots[-1], high, inner))
 
     def _lines(self, y):
-        """(number of knots below y, number at or below y, start of the line y is on, its slope)."""
+        """Return (number of knots below y, number at or below y, start of the line that holds y,
+        its slope).
+        """
         below, upto = (
             (self.values < y[..., None]).sum(axis=-1),
             (self.values <= y[..., None]).sum(axis=-1),
@@ -160,7 +163,7 @@ class QuantileForecast(Forecast):
             y - start, slope, out=np.zeros(self.shape), where=slope > 0.0
         )
         last = len(self.knots) - 1
-        # On knots, several of which may share a value: the middle of their scores.
+        # At knots, several of which may share a value, it is the middle of their scores.
         tied = 0.5 * (self.knots[np.minimum(below, last)] + self.knots[np.maximum(upto, 1) - 1])
         low = self.knots[0] + (y - self.values[..., 0]) / self._ends[0]
         high = self.knots[-1] + (y - self.values[..., -1]) / self._ends[1]
@@ -177,8 +180,8 @@ class QuantileForecast(Forecast):
         )
 
     def _untied(self, y, slope):
-        """The slope at y; where quantiles there are tied, that of the line from the next lower
-        to the next higher one.
+        """Return the slope at y; where quantiles are tied, that of the line from the next lower to
+        the next higher one.
         """
         near = TIED * (self.values[..., -1] - self.values[..., 0])
         first, beyond = (
@@ -200,7 +203,7 @@ class QuantileForecast(Forecast):
         return self._like(self.values[key])
 
     def joined(self, others: Sequence["QuantileForecast"]) -> "QuantileForecast":
-        """These rows followed by those of other forecasts at the same levels."""
+        """Return these rows followed by those of other forecasts at the same levels."""
         if any(
             len(f.levels) != len(self.levels) or (f.levels != self.levels).any() for f in others
         ):
@@ -208,7 +211,7 @@ class QuantileForecast(Forecast):
         return self._like(np.concatenate([f.values for f in (self, *others)]))
 
     def stretched(self, factor: ArrayLike) -> "QuantileForecast":
-        """The same distributions with every distance from the mean multiplied by ``factor``."""
+        """Return the distributions with every distance from the mean multiplied by ``factor``."""
         factor = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)[..., None]
         return QuantileForecast._like(
             self, self.mean[..., None] + factor * (self.values - self.mean[..., None])
@@ -237,9 +240,8 @@ def _levels(levels):
 class SampleForecast(QuantileForecast):
     """Distributions by independent draws from each.
 
-    The sorted draws of a row are its quantiles at (i - 1/2) / S, joined by straight lines on the
-    scale of normal scores; mean and standard deviation (ddof = 1) are those of the draws
-    themselves.
+    The sorted draws of a row are its quantiles at (i - 1/2) / S, with linear interpolation on the
+    scale of normal scores; mean and standard deviation (ddof = 1) are those of the draws.
 
     Parameters
     ----------
@@ -247,7 +249,7 @@ class SampleForecast(QuantileForecast):
 
     See Also
     --------
-    NormalForecast, QuantileForecast : other ways to say a distribution.
+    NormalForecast, QuantileForecast : other forms of a distribution.
 
     Examples
     --------
@@ -261,8 +263,8 @@ class SampleForecast(QuantileForecast):
         if samples.ndim not in (2, 3) or samples.shape[-1] < 2:
             raise InputError(
                 "samples must be (n, s) or (n, d, s) with at least 2 draws a row; got shape"
-                f" {samples.shape}; one draw says nothing of the spread: pass it as the mean, with"
-                " a std of your own or to a metric that needs none."
+                f" {samples.shape}; one draw does not show the spread: pass it as the mean, with a"
+                " std of your own or to a metric that needs none."
             )
         equal = (samples == samples[..., :1]).all(axis=-1)
         if equal.any():
@@ -278,7 +280,8 @@ class SampleForecast(QuantileForecast):
 
     @cached_property
     def _ends(self):
-        # From the median draw: the gap between the two outermost draws says little about the tail.
+        # From the median draw, because the gap between the two outermost draws is a poor guide to
+        # the tail.
         middle = 0.5 * (
             self.values[..., (len(self.knots) - 1) // 2] + self.values[..., len(self.knots) // 2]
         )
@@ -294,6 +297,6 @@ class SampleForecast(QuantileForecast):
         return self.values.mean(axis=-1), self.values.std(axis=-1, ddof=1)
 
     def stretched(self, factor: ArrayLike) -> "SampleForecast":
-        """The same draws with every distance from their mean multiplied by ``factor``."""
+        """Return the same draws with every distance from their mean multiplied by ``factor``."""
         factor = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.shape)[..., None]
         return self._like(self.mean[..., None] + factor * (self.values - self.mean[..., None]))

@@ -1,4 +1,4 @@
-"""The one way in: a forecast in any form, with outcomes and weights, becomes one checked record."""
+"""Validation of forecasts in any form, with outcomes and weights, as one record."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +23,8 @@ __all__ = ["ForecastRecord", "FrozenForecast", "as_forecast", "is_forecast", "re
 
 
 class FrozenForecast(Forecast):
-    """Distributions by a frozen continuous distribution of ``scipy.stats`` whose parameters are
-    arrays over the rows.
+    """Distributions by a frozen continuous distribution of ``scipy.stats`` with arrays over the
+    rows as parameters.
     """
 
     def __init__(self, frozen: Any) -> None:
@@ -55,8 +55,8 @@ class FrozenForecast(Forecast):
 
     def _at(self, z):
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
-        # Last axis first, which is how the parameters broadcast; each half by the tail that keeps
-        # its digits.
+        # The last axis first, as the parameters broadcast; each half uses the tail that keeps its
+        # digits.
         z = np.moveaxis(z, -1, 0)
         out = np.where(
             z < 0.0,
@@ -89,20 +89,19 @@ BLOCK_ROWS = 65_536
 
 @dataclass(frozen=True)
 class ForecastRecord:
-    """Checked forecasts with what came true.
+    """Validated forecasts with outcomes.
 
     Attributes
     ----------
     forecast : Forecast of shape (n,) or (n, d).
     y : float64 of the same shape, or None.
-    weight : (n,) positive, or None where every row counts once; rows of weight 0 have been dropped.
-    kept : (n given,) mask of the rows kept, or None.
-    names : of the d outputs, where a frame of the means or of the outcomes says them; else None.
-    cluster : (n,) intp, which rows hang together: intervals and tests then count clusters, not
+    weight : (n,) positive, or None if every row counts once; rows of weight 0 are dropped.
+    kept : (n rows before dropping,) mask of the rows kept, or None.
+    names : names of the d outputs, from a frame of the means or of the outcomes; else None.
+    cluster : (n,) intp, clusters of dependent rows: intervals and tests then count clusters, not
         rows; or None.
-    groups : (n,) labels, or a frame of n rows, as given, for methods that look at each group; or
-        None.
-    X : (n, ...) features, or a frame of n rows, as given, for methods that use them; or None.
+    groups : (n,) labels, or a frame of n rows, for methods that treat groups separately; or None.
+    X : (n, ...) features, or a frame of n rows, for methods that use them; or None.
     """
 
     forecast: Forecast
@@ -119,32 +118,32 @@ class ForecastRecord:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(n,) float64, ones where no weights were given."""
+        """(n,) float64, ones without weights."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
     def shares(self) -> None:
-        """None: numbers have no soft labels."""
+        """None, because regression has no soft labels."""
 
     @cached_property
     def derived(self) -> Derived:
-        """A place for what several measurements of these very rows derive from them."""
+        """Return a cache for values that several measurements of these rows share."""
         return Derived()
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Means, once they are found to exist."""
+        """Means, which must be finite."""
         mean = self.forecast.mean
         if not np.isfinite(mean).all():
             raise InputError(
-                "the forecast must have a finite mean in every row; this distribution has none; use"
-                " quantile-based methods."
+                "the forecast must have a finite mean in every row; this distribution has none;"
+                " use quantile-based methods."
             )
         return mean
 
     @cached_property
     def std(self) -> np.ndarray:
-        """Standard deviations, once they are found finite and positive."""
+        """Standard deviations, which must be finite and positive."""
         std = self.forecast.std
         if not isinstance(self.forecast, NormalForecast):
             require_positive_std(std, "the standard deviation of the forecast")
@@ -167,20 +166,20 @@ class ForecastRecord:
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows each row's forecast and outcome, by which clusters are
-        numbered.
+        """Return (n,) a number that depends on each row's forecast and outcome, by which clusters
+        are numbered.
         """
         middle = np.asarray(self.forecast.quantile(0.5), dtype=np.float64)
         both = middle if self.y is None else middle - 0.5 * self.y
         return both if both.ndim == 1 else both.sum(axis=1)
 
     def held(self, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(low, high, whether the outcome is inside) of the intervals of a level."""
+        """Return (low, high, whether the outcome is inside) of the intervals of a level."""
         low, high = self.forecast.interval(level)
         return low, high, (low <= self.y) & (self.y <= high)
 
     def per_row(self, values: Any, name: str = "values") -> np.ndarray:
-        """Something said of each row given, (n given,), for the rows kept."""
+        """Return values (n rows before dropping,) for the rows kept."""
         values = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
         n = len(self) if self.kept is None else len(self.kept)
         if values.shape != (n,):
@@ -190,28 +189,28 @@ class ForecastRecord:
         return values if self.kept is None else values[self.kept]
 
     def one_output(self) -> "ForecastRecord":
-        """The record itself, refused where it has several outputs or no outcomes."""
+        """Return the record itself; InputError if it has several outputs or no outcomes."""
         if self.y is None or len(self.forecast.shape) != 1:
             raise InputError(
-                f"y_true and the forecast must be of one output, (n,); got {self.forecast.shape};"
-                " take one column at a time."
+                f"y_true and the forecast must have one output, (n,); got {self.forecast.shape};"
+                " pass one column at a time."
             )
         return self
 
     def other_labels(self, other: "ForecastRecord") -> list[np.ndarray]:
-        """None: what is known of classes, and not of numbers, is which other outcomes there are."""
+        """Return None: regression has no other labels to list."""
         return []
 
     def halves(self) -> list["ForecastRecord"]:
-        """Two records that share the rows, by what these hold and not by their order; clusters
-        stay whole.
+        """Split the rows into two records by their content rather than their order; clusters stay
+        whole.
         """
         keys = np.column_stack([np.asarray(self.y), self.forecast.mean, self.forecast.std])
         parts = halves(keys, self.weights, self.cluster)
         return [replace(self.take(part > 0.0), weight=part[part > 0.0]) for part in parts]
 
     def take(self, rows: Any) -> "ForecastRecord":
-        """The same record for some of the rows (indices, mask or slice)."""
+        """Return the record of some of the rows (indices, mask or slice)."""
         y, weight, cluster = self.y, self.weight, self.cluster
         return replace(
             self,
@@ -228,7 +227,7 @@ class ForecastRecord:
         return table if table is None else take_rows(table, np.arange(len(self))[rows])
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":
-        """The record in slices of at most ``size`` rows."""
+        """Yield the record in slices of at most ``size`` rows."""
         if len(self) <= size:
             yield self
             return
@@ -237,11 +236,11 @@ class ForecastRecord:
 
     @property
     def several(self) -> bool:
-        """Whether the forecast is (n, d), of several outputs."""
+        """Whether the forecast has several outputs, (n, d)."""
         return len(self.forecast.shape) > 1
 
     def outputs(self) -> list["ForecastRecord"]:
-        """One (n,) record for each output."""
+        """Return one (n,) record for each output."""
         if not self.several:
             return [self]
         columns = range(self.forecast.shape[1])
@@ -257,29 +256,29 @@ class ForecastRecord:
 
     @property
     def strata(self) -> np.ndarray:
-        """(n,) what folds are dealt out by: nothing, so that they are random."""
+        """(n,) strata of folds: a single one, so that folds are random."""
         return np.zeros(len(self))
 
     @property
     def calibrator_params(self) -> dict[str, Any]:
-        """What a calibrator must be told of the rows it is fitted on: nothing."""
+        """Return the settings of a calibrator from the rows of its fit: none."""
         return {}
 
     def without_features(self) -> "ForecastRecord":
-        """The record itself: forecasts come without features."""
+        """Return the record itself, which has no features to drop."""
         return self
 
     def gathered(self, parts: Sequence[Forecast], rows: Sequence[np.ndarray]) -> Forecast:
-        """The calibrated forecast from those of several fits, ``parts[k]`` of ``rows[k]``."""
+        """Join the calibrated forecasts of several fits, ``parts[k]`` of ``rows[k]``."""
         return gather(parts, rows)
 
     def recalibrated(self, result: Forecast, output: str = "distribution") -> "ForecastRecord":
-        """The same rows with a calibrated forecast."""
+        """Return the same rows with a calibrated forecast."""
         return replace(self, forecast=result)
 
     def agrees_with(self, other: "ForecastRecord") -> bool:
-        """Whether both say the same of all rows, up to rounding, as far as mean, std and 90 %
-        intervals tell.
+        """Return whether both forecasts agree in all rows, up to rounding, in mean, std and 90 %
+        intervals.
         """
         said = [
             (one.forecast.mean, one.forecast.std, *one.forecast.interval(0.9))
@@ -292,14 +291,14 @@ class ForecastRecord:
 
 
 def is_forecast(values: Any) -> bool:
-    """Whether it can only be a forecast: one of calibrant's, or a frozen distribution of
+    """Return whether an object is a forecast of calibrant or a frozen distribution of
     scipy.stats.
     """
     return isinstance(values, Forecast) or (hasattr(values, "ppf") and hasattr(values, "dist"))
 
 
 def as_forecast(forecast: Any, std: ArrayLike | None = None) -> Forecast:
-    """A Forecast as it is; (mean, std); a frozen distribution of scipy.stats."""
+    """Return a Forecast itself, or one from (mean, std) or a frozen distribution of scipy.stats."""
     if std is not None:
         return NormalForecast(forecast, std)
     if is_forecast(forecast):
@@ -337,7 +336,7 @@ def read_forecast(
     Raises
     ------
     InputError
-        Naming the argument, the rule, the value seen and the remedy.
+        Names the argument, the rule, the value seen and the remedy.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def test_the_truth_scores_best_and_weight_is_repetition():
         ((np.zeros((2, 2)), np.ones((2, 2))), "positive definite"),
         ((np.zeros((3, 2)), np.eye(2)), "shape of the forecast"),
         (np.zeros((2, 2, 1)), "m at least 2"),
-        (np.zeros((2, 2)), "says nothing of how they hang together"),
+        (np.zeros((2, 2)), "does not determine their correlations"),
     ],
 )
 def test_what_does_not_fit_is_refused(forecast, match):
