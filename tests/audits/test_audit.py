@@ -351,7 +351,7 @@ def test_the_share_of_false_finds_finds_more_where_many_groups_are_off():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": ["a"] * 4}, "two levels or more"),
+        ({"groups": ["a"] * 4}, "at least two levels"),
         ({"groups": None}, "groups must name the groups"),
         ({"null": "none"}, "null must be"),
         ({"found": "forest"}, "found must be"),

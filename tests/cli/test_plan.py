@@ -32,7 +32,7 @@ def test_an_update_is_planned_as_in_python():
 def test_what_it_refuses():
     for arguments, message in (
         (["--prevalence", "2", "--auroc", "0.8"], "prevalence must lie strictly between 0 and 1"),
-        ([], "the distribution of risks is not known"),
+        ([], "the distribution of risks is unknown"),
         (
             ["--beta", "2", "8", "--update", "intercept", "--threshold", "0.1"],
             "--threshold is of a validation",

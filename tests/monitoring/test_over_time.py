@@ -70,7 +70,7 @@ def test_without_slices_and_time_by_name(logs):
     assert alone.slices == {}
     assert alone.overall.path_ == pytest.approx(last.overall.path_, rel=1e-9)
     assert alone.frame()["time"].tolist() == list(range(1, 31))
-    with pytest.raises(InputError, match="time must be among"):
+    with pytest.raises(InputError, match="time must be one of"):
         cb.monitor(cb.evaluate(logs, probabilities="p"))
 
 

@@ -125,7 +125,7 @@ def test_slices_of_forecasts():
     rows = frame["store"] == "b"
     assert table["coverage"][0] == pytest.approx(np.mean(np.abs(frame["y"][rows]) <= 1.959964))
     assert table["level"][0] == pytest.approx(0.95)
-    with pytest.raises(InputError, match="takes what calibrant"):
+    with pytest.raises(InputError, match="a result of calibrant"):
         cb.monitoring.worst_slices(frame)
 
 

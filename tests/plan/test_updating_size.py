@@ -62,7 +62,7 @@ def test_simulated_updates_have_the_standard_errors_that_were_planned():
             {"normal": (0, 1), "slope_width": float("nan")},
             "slope_width must be a finite number above 0",
         ),
-        ({}, "distribution of risks is not known"),
+        ({}, "distribution of risks is unknown"),
     ],
 )
 def test_bad_input_is_refused(given, said):

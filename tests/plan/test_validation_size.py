@@ -247,7 +247,7 @@ def test_the_answer_reads_as_a_sentence_and_as_a_dictionary():
 
 
 BAD = {
-    "no distribution": ({"prevalence": 0.1}, "distribution of risks is not known"),
+    "no distribution": ({"prevalence": 0.1}, "distribution of risks is unknown"),
     "two distributions": (
         {"risks": [0.1, 0.2], "normal": (0, 1)},
         "one form; got risks and normal",
@@ -269,7 +269,7 @@ BAD = {
         {"normal": (0, 1), "oe_width": None, "slope_width": None, "auroc_width": None},
         "at least one width",
     ),
-    "one rate": ({"normal": (0, 1), "threshold": 0.1, "sensitivity": 0.5}, "given together"),
+    "one rate": ({"normal": (0, 1), "threshold": 0.1, "sensitivity": 0.5}, "passed together"),
     "a rate": (
         {"normal": (0, 1), "threshold": 0.1, "sensitivity": 0.5, "specificity": 1.5},
         "must lie in",

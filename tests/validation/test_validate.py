@@ -281,7 +281,7 @@ BAD = {
     "no probabilities": ({"model": object()}, "model must have fit and predict_proba; got object"),
     "frozen": (
         {"model": FrozenEstimator(Constant().fit(np.zeros((2, 1)), [0, 1]))},
-        "frozen; pass the model inside it",
+        "must not be frozen",
     ),
     "resamples": ({"n_resamples": 1}, "n_resamples must be a whole number of at least 2"),
     "outer": ({"n_outer": -1}, "n_outer must be"),

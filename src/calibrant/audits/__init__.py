@@ -1,3 +1,3 @@
-"""Audits: is a model calibrated in every group, those given and those found, with their number
-taken into account?
+"""Audits that test whether a model is calibrated in every group, named or found, with correction
+for their number.
 """

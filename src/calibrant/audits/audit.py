@@ -1,4 +1,4 @@
-"""The audit of a model in every group."""
+"""Test of calibration in every group."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from calibrant.predictions import Inputs
 
 __all__ = ["audit", "audit_record"]
 
-#: As ``audit`` has them where nothing is said.
+#: Defaults of ``audit``.
 DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
@@ -61,100 +61,102 @@ def audit(
     n_draws: int = 1000,
     random_state: int = 0,
 ) -> Audit:
-    r"""Test whether a model is calibrated in every group, those given and those found, with their
-    number taken into account.
+    r"""Test whether a model is calibrated in every group, named or found, with correction for their
+    number.
 
     .. math:: T_g = \frac{|\sum_{i \in g} (y_i - p_i)|}{\sqrt{V_g}}, \qquad
         p_g = P\Big(\max_{h: T_h \le T_g} T^*_h \ge T_g\Big)
 
-    Strong null, :math:`y_i \sim p_i` of every row: outcomes are drawn from the probabilities,
-    :math:`V_g = \sum p_i (1 - p_i)`. Weak null, :math:`E[y - p \mid g] = 0`: the signs of the
-    errors are turned, :math:`V_g = \sum (y_i - p_i)^2`.
+    The strong null, :math:`y_i \sim p_i` in every row, draws outcomes from the probabilities;
+    :math:`V_g = \sum p_i (1 - p_i)`. The weak null, :math:`E[y - p \mid g] = 0`, flips the signs of
+    the errors; :math:`V_g = \sum (y_i - p_i)^2`.
 
     Parameters
     ----------
     y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation`` or ``ScoreSketch``
-        Of the last two, as :func:`calibrant.evaluate` and :func:`calibrant.frames.sketch` make them
-        of a table of any size, the columns of ``by`` are the groups.
+        For an ``Evaluation`` or ``ScoreSketch``, as :func:`calibrant.evaluate` and
+        :func:`calibrant.frames.sketch` compute them from a table of any size, the columns of ``by``
+        are the groups.
     P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one
         output
     groups : frame, mapping or (n, c) array of columns, or (n,) labels, optional
-        Each column's levels are groups, so groups may overlap or lie in each other. Missing values
-        are a level. Numbers that are not whole, or of more than 20 different values, are cut into
-        ``n_bins`` parts; whole numbers without the name of a column are labels.
+        The levels of each column are groups, so groups may overlap or be nested. Missing values are
+        a level. Fractional numbers, or more than 20 different values, are cut into ``n_bins``
+        parts; whole numbers without a column name are labels.
     std : (n,), for regression
     X : (n, d) features or frame, optional
-        Where ``found`` looks for groups; default, in ``groups``.
+        Features in which ``found`` searches for groups; default ``groups``.
     target : {"event", "answer", "classes"} or a class label, optional
-        Whose probability is audited: class 1's of two (the default there), the predicted label's
-        (the default of more), every class's, or one's. Forecasts are audited by the normal score of
-        the outcome, whose mean should be 0 ("mean"), and by the central interval that just holds
-        it, 0.5 on average ("spread"): more where errors are larger than said.
+        The audited probability: of class 1 of two (the default there), of the predicted label (the
+        default with more), of every class, or of one. For forecasts the audit tests the normal
+        score of the outcome, with mean 0 under calibration ("mean"), and the level of the central
+        interval that just holds it, 0.5 on average ("spread"): more if errors are larger than
+        predicted.
     level : float, default 0.95
-        That no group is called off by chance, and that all intervals of groups tested hold
-        together.
+        Probability that no calibrated group is flagged, and that the intervals of all tested groups
+        hold together.
     null : {"strong", "weak"}, optional
-        Default: strong, and weak with ``cluster`` or for forecasts. The strong null asks more of
-        the model and is exact at any sizes.
+        Default: strong, and weak with ``cluster`` or for forecasts. The strong null is the stricter
+        claim, and its test is exact at any sizes.
     found : {"tree", "boosting"}, optional
-        Groups found in the features as well: by a tree of depth 3 on the errors, or by boosting
-        them. Half of the rows finds, the other half tests, and they change places; so each test has
-        half of the rows and a quarter of the error rate.
+        Search for groups in the features as well: by a tree of depth 3 on the errors, or by
+        boosting them. Half of the rows finds groups and the other half tests them, and then the
+        reverse; so each test has half of the rows and a quarter of the error rate.
     depth : int, default 2
-        Up to how many columns are crossed.
+        Maximum number of crossed columns.
     n_bins : int, default 5
     tolerance : float, default 0.05
-        A group "holds" where its interval is within this of 0. One that is neither off nor holds
-        has too few rows to tell.
+        A group "holds" if its interval lies within this distance of 0. A group that neither is off
+        nor holds has too few rows.
     control : {"any", "share"}, default "any"
-        What ``1 - level`` bounds: the chance that any group is called off falsely, or the expected
-        share of such among those called off. "share" calls off every group that "any" does, and
-        more where many groups are off.
+        The quantity that ``1 - level`` bounds: the probability of any false finding ("any"), or the
+        expected share of false ones among the findings ("share"). "share" finds every group that
+        "any" does, and more if many groups are off.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together; only the weak null knows of them.
+        Clusters of dependent rows; only the weak null supports them.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        Whether a weight is a number of rows, or one row represents others ("sampling"), as with
+        weights of a sampling design or of importance.
     classes : (K,) labels in column order, optional
     inputs : {"probability", "logit"}
     n_draws : int, default 1000
-        Of the null. The least p-value is one over it.
+        Number of draws of the null. The smallest p-value is its inverse.
     random_state : int, default 0
 
     Returns
     -------
     Audit
-        ``print`` it for one line; ``.groups`` worst first, ``.frame()``, ``.to_dict()``,
-        ``.worst``, ``.multicalibration``.
+        ``print`` it for one line; its attributes are ``.groups`` (worst first), ``.frame()``,
+        ``.to_dict()``, ``.worst``, ``.multicalibration``.
 
     Raises
     ------
     InputError
-        Where there are no groups, or the strong null is asked for with clusters.
+        Where there are no groups, or the strong null is combined with clusters.
 
     See Also
     --------
     metrics.per_group : any metric in each group.
-    metrics.worst_group : one metric, where it is surely worst.
+    metrics.worst_group : one metric, where it is significantly worst.
     worst_slices : the slices of an evaluation, bin by bin.
 
     Notes
     -----
-    Audit on rows that the model and its calibrator have not seen. Under the weak null a group needs
-    30 events and 30 rows without; under the strong null errors whose variance adds up to 5; others
-    have "not enough data". Prediction sets and intervals are audited by whether they held what
-    came: ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group is beside the
-    one that chance explains; it is not tested by itself, but in the ``multicalibration`` error, the
-    largest at any cut of any group. Of weighted rows the halves of ``found`` depend on how rows are
-    merged.
+    Audit on rows that are new to the model and its calibrator. Under the weak null a group needs 30
+    events and 30 rows without; under the strong null errors with a total variance of 5; others have
+    "not enough data". To audit prediction sets and intervals, pass whether they covered:
+    ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group appears beside its
+    expectation under perfect calibration. It has no test of its own; the ``multicalibration``
+    error, the largest at any cut of any group, has one. With weighted rows the halves of ``found``
+    depend on how rows are merged.
 
-    With ``control="share"`` the :math:`r` groups that step-down finds are called off, and those
+    With ``control="share"`` the findings are the :math:`r` groups of the step-down test, and those
     from the statistic :math:`c` on at which :math:`2 E[N_c / (N_c + r)] \le 1 - level`, where
-    :math:`N_c` counts the statistics of a draw that reach :math:`c`. No proof covers every way in
-    which groups can overlap: the share is at most half of :math:`1 - level`, if false finds are
-    independent of the r, plus what step-down itself gets wrong. It was at most 3.6 % of the 5 %
-    allowed on seven laws (true groups only, one group off among 200 near-copies of a true one,
+    :math:`N_c` counts the statistics of a draw that reach :math:`c`. No proof covers every kind of
+    overlap between groups: the share is at most half of :math:`1 - level`, if false findings are
+    independent of the r, plus the errors of the step-down test itself. It was at most 3.6 % of the
+    5 % allowed on seven laws (true groups only, one group off among 200 near-copies of a true one,
     crossings, disjoint groups).
 
     References
@@ -185,8 +187,8 @@ def audit(
     if isinstance(y_true, Evaluation | ScoreSketch):
         if P is not None or groups is not None or found is not None or cluster is not None:
             raise InputError(
-                "sums are audited by their own columns; leave out P, groups, found and cluster, or"
-                " pass rows."
+                "an audit of sums uses their own columns; leave out P, groups, found and cluster,"
+                " or pass rows."
             )
         sample, columns, features, asked = _of_sums(y_true.state, n_bins)
     else:
@@ -194,7 +196,7 @@ def audit(
         sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
     if null == "strong" and sample.cluster is not None:
         raise InputError(
-            'null="strong" takes rows that are independent; got cluster; leave null out, or pass'
+            'null="strong" needs independent rows; got cluster; leave null out, or pass'
             ' null="weak".'
         )
     if null is None:
@@ -218,8 +220,8 @@ def audit(
 def audit_record(
     record: Any, target: Any, columns: Any, *, level: float, n_draws: int, random_state: int
 ) -> Audit | None:
-    """The audit of a record by columns as ``groups.label_columns`` gives them, or None where they
-    are one group of all rows.
+    """Audit a record by columns as returned by ``groups.label_columns``, or None if all rows are
+    one group.
 
     ``target`` is as for ``audit``, or "forecast".
     """
@@ -243,7 +245,7 @@ def _read(
     classes: Any,
     inputs: Any,
 ) -> tuple[Any, Any]:
-    """(record, target)"""
+    """Return (record, target)."""
     by = AUDITED[domain_of_input(P, std)]
     record, asked = by.read(y_true, P, std, target, sample_weight, classes, inputs)
     return clustered(record, cluster, weight_kind), asked
@@ -252,7 +254,7 @@ def _read(
 def _numbers(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, inputs: Any) -> Any:
     if target is not None:
         raise InputError(
-            "target= is of predictions of classes; leave it out for forecasts of a number."
+            "target= applies to predictions of classes; leave it out for regression forecasts."
         )
     return read_forecast(P, std, y, sample_weight=weight).one_output(), "forecast"
 
@@ -264,7 +266,7 @@ def _classes(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, i
 
 @dataclass(frozen=True)
 class Audited:
-    """How a kind of prediction is audited.
+    """Audit of one kind of prediction.
 
     Attributes
     ----------
@@ -299,8 +301,8 @@ def _of_labelled(
     looked_in = labelled if X is None else label_columns(X, record, "X")
     if not labelled and (found is None or not looked_in):
         raise InputError(
-            "groups must name the groups of the rows; got none; pass a frame of columns, or X= with"
-            ' found="tree".'
+            "groups must name the groups of the rows; got none; pass a frame of columns, or X="
+            ' with found="tree".'
         )
     columns = columns_of(labelled, n_bins, record.weights)
     cell = numbered_by_content(cells(columns, len(record)), record.mark, record.weights)
@@ -318,7 +320,7 @@ def _of_labelled(
 
 
 def _of_sums(state: GroupState, n_bins: int) -> tuple[Sample, list[Column], None, str]:
-    """Units are the bins of the slices."""
+    """Audit sums, with the bins of the slices as units."""
     parts, sums, _ = state.by(_slice)
     if not state.settings["by"] or not parts:
         raise InputError(
@@ -343,5 +345,5 @@ def _of_sums(state: GroupState, n_bins: int) -> tuple[Sample, list[Column], None
 
 
 def _slice(group: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Without the predicted class, which comes last."""
+    """Drop the predicted class, which comes last."""
     return group[:-1]

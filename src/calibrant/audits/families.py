@@ -1,4 +1,4 @@
-"""All families of groups of an audit tested: those given, and those found on either half."""
+"""Audit of all families of groups: those named, and those found on either half."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -17,7 +17,7 @@ from calibrant.errors import InputError
 
 __all__ = ["audited"]
 
-#: Of one row, or cluster, whose spread is not seen: wider than any.
+#: Critical value for a single row, or cluster, whose spread is unknown: wider than any.
 LEAST_FREEDOM = 0.5
 
 
@@ -35,8 +35,8 @@ def audited(
     n_draws: int,
     random_state: int,
 ) -> Audit:
-    """Test the groups given and those found, each family at its share of the error rate, and put
-    what comes of it in order.
+    """Test the named and the found groups, each family at its share of the error rate, and sort the
+    results.
     """
     given = family(columns, depth)
     both = found is not None and len(given) > 0
@@ -48,8 +48,8 @@ def audited(
         looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
     if not looked:
         raise InputError(
-            "groups must hold two levels or more, in one column at least; got one group of all"
-            " rows; pass other columns."
+            "groups must hold at least two levels in some column; got one group of all rows; pass"
+            " other columns."
         )
     rows, multicalibration = list[GroupGap](), None
     for one, family_, share in looked:
@@ -87,15 +87,15 @@ def audited(
 
 
 def _critical(tested: Tested, alpha: float, null: str, sample: Sample) -> np.ndarray:
-    """How many deviations the interval of each group and question reaches, (G, q), so that those of
-    the groups tested hold together.
+    """Return the critical value of the interval of each group and question, (G, q), so that those
+    of the tested groups hold together.
 
-    Where a group was tested, what the largest statistic is above with probability alpha, as
-    p-values have it. The others are not in that largest one: theirs are of independent tests, and
-    by Student's t where their few rows, or clusters, say how they vary.
+    For a tested group it is the upper alpha quantile of the largest statistic, as for the p-values.
+    The other groups are not part of that maximum: their values are for independent tests, by
+    Student's t if their few rows, or clusters, determine the variance.
     """
     each = alpha / max(int((tested.totals.n > 0.0).sum()), 1)
-    # The deviations of the strong null are known, and are the least that count.
+    # The standard deviations of the strong null are known, and are a lower limit.
     known = null == "strong" and not isinstance(sample, ScoreSample)
     freedom = (
         np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)

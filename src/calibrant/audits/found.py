@@ -1,6 +1,4 @@
-"""Groups that nobody named: found in the features of one half of the rows, to be tested on the
-other.
-"""
+"""Search for groups in the features of one half of the rows, to be tested on the other."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -15,7 +13,7 @@ from calibrant.groups import coded
 
 __all__ = ["found_groups", "number_features"]
 
-#: Levels of a column of names that are looked at, the commonest.
+#: Maximum number of levels of a column of names, the most common ones.
 MOST_LEVELS = 20
 DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
 
@@ -23,8 +21,8 @@ DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
 def number_features(
     labelled: Sequence[tuple[str | None, np.ndarray]],
 ) -> tuple[list[str], np.ndarray]:
-    """(names (d,), numbers (n, d)) of columns: numbers as they are, of names a column of 0 and 1
-    for each of the commonest levels.
+    """Return (names (d,), numbers (n, d)) of columns: numbers unchanged, and for names a column of
+    0 and 1 for each of the most common levels.
     """
     names, columns = list[str](), list[np.ndarray]()
     for j, (name, labels) in enumerate(labelled):
@@ -44,11 +42,11 @@ def number_features(
 def found_groups(
     kind: str, names: Sequence[str], features: np.ndarray, sample: Sample, random_state: int
 ) -> list[tuple[np.ndarray, Family]]:
-    """For each half its units, and the groups of them that the errors of the other half suggest;
-    clusters are not cut.
+    """Return for each half its units, and the groups of them that the errors of the other half
+    suggest; clusters stay whole.
 
-    "tree": the nodes of a tree of depth 3 on the errors. "boosting": the fifths of the rows by the
-    error that boosting expects of them.
+    "tree" uses the nodes of a tree of depth 3 on the errors, "boosting" the fifths of the rows by
+    predicted error.
     """
     units = np.arange(len(sample)) if sample.cluster is None else sample.cluster
     rng = np.random.default_rng(random_state)
@@ -84,7 +82,7 @@ def _tree(
     )
     model.fit(X, off, sample_weight=weight)
     rules = _rules(model.tree_, names)
-    # The root is all rows.
+    # The root holds all rows.
     row, node = model.decision_path(at).nonzero()
     return Family(
         [{"group": rule} for rule in rules[1:]], membership(node, row, (len(rules), len(at)))[1:]
@@ -92,7 +90,7 @@ def _tree(
 
 
 def _rules(tree: Any, names: Sequence[str]) -> list[str]:
-    """What leads to each node, the root's first."""
+    """Return the rules that lead to each node, the root's first."""
     rules = [""] * tree.node_count
     for node in range(tree.node_count):
         left, right = int(tree.children_left[node]), int(tree.children_right[node])

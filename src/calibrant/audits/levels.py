@@ -1,6 +1,4 @@
-"""Groups of rows from columns: their levels, and the crossings of several, as a matrix of who is
-in which.
-"""
+"""Groups of rows from columns, their levels and crossings, as membership matrices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ __all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family", "sho
 
 @dataclass(frozen=True)
 class Column:
-    """One column of groups: its name, the names of its levels, and the level of each row (n,)."""
+    """Column of groups, with its name, the names of its levels, and the level of each row (n,)."""
 
     name: str
     levels: list[str]
@@ -29,8 +27,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Family:
-    """Groups that are looked at together: where each is, {column: level}, and a sparse (G, u)
-    matrix of ones, who is in it.
+    """Family of groups: the definition of each, {column: level}, and a sparse (G, u) membership
+    matrix of ones.
     """
 
     where: list[dict[str, str]]
@@ -43,8 +41,8 @@ class Family:
 def columns_of(
     labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray
 ) -> list[Column]:
-    """Columns (name or None, labels (n,)) as levels; numbers cut into ``n_bins`` parts of equal
-    weight.
+    """Return columns (name or None, labels (n,)) as levels; numbers are cut into ``n_bins`` parts
+    of equal weight.
     """
     return [_column(name, labels, n_bins, weight) for name, labels in labelled]
 
@@ -52,8 +50,8 @@ def columns_of(
 def shown_groups(
     labelled: Sequence[tuple[str | None, np.ndarray]], n_bins: int, weight: np.ndarray
 ) -> Groups:
-    """The combinations of the levels of columns as groups of a report, of numbers that are cut
-    the parts that ``columns_of`` makes.
+    """Return the combinations of levels of columns as groups of a report; numbers are cut as in
+    ``columns_of``.
     """
     cut = [numbers_to_cut(labels, named=name is not None) is not None for name, labels in labelled]
     columns = columns_of(
@@ -69,7 +67,7 @@ def shown_groups(
 
 
 def cells(columns: Sequence[Column], n: int) -> np.ndarray:
-    """(n,) a number for each combination of all levels that occurs."""
+    """Return (n,) a number for each combination of all levels that occurs."""
     code = np.zeros(n, dtype=np.intp)
     for column in columns:
         code = np.unique(code * len(column.levels) + column.index, return_inverse=True)[1]
@@ -91,14 +89,14 @@ def _column(called: str | None, labels: np.ndarray, n_bins: int, weight: np.ndar
 
 
 def family(columns: Sequence[Column], depth: int) -> Family:
-    """All levels and their crossings of up to ``depth`` columns; of groups that are the same rows,
-    the one of fewer columns.
+    """Return all levels and their crossings of up to ``depth`` columns; among groups of the same
+    rows, the one of fewer columns stays.
 
-    A column of one level is all rows, no group.
+    A column of one level holds all rows, so it is not a group.
     """
     used = [column for column in columns if len(np.unique(column.index)) > 1]
     n = len(used[0].index) if used else 0
-    # A number for each row, whose sum over a group tells groups of the same rows.
+    # A number for each row, whose sum over a group identifies groups of the same rows.
     mark = np.random.default_rng(0).random(n)
     where, rows, members = list[dict[str, str]](), list[np.ndarray](), list[np.ndarray]()
     known: set[tuple[int, float]] = set()
@@ -124,7 +122,7 @@ def family(columns: Sequence[Column], depth: int) -> Family:
 
 
 def _crossed(columns: Sequence[Column]) -> tuple[list[dict[str, str]], np.ndarray]:
-    """({column: level} of each combination that occurs, the combination of each row)."""
+    """Return ({column: level} of each combination that occurs, the combination of each row)."""
     code = np.zeros(len(columns[0].index), dtype=np.intp)
     for column in columns:
         code = code * len(column.levels) + column.index
@@ -138,7 +136,7 @@ def _crossed(columns: Sequence[Column]) -> tuple[list[dict[str, str]], np.ndarra
 
 
 def everyone(n: int) -> Family:
-    """All rows, as one group."""
+    """Return all rows as one group."""
     return Family(
         [{"group": "all rows"}], membership(np.zeros(n, dtype=np.intp), np.arange(n), (1, n))
     )

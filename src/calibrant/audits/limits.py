@@ -1,5 +1,5 @@
-"""Intervals of the gaps of all groups, which hold together: the shifts that the test of a group
-would not refuse.
+"""Simultaneous intervals of the gaps of all groups: the shifts that the test of a group would not
+reject.
 """
 
 from dataclasses import dataclass
@@ -18,10 +18,11 @@ __all__ = ["Totals", "gap_limits", "matched_variance", "parted"]
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums by group and question, (G, q) each, and (G, q, S) by part of what was said.
+    """Sums by group and question, (G, q) each, and (G, q, S) by part of the predictions.
 
-    ``n`` of the weight, ``said`` and ``came``; ``variance`` under the strong null; ``score`` of the
-    squared error beyond the one promised; ``impossible``: rows of what was said to be impossible.
+    ``n`` is the weight, ``said`` the predicted and ``came`` the observed sum; ``variance`` under
+    the strong null; ``score`` the squared error beyond its expectation; ``impossible`` the rows
+    with an outcome of probability 0.
     """
 
     n: np.ndarray
@@ -37,7 +38,7 @@ class Totals:
 
     @classmethod
     def of(cls, sample: Sample, family: Family, place: np.ndarray, n_parts: int) -> "Totals":
-        """Of all groups of a family; ``place`` (u, q) is the part of what was said."""
+        """Sum over all groups of a family; ``place`` (u, q) is the part of the predictions."""
         w, said, came, variance = sample.weight[:, None], sample.said, sample.came, sample.variance
         if isinstance(sample, ScoreSample):
             square, impossible = 0.0 * said, 0.0 * said
@@ -61,25 +62,26 @@ class Totals:
 
 
 def parted(family: Family, place: np.ndarray, n_parts: int) -> Any:
-    """Sparse (G x parts, u): who is in which group and part."""
+    """Return a sparse (G x parts, u) membership matrix of group and part."""
     found = family.matrix.tocoo()
     row = found.row.astype(np.int64) * n_parts + place[found.col]
     return membership(row, found.col, (len(family) * n_parts, len(place)), found.data)
 
 
-#: The farthest shift of the log-odds, and the halvings of it.
+#: Largest shift of the log-odds, and the number of bisections.
 FARTHEST, HALVINGS = 40.0, 50
 
 
 def gap_limits(
     sample: Sample, totals: Totals, spread: np.ndarray, critical: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), (G, q) each, of what was said above what came, on average; nan of groups without
-    rows.
+    """Return (low, high), (G, q) each, of the mean predicted minus the mean observed value; nan for
+    groups without rows.
 
-    Of outcomes and classes the probabilities are shifted in the log-odds, all by as much, until
-    their sum is ``critical`` (G, q) deviations from what came: an end is inside what is possible,
-    and of use without an event. ``spread`` (G, q) is the deviation of the sums of errors.
+    For outcomes and classes the log-odds of the probabilities are shifted together until their sum
+    is ``critical`` (G, q) standard deviations from the observed one: the ends are then possible
+    values, and useful without an event. ``spread`` (G, q) is the standard deviation of the sums of
+    errors.
     """
     n = np.where(totals.n > 0.0, totals.n, np.nan)
     if isinstance(sample, ScoreSample):
@@ -89,7 +91,7 @@ def gap_limits(
     odds, inner = _odds(totals)
     own = _variance(totals, inner)
     # The errors may vary more than independent rows would (clusters), or less (parts of one mean
-    # are of several probabilities).
+    # contain several probabilities).
     factor = np.where(
         (own > 0.0) & (spread > 0.0), spread / np.sqrt(np.where(own > 0.0, own, 1.0)), 1.0
     )
@@ -103,8 +105,8 @@ def gap_limits(
 
 
 def matched_variance(sample: Sample, totals: Totals) -> np.ndarray:
-    """(G, q) variance of the sum of errors of risks that are shifted in the log-odds until their
-    sum is what came; of scores the null's.
+    """Return (G, q) the variance of the sum of errors of risks whose log-odds are shifted until
+    their sum is the observed one; for scores that of the null.
     """
     if isinstance(sample, ScoreSample):
         return totals.variance
@@ -112,8 +114,8 @@ def matched_variance(sample: Sample, totals: Totals) -> np.ndarray:
 
 
 def _shifted(totals: Totals, odds: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """(G, q, parts) risks shifted in the log-odds, all by as much, until their sum and ``reach``
-    (G, q) deviations of it are what came.
+    """Return (G, q, parts) risks with log-odds shifted together until their sum plus ``reach`` (G,
+    q) standard deviations of it is the observed one.
     """
 
     def below(shift: np.ndarray) -> np.ndarray:
@@ -127,12 +129,12 @@ def _shifted(totals: Totals, odds: np.ndarray, reach: np.ndarray) -> np.ndarray:
 
 
 def _variance(totals: Totals, p: np.ndarray) -> np.ndarray:
-    """(G, q) variance of the sum of independent outcomes of these risks."""
+    """Return (G, q) the variance of the sum of independent outcomes with these risks."""
     return (totals.parts_n * p * (1.0 - p)).sum(axis=-1)
 
 
 def _odds(totals: Totals) -> tuple[np.ndarray, np.ndarray]:
-    """(log-odds of the mean risk of each part, that mean inside 0 and 1)."""
+    """Return (log-odds of the mean risk of each part, that mean inside 0 and 1)."""
     said = np.where(
         totals.parts_n > 0.0,
         totals.parts_said / np.where(totals.parts_n > 0.0, totals.parts_n, 1.0),

@@ -1,5 +1,5 @@
-"""The two nulls of an audit: what was said is true of every row (strong), or right on average in
-every group (weak).
+"""Two nulls of an audit: predictions are true in every row (strong), or right on average in every
+group (weak).
 """
 
 from collections.abc import Iterator
@@ -20,37 +20,37 @@ from calibrant.audits.sample import Sample, ScoreSample
 
 __all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
 
-#: Of the sum in a group, for the strong null: below it a single event decides, and all others lose
-#: power.
+#: Minimum variance of the sum in a group, for the strong null: below it a single event decides, and
+#: all other groups lose power.
 LEAST_VARIANCE = 5.0
-#: And as many without one (of other questions rows, or clusters), for the weak null, which rests on
-#: a normal limit.
+#: Minimum number of events, and of rows without one (for other questions rows, or clusters), for
+#: the weak null, which uses a normal limit.
 LEAST_EVENTS = 30.0
-#: Standard errors, of about one over the root of the rows, by which errors must vary more than the
-#: null says.
+#: Minimum excess of the variance of errors over that of the null, in standard errors (about one
+#: over the root of the rows).
 CHANCE = 2.0
-#: Parts of equal weight that what was said is cut into, for calibration errors within groups.
+#: Number of parts of equal weight of the predictions, for calibration errors within groups.
 SCORE_PARTS = 16
-#: Numbers drawn at once.
+#: Maximum number of values drawn at once.
 DRAWN_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
 class Tested:
-    """The tests of a family.
+    """Test results of a family.
 
     Attributes
     ----------
-    totals : of all groups
-    tested : (G, q) which could be tested.
-    statistic, spread : (G, q) size of the sum of errors in standard deviations; and the deviation
-        that intervals are made of.
+    totals : sums of all groups
+    tested : (G, q) whether each could be tested.
+    statistic, spread : (G, q) size of the sum of errors in standard deviations; and the standard
+        deviation behind intervals.
     freedom : (G, q) degrees of freedom of the variance about a group's own mean: rows, or clusters,
-        less one.
-    p_value : (G, q) adjusted for the number of tests, nan where not tested.
+        minus one.
+    p_value : (G, q) adjusted for the number of tests, nan if not tested.
     maxima : (B,) largest statistic of each draw.
-    range_ : (observed, (B,) draws) of the largest range of the running sum of errors, from low to
-        high, of any group.
+    range_ : (observed, (B,) draws) of the largest range over groups of the running sum of errors,
+        from low to high.
     """
 
     totals: Totals
@@ -65,7 +65,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class _Null:
-    """A family of groups under a null; the template says how sums by group and part are drawn."""
+    """Family of groups under a null; subclasses draw its sums by group and part."""
 
     sample: Sample
     family: Family
@@ -78,7 +78,7 @@ class _Null:
 
     @cached_property
     def freedom(self) -> np.ndarray:
-        """(G, q) degrees of freedom of the variance about a group's own mean."""
+        """Return (G, q) degrees of freedom of the variance about a group's own mean."""
         if self.sample.cluster is None:
             return np.maximum(self.totals.n - 1.0, 0.0)
         _, rows = _by_cluster(self.sample, self.family)
@@ -86,7 +86,7 @@ class _Null:
 
     @cached_property
     def centred_variance(self) -> np.ndarray:
-        """(G, q) variance of the sum of errors about each group's own mean."""
+        """Return (G, q) the variance of the sum of errors about each group's own mean."""
         of = self.totals
         gap = (of.came - of.said) / np.maximum(of.n, 1e-300)
         if self.sample.cluster is not None:
@@ -104,42 +104,45 @@ class _Null:
 
 
 class Strong(_Null):
-    """Outcomes are drawn from what was said."""
+    """Null with outcomes drawn from the predictions."""
 
     @cached_property
     def variance(self) -> np.ndarray:
-        """(G, q) of the sum of errors."""
+        """(G, q) variance of the sum of errors."""
         return self.totals.variance
 
     @cached_property
     def deviation(self) -> np.ndarray:
-        """(G, q) what sums are measured by: the null's, or more where errors about a group's own
-        mean vary more than risks right on
-        average would, as where what was said of single rows is too sure."""
-        # All rows show it sooner than those of one group do.
+        """(G, q) scale of the sums: the null's, or more if errors about a group's own mean vary
+        more than risks that are right on average allow, as with overconfident predictions of single
+        rows.
+        """
+        # All rows together detect it with fewer data than one group.
         whole = Strong(self.sample, everyone(len(self.sample)), self.place, self.n_parts)
         return np.sqrt(self.variance * np.maximum(self.excess, whole.excess))
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """(G, q) variance of the errors over the largest that right means allow, 1 at least."""
+        """Return (G, q) the variance of the errors over the largest that right means allow, at
+        least 1.
+        """
         least = np.maximum(self.variance, matched_variance(self.sample, self.totals))
         more = np.divide(self.centred_variance, least, out=np.ones_like(least), where=least > 0.0)
-        # What so few rows show beyond 1 by chance counts for nothing.
+        # A small excess over 1 in so few rows is due to chance and ignored.
         return np.where(more > 1.0 + CHANCE / np.sqrt(np.maximum(self.totals.n, 1.0)), more, 1.0)
 
     @property
     def spread(self) -> np.ndarray:
-        """(G, q) what intervals are made of."""
+        """(G, q) standard deviation behind intervals."""
         return self.deviation
 
     @cached_property
     def enough(self) -> np.ndarray:
-        """(G, q) where it can be tested."""
+        """(G, q) whether each group has enough data for a test."""
         return (self.totals.variance >= LEAST_VARIANCE) | (self.totals.impossible > 0.0)
 
     def drawn(self, tested: np.ndarray, rng: Generator, count: int) -> list[np.ndarray]:
-        """For each question the sums of the groups tested, (their number x parts, count)."""
+        """Yield for each question the sums of the tested groups, (their number x parts, count)."""
         off = self.sample.drawn(count, rng)
         return [
             self._matrices[q][_parts_of(tested[:, q], self.n_parts)] @ off[:, q]
@@ -155,18 +158,18 @@ class Strong(_Null):
 
     @property
     def size(self) -> int:
-        """Numbers that one draw takes."""
+        """Number of values in one draw."""
         return self.sample.said.size
 
 
 class Weak(_Null):
-    """The signs of errors are turned, of rows or of whole clusters; sums are measured by the
-    squares of what is turned.
+    """Null that flips the signs of errors, of rows or of whole clusters, and scales sums by the
+    squares of the flipped values.
     """
 
     @cached_property
     def variance(self) -> np.ndarray:
-        """(G, q) of the sum of errors."""
+        """(G, q) variance of the sum of errors."""
         if self.sample.cluster is not None:
             sums, _ = _by_cluster(self.sample, self.family)
             return np.column_stack([row_sums(one * one) for one in sums])
@@ -175,17 +178,17 @@ class Weak(_Null):
 
     @property
     def deviation(self) -> np.ndarray:
-        """(G, q) what sums are measured by."""
+        """(G, q) scale of the sums."""
         return np.sqrt(self.variance)
 
     @property
     def spread(self) -> np.ndarray:
-        """(G, q) what intervals are made of."""
+        """(G, q) standard deviation behind intervals."""
         return np.sqrt(self.centred_variance)
 
     @cached_property
     def enough(self) -> np.ndarray:
-        """(G, q) where it can be tested."""
+        """(G, q) whether each group has enough data for a test."""
         of = self.totals
         events = (
             np.minimum(of.came, of.n - of.came)
@@ -198,7 +201,7 @@ class Weak(_Null):
         return ((events >= LEAST_EVENTS) & (self.variance > 0.0)) | (of.impossible > 0.0)
 
     def drawn(self, tested: np.ndarray, rng: Generator, count: int) -> list[np.ndarray]:
-        """As of the strong null."""
+        """Yield draws as the strong null does."""
         if self.sample.cluster is not None:
             turned = 2.0 * rng.integers(0, 2, (int(self.sample.cluster.max()) + 1, count)) - 1.0
         else:
@@ -241,7 +244,7 @@ class Weak(_Null):
 
     @property
     def size(self) -> int:
-        """Numbers that one draw takes."""
+        """Number of values in one draw."""
         return 2 * len(self.sample)
 
 
@@ -251,7 +254,7 @@ NULLS: dict[str, type[Strong] | type[Weak]] = {"strong": Strong, "weak": Weak}
 def tested_groups(
     sample: Sample, family: Family, null: str, n_draws: int, random_state: int, control: str
 ) -> Tested:
-    """Test all groups of a family for each question, with their number taken into account."""
+    """Test all groups of a family for each question, with correction for their number."""
     place = np.column_stack(
         [equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T]
     )
@@ -303,8 +306,8 @@ def tested_groups(
 def _statistics(
     sums: np.ndarray, deviation: np.ndarray, n_parts: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From (G x parts, b) sums: (G, b) sizes of the sums in deviations, and (b,) the largest
-    range of the running sums of any group.
+    """Return from (G x parts, b) sums: (G, b) sizes of the sums in standard deviations, and (b,)
+    the largest range of the running sums of any group.
     """
     if len(deviation) == 0:
         nothing = np.zeros(int(sums.shape[1]))
@@ -321,7 +324,7 @@ def _parts_of(groups: np.ndarray, n_parts: int) -> np.ndarray:
 
 
 def _by_cluster(sample: Sample, family: Family) -> tuple[list[Any], Any]:
-    """Sparse (G, C): the sums of errors for each question, and the rows."""
+    """Return sparse (G, C) sums of errors for each question, and of rows."""
     cluster = np.zeros(0, dtype=np.intp) if sample.cluster is None else sample.cluster
     shape = (len(cluster), int(cluster.max()) + 1)
     units = np.arange(len(cluster))

@@ -1,4 +1,6 @@
-"""What an audit found: a row for each group, those that are off first, and one line."""
+"""Result of an audit, with a row for each group, miscalibrated ones first, and a one-line
+summary.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,27 +15,27 @@ __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 
 @dataclass(frozen=True)
 class GroupGap:
-    """One group.
+    """Audit result of one group.
 
     Attributes
     ----------
-    where : {column: level}, of several columns where they are crossed
-    question : "" of one target; a class, or "mean" and "spread" of forecasts
-    n, events : rows (sum of weights), and how many of them the event happened in; None of forecasts
-    said, came, gap : means, and ``said - came``: above 0 where too much is said. Of forecasts the
-        means are of the normal score of the
-        outcome (0 is right) and of the central interval that just holds it (0.5 is right).
-    low, high : of the gap; the intervals of all groups that were tested hold together, and those of
-        the others each at its share of the
-        error rate, one among all groups
-    ratio : came / said (O/E), None where nothing was said
-    error, error_by_chance : calibration error within the group, and what honest probabilities would
-        show; None of forecasts
-    score_gap : Brier score above what the probabilities themselves promise; None of forecasts
-    shrunk : the gap drawn towards 0 by as much as chance explains: what to expect of new rows
-    p_value : adjusted for the number of groups; None where it was not tested
+    where : {column: level}, with several columns for a crossing
+    question : "" for one target; a class, or "mean" and "spread" for forecasts
+    n, events : rows (sum of weights), and the events among them; None for forecasts
+    said, came, gap : mean prediction, mean observation, and ``said - came``, above 0 for
+        overprediction. For forecasts the means are of the normal score of the outcome (0 under
+        calibration) and of the level of the central interval that just holds it (0.5 under
+        calibration).
+    low, high : interval of the gap; the intervals of all tested groups hold together, and the
+        others each at its share of the error rate, one among all groups
+    ratio : came / said (O/E), None if nothing was predicted
+    error, error_by_chance : calibration error within the group, and its expectation under perfect
+        calibration; None for forecasts
+    score_gap : Brier score minus its expectation under the probabilities; None for forecasts
+    shrunk : the gap shrunk towards 0 by the part expected by chance, as a prediction for new rows
+    p_value : adjusted for the number of groups; None if not tested
     outcome : "off", "holds" (the interval is inside the tolerance), or "not enough data"
-    found : whether the group was found in the features, on other rows than it was tested on
+    found : whether the group was found in the features, on rows other than those of the test
     """
 
     where: dict[str, str]
@@ -56,7 +58,7 @@ class GroupGap:
 
     @property
     def name(self) -> str:
-        """To be read: the levels, each after its column."""
+        """The levels, each after its column, as a readable name."""
         parts = [
             level if column == "group" else f"{column} {level}"
             for column, level in self.where.items()
@@ -64,16 +66,16 @@ class GroupGap:
         return " × ".join([*parts, *([self.question] if self.question else [])])
 
     def to_dict(self) -> dict[str, Any]:
-        """In one, with the name."""
+        """Return all fields in one dictionary, with the name."""
         return {"group": self.name, **vars(self)}
 
 
 @dataclass(frozen=True)
 class MulticalibrationError:
-    """The largest error of any group at any cut of what was said: the range of the running sum of
+    """Largest error of any group at any cut of the predictions: the range of the running sum of
     errors, in standard deviations.
 
-    ``expected`` and ``p_value`` are of the null that the audit tests.
+    ``expected`` and ``p_value`` refer to the null of the audit.
     """
 
     value: float
@@ -83,21 +85,21 @@ class MulticalibrationError:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What an audit found: ``print`` it for one line, show it for the first groups, ``frame()`` for
-    all.
+    """Result of an audit: ``print`` it for one line, display it for the first groups, ``frame()``
+    for all.
 
     Attributes
     ----------
-    groups : list of GroupGap, those that are off first, by p-value and by how far from 0 their
-        interval is; then the rest.
-    overall : the same of all rows together, one for each question; not tested, and its interval is
-        its own.
+    groups : list of GroupGap, miscalibrated ones first, by p-value and by the distance of their
+        interval from 0; then the rest.
+    overall : the same for all rows together, one for each question, not tested and with a separate
+        interval.
     multicalibration : MulticalibrationError or None
-        Of the groups given; None where none could be tested.
+        For the named groups; None if none could be tested.
     null : {"strong", "weak"}
-    level, tolerance : as asked for
-    control : {"any", "share"}, what the p-values bound: the chance of any false find, or their
-        share
+    level, tolerance : the options of the audit
+    control : {"any", "share"}, the quantity that the p-values bound: the probability of any false
+        finding, or their share
     target : "event", "answer", "classes", a class, or "forecast"
     """
 
@@ -112,13 +114,13 @@ class Audit:
 
     @property
     def off(self) -> list[GroupGap]:
-        """The groups that are off, the worst first."""
+        """The miscalibrated groups, the worst first."""
         return [one for one in self.groups if one.outcome == "off"]
 
     @property
     def worst(self) -> GroupGap | None:
-        """The group whose gap is surely largest: of those that are off, else of all, whose
-        interval is farthest from 0; None of none.
+        """The group with the largest significant gap, or, if none is miscalibrated, the one whose
+        interval is farthest from 0; None without groups.
         """
         among = self.off or list(self.groups)
         return max(
@@ -127,15 +129,15 @@ class Audit:
 
     @property
     def largest_gap(self) -> float:
-        """Size of the largest shrunken gap of a group that is off, for gates; it does not grow
-        with their number. 0 where none is.
+        """Size of the largest shrunken gap of a miscalibrated group, for gates; it does not grow
+        with their number. 0 if there are none.
         """
         return max((abs(one.shrunk) for one in self.off), default=0.0)
 
     @property
     def sentence(self) -> str:
-        """How many groups are miscalibrated, which is the worst, and how many have too few rows
-        to tell.
+        """Summarise the number of miscalibrated groups, the worst one, and the number with too few
+        rows.
         """
         untold = sum(one.outcome == "not enough data" for one in self.groups)
         told = (
@@ -155,7 +157,7 @@ class Audit:
         )
 
     def frame(self) -> Any:
-        """One row a group, as a pandas data frame."""
+        """Return one row a group, as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of groups", "frames")
         return pandas.DataFrame(
             [
@@ -165,7 +167,7 @@ class Audit:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the fields, ready for JSON."""
         return plain(
             {
                 "sentence": self.sentence,

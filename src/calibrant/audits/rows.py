@@ -1,4 +1,4 @@
-"""From sums and tests to the rows of an audit."""
+"""Rows of an audit's table, from sums and tests."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,8 +15,8 @@ __all__ = ["gaps", "shrunk_gaps", "sorted_gaps"]
 
 
 def shrunk_gaps(gap: np.ndarray, error: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """(G, q) gaps drawn towards 0 by as much as their errors explain: gap t^2 / (t^2 + error^2),
-    t^2 of greatest likelihood by question.
+    """Return (G, q) gaps shrunk towards 0 by the part that their errors explain: gap t^2 / (t^2 +
+    error^2), with t^2 of maximum likelihood by question.
     """
     out = np.zeros(gap.shape)
     for q in range(gap.shape[1]):
@@ -31,7 +31,7 @@ def shrunk_gaps(gap: np.ndarray, error: np.ndarray, used: np.ndarray) -> np.ndar
 
 
 def _spread(gap: np.ndarray, of: np.ndarray) -> float:
-    """t^2 of greatest likelihood where gap ~ N(0, t^2 + of), on a grid; 0 is on it."""
+    """Return t^2 of maximum likelihood for gap ~ N(0, t^2 + of), on a grid that contains 0."""
     grid = np.append(0.0, np.geomspace(1e-4, 10.0, 200) * max(float(np.mean(gap * gap)), 1e-300))
     total = grid[:, None] + np.maximum(of, 1e-300)
     return float(grid[np.argmax(-0.5 * (np.log(total) + gap * gap / total).sum(axis=1))])
@@ -47,8 +47,8 @@ def gaps(
     tolerance: float,
     found: bool,
 ) -> list[GroupGap]:
-    """One for each group and question. ``p_value`` (G, q) is adjusted; intervals reach to
-    ``critical`` (G, q) deviations.
+    """Return one for each group and question. ``p_value`` (G, q) is adjusted; intervals extend to
+    ``critical`` (G, q) standard deviations.
     """
     totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
     n = np.where(totals.n > 0.0, totals.n, np.nan)
@@ -94,8 +94,8 @@ def _known(values: np.ndarray | None, g: int, q: int) -> float | None:
 
 
 def sorted_gaps(rows: Iterable[GroupGap]) -> list[GroupGap]:
-    """Those that are off first, by p-value and by how far their interval is from 0; then the
-    rest, by the latter.
+    """Sort the miscalibrated first, by p-value and by the distance of their interval from 0; then
+    the rest, by the latter.
     """
 
     def key(one: GroupGap) -> tuple[Any, ...]:

@@ -1,5 +1,5 @@
-"""What is audited: units of rows, what was said of them, what came, and how that varies where
-what was said is true.
+"""Sample of an audit: units of rows with predictions, outcomes, and the variance of these under the
+predictions.
 """
 
 from abc import ABC, abstractmethod
@@ -25,16 +25,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Sample(ABC):
-    """Units, in an order of their own: rows that say and are the same are one, so repetition and
-    row order change nothing.
+    """Units in an order of their own: equal rows are merged, so that repetition and row order
+    change nothing.
 
     Attributes
     ----------
-    questions : what is asked of each group, q of them: nothing more (""), or a class, or "mean" and
-        "spread" of a forecast.
-    weight : (u,) rows that each unit stands for.
-    said, came : (u, q) what was said, and the mean of what came.
-    variance : (u, q) of what comes of one row, where what was said is true.
+    questions : q questions for each group: a single one (""), or one for each class, or "mean" and
+        "spread" for a forecast.
+    weight : (u,) number of rows in each unit.
+    said, came : (u, q) the prediction, and the mean outcome.
+    variance : (u, q) variance of the outcome of one row under the prediction.
     cluster : (u,) numbers, or None.
     rows : (u,) one row of each unit.
     """
@@ -51,7 +51,7 @@ class Sample(ABC):
         return len(self.weight)
 
     def take(self, units: np.ndarray) -> Self:
-        """Some of the units."""
+        """Return some of the units."""
         cluster = (
             None if self.cluster is None else np.unique(self.cluster[units], return_inverse=True)[1]
         )
@@ -67,27 +67,25 @@ class Sample(ABC):
 
     @property
     def off(self) -> np.ndarray:
-        """(u, q) sums of what came above what was said."""
+        """(u, q) sums of outcomes minus predictions."""
         return self.weight[:, None] * (self.came - self.said)
 
     @abstractmethod
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
-        """(u, q, count) draws of ``off`` where what was said is true."""
+        """Return (u, q, count) draws of ``off`` under the predictions."""
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows that came out alike, m parts of units: (unit of each, rows in each, how far each
-        row came above what was said (m, q)).
+        """Return rows with equal outcomes, as m parts of units: (unit of each, rows in each,
+        outcome minus prediction of each row (m, q)).
         """
         return np.arange(len(self)), self.weight, self.came - self.said
 
 
 class OutcomeSample(Sample):
-    """Of something that happened or did not."""
+    """Sample of a binary outcome."""
 
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
-        """Binomial; the part of a row that a weight leaves over varies as much as its share of a
-        row.
-        """
+        """Return binomial draws; the fractional part of a weight varies as that share of a row."""
         p = self.said[:, 0]
         whole = np.floor(self.weight)
         if (whole == 1.0).all():
@@ -101,7 +99,7 @@ class OutcomeSample(Sample):
         return out[:, None, :]
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Those where it happened, and those where it did not."""
+        """Return the rows with the event, and those without."""
         hits = self.weight * self.came[:, 0]
         units = np.arange(len(self))
         unit, mass = np.concatenate([units, units]), np.concatenate([hits, self.weight - hits])
@@ -111,10 +109,10 @@ class OutcomeSample(Sample):
 
 
 class ClassSample(Sample):
-    """Of which of K classes it was, a question for each."""
+    """Sample of the class among K, with a question for each."""
 
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
-        """One class for each row; a row of weight w varies as w rows do."""
+        """Return one class for each row; a row of weight w varies as w rows do."""
         ends = np.cumsum(self.said, axis=1)[:, :-1]
         at = rng.random((count, len(self)))
         drawn = np.zeros(at.shape, dtype=np.intp)
@@ -125,15 +123,15 @@ class ClassSample(Sample):
 
 
 class ScoreSample(Sample):
-    """Of the normal score z of an outcome in its forecast, and of 2 Phi(|z|) - 1, the central
-    interval that just holds the outcome.
+    """Sample of the normal score z of an outcome in its forecast, and of 2 Phi(|z|) - 1, the level
+    of the central interval that just holds the outcome.
 
-    They are 0 and 1/2 on average where the forecast is true. The square of z in place of the latter
-    has so long a tail that turning signs says too much of groups below 500 rows.
+    They are 0 and 1/2 on average for a true forecast. The square of z instead of the latter has
+    such a long tail that flipping signs rejects too often in groups below 500 rows.
     """
 
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
-        """Normal, and uniform; a row of weight w varies as w rows do."""
+        """Return normal and uniform draws; a row of weight w varies as w rows do."""
         score = rng.standard_normal((len(self), count))
         return np.stack([score, central(score) - 0.5], axis=1) * np.sqrt(self.weight)[:, None, None]
 
@@ -146,10 +144,10 @@ def of_outcomes(
     cluster: np.ndarray | None = None,
     tie: np.ndarray | None = None,
 ) -> OutcomeSample:
-    """Of (n,) probabilities, shares that happened, weights and numbers of cells.
+    """Build from (n,) probabilities, shares of events, weights and numbers of cells.
 
-    Rows of one cell, cluster and probability are one unit, but where ``tie`` (n,), a number of what
-    else they hold, orders them.
+    Rows of one cell, cluster and probability are one unit, unless ``tie`` (n,), a number of their
+    other content, orders them.
     """
     keys = [said, cell, *([] if cluster is None else [cluster])]
     order = np.lexsort([*([] if tie is None else [tie]), hit, *keys])
@@ -168,7 +166,7 @@ def of_outcomes(
 
 
 def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
-    """Of a record's rows, a question for each class."""
+    """Build from a record's rows, with a question for each class."""
     order = np.lexsort([tie, record.weights, record.labels, *record.probabilities.T, cell])
     P = record.probabilities[order]
     cluster = None if record.cluster is None else record.cluster[order]
@@ -181,8 +179,8 @@ def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
 def of_predictions(
     record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool
 ) -> Sample:
-    """Of a record of predictions of classes, by the question asked; ``tied`` where ``tie`` orders
-    rows that say and are the same.
+    """Build from a record of class predictions, by target; ``tied`` if ``tie`` orders rows with
+    equal predictions and outcomes.
     """
     if target == "classes":
         return of_classes(record, cell, tie)
@@ -193,8 +191,8 @@ def of_predictions(
 def of_forecasts(
     record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool
 ) -> ScoreSample:
-    """Of a record of forecasts, of which nothing else is asked: the mean and the spread of the
-    normal scores of what came.
+    """Build from a record of forecasts: the mean and the spread of the normal scores of the
+    outcomes.
     """
     score = np.clip(record.score, -38.0, 38.0)
     order = np.lexsort([tie, record.weights, score, cell])

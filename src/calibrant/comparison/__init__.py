@@ -1,3 +1,3 @@
-"""Before and after calibration on the same rows, and several calibrators side by side: once, for
-every task.
+"""Comparison of the same rows before and after calibration, and of several calibrators, for every
+task.
 """

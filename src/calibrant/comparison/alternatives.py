@@ -1,4 +1,4 @@
-"""Several calibrators on the same rows, side by side."""
+"""Comparison of several calibrators on the same rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,18 +11,18 @@ from calibrant.metrics.comparison import compare as in_pairs
 
 __all__ = ["Alternative", "against_chosen", "alternatives", "best"]
 
-#: Of a metric that the forecasts after calibration do not have.
+#: Message for a metric that the calibrated forecasts lack.
 NOTHING = Estimate(None)
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """One of the calibrators compared: by key of the metric, value, low, high and the change; of
-    several outputs, the one it is about.
+    """One of the compared calibrators, with value, low, high and change by metric key; and its
+    output, if there are several.
 
-    ``against`` is its proper score less that of the chosen one on the same rows, with the interval
-    and test corrected for all pairs, as the chosen one was found on these rows; None of the chosen
-    one, and where either is in-sample.
+    ``against`` is its proper score minus that of the chosen one on the same rows, with interval and
+    test corrected for all pairs, because the choice used these rows; None for the chosen one, and
+    if either is in-sample.
     """
 
     name: str
@@ -34,11 +34,10 @@ class Alternative:
 
 
 def best(compared: Any, tables: Any) -> str:
-    """The name with the lowest score after calibration relative to that before, on average over the
-    outputs.
+    """Return the name with the lowest ratio of the score after calibration to that before, on
+    average over the outputs.
 
-    Those that surely worsen the second score come after the others, and those measured in-sample
-    last.
+    Those that significantly worsen the second score come after the others, and in-sample ones last.
 
     Parameters
     ----------
@@ -73,8 +72,8 @@ def _relative(outputs, key):
 
 
 def against_chosen(compared: Any, chosen: str, level: float = 0.95) -> list[dict[str, PairRow]]:
-    """For each output {name: what the proper score of each other calibrator is against that of
-    the chosen one}.
+    """Return for each output {name: the proper score of each other calibrator against that of the
+    chosen one}.
     """
     honest = {
         name: compared[name].outputs()
@@ -101,14 +100,14 @@ def against_chosen(compared: Any, chosen: str, level: float = 0.95) -> list[dict
 def alternatives(
     compared: Any, chosen: Any, tables: Any, names: Any = (None,), against: Any = None
 ) -> list[Alternative]:
-    """One a calibrator and output, the chosen calibrator first and then by score.
+    """Return one for each calibrator and output, the chosen calibrator first and then by score.
 
     Parameters
     ----------
     compared, tables : as for ``best``
     chosen : str
     names : names of the outputs
-    against : as ``against_chosen`` gives it, optional
+    against : result of ``against_chosen``, optional
     """
     score = CHOSEN_BY[domain_of(compared[chosen].before)].score
     found = []

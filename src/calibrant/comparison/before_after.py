@@ -1,4 +1,4 @@
-"""The rows after calibration, and how they came about: out of fold, held out, or in sample."""
+"""Rows before and after calibration, which is out of fold, held out, or in sample."""
 
 import warnings
 from collections.abc import Callable
@@ -19,12 +19,12 @@ __all__ = ["Compared", "compare", "final"]
 
 @dataclass(frozen=True)
 class Compared:
-    """Rows measured, before and after (None: nothing was calibrated): records of predictions or of
+    """Measured rows before and after (None: no calibration), as records of predictions or of
     forecasts.
 
     ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the
-    rows fitted on, where they are others; ``whole`` is the same of all classes, where the records
-    are of one event.
+    rows of the fit, if they are others; ``whole`` is the same for all classes, if the records are
+    of one event.
     """
 
     before: Any
@@ -38,20 +38,18 @@ class Compared:
 
     @property
     def shown(self) -> Any:
-        """The rows whose faults are looked for: those after calibration, unless they are
-        in-sample.
-        """
+        """Rows to search for miscalibration: those after calibration, unless they are in-sample."""
         return self.before if self.after is None or self.evaluation == "in-sample" else self.after
 
     def both(self, make: Callable[[Any], Any]) -> dict[str, Any]:
-        """{"before": ``make(before)``, "after": ``make(after)``, or None}."""
+        """Return {"before": ``make(before)``, "after": ``make(after)``, or None}."""
         return {
             "before": make(self.before),
             "after": None if self.after is None else make(self.after),
         }
 
     def seen_as(self, view: Callable[[Any], Any]) -> "Compared":
-        """The same with every record as ``view`` makes it."""
+        """Return the same with ``view`` applied to every record."""
         before, after, calibration = (
             None if one is None else view(one)
             for one in (self.before, self.after, self.calibration)
@@ -59,7 +57,7 @@ class Compared:
         return replace(self, before=before, after=after, calibration=calibration, whole=self)
 
     def outputs(self) -> list["Compared"]:
-        """One for each output of forecasts; of classes itself."""
+        """Return one for each output of forecasts, or itself for classes."""
         each = (self.before, self.after, self.calibration)
         parts = [
             [None] * len(self.before.outputs()) if record is None else record.outputs()
@@ -80,8 +78,8 @@ def compare(
     random_state: int = 0,
     progress: Callable[..., Any] | None = None,
 ) -> Compared:
-    """Calibrate the rows of ``record`` (or of ``test``) in the most honest way that the arguments
-    allow.
+    """Calibrate the rows of ``record`` (or of ``test``) with the least optimistic evaluation that
+    the arguments allow.
 
     Parameters
     ----------
@@ -91,11 +89,10 @@ def compare(
         applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As for :func:`calibrant.folds.splits.out_of_fold`; folds cut no cluster of rows that the
-        record carries.
+        As in :func:`calibrant.folds.splits.out_of_fold`; folds keep the record's clusters whole.
     in_sample : bool, optional
-        Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again
-        and comparing.
+        Whether a fitted calibrator was fitted on these rows. Default: found by fitting it again and
+        comparing.
 
     Returns
     -------
@@ -123,8 +120,8 @@ def compare(
     if test is not None:
         if is_fitted(calibrator):
             raise InputError(
-                "calibrator is fitted already, so test= has nothing to hold out from; pass the test"
-                " rows themselves."
+                "calibrator is fitted already, so test= has nothing to hold out from; pass the"
+                " test rows alone."
             )
         fitted = fit_clone(calibrator, record)
         return Compared(
@@ -159,7 +156,7 @@ def compare(
 
 
 def _uncut(record, n_splits, random_state):
-    """Folds that cut no cluster of rows."""
+    """Return folds that keep clusters whole."""
     rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
     return make_splits(
         n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify
@@ -172,8 +169,8 @@ def _applied(fitted, record):
 
 
 def _fitted_on(calibrator, record, after):
-    """Whether a fit on these very rows gives the same calibrator: then they are the rows it was
-    fitted on.
+    """Return whether a fit on these rows reproduces the calibrator, which was then fitted
+    on them.
     """
     if calibrator.tags.needs_reference and record.reference is None:
         return False
@@ -184,13 +181,13 @@ def _fitted_on(calibrator, record, after):
 
 
 def final(found: Any, record: Any) -> Any:
-    """The calibrator to use: as it is if it is fitted, otherwise fitted on all rows; None where
-    nothing was calibrated.
+    """Return the calibrator to use: itself if it is fitted, otherwise fitted on all rows; None
+    without calibration.
     """
     if found.after is None:
         return None
     if is_fitted(found.calibrator):
         return found.calibrator
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same was said of the folds
+        warnings.simplefilter("ignore")  # the folds have warned already
         return fit_clone(found.calibrator, record)

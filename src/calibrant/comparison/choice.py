@@ -1,4 +1,4 @@
-"""What to do: the calibrator chosen, what else was tried, and the lines of code that apply it."""
+"""Chosen calibrator, with its alternatives and the code that applies it."""
 
 import re
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ __all__ = ["Choice", "choice", "made_by"]
 
 @dataclass(frozen=True)
 class Choice:
-    """A fitted calibrator: its account of itself, its candidates (name, score, standard_error,
-    weight, note), and its code.
+    """Fitted calibrator with its description, its candidates (name, score, standard_error, weight,
+    note), and its code.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Choice:
 
 
 def choice(calibrator: Any, record: Record) -> Choice | None:
-    """The calibrator in words and code, for input of the record's form; None for None."""
+    """Describe the calibrator in words and code, for input in the record's form; None for None."""
     if calibrator is None:
         return None
     candidates, code = (
@@ -45,8 +45,8 @@ def choice(calibrator: Any, record: Record) -> Choice | None:
 
 
 def _candidates(table):
-    """One list: of those pooled the heaviest first; of those of which one was taken as they were
-    tried, output by output.
+    """Return one list, output by output: pooled candidates by weight; candidates of a single choice
+    in the order of trial.
     """
     if not isinstance(table, list) or not table:
         return []
@@ -67,7 +67,7 @@ def _rank(row):
 
 
 def made_by(calibrator: Any) -> str:
-    """The expression that makes an unfitted copy, in one line, calibrant being ``cb``."""
+    """Return the expression that makes an unfitted copy, in one line, with calibrant as ``cb``."""
     return re.sub(
         r"\b([A-Z]\w*)(?=\()",
         lambda m: (public_path(m[1]) or m[1]).replace("calibrant.", "cb.", 1),

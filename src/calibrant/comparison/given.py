@@ -1,4 +1,4 @@
-"""Which calibrators are meant where some are given, and what they are called."""
+"""Calibrators and their names, from the ``calibrator`` argument of a report."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["RESOLVE", "adopted", "resolve", "several", "shown_name"]
 
 
 def shown_name(calibrator: Any) -> str:
-    """The name in tables and sentences: the label that its tags declare.
+    """Return the name in tables and sentences: the label in its tags.
 
     Examples
     --------
@@ -28,8 +28,8 @@ def shown_name(calibrator: Any) -> str:
 
 
 def resolve(calibrator: Any, domain: Domain = CLASSIFICATION) -> Any:
-    """The calibrator meant: the default of the domain for None, an instance of a class,
-    one-vs-rest for a map; ``Identity()`` for none.
+    """Return the calibrator: the default of the domain for None, an instance of a class,
+    one-vs-rest for a map; ``Identity()`` for no calibration.
     """
     return RESOLVE[domain](calibrator)
 
@@ -43,8 +43,8 @@ def adopted(
     default: Callable[[], Any],
     require: Callable[[Any], Any] = require_any_calibrator,
 ) -> Any:
-    """The calibrator itself, ``default()`` for None, or an instance of a class; ``require`` refuses
-    what is none of the domain.
+    """Return the calibrator itself, ``default()`` for None, or an instance of a class; ``require``
+    refuses other domains.
     """
     calibrator = default() if calibrator is None else calibrator
     calibrator = calibrator() if isinstance(calibrator, type) else calibrator
@@ -61,8 +61,8 @@ RESOLVE.register(REGRESSION, lambda: _of_numbers)
 
 
 def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] | None:
-    """{name: calibrator} where a list, tuple or dictionary of them was given, each as resolved;
-    None for a single one.
+    """Return {name: calibrator} for a list, tuple or dictionary of them, each resolved; None for a
+    single one.
     """
     if isinstance(calibrator, Mapping):
         named = {str(name): resolve(value, domain) for name, value in calibrator.items()}

@@ -1,4 +1,4 @@
-"""A table of metrics: before, after, and the change with a paired interval."""
+"""Table of metrics before and after, with the change and its paired interval."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ __all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "score
 
 LEAST_RESAMPLES = 2
 NOT_RESAMPLED = "not resampled"
-#: A binned error is inflated by chance, which an interval of clusters would have to know.
+#: A binned error has a bias from noise, which an interval for clusters would have to correct.
 NO_CLUSTERS = "no interval counts clusters"
 
 
 def as_it_is(record: Any) -> Any:
-    """The record itself: what most metrics look at."""
+    """Return the record itself, the input of most metrics."""
     return record
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric of a table: how many resamples its bootstrap may draw, what of a record it looks at,
-    and the name shown if not its own.
+    """Metric of a table, with the maximum number of bootstrap resamples, the part of a record that
+    it reads, and a display name.
 
-    ``analytic``: of however many rows, the interval of its value needs no resamples, only that of
-    its change does.
+    ``analytic``: with any number of rows only the interval of its change needs resamples, not that
+    of its value.
     """
 
     metric: Metric
@@ -41,11 +41,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval.
+    """Value with its interval.
 
-    Where the method is "debiased", low and high are limits of the true error: noise in the bins
-    adds to the value measured, which may therefore lie outside them; ``estimate`` is the value
-    freed of it.
+    For the method "debiased", low and high are limits of the true error: noise in the bins adds to
+    the measured value, which may therefore lie outside them; ``estimate`` is the debiased value.
     """
 
     value: float | None
@@ -57,8 +56,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Change:
-    """After minus before, its interval, and what it means: "better", "worse", "larger",
-    "smaller", "no clear change", "not compared".
+    """After minus before, its interval, and its meaning: "better", "worse", "larger", "smaller",
+    "no clear change", "not compared".
     """
 
     value: float
@@ -70,8 +69,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Score:
-    """One metric before and after (None: nothing was calibrated); ``note`` says why a number is
-    missing.
+    """One metric before and after (None: no calibration); ``note`` is the reason for a missing
+    number.
     """
 
     key: str
@@ -84,14 +83,14 @@ class Score:
     note: str | None = None
 
     def when(self, when: Any) -> Estimate | None:
-        """The numbers "before" or "after"."""
+        """Return the numbers "before" or "after"."""
         return self.before if when == "before" else self.after
 
 
 def score_table(
     before: Any, after: Any, measures: Any, *, level: float = 0.95, random_state: int = 0
 ) -> list[Score]:
-    """One score for each of the measures; ``after`` may be None.
+    """Return one score for each of the measures; ``after`` may be None.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def score_table(
 def _score(measure, before, after, level, random_state):
     metric, n = measure.metric, measure.n_resamples
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
-    # Conformal intervals of few rows are infinite: such a mean has no interval.
+    # Conformal intervals from few rows are infinite, and their mean has no interval.
     with np.errstate(invalid="ignore"):
         first = _estimate(measure, before, level, random_state)
         if after is None:
@@ -125,7 +124,7 @@ def _score(measure, before, after, level, random_state):
             )
             return Score(*facts, first, then, change)
         except InputError as error:
-            # Conformal intervals have no density, and conformal quantiles no levels but their own.
+            # Conformal intervals have no density, and conformal quantiles only their own levels.
             return Score(*facts, first, None, None, str(error))
 
 
@@ -135,8 +134,8 @@ def _estimate(measure, record, level, random_state):
         return Estimate(metric.of(record))
     if record.cluster is not None and not metric.clustered:
         return Estimate(metric.of(record), method=NO_CLUSTERS)
-    # Without resamples they are not for the interval but for a value that has none, as where all
-    # outcomes are alike.
+    # Without resamples there is a problem with the value, not the interval, as when all outcomes
+    # are equal.
     found = metric.interval_of(
         record, level=level, n_resamples=n or LEAST_RESAMPLES, random_state=random_state
     )
@@ -150,8 +149,8 @@ def _estimate(measure, record, level, random_state):
 
 
 def apart(first: Estimate, then: Estimate, direction: str) -> Change:
-    """Where no paired interval covers, as of calibration errors: what the two intervals leave to
-    the difference, which is wide.
+    """Bound the difference by the two intervals, if no paired interval is valid, as for calibration
+    errors; it is wide.
     """
     value = then.value - first.value
     if first.low is None or then.low is None:

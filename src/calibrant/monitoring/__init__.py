@@ -1,6 +1,4 @@
-"""Calibration over time: an alarm with a stated rate of false ones, what to do then, and the
-slices that are off.
-"""
+"""Calibration over time: alarms with a stated rate of false ones, advice, and tests of slices."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""Re-fit or leave: what the evidence of drift and the gain to be had say together."""
+"""Advice to recalibrate or not, from the evidence of drift and the possible gain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,30 +12,26 @@ from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 
 __all__ = ["Advice", "advise", "change_said", "no_drift"]
 
-#: A change at a batch is told from errors since the first where it makes what was seen this many
-#: times as likely.
+#: Minimum likelihood ratio of a change at a batch against errors since the first.
 TOLD_APART = 20.0
 
 
 @dataclass(frozen=True)
 class Advice(Result):
-    """What to do with the calibration, and why; ``print`` it for the decision and its reason.
+    """Advice on the calibration, with its reason; ``print`` it for both.
 
     Attributes
     ----------
     decision : "leave" (no evidence of drift), "re-fit" (drift, and a re-fit gains), or "wait"
-        (drift, but the rows since then do not
-        show a gain yet).
+        (drift, but the rows since then do not show a gain yet).
     reason : one sentence.
-    since : time of the batch from which the calibration is most likely off, or None without an
-        alarm. Where it is the first batch, nothing
-        has changed: the reason says that the predictions were never calibrated, or not as in the
-        reference.
-    rows : rows since then, or seen in all without an alarm.
-    gain, standard_error : what a re-fit on those rows takes off the log loss of the confidence or
-        risk, or for forecasts of the interval
-        between levels that holds the outcome, out of fold; nan without an alarm, or with too few
-        rows.
+    since : time of the batch from which the calibration is most likely wrong, or None without an
+        alarm. If it is the first batch, nothing has changed: the reason says that the predictions
+        were never calibrated, or not as in the reference.
+    rows : rows since then, or all rows without an alarm.
+    gain, standard_error : out-of-fold gain of a re-fit on those rows in the log loss of the
+        confidence or risk, or for forecasts of the interval between levels that holds the outcome;
+        nan without an alarm, or with too few rows.
     """
 
     decision: str
@@ -50,7 +46,7 @@ class Advice(Result):
 
 
 def no_drift(rows: float, seen: str) -> Advice:
-    """The advice without an alarm."""
+    """Return the advice without an alarm."""
     reason = f"no drift shown in {rows:,.0f} rows ({seen})"
     return Advice("leave", reason, None, rows, float("nan"), float("nan"))
 
@@ -58,8 +54,8 @@ def no_drift(rows: float, seen: str) -> Advice:
 def advise(
     claim: ScoreClaim | PitClaim, sums: np.ndarray, change: str, since: Any, target: Any
 ) -> Advice:
-    """The advice after an alarm, from the sums of the batches from ``since`` on, at which the
-    calibration changed as ``change`` says.
+    """Return the advice after an alarm, from the sums of the batches from ``since`` on; ``change``
+    describes the change there.
     """
     rows, found = claim.rows(sums), change
     if isinstance(claim, PitClaim):
@@ -84,8 +80,8 @@ def advise(
 
 
 def change_said(times: Sequence[Any], start: int, growth: np.ndarray, reference: bool) -> str:
-    """What the evidence says: a change at the batch ``start``, or errors from the first one on,
-    before which nothing was seen; ``growth`` is that of money staked at each batch.
+    """Describe the evidence: a change at the batch ``start``, or errors from the first one on;
+    ``growth`` is that of stakes placed at each batch.
     """
     first, since = times[0], times[start]
     if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):

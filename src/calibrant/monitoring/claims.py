@@ -1,4 +1,4 @@
-"""What a monitor bets against: claims on rates, and on positions of outcomes in their forecasts."""
+"""Claims that a monitor tests: on rates, and on positions of outcomes in their forecasts."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -30,12 +30,12 @@ N_FOLDS = 5
 
 
 def refit_gain(sums: np.ndarray) -> tuple[float, float]:
-    """(gain in log loss a row, its standard error) of a sigmoid of the log-odds fitted to other
-    folds.
+    """Return (gain in log loss a row, its standard error) of a sigmoid of the log-odds, fitted to
+    other folds.
 
-    From (B, 3) sums by bin, rows, summed score and hits, of at least some twenty rows. The rows of
-    a bin are dealt to folds at random, right and wrong ones by their numbers, which needs no rows;
-    each counts with the mean score of its bin.
+    Reads (B, 3) sums by bin: rows, summed score and hits, with at least some twenty rows. The rows
+    of a bin are assigned to folds at random, right and wrong ones by their numbers, which needs no
+    rows; each has the mean score of its bin.
     """
     filled = sums[:, 0] > 0.0
     n, total, hits = sums[filled].T
@@ -57,16 +57,16 @@ def refit_gain(sums: np.ndarray) -> tuple[float, float]:
 
 
 def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, float]:
-    """(gain in log probability of the cell a row, its standard error) of a mean and std of the
-    normal scores fitted to other folds.
+    """Return (gain in log probability of the cell a row, its standard error) of a mean and std of
+    the normal scores, fitted to other folds.
 
-    From the (C,) rows by cell between the levels, of at least some twenty rows, which are dealt to
+    Reads the (C,) rows by cell between the levels, at least some twenty, which are assigned to
     folds at random.
     """
     claimed = cell_shares(levels, np.zeros(1), np.ones(1))[0]
 
     def gain(rest: np.ndarray) -> np.ndarray:
-        # One row more as it was claimed to be keeps the fit finite.
+        # One additional row with the claimed probabilities keeps the fit finite.
         counts = rest + claimed
 
         def loss(x: np.ndarray) -> float:
@@ -81,8 +81,8 @@ def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, f
 
 
 def _out_of_fold(counts, gain):
-    """(mean, its standard error) of ``gain(counts of the other folds)``, a number for each kind
-    of row, over the rows of each fold.
+    """Return (mean, its standard error) of ``gain(counts of the other folds)``, a number for each
+    kind of row, over the rows of each fold.
     """
     rng, fold = np.random.default_rng(0), np.full(N_FOLDS, 1.0 / N_FOLDS)
     dealt = rng.multinomial(np.rint(counts).astype(np.int64), fold)
@@ -99,14 +99,14 @@ def _out_of_fold(counts, gain):
 
 @dataclass(frozen=True)
 class ScoreClaim:
-    """Sums are (B, 3): rows, summed score and hits of each bin."""
+    """Claim on sums (B, 3): rows, summed score and hits of each bin."""
 
     n_alternatives = N_ALTERNATIVES
     domain: ClassVar[Domain] = CLASSIFICATION
     remedy: ClassVar[str] = 'target="forecast"'
 
     def checked(self, sums: np.ndarray) -> np.ndarray:
-        """The sums, once they can be such."""
+        """Return the sums, validated."""
         if (
             sums.ndim != 2
             or sums.shape[1] != 3
@@ -121,27 +121,27 @@ class ScoreClaim:
         return sums
 
     def rows(self, sums: np.ndarray) -> float:
-        """How many rows they are of."""
+        """Return the number of rows."""
         return float(sums[:, 0].sum())
 
     def events(self, sums: np.ndarray) -> np.ndarray:
-        """(B, 3) rows, summed probability and hits of each event whose rate is claimed."""
+        """Return (B, 3) rows, summed probability and hits of each event with a claimed rate."""
         return sums
 
     def log_factors(
         self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool
     ) -> np.ndarray:
-        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the
-        mean score.
+        """Return (A,) log factors of the stakes, with rates claimed within ``low`` and ``high`` of
+        the mean score.
         """
         return log_factors(sums, low, high)
 
     def errors(self, batches: np.ndarray) -> np.ndarray:
-        """(T, B, 3) of T batches: what the calibration error is counted from."""
+        """Return (T, B, 3) sums of T batches for the calibration error."""
         return batches
 
     def redrawn(self, sums: np.ndarray, n_draws: int) -> np.ndarray:
-        """(n_draws, B, 3) as the error would be counted from other rows like these, seeded."""
+        """Return (n_draws, B, 3) seeded resamples of the sums for the calibration error."""
         n, _, hits = np.rint(sums).astype(np.int64).T
         draws = np.repeat(sums[None], n_draws, axis=0)
         draws[..., 2] = np.random.default_rng(0).binomial(
@@ -150,24 +150,26 @@ class ScoreClaim:
         return draws
 
     def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
-        """(gain in log loss a row of a re-fit on these rows, its standard error), out of fold."""
+        """Return (gain in log loss a row of a re-fit on these rows, its standard error), out of
+        fold.
+        """
         return refit_gain(sums)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:
-        """(T, 3) rows, summed probability and hits of T batches."""
+        """Return (T, 3) rows, summed probability and hits of T batches."""
         return batches.sum(axis=1)
 
 
 def learned_band(
     events: np.ndarray, alpha: float, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), (B,) each: where the rates seen in a reference may lie, as offsets from what
-    was said; together at 1 - alpha.
+    """Return (low, high), (B,) each: simultaneous limits at 1 - alpha of the rates in a reference,
+    as offsets from the predictions.
     """
     n, total, hits = events.T
     low, high = clopper_pearson(hits, n, 1.0 - alpha / max(float((n > 0.0).sum()), 1.0))
     score = np.divide(total, n, out=np.zeros(len(n)), where=n > 0.0)
-    # Nothing is claimed of a bin that had no rows.
+    # A bin without rows has no claim.
     return (
         np.where(n > 0.0, low - score, -1.0) - tolerance,
         np.where(n > 0.0, high - score, 1.0) + tolerance,
@@ -176,12 +178,12 @@ def learned_band(
 
 @dataclass(frozen=True)
 class PitClaim:
-    """Sums are (C, C), as ``calibrant.forecasts.pit_counts`` makes them: entry (a, b) counts rows
-    whose PIT is in cells a to b.
+    """Claim on sums (C, C) from ``calibrant.forecasts.pit_counts``: entry (a, b) counts rows whose
+    PIT is in cells a to b.
 
     Attributes
     ----------
-    levels : (L,) ascending, between which there are C = L + 1 cells
+    levels : (L,) ascending, the limits of C = L + 1 cells
     """
 
     levels: np.ndarray
@@ -191,7 +193,7 @@ class PitClaim:
     remedy: ClassVar[str] = "their mean and std=, or another target"
 
     def checked(self, sums: np.ndarray) -> np.ndarray:
-        """The sums, once they can be such."""
+        """Return the sums, validated."""
         cells = len(self.levels) + 1
         if (
             sums.shape != (cells, cells)
@@ -201,58 +203,60 @@ class PitClaim:
         ):
             raise InputError(
                 f"sums must be ({cells}, {cells}), rows whose PIT is in cells a to b with a <= b"
-                f" between the {len(self.levels)} levels; got {sums!r}; make them with"
+                f" between the {len(self.levels)} levels; got {sums!r}; compute them with"
                 " forecasts.pit_counts."
             )
         return sums
 
     def rows(self, sums: np.ndarray) -> float:
-        """How many rows they are of."""
+        """Return the number of rows."""
         return float(sums.sum())
 
     def events(self, sums: np.ndarray) -> np.ndarray:
-        """(L, 3) rows, summed probability and hits of each event whose rate is claimed: beyond a
-        level, given the one before.
+        """Return (L, 3) rows, summed probability and hits of each event with a claimed rate: beyond
+        a level, given the previous one.
         """
         return node_sums(spread(sums, self.levels), self.levels)
 
     def log_factors(
         self, sums: np.ndarray, low: np.ndarray, high: np.ndarray, learned: bool
     ) -> np.ndarray:
-        """(A,) log factors of the stakes, rates being claimed within ``low`` and ``high`` of the
-        stated ones.
+        """Return (A,) log factors of the stakes, with rates claimed within ``low`` and ``high`` of
+        the stated ones.
 
-        What was ``learned`` of a reference is learned of ties as they are dealt out there; without
-        one, ties pay least.
+        A claim ``learned`` from a reference splits ties as there; without one, ties count at their
+        lowest payoff.
         """
         factors = cell_factors(self.levels, low, high)
         return factors @ spread(sums, self.levels) if learned else pit_log_factors(sums, factors)
 
     def errors(self, batches: np.ndarray) -> np.ndarray:
-        """(T, L, 3) rows, rows stated to be below each level, and rows that are, of T batches."""
+        """Return (T, L, 3) rows, and the stated and observed rows below each level, of T
+        batches.
+        """
         return _below(spread(batches, self.levels), self.levels)
 
     def redrawn(self, sums: np.ndarray, n_draws: int) -> np.ndarray:
-        """(n_draws, L, 3) as the error would be counted from other rows like these, seeded."""
+        """Return (n_draws, L, 3) seeded resamples of the sums for the calibration error."""
         cells = spread(sums, self.levels)
         return _below(redrawn_counts(cells[None], self.levels, n_draws, 0)[:, 0], self.levels)
 
     def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
-        """(gain in log probability a row of a re-fit on these rows, its standard error), out of
-        fold.
+        """Return (gain in log probability a row of a re-fit on these rows, its standard error), out
+        of fold.
         """
         return forecast_refit_gain(spread(sums, self.levels), self.levels)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:
-        """(T, 3) rows, rows stated to be within the widest interval between levels, and rows
-        that are, of T batches.
+        """Return (T, 3) rows, and the stated and observed rows within the widest interval between
+        levels, of T batches.
         """
         cells = spread(batches, self.levels)
         n, inside = cells.sum(axis=-1), cells[..., 1:-1].sum(axis=-1)
         return np.stack([n, n * (self.levels[-1] - self.levels[0]), inside], axis=-1)
 
     def words(self, sums: np.ndarray) -> str:
-        """What the rows show, in words."""
+        """Describe coverage and median of the rows in words."""
         n, stated, inside = self.stated(sums[None])[0]
         middle = int(np.argmin(np.abs(self.levels - 0.5)))
         below = np.cumsum(spread(sums, self.levels))[middle]

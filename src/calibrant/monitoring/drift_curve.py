@@ -1,4 +1,4 @@
-"""Calibration over time, batch by batch: the numbers that are drawn."""
+"""Calibration over time by batch, as numbers for the display."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ N_DRAWS = 200
 
 @dataclass(frozen=True)
 class DriftCurve(Record):
-    """One row a batch: its time, rows, confidence and accuracy, calibration error as measured, the
-    error freed of noise with its interval, the logarithm of the evidence for drift after it, and
-    whether the alarm was on.
+    """Table with one row a batch: its time, rows, confidence and accuracy, calibration error as
+    measured, the debiased error with its interval, the log evidence for drift after it, and whether
+    the alarm was on.
 
     For forecasts ``confidence`` and ``accuracy`` are the level and the coverage of the widest
     interval between levels, and the error is the mean gap over levels between the level and the
@@ -48,7 +48,8 @@ def drift_curve(
     threshold: float,
     level: float | None = 0.95,
 ) -> DriftCurve:
-    """The curve of batches by their sums, the log evidence after each and the alarm's threshold.
+    """Compute the curve of batches from their sums, the log evidence after each and the alarm's
+    threshold.
 
     Noise is simulated from the hits of each bin, seeded. Without a level there are no intervals.
     """
@@ -70,7 +71,7 @@ def drift_curve(
 
 
 def _limits(claim, sums, counted, level):
-    """(error freed of noise, low, high) of one batch; nan without rows, or without a level."""
+    """Return (debiased error, low, high) of one batch; nan without rows, or without a level."""
     if level is None or not sums.any():
         return np.full(3, np.nan)
     return inverted_limits(counted[None], claim.redrawn(sums, N_DRAWS)[:, None], 1, level)[:3]

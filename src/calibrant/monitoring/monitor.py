@@ -1,6 +1,4 @@
-"""Watch the calibration of a stream of predictions, with a stated rate of false alarms however
-long it runs.
-"""
+"""Sequential monitoring of calibration, with a bounded probability of any false alarm."""
 
 from typing import Any, Self
 
@@ -29,88 +27,89 @@ __all__ = ["CalibrationMonitor"]
 
 
 class CalibrationMonitor(Saved, BaseEstimator):
-    r"""Raise an alarm when predictions or forecasts stop being calibrated; it is ever false with
-    probability at most ``alpha``.
+    r"""Raise an alarm when predictions or forecasts stop being calibrated, with probability at most
+    ``alpha`` of any false alarm.
 
-    Money is staked against calibration, and grows only if it is wrong:
+    It bets against calibration, and the stake grows only if calibration is violated:
 
     .. math:: E_t = \frac{1}{t + 1} + \sum_{j \le t} \frac{1}{j (j + 1)} \frac1A \sum_{a=1}^A
         \prod_{i=j}^t \prod_{b}
         \Big(\frac{q_{ab}}{r_{ab}}\Big)^{h_{ib}} \Big(\frac{1 - q_{ab}}{1 - r_{ab}}\Big)^{n_{ib} -
         h_{ib}}
 
-    with n rows and h hits in bin b of batch i, and for each of A = 134 recalibrations (a shift and
-    a slope of the log-odds) the rate q it says and the rate r nearest to it that counts as
+    with n rows and h hits in bin b of batch i. Each of A = 134 recalibrations (a shift and a slope
+    of the log-odds) has the rate q that it predicts, and the nearest rate r that counts as
     calibrated. Under calibration :math:`E_t` is a nonnegative supermartingale that starts at 1, so
-    that :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): look as often as you like. The
-    sum over j lets the change begin at any batch.
+    :math:`P(\exists t: E_t \ge 1 / \alpha) \le \alpha` (Ville): it may be read at any time. The sum
+    over j allows the change to begin at any batch.
 
-    For forecasts of a number the bins are levels, and a row is counted by where its PIT, the
-    predicted probability of at most the outcome, falls between them: first below or above the
-    median, then level by level outwards beyond the next one or not. These are events of stated
-    probability, so the formula stays, for A = 164 recalibrations: a mean and a std of the normal
-    scores of the outcomes.
+    For regression forecasts the bins are levels, and a row counts by the cell of its PIT, the
+    predicted probability of at most the outcome. It is first below or above the median, then level
+    by level outwards beyond the next one or not. These events have stated probabilities, so the
+    formula holds, for A = 164 recalibrations: a mean and a std of the normal scores of the
+    outcomes.
 
     Parameters
     ----------
     alpha : float, default 0.05
-        Probability that a stream which is calibrated throughout ever raises the alarm.
+        Probability that a stream that stays calibrated ever raises the alarm.
     tolerance : float, default 0.01
         Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in
-        the rate of each event. With 0 the claim is exact calibration, which no model of real data
-        keeps for millions of rows.
+        the rate of each event. With 0 the claim is exact calibration, which no model satisfies over
+        millions of rows.
     n_bins : int, default 15
-        Bins of equal width of the score; the guarantee holds for any number.
+        Number of bins of equal width of the score; the guarantee holds for any number.
     target : {"answer", "event", "forecast"} or a class label
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's. "forecast" watches forecasts of a number.
+        The monitored probability: of the predicted label against its correctness, of class 1 of
+        two, or of the named class. "forecast" monitors regression forecasts.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     levels : (L,) ascending, above 0 and below 1, optional
-        Between which the outcomes of forecasts are counted. Default: those of quantile forecasts,
-        else 0.025, 0.1, 0.25, 0.5, 0.75, 0.9 and 0.975.
+        Limits of the cells of outcomes of forecasts. Default: those of quantile forecasts, else
+        0.025, 0.1, 0.25, 0.5, 0.75, 0.9 and 0.975.
 
     Attributes
     ----------
     evidence_, log_evidence_ : float
-        E_t and its logarithm: money made against calibration so far.
+        E_t and its logarithm: the current stake against calibration.
     p_value_ : float
         1 / max E_t, valid at any time.
     alarm_ : bool
         Whether E_t ever reached ``threshold_``.
-    alarm_time_ : the batch's time at the alarm, or None.
+    batch time at the alarm, or None.
     threshold_ : float
         1 / alpha, or 2 / alpha with a reference.
     n_ : float, rows seen.
-    low_, high_ : (B,) what the rate of hits in a bin may be, as offsets from its mean score.
+    low_, high_ : (B,) limits of the rate of hits in a bin under the claim, as offsets from its mean
+        score.
     batches_, times_, path_ : lists with one entry a batch: its sums, its time, and the log evidence
         after it.
     log_stakes_ : (A,) logarithms of the stakes.
-    levels_ : (L,) levels used, for forecasts.
+    levels_ : (L,) levels, for forecasts.
     reference_ : bool
-        Whether the claim is that of a reference.
+        Whether the claim comes from a reference.
 
     See Also
     --------
-    monitor : the calibration over time of an evaluation.
+    monitor : monitors the calibration over time of an evaluation.
     DriftDisplay : draws the evidence.
 
     Notes
     -----
-    Use it on labels as they come in, by day or by batch; :func:`calibrant.monitor` takes the result
+    Use it on labels as they arrive, by day or by batch; :func:`calibrant.monitor` reads the result
     of :func:`calibrant.evaluate` by slice and time. After :meth:`fit` on reference data the claim
-    is "the gap in each bin is what it was there", by a Clopper-Pearson band at alpha / 2 over all
-    bins, the other half being the bets'. It sees errors in level and sharpness; errors that balance
-    within a bin or wiggle about the diagonal it does not. Labels must be independent given the
-    scores of a batch (and the past): copies of rows are not, and rows of a sampling design are not
-    those of the stream, so there are no weights. After a re-fit start a new one.
+    is "the gap in each bin is unchanged", by a Clopper-Pearson band at alpha / 2 over all bins; the
+    other half is for the bets. It detects errors in level and sharpness, but not errors that
+    balance within a bin or alternate about the diagonal. Labels must be independent given the
+    scores of a batch (and the past). Copies of rows are not, and rows of a sampling design differ
+    from those of the stream, so there are no weights. After a re-fit start a new monitor.
 
-    For forecasts the claim is that of each batch's outcomes the predicted shares fall between the
-    levels; given the past, errors of rows must be independent of each other. Errors of one day that
-    share a cause are not: watch one series at a time. The rate of false alarms holds for outcomes
-    of any distribution, heavy tails and ties too: an outcome that equals a quantile is counted
-    wherever it pays least, and ties with samples are broken evenly. An alarm means that the level,
-    the width or the tails are off.
+    For forecasts the claim is that the predicted shares of each batch's outcomes fall between the
+    levels; given the past, errors of rows must be independent of each other. Errors of one day with
+    a common cause are not: monitor one series at a time. The rate of false alarms holds for
+    outcomes of any distribution, including heavy tails and ties: an outcome that equals a quantile
+    counts where it pays least, and ties with samples are split evenly. An alarm means that the
+    level, the width or the tails are wrong.
 
     References
     ----------
@@ -173,13 +172,13 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.levels: ArrayLike | None = levels
 
     def fit(self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None) -> Self:
-        """Take the calibration of these predictions, as for :meth:`update`, as the claim; what
-        was seen before is forgotten.
+        """Make the calibration of these predictions the claim, with arguments as in :meth:`update`;
+        earlier batches are dropped.
         """
         return self.fit_sums(self._summed(P, y, std, None))
 
     def fit_sums(self, sums: np.ndarray) -> Self:
-        """As :meth:`fit`, from sums as for :meth:`update_sums`."""
+        """Fit as :meth:`fit` does, from sums as in :meth:`update_sums`."""
         sums = self._checked(sums)
         self._begin(sums)
         self.low_, self.high_ = learned_band(
@@ -191,15 +190,15 @@ class CalibrationMonitor(Saved, BaseEstimator):
     def update(
         self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, time: int | str | None = None
     ) -> Self:
-        """Add one batch of predictions and what came true.
+        """Add one batch of predictions and outcomes.
 
         Parameters
         ----------
-        P : (n, K), or (n,) for binary; of forecasts the (n,) means, or a forecast of one output
+        P : (n, K), or (n,) for binary; for regression the (n,) means, or a forecast of one output
         y : (n,) labels, or outcomes
-        std : (n,) standard deviations, where P are means
+        std : (n,) standard deviations, if P are means
         time : str or number, optional
-            What the batch is called; default its number, from 0.
+            Name of the batch; default its number, from 0.
 
         Returns
         -------
@@ -208,13 +207,12 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return self.update_sums(self._summed(P, y, std, getattr(self, "levels_", None)), time=time)
 
     def update_sums(self, sums: ArrayLike, *, time: int | str | None = None) -> Self:
-        """As :meth:`update`, from sums. Sums of parts of a batch are added up first.
+        """Add one batch as :meth:`update` does, from sums. Add the sums of parts of a batch first.
 
         Parameters
         ----------
-        sums : (B, 3) rows, summed score and hits of each bin; of forecasts (C, C)
-            Rows by the cells between ``levels`` that hold their PIT, the first and the last it may
-            be in.
+        sums : (B, 3) rows, summed score and hits of each bin; for forecasts (C, C) rows by the
+            first and the last cell between ``levels`` that may hold their PIT.
         time : str or number, optional
 
         Returns
@@ -242,7 +240,9 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     @property
     def claim(self) -> ScoreClaim | PitClaim:
-        """What is watched: the probabilities of bins, or of forecasts the levels of outcomes."""
+        """Monitored quantity: the probabilities of bins, or for forecasts the levels of
+        outcomes.
+        """
         return PitClaim(self._levels()) if self.target == "forecast" else ScoreClaim()
 
     @property
@@ -251,7 +251,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     @property
     def reference_(self) -> bool:
-        """Whether the claim was learned of a reference."""
+        """Whether the claim comes from a reference."""
         return self.threshold_ * self.alpha > 1.0 + 1e-9
 
     def _levels(self):
@@ -289,7 +289,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         found, claim = domain_of_input(P, std), self._claim_type
         if found is not claim.domain:
             raise InputError(
-                f"target must say what is watched, and is {self.target!r}; got"
+                f"target must match what is monitored, and is {self.target!r}; got"
                 f" {found.predictions}; pass {claim.remedy}."
             )
         if self.target == "forecast":
@@ -317,7 +317,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     @property
     def evidence_(self) -> float:
-        """Money made against calibration so far; infinite beyond the largest float."""
+        """The current stake against calibration; infinite beyond the largest float."""
         require_fitted(self, "batches_")
         return (
             float(np.exp(min(self.log_evidence_, 709.0)))
@@ -327,36 +327,34 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     @property
     def p_value_(self) -> float:
-        """1 / the largest evidence so far (doubled with a reference), at most 1."""
+        """The inverse of the largest evidence so far (doubled with a reference), at most 1."""
         require_fitted(self, "batches_")
         return float(min(self.alpha * self.threshold_ * np.exp(-max(self.path_, default=0.0)), 1.0))
 
     def since(self) -> int:
-        """The batch, from 0, from which the evidence is greatest: where the change most likely
-        began.
-        """
+        """The batch, from 0, with the largest evidence, where the change most likely began."""
         return likeliest_start(self.growth_since())
 
     def growth_since(self) -> np.ndarray:
-        """(T,) log of what money staked at each batch has become: where it is as much from the
-        first, nothing shows a change later.
+        """Return (T,) the log of stakes placed at each batch; if the first one is as large, there
+        is no evidence of a later change.
         """
         require_fitted(self, "batches_")
         return growth_since(np.array([self._log_factors(sums) for sums in self.batches_]))
 
     def curve(self, *, level: float | None = 0.95) -> DriftCurve:
-        """The calibration error of each batch with its interval at ``level``, the evidence after
-        it, and whether the alarm was on.
+        """Return the calibration error of each batch with its interval at ``level``, the evidence
+        after it, and whether the alarm was on.
 
-        With ``level=None`` the intervals, which take some milliseconds a batch, and the error freed
-        of noise are nan.
+        With ``level=None`` the intervals, which take some milliseconds a batch, and the debiased
+        error are nan.
         """
         require_fitted(self, "batches_")
         batches, path = np.array(self.batches_), np.array(self.path_)
         return drift_curve(self.claim, batches, self.times_, path, self.threshold_, level)
 
     def advice(self) -> Advice:
-        """Whether to re-fit or to leave the calibration as it is, and why."""
+        """Return whether to re-fit or to keep the calibration, and why."""
         require_fitted(self, "batches_")
         seen = f"evidence {_short(self.evidence_)}, alarm at {self.threshold_:g}"
         if not self.alarm_:
@@ -372,7 +370,7 @@ def _short(value):
 
 
 def _named(time):
-    """A number as it is, anything else as text; a day without its midnight."""
+    """Return a number unchanged and anything else as text; a day has no midnight."""
     return time if isinstance(time, int | float) else str(time).removesuffix(" 00:00:00")
 
 

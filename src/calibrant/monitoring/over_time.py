@@ -1,4 +1,4 @@
-"""An evaluation by slice and time, watched slice by slice."""
+"""Monitoring of an evaluation over time, slice by slice."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,16 +17,16 @@ __all__ = ["Monitoring", "monitor"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monitoring:
-    """Monitors of all rows together and of each slice; shown, the advice for all rows and for the
-    first slices with an alarm.
+    """Monitors of all rows together and of each slice; it displays the advice for all rows and for
+    the first slices with an alarm.
 
     Attributes
     ----------
-    overall : CalibrationMonitor of all rows, at alpha.
+    overall : CalibrationMonitor for all rows, at alpha.
     slices : dict from the slice's values to its CalibrationMonitor, each at alpha / number of
-        slices, so that the probability of any
-        false alarm among them is at most alpha; empty without slices.
-    by : names of what the rows are sliced by besides time.
+        slices, so that the probability of any false alarm among them is at most alpha; empty
+        without slices.
+    by : names of the columns of slices besides time.
     alpha : float
     """
 
@@ -42,11 +42,11 @@ class Monitoring:
         return sorted(found, key=lambda name: -max(self.slices[name].path_))
 
     def frame(self) -> Any:
-        """One row a slice and time, the slices' curves one after the other (that of all rows where
+        """Return one row a slice and time, with the slices' curves one after the other (all rows if
         there are no slices).
 
-        Of the slices' errors there are no intervals, which would take long for thousands;
-        ``slices[...].curve()`` has them.
+        Errors of slices have no intervals, which would take long for thousands;
+        ``slices[...].curve()`` returns them.
         """
         pandas = import_extra("pandas", "a data frame of monitors", "frames")
         curves = [each.curve(level=None) for each in self.slices.values()] or [self.overall.curve()]
@@ -59,8 +59,8 @@ class Monitoring:
         return pandas.concat(parts, ignore_index=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: ``overall``, and ``slices`` in order; each with its alarm, evidence,
-        advice and curve (see :meth:`frame`).
+        """Return the results, ready for JSON: ``overall``, and ``slices`` in order, each with its
+        alarm, evidence, advice and curve (see :meth:`frame`).
         """
         slices = [
             dict(zip(self.by, plain(values), strict=True)) | _said(each, None)
@@ -95,26 +95,26 @@ def monitor(
     tolerance: float = 0.01,
     reference: Any = None,
 ) -> Monitoring:
-    """Watch the calibration over time of all rows and of each slice, from the sums of an
+    """Monitor the calibration over time of all rows and of each slice, from the sums of an
     evaluation.
 
     Parameters
     ----------
     evaluation : Evaluation or ForecastEvaluation
-        As ``calibrant.evaluate(..., by=[...], time=...)`` gives it.
+        The result of ``calibrant.evaluate(..., by=[...], time=...)``.
     time : str, optional
-        The name in ``evaluation.by`` that orders the batches; default the last, where ``time=``
-        puts it.
+        The name in ``evaluation.by`` that orders the batches; default the last, which is that of
+        ``time=``.
     alpha : float, default 0.05
         Probability that a calibrated stream ever raises the alarm: for all rows, and once more for
         any of the slices.
     tolerance : float, default 0.01
         Gaps between accuracy and confidence up to this count as calibrated; for forecasts, gaps in
-        the rates that :class:`CalibrationMonitor` names.
+        the rates of :class:`CalibrationMonitor`.
     reference : Evaluation or ForecastEvaluation, optional
-        With the same bins: the claim is then its calibration rather than perfect calibration; that
-        of the same slice, where it is sliced as ``evaluation`` is without time, else that of all
-        its rows.
+        An evaluation with the same bins, whose calibration is then the claim instead of perfect
+        calibration: that of the same slice, if it has the slices of ``evaluation`` without time,
+        else that of all its rows.
 
     Returns
     -------
@@ -127,14 +127,14 @@ def monitor(
 
     See Also
     --------
-    CalibrationMonitor : an alarm, batch by batch.
+    CalibrationMonitor : raises alarms batch by batch.
     DriftDisplay : draws it.
 
     Notes
     -----
     See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation
-    of each new one and ask again, as often as you like, but leave out a bucket that is still
-    filling. Rows must be independent, so an evaluation with weights does not keep the rate.
+    of each new one and call it again, at any time, but leave out an incomplete bucket. Rows must be
+    independent, so an evaluation with weights does not keep the rate.
 
     Examples
     --------
@@ -152,12 +152,12 @@ def monitor(
     """
     if not isinstance(evaluation, Evaluation | ForecastEvaluation):
         raise InputError(
-            f"monitor takes what calibrant.evaluate gives; got a {type(evaluation).__name__}."
+            f"evaluation must be a result of calibrant.evaluate; got a {type(evaluation).__name__}."
         )
     named = evaluation.by[-1:] if time is None else [time]
     if len(named) != 1 or named[0] not in evaluation.by:
         raise InputError(
-            f"time must be among what the evaluation is sliced by, {evaluation.by}; got"
+            f"time must be one of the columns of the evaluation, {evaluation.by}; got"
             f" {named[0] if named else None!r}."
         )
     at = evaluation.by.index(named[0])
@@ -194,7 +194,7 @@ def _require_known(name, times, sums):
     )
     if unknown:
         raise InputError(
-            f"{name} must be known of every row to put it in order; {unknown:,.0f} rows have none;"
+            f"{name} must be known for every row, to order them; {unknown:,.0f} rows have none;"
             " filter them out first."
         )
 
@@ -219,7 +219,9 @@ def _watched(times, sums, claim, options):
 
 
 def _claim(reference, evaluation, by, slice_):
-    """Sums of the reference for one slice (None: all rows), or None without a reference."""
+    """Return the sums of the reference for one slice (None: all rows), or None without a
+    reference.
+    """
     if reference is None:
         return None
     ours, theirs = (

@@ -1,4 +1,4 @@
-"""The worst slices of an evaluation, tested each, with the number of slices taken into account."""
+"""Tests of the slices of an evaluation, with correction for their number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,28 +18,27 @@ from calibrant.monitoring.claims import PitClaim
 
 __all__ = ["SliceTests", "worst_slices"]
 
-#: Bins whose hits can vary by less than this are tested together: each bin alone would only add
+#: Bins whose hits vary less than this are tested together, because each bin alone would only add
 #: noise.
 LEAST_VARIANCE = 3.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SliceTests:
-    """One entry a slice, worst first: by adjusted p-value, then by the size of the gap; shown, a
-    table of the first.
+    """Table with one entry a slice, worst first: by adjusted p-value, then by the size of the gap;
+    it displays the first.
 
     Attributes
     ----------
-    by : names of what the rows are sliced by.
+    by : names of the columns of slices.
     slices : list of tuples, the values.
     n, confidence, accuracy, gap : (S,) arrays; the gap is accuracy minus confidence.
-    p_value, adjusted : (S,) of each slice alone, and with all slices taken into account.
+    p_value, adjusted : (S,) for each slice alone, and with correction for all slices.
     flagged : (S,) bool, adjusted <= alpha.
-    alpha, method : as asked for.
-    target : "answer", "event" or "forecast". In tables confidence and accuracy are called mean_risk
-        and event_rate of an event, and of
-        forecasts level and coverage: those of the interval between the outermost levels that
-        outcomes are counted by.
+    alpha, method : the options of the test.
+    target : "answer", "event" or "forecast". In tables confidence and accuracy are named mean_risk
+        and event_rate for an event, and level and coverage for forecasts: those of the interval
+        between the outermost levels.
     """
 
     by: list[Any]
@@ -56,7 +55,7 @@ class SliceTests:
     target: Literal["answer", "event", "forecast"] = "answer"
 
     def columns(self) -> dict[str, Any]:
-        """Column name -> values, one a slice."""
+        """Column name -> values, one for each slice."""
         keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
         found = {
             name: getattr(self, name)
@@ -65,11 +64,11 @@ class SliceTests:
         return keys | named_by_target(found, self.target)
 
     def frame(self) -> Any:
-        """One row a slice, worst first, as a pandas data frame."""
+        """Return one row a slice, worst first, as a pandas data frame."""
         return import_extra("pandas", "a data frame of slices", "frames").DataFrame(self.columns())
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the results, ready for JSON."""
         columns = self.columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return plain({"by": self.by, "method": self.method, "alpha": self.alpha, "slices": rows})
@@ -96,8 +95,8 @@ def worst_slices(
     method: Literal["bh", "holm"] = "bh",
     tolerance: float = 0.0,
 ) -> SliceTests:
-    r"""Test the calibration of every slice of an evaluation, and say which are off, with the number
-    of slices taken into account.
+    r"""Test the calibration of every slice of an evaluation, with correction for the number of
+    slices.
 
     .. math:: p_b = 2 \min\left\{ P(B(n_b, \bar s_b + \epsilon) \ge h_b),\; P(B(n_b, \bar s_b -
         \epsilon) \le h_b) \right\},
@@ -105,26 +104,26 @@ def worst_slices(
 
     over the m bins of a slice. Hits of rows with different scores have thinner tails than the
     binomial distribution B at their mean, one row or more away from it (Hoeffding), so p is valid
-    for any number of rows. For forecasts the events are that the outcome is below the quantile of
-    each level, and p is the smallest of the levels' p-values times their number (Bonferroni).
+    for any number of rows. For forecasts the events are outcomes below the quantile of each level,
+    and p is the smallest of the levels' p-values times their number (Bonferroni).
 
     Parameters
     ----------
     evaluation : Evaluation or ForecastEvaluation
-        As :func:`calibrant.evaluate` gives it; its sums are enough.
+        A result of :func:`calibrant.evaluate`; its sums are enough.
     by : list of str, optional
-        Some of the names in ``evaluation.by``, the rows being joined over the others; default all.
+        Some of the names in ``evaluation.by``, with rows merged over the others; default all.
     alpha : float, default 0.05
     method : {"bh", "holm"}
-        "bh" (Benjamini-Hochberg): among the slices flagged, the expected share of false ones is at
-        most alpha. "holm": the probability that any is false is at most alpha.
+        "bh" (Benjamini-Hochberg): among the flagged slices, the expected share of false ones is at
+        most alpha. "holm": the probability of any false one is at most alpha.
     tolerance : float, default 0
-        Gaps up to this are not tested for.
+        Gaps up to this count as calibrated.
 
     Returns
     -------
     SliceTests
-        ``.frame()``, ``.to_dict()``, worst first.
+        ``.frame()`` and ``.to_dict()`` are sorted worst first.
 
     Raises
     ------
@@ -132,13 +131,13 @@ def worst_slices(
 
     See Also
     --------
-    evaluate : makes what it tests.
-    metrics.worst_group : one metric, rows in memory.
+    evaluate : makes its input.
+    metrics.worst_group : one metric, for rows in memory.
 
     Notes
     -----
-    Use it on one period of time; to watch many, one after the other, use :func:`calibrant.monitor`.
-    Sums of weighted rows make it reject too often: the rows must be independent.
+    Use it on one period of time; for several in succession, use :func:`calibrant.monitor`. Sums of
+    weighted rows make it reject too often: the rows must be independent.
 
     References
     ----------
@@ -163,7 +162,7 @@ def worst_slices(
     """
     if not isinstance(evaluation, Evaluation | ForecastEvaluation):
         raise InputError(
-            f"worst_slices takes what calibrant.evaluate gives; got a {type(evaluation).__name__}."
+            f"evaluation must be a result of calibrant.evaluate; got a {type(evaluation).__name__}."
         )
     require_option("method", method, ("bh", "holm"))
     names = evaluation.by if by is None else [by] if isinstance(by, str) else list(by)
@@ -190,7 +189,7 @@ def worst_slices(
 
 
 def _p_value(sums, tolerance):
-    """Of one slice's bins (B, 3)."""
+    """Return the p-value of one slice's bins (B, 3)."""
     share = quotient(sums[:, 1], sums[:, 0])
     small = sums[:, 1] * (1.0 - np.where(sums[:, 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
     n, total, hits = np.concatenate([sums[~small], sums[small].sum(axis=0, keepdims=True)]).T
@@ -203,8 +202,8 @@ def _p_value(sums, tolerance):
 
 
 def _forecast_p_value(counts, levels, tolerance):
-    """For one slice's (C, C) counts, over levels by Bonferroni: rows surely below a level are
-    too many, or those that may be too few.
+    """Return the p-value of one slice's (C, C) counts, over levels by Bonferroni: too many rows
+    certainly below a level, or too few possibly below.
     """
     n = np.full(len(levels), counts.sum())
     surely, maybe = (np.cumsum(counts.sum(axis=axis))[:-1] for axis in (0, 1))
@@ -216,8 +215,8 @@ def _forecast_p_value(counts, levels, tolerance):
 
 
 def _tail(hits, n, rate):
-    """P(B(n, rate) >= hits), 1 where the hits are less than one above what is expected: there
-    the bound does not hold.
+    """Return P(B(n, rate) >= hits), or 1 if the hits exceed their expectation by less than one,
+    where the bound does not hold.
     """
     tail = np.where(
         hits > 0.0,

@@ -1,6 +1,4 @@
-"""Sample sizes for studies of calibration: how many rows to validate a model, and how many to
-update it.
-"""
+"""Sample sizes for studies of calibration, to validate a model or to update it."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""The answer of a sample size calculation."""
+"""Result of a sample size calculation."""
 
 import math
 from collections.abc import Sequence
@@ -27,24 +27,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Criterion:
-    """The rows that one measure needs for an interval of the stated width.
+    """Rows that one measure needs for an interval of the stated width.
 
     Attributes
     ----------
     name : str
         The measure, such as "calibration slope".
     rows : int
-        The rows it needs.
+        Number of rows that it needs.
     value : float
         The value it is expected to have.
     standard_error : float
-        The standard error it then has (of log(O/E) for "O/E").
+        The standard error at that number (of log(O/E) for "O/E").
     width : float
         The width of its interval, upper limit minus lower limit.
 
     See Also
     --------
-    SampleSize : all criteria, and the rows that satisfy every one.
+    SampleSize : all criteria, and the rows that satisfy all of them.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class SampleSize:
-    """The rows and events that a study needs, with the rows for each criterion; printing it gives a
+    """Rows and events that a study needs, with the rows for each criterion; it prints as a
     sentence.
 
     Attributes
@@ -72,7 +72,7 @@ class SampleSize:
     criteria : tuple of Criterion
         One for each measure.
     caution : str or None
-        A doubt about the inputs, as a sentence.
+        A warning about the inputs, as a sentence.
 
     See Also
     --------
@@ -93,7 +93,7 @@ class SampleSize:
         return max(self.criteria, key=lambda one: one.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers as plain values, ready for JSON; ``criteria`` is by name."""
+        """Return all numbers as plain values, ready for JSON; ``criteria`` is by name."""
         names = ("rows", "events", "prevalence", "level", "caution")
         criteria = {
             one.name: {k: v for k, v in vars(one).items() if k != "name"} for one in self.criteria
@@ -122,10 +122,10 @@ def sample_size(
     level: float,
     caution: str | None,
 ) -> SampleSize:
-    """The answer from (name, rows that need not be whole, value, standard error, width) of each
+    """Build from (name, possibly fractional rows, value, standard error, width) of each
     criterion.
     """
-    # A whole number that arithmetic misses by a rounding is that number.
+    # A rounding error must not add a row to a whole number.
     found = tuple(
         Criterion(name, math.ceil(rows - 1e-9 * rows), *map(float, rest))
         for name, rows, *rest in criteria
@@ -134,15 +134,15 @@ def sample_size(
     return SampleSize(rows, math.ceil(rows * prevalence - 1e-9), prevalence, level, found, caution)
 
 
-#: Between the share of events that is stated and the one that the risks imply, a larger factor than
-#: this is pointed out.
+#: Maximum factor between the stated share of events and the one that the risks imply, before a
+#: warning.
 DIFFERENT = 1.25
 
 
 @dataclass(frozen=True)
 class ExpectedRisks:
-    """Log-odds of the predicted risks (m,), the share of rows at each (m,), and the true risk
-    there (m,); the stated prevalence, if any.
+    """Log-odds of the predicted risks (m,), the share of rows at each (m,), and their true risk
+    (m,); and the stated prevalence, if any.
     """
 
     odds: np.ndarray
@@ -157,14 +157,12 @@ class ExpectedRisks:
 
     @property
     def prevalence(self) -> float:
-        """The share of events as stated, else as implied."""
+        """The stated share of events, or else the implied one."""
         return self.implied if self.stated is None else self.stated
 
     @property
     def auroc(self) -> float:
-        """The chance that of a row with and one without the event the first has the higher
-        predicted risk.
-        """
+        """Probability that a row with the event has a higher predicted risk than one without."""
         order = np.argsort(self.odds, kind="stable")
         values, place = np.unique(self.odds[order], return_inverse=True)
         events, others = (
@@ -175,7 +173,7 @@ class ExpectedRisks:
 
     @property
     def caution(self) -> str | None:
-        """A sentence where the stated prevalence and the risks do not agree."""
+        """A warning if the stated prevalence and the risks disagree."""
         if self.stated is None or 1.0 / DIFFERENT <= self.implied / self.stated <= DIFFERENT:
             return None
         return (
@@ -192,8 +190,8 @@ def expected_risks(
     beta: Sequence[float] | None,
     line: tuple[float, float],
 ) -> ExpectedRisks:
-    """The distribution from the one form that is given; ``line`` is the intercept and the slope
-    of the true log-odds on the predicted.
+    """Build the distribution from its one form; ``line`` is the intercept and the slope of the true
+    log-odds on the predicted.
     """
     given = [
         name
@@ -202,8 +200,8 @@ def expected_risks(
     ]
     if len(given) > 1:
         raise InputError(
-            f"the distribution of risks must be given in one form; got {' and '.join(given)}; leave"
-            " out all but one."
+            f"the distribution of risks must have one form; got {' and '.join(given)}; leave out"
+            " all but one."
         )
     if prevalence is not None:
         require_inside("prevalence", prevalence)
@@ -216,8 +214,8 @@ def expected_risks(
         values = arrays.scores(risks, "risks", "unit")
         if not ((values > 0.0) & (values < 1.0)).all():
             raise InputError(
-                "risks must lie strictly between 0 and 1, since their log-odds are used; drop or"
-                " clip those that are 0 or 1."
+                "risks must lie strictly between 0 and 1, because their log-odds are used; drop"
+                " or clip those that are 0 or 1."
             )
         odds, share = np.log(values) - np.log1p(-values), np.full(len(values), 1.0 / len(values))
     elif normal is not None:
@@ -234,24 +232,24 @@ def expected_risks(
         odds, share = class_laws(prevalence, auroc)
     else:
         raise InputError(
-            "the distribution of risks is not known; pass risks, normal or beta, or both prevalence"
+            "the distribution of risks is unknown; pass risks, normal or beta, or both prevalence"
             " and auroc."
         )
     return ExpectedRisks(odds, share, sigmoid(line[0] + line[1] * odds), prevalence)
 
 
 def require_inside(name: str, value: float) -> float:
-    """The value, or InputError unless it lies strictly between 0 and 1."""
+    """Return the value; InputError unless it lies strictly between 0 and 1."""
     if not 0.0 < value < 1.0:
         raise InputError(
-            f"{name} must lie strictly between 0 and 1; got {value!r}; give it as a share, not in"
+            f"{name} must lie strictly between 0 and 1; got {value!r}; pass it as a share, not in"
             " percent."
         )
     return value
 
 
 def require_positive(name: str, value: float) -> float:
-    """The value, or InputError unless it is a finite number above 0."""
+    """Return the value; InputError unless it is a finite number above 0."""
     if not 0.0 < value < float("inf"):
         raise InputError(f"{name} must be a finite number above 0; got {value!r}.")
     return value

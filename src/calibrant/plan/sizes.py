@@ -1,4 +1,4 @@
-"""How many rows a validation, or an update, of a risk model needs."""
+"""Numbers of rows for a validation, or an update, of a risk model."""
 
 import math
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ from calibrant.plan.sample_size import (
 
 __all__ = ["updating_size", "validation_size"]
 
-#: pmvalsampsize takes 1.96 for the normal quantile, looks for the standard error of log(O/E) in
-#: steps of this size, and rounds that of net benefit to so many digits, and sensitivity and
-#: specificity that it finds itself to so many.
+#: pmvalsampsize uses 1.96 for the normal quantile and searches for the standard error of log(O/E)
+#: in steps of this size. It rounds that of net benefit to so many digits, and sensitivity and
+#: specificity that it computes itself to so many.
 PACKAGE_Z, PACKAGE_STEP, PACKAGE_DIGITS, PACKAGE_RATE_DIGITS = 1.96, 1e-4, 3, 2
 
 
@@ -80,17 +80,17 @@ def validation_size(
     Parameters
     ----------
     prevalence : float, optional
-        The expected share of rows with the event, above 0 and below 1. Default: what the
-        distribution of risks implies.
+        The expected share of rows with the event, above 0 and below 1. Default: the share implied
+        by the distribution of risks.
     auroc : float, optional
-        The expected AUROC (c-statistic), above 0.5 and below 1. Default: what the distribution of
-        risks implies.
+        The expected AUROC (c-statistic), above 0.5 and below 1. Default: the value implied by the
+        distribution of risks.
     risks : (m,), optional
         Predicted risks of a pilot sample, above 0 and below 1. This and the next two are three
-        forms of the distribution of risks; with none of them the log-odds are taken as normal with
-        one variance among events and among the others, from prevalence and AUROC.
+        forms of the distribution of risks. Without any of them the log-odds are normal with one
+        variance among events and among the others, from prevalence and AUROC.
     normal : (mean, standard deviation), optional
-        Of normally distributed log-odds (the linear predictor).
+        Parameters of normally distributed log-odds (the linear predictor).
     beta : (a, b), optional
         Parameters of beta-distributed risks.
     oe : float, default 1.0
@@ -99,9 +99,9 @@ def validation_size(
         The expected recalibration: the true log-odds are
         ``intercept + slope * (predicted log-odds)``.
     threshold : float, optional
-        The risk at which people act; net benefit is planned for only where it is given.
+        The risk at which people act; net benefit needs it.
     sensitivity, specificity : float, optional
-        At the threshold. Default: what the distribution of risks implies.
+        Values at the threshold. Default: those implied by the distribution of risks.
     oe_width, slope_width, auroc_width, net_benefit_width : float or None
         The width of each interval, upper limit minus lower limit; None leaves the measure out. Net
         benefit is standardised (at most 1).
@@ -109,32 +109,32 @@ def validation_size(
         The level of the intervals.
     rounding : {"none", "pmvalsampsize"}
         "pmvalsampsize" repeats the rounding steps of that package (1.96 for the normal quantile,
-        standard errors in steps), which move a result by up to about 0.1 %, so that its published
-        results are reproduced to the last digit. It is for a level of 0.95.
+        standard errors in steps), which change a result by up to about 0.1 %, so that its published
+        results are reproduced to the last digit. It requires a level of 0.95.
 
     Returns
     -------
     SampleSize
-        Rows, events, and the rows for each measure; printing it gives a sentence.
+        Rows, events, and the rows for each measure; it prints as a sentence.
 
     Raises
     ------
     InputError
-        When the distribution of risks is missing or given twice, or a value lies outside its range.
+        When the distribution of risks is missing or ambiguous, or a value lies outside its range.
 
     See Also
     --------
     updating_size : rows to recalibrate a model.
-    metrics.calibration_slope, metrics.observed_expected_ratio : what is then measured.
+    metrics.calibration_slope, metrics.observed_expected_ratio : measures of the study.
 
     Notes
     -----
-    Use it before data of new patients, customers or sites are collected, and to judge whether data
-    that exist are enough. The slope usually needs the most rows, and its answer depends on the
-    spread of the risks: take that from the model's development data rather than from prevalence and
-    AUROC. The formulas assume independent rows; with clusters of m rows and intraclass correlation
-    r, multiply by 1 + (m - 1) r. They say nothing of a flexible calibration curve or of subgroups:
-    plan each subgroup by itself.
+    Use it before data of new patients, customers or sites are collected, and to judge whether
+    existing data are enough. The slope usually needs the most rows, and its result depends on the
+    spread of the risks: use that of the model's development data rather than prevalence and AUROC.
+    The formulas assume independent rows; with clusters of m rows and intraclass correlation r,
+    multiply by 1 + (m - 1) r. They do not cover a flexible calibration curve or subgroups: plan
+    each subgroup separately.
 
     References
     ----------
@@ -192,7 +192,7 @@ def validation_size(
         )
     if not criteria:
         raise InputError(
-            "at least one width must be given; got None for every measure; set oe_width,"
+            "at least one width must be a number; got None for every measure; set oe_width,"
             " slope_width or auroc_width."
         )
     return sample_size(criteria, events, level, law.caution)
@@ -206,11 +206,11 @@ def _benefit(
     error: float,
     rounded: bool,
 ):
-    """(name, rows, standardised net benefit) at the threshold."""
+    """Return (name, rows, standardised net benefit) at the threshold."""
     require_inside("threshold", threshold)
     if (sensitivity is None) != (specificity is None):
         raise InputError(
-            "sensitivity and specificity must be given together; got one of them; pass both, or"
+            "sensitivity and specificity must be passed together; got one of them; pass both, or"
             " neither."
         )
     if sensitivity is None or specificity is None:
@@ -223,7 +223,7 @@ def _benefit(
     elif not (0.0 <= sensitivity <= 1.0 and 0.0 <= specificity <= 1.0):
         raise InputError(
             f"sensitivity and specificity must lie in [0, 1]; got {sensitivity!r} and"
-            f" {specificity!r}; give them as shares."
+            f" {specificity!r}; pass them as shares."
         )
     events = law.prevalence
     value = sensitivity - (1.0 - specificity) * (1.0 - events) / events * threshold / (
@@ -237,7 +237,7 @@ def _benefit(
 
 
 def _stepped(error: float) -> float:
-    """The smallest multiple of the package's step that is at least the standard error."""
+    """Return the smallest multiple of the package's step that is at least the standard error."""
     return PACKAGE_STEP * math.ceil(error / PACKAGE_STEP - 1e-6)
 
 
@@ -270,7 +270,7 @@ def updating_size(
     Parameters
     ----------
     update : {"intercept", "intercept and slope"}
-        What is fitted anew.
+        The parameters to fit again.
     prevalence, auroc, risks, normal, beta
         The distribution of predicted risks, as in ``validation_size``. ``prevalence`` only counts
         the events.
@@ -278,8 +278,8 @@ def updating_size(
         The expected recalibration: the true log-odds are
         ``intercept + slope * (predicted log-odds)``.
     offset_width : float, default 0.4
-        The width of the interval of the shift of the log-odds; 0.4 lets the odds be off by a factor
-        of 1.22 either way.
+        The width of the interval of the shift of the log-odds; 0.4 allows the odds an error of a
+        factor of 1.22 either way.
     slope_width : float, default 0.4
         The width of the interval of the slope.
     level : float, default 0.95
@@ -288,7 +288,7 @@ def updating_size(
     Returns
     -------
     SampleSize
-        Rows, events, and the rows for the shift and for the slope; printing it gives a sentence.
+        Rows, events, and the rows for the shift and for the slope; it prints as a sentence.
 
     Raises
     ------
@@ -302,10 +302,10 @@ def updating_size(
 
     Notes
     -----
-    Use it to plan how many local rows to collect before a model is updated at a new site. Where
-    fewer rows are at hand than a slope needs, update the intercept alone, or let a closed test
-    choose (``ClosedTest``). It says nothing of refitting single coefficients or of flexible maps,
-    which need more rows. The formulas assume independent rows.
+    Use it to plan the number of local rows before a model is updated at a new site. With fewer rows
+    than a slope needs, update the intercept alone, or choose by a closed test (``ClosedTest``). It
+    does not cover refitting of single coefficients or flexible maps, which need more rows. The
+    formulas assume independent rows.
 
     References
     ----------

@@ -1,3 +1,3 @@
-"""Internal validation: how well a model does on new rows, told from the rows that it was made
-of.
+"""Internal validation: the expected performance of a model on new rows, from its
+development rows.
 """

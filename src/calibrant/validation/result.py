@@ -1,4 +1,4 @@
-"""The answer of an internal validation."""
+"""Result of an internal validation."""
 
 import warnings
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ __all__ = [
     "uninformed",
 ]
 
-#: What is measured, in the order of the results.
+#: Metrics, in the order of the results.
 MEASURED = (log_loss, event_brier_score, event_auroc, calibration_slope, calibration_in_the_large)
-#: Resamples in a row that may hold one class alone before that is an error.
+#: Maximum number of consecutive resamples of a single class before an error.
 TRIES = 100
 SMALLEST = 1e-12
 
@@ -48,10 +48,10 @@ class Rows:
     X : (n, ...) features
     event : (n,) 1.0 where the row has the event, else 0.0
     weight : (n,) float64, all 1 unless ``weighted``
-    unit : (n,) the cluster that is drawn as a whole, or None where rows are drawn
-    copy_of : (n,) rows that must share a fold have one number, or None
+    unit : (n,) the clusters to draw as a whole, or None to draw rows
+    copy_of : (n,) equal numbers for rows that must share a fold, or None
     classes : (2,) labels of the others and of the event
-    weighted : whether fits take the weights
+    weighted : whether fits use the weights
     """
 
     X: Any
@@ -64,13 +64,13 @@ class Rows:
 
     @property
     def carried(self) -> np.ndarray:
-        """The weight that each drawn row keeps, (n,): none where rows are drawn, since their
-        weight then says how often they are.
+        """Return the weight that each drawn row keeps, (n,), or None if rows are drawn, because
+        their weight is then the number of draws.
         """
         return np.ones(len(self.weight)) if self.unit is None else self.weight
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
-        """How often each row is in a resample that holds both classes, (n,) whole numbers."""
+        """Return the number of times that each row is in a resample with both classes, (n,)."""
         for _ in range(TRIES):
             times = self._times(rng)
             held = times > 0.0
@@ -92,13 +92,12 @@ class Rows:
         )
 
     def resampled(self, times: np.ndarray) -> "Rows":
-        """The rows as often as they were drawn."""
+        """Return the rows repeated as often as they were drawn."""
         often = times.astype(np.intp)
         places = np.repeat(np.arange(len(often)), often)
         unit, origin = None, places if self.copy_of is None else self.copy_of[places]
         if self.unit is not None:
-            # Each time that a cluster was drawn it is a cluster of its own, whose rows still must
-            # share a fold.
+            # Each draw of a cluster is a new cluster, whose rows must still share a fold.
             nth = np.arange(len(places)) - np.repeat(np.cumsum(often) - often, often)
             unit = np.unique(self.unit[places] * (nth.max() + 1) + nth, return_inverse=True)[1]
         copy_of = np.unique(origin, return_inverse=True)[1]
@@ -116,8 +115,8 @@ class Rows:
         return self.weighted and self.unit is not None
 
     def fit(self, model: Any) -> Any:
-        """A clone of the model fitted to these rows; copies of a row are kept in one fold where
-        its ``fit`` takes groups.
+        """Return a clone of the model fitted to these rows; copies of a row stay in one fold if its
+        ``fit`` accepts groups.
         """
         params: dict[str, Any] = (
             {}
@@ -128,7 +127,7 @@ class Rows:
         return clone(model).fit(self.X, self.classes[self.event.astype(np.intp)], **params)
 
     def risks(self, model: Any) -> np.ndarray:
-        """The probability of the event that a fitted model gives each row, (n,)."""
+        """Return the probability of the event under a fitted model for each row, (n,)."""
         return np.asarray(
             model_output(model, self.X, "probability", self.classes, None), dtype=np.float64
         )[:, 1]
@@ -136,8 +135,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class Measures:
-    """Metrics of one model on the rows of its resample, on all rows, and on the rows it did not
-    see, each (5,); nan where undefined.
+    """Metrics of one model on the rows of its resample, on all rows, and on unseen rows, each (5,);
+    nan where undefined.
     """
 
     training: np.ndarray
@@ -146,7 +145,7 @@ class Measures:
 
 
 def measure(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The metrics (5,) of risks (n,); nan where the rows hold one class alone."""
+    """Return the metrics (5,) of risks (n,); nan if the rows hold one class alone."""
     counted = weight > 0.0
     risk, event, weight = risk[counted], event[counted], weight[counted]
     if not 0 < event.sum() < len(event):
@@ -158,7 +157,7 @@ def measure(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarr
 
 
 def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The metrics (5,) if outcomes had nothing to do with the risks (Efron and Tibshirani's
+    """Return the metrics (5,) for outcomes independent of the risks (Efron and Tibshirani's
     no-information rate).
     """
     share, p = weight / weight.sum(), np.clip(risk, SMALLEST, 1.0 - SMALLEST)
@@ -171,7 +170,7 @@ def uninformed(risk: np.ndarray, event: np.ndarray, weight: np.ndarray) -> np.nd
 def resample_measures(
     rows: Rows, model: Any, count: int, rng: np.random.Generator
 ) -> list[Measures]:
-    """The measures of the model on each of ``count`` resamples."""
+    """Return the measures of the model on each of ``count`` resamples."""
     found: list[Measures] = []
     for _ in range(count):
         times = rows.drawn(rng)
@@ -181,8 +180,8 @@ def resample_measures(
     return found
 
 
-#: AUROCs corrected in two ways that lie further apart than this say that resamples show too little
-#: of the optimism.
+#: Two corrected AUROCs that differ by more than this indicate that resamples underestimate the
+#: optimism.
 APART = 0.05
 
 
@@ -197,20 +196,19 @@ class ValidatedMetric:
     apparent : float
         Its value on the rows that the model was fitted to.
     training, test : float
-        Means over the resamples: on the resample that a model was fitted to, and of that model on
-        all rows.
+        Means over the resamples: on the resample of each fit, and of that fit on all rows.
     optimism : float
         ``training - test``.
     corrected : float
-        ``apparent - optimism``: the estimate of the metric on new rows.
+        ``apparent - optimism``, the estimate of the metric on new rows.
     low, high : float
         The interval of ``corrected``; nan without one.
     corrected_632 : float
-        The .632+ estimate of the same.
+        The .632+ estimate of the metric on new rows.
     low_632, high_632 : float
         Its interval; nan without one.
     resamples : int
-        The resamples on which the metric was defined.
+        Number of resamples where the metric was defined.
     """
 
     key: str
@@ -230,8 +228,8 @@ class ValidatedMetric:
 
 @dataclass(frozen=True, repr=False)
 class Validation:
-    """The metrics of an internally validated model; printing it gives a table, and
-    ``result["event_auroc"]`` one metric.
+    """Metrics of an internally validated model; it prints as a table, and ``result["event_auroc"]``
+    is one metric.
 
     Attributes
     ----------
@@ -240,13 +238,13 @@ class Validation:
     n, events : float
         Rows, and rows with the event (sums of weights).
     n_resamples : int
-        Resamples that the optimism is a mean over.
+        Number of resamples behind the optimism.
     level : float
         The level of the intervals.
 
     See Also
     --------
-    validate : makes one.
+    validate : makes this result.
     """
 
     metrics: tuple[ValidatedMetric, ...]
@@ -256,30 +254,30 @@ class Validation:
     level: float
 
     def __getitem__(self, key: str) -> ValidatedMetric:
-        """The metric of this key, such as "log_loss"."""
+        """Return the metric of this key, such as "log_loss"."""
         return {one.key: one for one in self.metrics}[key]
 
     @property
     def caution(self) -> str | None:
-        """Which column to read where the two corrections do not agree; None where they do."""
+        """The column to prefer if the two corrections disagree; None if they agree."""
         one = self["event_auroc"]
         if not one.corrected - one.corrected_632 > APART:
             return None
         return (
             f"The corrected AUROC ({one.corrected:.3f}) is far above .632+"
-            f" ({one.corrected_632:.3f}): the model learns its rows by heart, so that the resamples"
-            " show too little optimism; read .632+."
+            f" ({one.corrected_632:.3f}): the model fits its rows almost perfectly, so that the"
+            " resamples show too little optimism; read .632+."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers as plain values, ready for JSON; ``metrics`` is by key."""
+        """Return all numbers as plain values, ready for JSON; ``metrics`` is by key."""
         known = {
             name: getattr(self, name) for name in ("n", "events", "n_resamples", "level", "caution")
         }
         return plain({**known, "metrics": {one.key: vars(one) for one in self.metrics}})
 
     def frame(self) -> Any:
-        """One row a metric, as a pandas data frame."""
+        """Return one row a metric, as a pandas data frame."""
         pandas = import_extra("pandas", "a data frame of a validation", "frames")
         return pandas.DataFrame([vars(one) for one in self.metrics])
 

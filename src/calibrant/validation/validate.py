@@ -51,14 +51,14 @@ def validate(
 ) -> Validation:
     r"""Validate a whole pipeline on its own rows, by bootstrap optimism and by .632+.
 
-    The model is fitted to all rows, with the apparent value :math:`\theta` of a metric, and afresh
+    The model is fitted to all rows, with the apparent value :math:`\theta` of a metric, and again
     to each of B resamples. With :math:`\theta_b^{\text{in}}` on resample b and :math:`\theta_b` of
     the same fit on all rows, the optimism and the corrected value are
 
     .. math:: O = \frac1B \sum_b (\theta_b^{\text{in}} - \theta_b), \qquad \theta - O
 
-    With :math:`\bar\theta^{\text{out}}` the mean over the rows that each fit did not see and
-    :math:`\gamma` the value without information,
+    With :math:`\bar\theta^{\text{out}}` the mean over the rows outside each fit and :math:`\gamma`
+    the value without information,
 
     .. math:: \theta_{.632+} = (1 - w) \theta + w \bar\theta^{\text{out}}, \qquad w = \frac{.632}{1
         - .368 R}, \qquad
@@ -68,8 +68,8 @@ def validate(
     ----------
     model : classifier
         Any scikit-learn classifier or pipeline with ``predict_proba``, such as
-        :class:`CalibratedClassifier`; clones of it are fitted. What chooses features or settings
-        must be part of it, so that each resample repeats the choice.
+        :class:`CalibratedClassifier`; clones of it are fitted. Choices of features or settings must
+        be part of it, so that each resample repeats them.
     X : (n, ...) features: array, sparse matrix, data frame
     y : (n,) labels of two classes; the second in sorted order is the event.
     sample_weight : (n,), optional
@@ -77,9 +77,9 @@ def validate(
     cluster : (n,) labels of any kind, optional
         Dependent rows, such as the visits of one patient: whole clusters are resampled.
     n_resamples : int, default 200
-        B, the resamples for the optimism.
+        B, the number of resamples for the optimism.
     n_outer, n_inner : int, default 50 and 4
-        Samples of the two-stage bootstrap for the intervals, and resamples of each:
+        Number of samples of the two-stage bootstrap for the intervals, and of resamples of each:
         ``n_outer * (n_inner + 1)`` more fits. ``n_outer=0`` leaves the intervals out.
     level : float, default 0.95
         The level of the intervals.
@@ -101,31 +101,30 @@ def validate(
     See Also
     --------
     plan.validation_size : rows that an external validation needs.
-    metrics.compute : metrics on rows that the model has not seen.
+    metrics.compute : metrics on rows that are new to the model.
 
     Notes
     -----
-    Use it where all rows are needed to build the model and none can be put aside: it uses them
-    better than one split does. It answers for new rows of the same population alone; another site
-    or a later year asks for an external validation. Prefer .632+ where the model can fit its rows
-    perfectly (forests, boosting, nearest neighbours): there the optimism of the resamples, whose
-    rows come back in the test on all rows, is too small; the result says so. The corrected slope is
-    the factor by which the log-odds should be shrunk.
+    Use it where all rows are needed to build the model and none can be held out; it is more
+    efficient than one split. It applies to new rows of the same population alone; another site or a
+    later year needs an external validation. Prefer .632+ where the model can fit its rows perfectly
+    (forests, boosting, nearest neighbours): there the optimism of the resamples, whose rows recur
+    in the test on all rows, is too small, and the result warns of it. The corrected slope is the
+    recommended shrinkage factor of the log-odds.
 
-    The intervals are for the metric of this very model on new rows, by a two-stage bootstrap:
-    everything is repeated on each of ``n_outer`` resamples, whose models are compared with their
-    values on all rows, the population that they were drawn from. The variance of these errors, less
-    the part that comes from the few inner resamples, is that of the estimate. Log loss and Brier
-    score have their intervals on the log scale, the AUROC on that of the log-odds. On samples of
-    150 to 200 rows 95 % intervals held the truth in 85 to 99 % of simulations, by metric
-    (``python -m benchmarks.planning``); .632+ a little less often.
+    The intervals are for the metric of this model on new rows, by a two-stage bootstrap: everything
+    is repeated on each of ``n_outer`` resamples, whose models are compared with their values on all
+    rows, the population of these samples. The variance of these errors, minus the part from the few
+    inner resamples, is that of the estimate. Log loss and Brier score have their intervals on the
+    log scale, the AUROC on that of the log-odds. On samples of 150 to 200 rows 95 % intervals held
+    the truth in 85 to 99 % of simulations, by metric (``python -m benchmarks.planning``); .632+ a
+    little less often.
 
-    Copies of a row stay in one fold where the model's ``fit`` takes ``groups``, as that of
-    ``CalibratedClassifier`` does; a grid search sees copies on both sides of its splits, and may
-    choose too flexible a model. A resample on which a metric is not defined is left out of its
-    means. Calibration in the large has no value without information, so .632 stands for its .632+.
-    Efron and Tibshirani average the losses of unseen rows row by row; here each resample's mean
-    counts once.
+    Copies of a row stay in one fold if the model's ``fit`` accepts ``groups``, as that of
+    ``CalibratedClassifier`` does; a grid search has copies on both sides of its splits, and may
+    choose too flexible a model. Means omit resamples with an undefined metric. Calibration in the
+    large has no value without information, so its .632+ is .632. Efron and Tibshirani average the
+    losses of unseen rows row by row; here each resample's mean counts once.
 
     References
     ----------
@@ -168,8 +167,8 @@ def validate(
 
 @dataclass(frozen=True)
 class _Fitted:
-    """Metrics (5,) of a model on the rows it was fitted to, the same without information, and on
-    the rows that these were drawn from.
+    """Metrics (5,) of a model on the rows of its fit, the same without information, and on the
+    population of these rows.
     """
 
     apparent: np.ndarray
@@ -179,20 +178,18 @@ class _Fitted:
 
 @dataclass(frozen=True)
 class _Outer:
-    """A sample of the rows: the model fitted to it, and the resamples of it."""
+    """Outer sample of the rows, with its fitted model and its resamples."""
 
     fitted: _Fitted
     inner: list[Measures]
 
     def errors(self, j: int) -> list[float]:
-        """By how much the corrected value of metric j misses the truth, by each inner resample
-        alone.
-        """
+        """Return the error of the corrected value of metric j, for each inner resample alone."""
         start = self.fitted.apparent[j] - self.fitted.truth[j]
         return [start - (one.training[j] - one.test[j]) for one in self.inner]
 
     def errors_plus(self, j: int) -> list[float]:
-        """The same of the .632+ estimate."""
+        """Return the same for the .632+ estimate."""
         own = self.fitted
         return [
             _plus(own.apparent[j], one.unseen[j], own.informed[j]) - own.truth[j]
@@ -210,8 +207,8 @@ def _rows(
         )
     if is_fitted(clone(model)):
         raise InputError(
-            f"model must be one that can be fitted anew; got {type(model).__name__}, which is"
-            " frozen; pass the model inside it."
+            f"model must not be frozen, because it is fitted again; got {type(model).__name__};"
+            " pass the model inside it."
         )
     labels = label_array(y, "y")
     if labels.ndim != 1 or n_rows(X) != len(labels):
@@ -292,8 +289,8 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _plus(apparent: float, unseen: float, informed: float) -> float:
-    """The .632+ estimate; the .632 estimate where there is no value without information, or it
-    lies on the wrong side.
+    """Return the .632+ estimate, or .632 if there is no value without information or it lies on the
+    wrong side.
     """
     gap, room = unseen - apparent, informed - apparent
     overfit = 0.0
@@ -305,8 +302,8 @@ def _plus(apparent: float, unseen: float, informed: float) -> float:
 
 
 def _spread(values: list[list[float]]) -> tuple[float, float]:
-    """(standard deviation of the errors, degrees of freedom): between outer samples, less what
-    few inner resamples add.
+    """Return (standard deviation of the errors, degrees of freedom) between outer samples, minus
+    the part of the few inner resamples.
     """
     kept = [np.array(inner)[np.isfinite(inner)] for inner in values]
     kept = [inner for inner in kept if len(inner) > 1]
@@ -323,7 +320,7 @@ def _spread(values: list[list[float]]) -> tuple[float, float]:
 def _limits(
     key: str, value: float, deviation: float, freedom: float, level: float
 ) -> tuple[float, float]:
-    """Limits on the scale on which the metric has no bounds."""
+    """Return limits computed on the scale without bounds."""
     if not math.isfinite(deviation):
         return math.nan, math.nan
     half = normal_quantile(level, freedom) * deviation
