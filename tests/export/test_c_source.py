@@ -55,5 +55,5 @@ def test_only_names_of_functions_are_taken():
     with pytest.raises(InputError, match="name must be letters"):
         to_c(cal, name="x(); system")
     for word in ("int", "class", "p"):
-        with pytest.raises(InputError, match="word of the language"):
+        with pytest.raises(InputError, match="reserved word of the language"):
             to_c(cal, name=word)

@@ -92,5 +92,7 @@ def test_error_bars_name_what_comes_out():
 
 
 def test_other_objects_are_refused():
-    with pytest.raises(InputError, match="only fitted calibrators and maps are exported; got dict"):
+    with pytest.raises(
+        InputError, match="only fitted calibrators and maps can be exported; got dict"
+    ):
         to_json({})

@@ -112,7 +112,7 @@ def test_wrong_names_are_refused():
     by_group = cb.GroupCalibrator(inputs="logit").fit(
         np.tile(np.eye(3), (4, 1)), [0, 1, 2, 1, 1, 2, 0, 1, 0, 0, 1, 2], groups=[0, 1, 2] * 4
     )
-    with pytest.raises(InputError, match="takes groups, which the model's output does not hold"):
+    with pytest.raises(InputError, match="needs groups, which the model's output does not contain"):
         append_to_onnx(model, by_group, output="logits")
     model.opset_import[0].version = 11
     with pytest.raises(InputError, match="operator set 18"):

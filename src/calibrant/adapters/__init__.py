@@ -1,6 +1,4 @@
-"""Small bridges to tools in which models are kept: each imports its tool where it is used, or
-needs none.
-"""
+"""Adapters to tools that store models; each imports its tool only when used."""
 
 from calibrant._exports import attach
 

@@ -1,5 +1,5 @@
-"""Calibrators in MLflow: by calibrant's own file, which executes nothing, or inside a
-scikit-learn model by skops.
+"""Calibrators in MLflow, as calibrant's own file, which executes nothing, or by skops inside a
+scikit-learn model.
 """
 
 from collections.abc import Callable
@@ -19,16 +19,17 @@ __all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]
 
 
 def trusted_types(model: Any) -> list[str]:
-    """calibrant's own classes inside a fitted model, which MLflow's skops format asks to be named.
+    """List calibrant's classes inside a fitted model, which MLflow's skops format requires.
 
     Parameters
     ----------
-    model : a fitted ``CalibratedClassifier``, or any scikit-learn model or pipeline that holds one
+    model : a fitted ``CalibratedClassifier``, or any scikit-learn model or pipeline that contains
+        one
 
     Returns
     -------
-    Names for ``mlflow.sklearn.log_model(model, skops_trusted_types=...)``. Of others' classes none:
-    those stay for you to judge.
+    Names for ``mlflow.sklearn.log_model(model, skops_trusted_types=...)``. They include no classes
+    of other packages: check those yourself.
 
     Raises
     ------
@@ -37,12 +38,12 @@ def trusted_types(model: Any) -> list[str]:
 
     See Also
     --------
-    MlflowCalibrator : a calibrator alone, without skops.
+    MlflowCalibrator : serves a calibrator alone, without skops.
 
     Notes
     -----
-    Not for a calibrator alone: its own file keeps longer than a skops file, which is for the
-    version that wrote it.
+    Do not use it for a calibrator alone: its own file stays readable longer than a skops file,
+    which only the version that wrote it reads.
     """
     skops = import_extra("skops.io", "trusted_types", "mlflow")
     return [
@@ -53,19 +54,19 @@ def trusted_types(model: Any) -> list[str]:
 
 
 class MlflowCalibrator:
-    """A saved calibrator as MLflow's ``pyfunc`` serves it.
+    """Saved calibrator for MLflow's ``pyfunc`` flavour.
 
     Parameters
     ----------
-    path : a file of ``calibrator.save``
+    path : a file from ``calibrator.save``
 
     See Also
     --------
-    trusted_types : a model with its calibrator, in one.
+    trusted_types : stores a model with its calibrator.
 
     Notes
     -----
-    MLflow makes it by itself, for a model that was saved so::
+    MLflow constructs it for a model saved by::
 
         calibrator.save("calibrator.calibrant")
         mlflow.pyfunc.log_model(
@@ -75,7 +76,7 @@ class MlflowCalibrator:
             pip_requirements=["calibrant"],
         )
 
-    Not for calibrators that ask for features or groups at prediction.
+    It does not support calibrators that need features or groups at prediction.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -83,12 +84,12 @@ class MlflowCalibrator:
         if self.calibrator.tags.uses_features or self.calibrator.tags.uses_groups:
             raise InputError(
                 "path must hold a calibrator of predictions alone;"
-                f" {type(self.calibrator).__name__} asks for features or groups; log the model that"
-                " holds it with trusted_types(model)."
+                f" {type(self.calibrator).__name__} needs features or groups; log the model that"
+                " contains it with trusted_types(model)."
             )
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> np.ndarray:
-        """Calibrated probabilities (n, K), or the calibrated mean and std (n, 2).
+        """Return calibrated probabilities (n, K), or the calibrated mean and std (n, 2).
 
         Parameters
         ----------
@@ -120,12 +121,12 @@ def _moments(calibrator: Any, values: np.ndarray) -> np.ndarray:
     return np.column_stack([forecast.mean, forecast.std])
 
 
-#: What is served of a table of numbers, by domain.
+#: Predictions for a table of numbers, by domain.
 SERVED: Facet[Callable[[Any, np.ndarray], np.ndarray]] = Facet("tables of numbers")
 SERVED.register(CLASSIFICATION, lambda: _probabilities)
 SERVED.register(REGRESSION, lambda: _moments)
 
 
 def _load_pyfunc(path: str) -> MlflowCalibrator:
-    """MLflow calls it by this name."""
+    """Load the calibrator; MLflow requires this name."""
     return MlflowCalibrator(path)

@@ -1,4 +1,4 @@
-"""A report as a model card: numbers that a hub reads, and the tables that people read."""
+"""Model card of a report, with metadata for a hub and tables for readers."""
 
 import json
 from typing import Any
@@ -9,31 +9,30 @@ __all__ = ["model_card"]
 
 
 def model_card(report: Report, *, model: str, dataset: str, task: str | None = None) -> str:
-    """Model card section of a report: Hugging Face's YAML metadata (``model-index``), then the
-    tables as Markdown.
+    """Return a model card section of a report: Hugging Face's YAML metadata (``model-index``), then
+    the tables as Markdown.
 
     Parameters
     ----------
-    report : what :func:`calibrant.report` made
-    model, dataset : names that people read
+    report : result of :func:`calibrant.report`
+    model, dataset : display names
     task : str, optional
-        The hub's name of the task, such as "text-classification"; by default that of a table.
+        The hub's name of the task, such as "text-classification"; default that of a table.
 
     Returns
     -------
     str
         The text of a README.md, or of a section of one. The metadata has the metrics after
-        calibration, or before it where nothing was calibrated; what could not be measured is left
-        out.
+        calibration, or before it without a calibrator; unmeasurable metrics are left out.
 
     See Also
     --------
-    report : makes what it reads; ``.to_markdown()`` are the tables alone.
+    report : makes its input; ``.to_markdown()`` returns the tables alone.
 
     Notes
     -----
-    Use it where a model is published. Not in place of a description of the data: a calibration
-    holds for rows like those measured. Format: Hugging Face's model card specification, key
+    Use it where a model is published, together with a description of the data, because calibration
+    holds only for rows like those measured. Format: Hugging Face's model card specification, key
     ``model-index``.
 
     Examples
@@ -44,7 +43,7 @@ def model_card(report: Report, *, model: str, dataset: str, task: str | None = N
     ['model-index:', '- name: "triage"']
     """
     summary = report.to_dict()
-    # A string of JSON is one of YAML.
+    # A JSON string is valid YAML.
     lines = [
         "---",
         "model-index:",

@@ -1,6 +1,4 @@
-"""Fitted calibrators in other languages: each emitter says the same expression, so that what
-runs there is what was fitted here.
-"""
+"""Export of fitted calibrators to other languages, all from the same expression."""
 
 from calibrant._exports import attach
 

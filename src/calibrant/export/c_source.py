@@ -1,4 +1,4 @@
-"""A fitted calibrator as C source without dependencies but the mathematics library."""
+"""Export to C source that needs only the mathematics library."""
 
 import json
 import re
@@ -29,7 +29,7 @@ C = Language(
     index="(int)({x})",
 )
 
-#: Words that name no function in C or in JavaScript, and what the code itself calls.
+#: Reserved words of C or of JavaScript, and names that the code itself uses.
 RESERVED = {
     "auto",
     "break",
@@ -113,15 +113,15 @@ RESERVED = {
 
 
 def require_name(name: object) -> str:
-    """The name, if it is one that the languages take for a function's."""
+    """Return the name, if it is a valid function name in these languages."""
     if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)):
         raise InputError(
-            f"name must be letters, digits and underscores, a letter first; got {name!r};"
+            f"name must be letters, digits and underscores, and start with a letter; got {name!r};"
             ' "calibrate" is usual.'
         )
     if name in RESERVED:
         raise InputError(
-            f'name must not be a word of the language; got {name!r}; "calibrate" is usual.'
+            f'name must not be a reserved word of the language; got {name!r}; "calibrate" is usual.'
         )
     return name
 
@@ -133,40 +133,40 @@ def to_c(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> str:
-    """C99 source of a function ``void NAME(const double *p, double *q)``: one row in, its
-    calibrated row out.
+    """Return C99 source of a function ``void NAME(const double *p, double *q)`` that calibrates one
+    row.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     name : str, default "calibrate"
-        Of the function, and the head of every other name in the file.
+        Name of the function, and prefix of every other name in the file.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
+    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
         numbers, and one risk comes out.
 
     Returns
     -------
     str
-        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` takes K numbers (a
-        map: one; error bars: mean and std in; mean, std and the quantiles out). With groups the
-        positions of the row's levels follow in ``p``; the comment at the top says them.
+        The file. ``p`` holds K probabilities or logits (a map: one score), ``q`` receives K numbers
+        (a map: one; error bars: mean and std in; mean, std and the quantiles out). With groups the
+        positions of the row's levels follow in ``p``; the comment at the top lists them.
 
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression.
+        When the calibrator has no expression.
 
     See Also
     --------
-    to_javascript, to_json : the same for other places.
+    to_javascript, to_json : export to other languages.
 
     Notes
     -----
     All arithmetic is in double precision, so results agree with ``predict_proba`` to about 1e-15; a
-    server with float32 scores widens them first. Nothing is checked: P that no door has read gives
-    whatever the arithmetic gives.
+    server with float32 scores widens them first. The code does not validate its input: an invalid P
+    has an arbitrary result.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def to_c(
         ]
     )
     tables = "\n".join(made.tables)
-    # A level's text must not end the comment.
+    # The text of a level must not end the comment.
     about = [
         f"p[{subject.n_predictions + j}]: {json.dumps(column)}".replace("*/", "* /")
         for j, column in enumerate(subject.groups)

@@ -1,4 +1,4 @@
-"""A fitted calibrator as a JavaScript module without dependencies, for node and browsers."""
+"""Export to a JavaScript module without dependencies, for node and browsers."""
 
 import json
 from collections.abc import Sequence
@@ -19,8 +19,7 @@ JAVASCRIPT = Language(
     index="{x}",
 )
 
-#: The position of a value among a column's levels, as ``calibrant.levels`` reads it: -1 where it is
-#: not known.
+#: Position of a value among a column's levels, as in ``calibrant.levels``: -1 if it is unknown.
 POSITION = """\
 const NUMBER = /^[+-]?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const DAY = "(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d)[T ](\\\\d\\\\d:\\\\d\\\\d)";
@@ -75,17 +74,17 @@ def to_javascript(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> str:
-    """An ES module that exports ``NAME(p)``: one row in, its calibrated row out; and ``classes``,
-    the labels in column order.
+    """Return an ES module with ``NAME(p)``, which calibrates one row, and ``classes``, the labels
+    in column order.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     name : str, default "calibrate"
-        Of the function.
+        Name of the function.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
+    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
         numbers, and one risk comes out.
 
     Returns
@@ -93,22 +92,22 @@ def to_javascript(
     str
         The file. ``p`` is an array of K probabilities or logits (a map: one score), the result a
         Float64Array of K numbers (a map: one). Error bars: [mean, std] in; mean, std and the
-        quantiles out, as ``outputs`` names them. With groups the positions of the row's levels
-        follow in ``p``: ``position(j, value)`` of column j of ``groups``.
+        quantiles out, named in ``outputs``. With groups the positions of the row's levels follow in
+        ``p``: ``position(j, value)`` of column j of ``groups``.
 
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression.
+        When the calibrator has no expression.
 
     See Also
     --------
-    to_c, to_json : the same for other places.
+    to_c, to_json : export to other languages.
 
     Notes
     -----
-    Numbers of JavaScript are doubles, so results agree with ``predict_proba`` to about 1e-15.
-    Nothing is checked.
+    Numbers in JavaScript are doubles, so results agree with ``predict_proba`` to about 1e-15. The
+    code does not validate its input.
 
     Examples
     --------

@@ -1,6 +1,4 @@
-"""A fitted calibrator as JSON: the nodes of its expression, which a hundred lines of any
-language can run.
-"""
+"""Export to JSON: the nodes of the expression, which a hundred lines of any language can run."""
 
 import json
 import math
@@ -14,7 +12,7 @@ from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
 
-#: Raised when a reader of the older one would give wrong numbers.
+#: Increased when a reader of the previous version would compute wrong numbers.
 SCHEMA_VERSION = 1
 
 
@@ -25,16 +23,16 @@ def to_json(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> str:
-    """The expression as JSON, with what goes in and comes out.
+    """Return the expression as JSON, with its inputs and outputs.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     indent : int, optional
-        Of the lines; None: one line.
+        Indentation of the lines; None: one line.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
+    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
         numbers, and one risk comes out.
 
     Returns
@@ -42,22 +40,21 @@ def to_json(
     str
         An object with ``format`` ("calibrant expression"), ``schema`` (1), ``method``, ``inputs``
         ("probability", "logit", "score" or "forecast"), ``classes`` (labels in column order, null
-        for maps and error bars), ``outputs`` (of error bars: the names), ``risk`` (where one number
-        of the second class goes in: what it holds), ``groups`` (of what takes them: for each column
-        ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has ``op``,
-        ``of`` (positions of its operands, all before it), ``width`` and the constants of its
-        primitive; the last node is the result. An infinite end of "clip" is null. What the
-        primitives mean is in ``calibrant.contracts.expression.PRIMITIVES`` and on the page on
-        export.
+        for maps and error bars), ``outputs`` (for error bars: the names), ``risk`` (the unit of a
+        single input of the second class, if there is one), ``groups`` (if they are inputs: for each
+        column ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has
+        ``op``, ``of`` (positions of its operands, all before it), ``width`` and the constants of
+        its primitive; the last node is the result. An infinite end of "clip" is null.
+        ``calibrant.contracts.expression.PRIMITIVES`` and the page on export define the primitives.
 
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression.
+        When the calibrator has no expression.
 
     See Also
     --------
-    to_c, to_javascript : code instead of data.
+    to_c, to_javascript : export to code instead of data.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A fitted calibrator as an ONNX graph: alone, or at the end of the model's own."""
+"""Export to an ONNX graph, separate or at the end of the model's own."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -13,8 +13,8 @@ from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["append_to_onnx", "to_onnx"]
 
-#: First operator set with all that is used (ReduceSum and Split with inputs), and the oldest IR
-#: that holds it.
+#: First operator set with all operators used (ReduceSum and Split with inputs), and its oldest IR
+#: version.
 OPSET, IR_VERSION = 18, 8
 Precision = Literal["float64", "float32"]
 
@@ -28,44 +28,44 @@ def to_onnx(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> Any:
-    """An ONNX model of one input (n, K) float32 and one output (n, K) float32.
+    """Return an ONNX model of one input (n, K) float32 and one output (n, K) float32.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     precision : {"float64", "float32"}, default "float64"
-        Of the arithmetic inside. Accelerators that have no doubles need "float32"; then steps are
-        moved to the next float32 on their own side, and results agree to about 1e-6 but where
+        Precision of the arithmetic. Accelerators without doubles need "float32". Steps are then
+        moved to the next float32 on their own side, and results agree to about 1e-6, except where
         normalising in float32 moves a score across a step.
     input_name, output_name : str
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
-        numbers, and one risk comes out.
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
 
     Returns
     -------
     onnx.ModelProto
-        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1);
-        error bars take (n, 2), mean and std, and give (n, 2 + m): mean, std and the quantiles. With
-        c columns of groups the input is (n, K + c): the positions of the rows' levels,
-        ``fitted.group_levels().codes(groups)``, follow the predictions.
+        Operator set 18; ``onnx.save`` writes it. A map has inputs and outputs of shape (n, 1).
+        Error bars have inputs (n, 2), mean and std, and outputs (n, 2 + m): mean, std and the
+        quantiles. With c columns of groups the input is (n, K + c): the positions of the rows'
+        levels, ``fitted.group_levels().codes(groups)``, follow the predictions.
 
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression.
+        When the calibrator has no expression.
     MissingDependencyError
         Without onnx: ``pip install 'calibrant[export]'``.
 
     See Also
     --------
-    append_to_onnx : the same behind a model.
-    to_torch, to_c : other places.
+    append_to_onnx : appends the calibrator to a model.
+    to_torch, to_c : export to other languages.
 
     Notes
     -----
-    ``predict_proba`` of the same float32 rows agrees to 1e-7, the rounding of the output.
+    The output agrees with ``predict_proba`` of the same float32 rows to 1e-7, the rounding error.
 
     Examples
     --------
@@ -106,17 +106,17 @@ def append_to_onnx(
     output_name: str = "calibrated",
     precision: Precision = "float64",
 ) -> Any:
-    """A copy of an ONNX model with one output more: the calibrated rows of its output ``output``.
+    """Copy an ONNX model and add the calibrated rows of its output ``output`` as a new output.
 
     Parameters
     ----------
     model : onnx.ModelProto
-        Of operator set 18 or later, and with ``output`` of shape (n, K) and type float32 or
+        A model of operator set 18 or later, with ``output`` of shape (n, K) and type float32 or
         float64.
     fitted : Calibrator of classes
-        Fitted on what ``output`` gives: probabilities or logits, by its ``inputs``.
+        Fitted on the values of ``output``: probabilities or logits, according to its ``inputs``.
     output, output_name : str
-        What is calibrated, and the name of the result, which no tensor of the model may have.
+        The output to calibrate, and the name of the result, which must be new to the model.
     precision : {"float64", "float32"}, default "float64"
 
     Returns
@@ -126,18 +126,18 @@ def append_to_onnx(
     Raises
     ------
     InputError
-        Where the model has no such output, or is of an older operator set; and for a calibrator
-        that takes groups.
+        When the model has no such output or is of an older operator set, and for a calibrator with
+        groups.
 
     See Also
     --------
-    to_onnx : the calibrator alone.
+    to_onnx : exports the calibrator alone.
     """
     subject = subject_of(fitted)
     if subject.groups:
         raise InputError(
-            f"{subject.name} takes groups, which the model's output does not hold; export it alone:"
-            " to_onnx."
+            f"{subject.name} needs groups, which the model's output does not contain; export it"
+            " alone with to_onnx."
         )
     onnx = _onnx()
     outputs = [o.name for o in model.graph.output]
@@ -148,12 +148,12 @@ def append_to_onnx(
     }
     if output_name in taken:
         raise InputError(
-            f"output_name must be new to the model; it has {output_name!r}; give another."
+            f"output_name must be new to the model; it has {output_name!r}; pass another."
         )
     opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     if opset < OPSET:
         raise InputError(
-            f"model must be of operator set {OPSET} or later; it is of {opset}; convert it:"
+            f"model must be of operator set {OPSET} or later; it is of {opset}; convert it with"
             " onnx.version_converter.convert_version."
         )
     joined = onnx.ModelProto()

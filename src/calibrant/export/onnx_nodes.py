@@ -1,4 +1,4 @@
-"""Each primitive as ONNX operators."""
+"""Translation of each primitive to ONNX operators."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -10,18 +10,18 @@ from calibrant.contracts.expression import Expression
 
 __all__ = ["Graph", "Target", "written"]
 
-#: A table with more entries is searched block by block: each row would else be compared with all of
-#: them at once.
+#: Tables with more entries are searched block by block, because otherwise each row is compared with
+#: all entries at once.
 BLOCK = 64
 
 
 class Target(Protocol):
-    """What takes operators and tables: a graph of ours, or the container of another converter.
+    """Receiver of operators and tables: our graph, or the container of another converter.
 
     Attributes
     ----------
     onnx : the module
-    dtype : of the arithmetic and of tables
+    dtype : type of the arithmetic and of tables
     """
 
     onnx: Any
@@ -30,16 +30,16 @@ class Target(Protocol):
     def add(
         self, kind: str, inputs: Sequence[str], output: str | None = None, **attributes: Any
     ) -> str:
-        """One operator; the name of its output."""
+        """Add one operator and return the name of its output."""
         ...
 
     def table(self, values: Any, dtype: Any = None) -> str:
-        """A constant; its name."""
+        """Add a constant and return its name."""
         ...
 
 
 class Graph:
-    """Nodes and tables on their way into an ONNX graph, with names of their own: a ``Target``."""
+    """Nodes and tables of an ONNX graph in progress, with their own names; a ``Target``."""
 
     def __init__(self, onnx: Any, dtype: np.dtype, prefix: str) -> None:
         self.onnx: Any = onnx
@@ -63,8 +63,8 @@ class Graph:
 
 
 def written(graph: Target, expression: Expression, given: str) -> str:
-    """The operators of an expression of the tensor named ``given``; the name of the result, of
-    the target's dtype.
+    """Write the operators of an expression of the tensor ``given``, and return the name of the
+    result, of the target's dtype.
     """
     names: dict[int, str] = {}
     nodes = list(expression.nodes())
@@ -85,11 +85,11 @@ def written(graph: Target, expression: Expression, given: str) -> str:
 
 
 def _last_axis(graph: Target) -> str:
-    """The last axis as an operator's input."""
+    """Return the last axis as an operator's input."""
     return graph.table([-1], np.int64)
 
 
-#: Primitives that are an operator of ONNX, with its attributes.
+#: Primitives that are single ONNX operators, with their attributes.
 DIRECT: dict[str, tuple[str, dict[str, Any]]] = {
     "add": ("Add", {}),
     "subtract": ("Sub", {}),
@@ -102,7 +102,7 @@ DIRECT: dict[str, tuple[str, dict[str, Any]]] = {
     "log_softmax": ("LogSoftmax", {"axis": -1}),
     "argmax": ("ArgMax", {"axis": -1, "keepdims": 1}),
 }
-#: And those that reduce the last axis.
+#: Primitives that reduce the last axis.
 REDUCED = {"sum": "ReduceSum", "max": "ReduceMax"}
 
 
@@ -122,7 +122,7 @@ def _clip(graph: Target, node: Expression, x: list[str]) -> str:
 
 
 def _gather(graph: Target, node: Expression, x: list[str]) -> str:
-    # The position is (n, 1); the rows taken are (n, m).
+    # The position is (n, 1) and the selected rows are (n, m).
     whole = graph.add("Cast", [x[0]], to=graph.onnx.TensorProto.INT64)
     position = graph.add("Squeeze", [whole, _last_axis(graph)])
     return graph.add("Gather", [graph.table(node.constants["table"]), position], axis=0)
@@ -142,7 +142,7 @@ def _join(graph: Target, node: Expression, x: list[str]) -> str:
 
 
 def _as_many_rows(graph: Target, node: Expression, x: list[str]) -> list[str]:
-    """Constants have one row: beside others they are repeated."""
+    """Repeat the single row of constants for use beside others."""
     moving = next(
         (name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None
     )
@@ -160,8 +160,8 @@ def _first_column(graph: Target, x: str) -> str:
 
 
 def _count(graph: Target, x: str, edges: np.ndarray, closed: bool) -> str:
-    """How many of the increasing ``edges`` are at or below x (not ``closed``: below), int64 of
-    the shape of x.
+    """Count the increasing ``edges`` at or below x (below, unless ``closed``), as int64 in the
+    shape of x.
     """
     kind = "GreaterOrEqual" if closed else "Greater"
     edges = _on_their_side(edges, graph.dtype, closed)
@@ -169,7 +169,7 @@ def _count(graph: Target, x: str, edges: np.ndarray, closed: bool) -> str:
         return _compared(graph, kind, x, graph.table(edges))
     blocks = -(-len(edges) // BLOCK)
     padded = np.append(edges, np.full(blocks * BLOCK - len(edges), np.inf)).reshape(blocks, BLOCK)
-    # Full blocks below x, then the count within the next one.
+    # Count the full blocks below x, then the edges within the next one.
     full = _compared(graph, kind, x, graph.table(padded[:-1, -1]))
     within = graph.add("Gather", [graph.table(padded), full], axis=0)
     inside = _compared(graph, kind, x, within)
@@ -183,8 +183,8 @@ def _compared(graph: Target, kind: str, x: str, edges: str) -> str:
 
 
 def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
-    """Edges in ``dtype`` such that every number of that dtype stays on its side: rounded up
-    where x >= t is asked, else down.
+    """Return edges in ``dtype`` such that every number of that dtype stays on its side: rounded up
+    for x >= t, else down.
     """
     out = edges.astype(dtype)
     off = out < edges if closed else out > edges
@@ -215,7 +215,7 @@ def _log_probabilities(graph: Target, node: Expression, x: list[str]) -> str:
     )
     lifted = graph.add("Where", [none, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
     logs = graph.add("Log", [lifted])
-    # The largest by what the others leave, which keeps its precision near 1.
+    # Compute the largest from the remainder of the others, which keeps its precision near 1.
     width = np.eye(node.width)
     top = graph.add(
         "Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0
@@ -231,8 +231,8 @@ def _log_probabilities(graph: Target, node: Expression, x: list[str]) -> str:
 
 
 def _log1p(graph: Target, x: str) -> str:
-    """log(1 + x) of x >= 0, exact where x is small too: log(w) x / (w - 1), w = 1 + x rounded; x
-    where w is 1.
+    """Return log(1 + x) for x >= 0, exact for small x too: log(w) x / (w - 1), w = 1 + x rounded; x
+    if w is 1.
     """
     one = graph.table(1.0)
     w = graph.add("Add", [x, one])

@@ -1,5 +1,5 @@
-"""One row through an expression, as statements of a language with arrays, loops and
-``<math.h>``: C and JavaScript differ in little.
+"""Code for one row of an expression, in a language with arrays, loops and ``<math.h>``, such as C
+and JavaScript.
 """
 
 import re
@@ -13,7 +13,7 @@ from calibrant.contracts.expression import Expression
 
 __all__ = ["Language", "Program", "program"]
 
-#: What the bodies call: look-ups in tables, and sums over a row. ``$words`` are those of
+#: Functions that the bodies call: look-ups in tables, and sums over a row. ``$words`` are keys of
 #: ``Language.words``.
 HELPERS = """\
 $index NAME_count($x x, $table t, $m m, $m closed) {
@@ -55,7 +55,7 @@ $nothing NAME_log_probabilities($table x, $array v, $m n) {
 }
 """
 
-#: What a primitive is of the k-th entries x, y and z of its operands.
+#: Formula of each primitive for the k-th entries x, y and z of its operands.
 ENTRYWISE = {
     "add": "{x} + {y}",
     "subtract": "{x} - {y}",
@@ -66,22 +66,22 @@ ENTRYWISE = {
     "sigmoid": "1.0 / (1.0 + {m}exp(-({x})))",
     "where": "{x} != 0.0 ? {y} : {z}",
 }
-#: Primitives that a helper fills a row by.
+#: Primitives whose rows are filled by a helper.
 BY_HELPER = ("softmax", "log_softmax", "log_probabilities")
 
 
 @dataclass(frozen=True)
 class Language:
-    """The words that differ.
+    """Syntax that differs between the languages.
 
     Attributes
     ----------
-    words : what declares functions (``index``, ``number``, ``nothing``: of what they return),
-        parameters (``x``, ``table``, ``array``,
-        ``m``) and variables (``i``, ``v``), and ``math``, the prefix of exp, log, log1p
+    words : keywords that declare functions (``index``, ``number``, ``nothing``, by return type),
+        parameters (``x``, ``table``, ``array``, ``m``) and variables (``i``, ``v``), and ``math``,
+        the prefix of exp, log, log1p
     array, table : templates of a working array, by ``name`` and ``width``, and of constants, by
         ``name`` and ``values``
-    index : template of a float used as a position
+    index : template of a float as a position
     """
 
     words: Mapping[str, str]
@@ -109,7 +109,7 @@ class Program:
 
 
 def program(expression: Expression, language: Language, name: str) -> Program:
-    """The statements for one row: inputs in the array ``p``."""
+    """Return the statements for one row, with inputs in the array ``p``."""
     writer = _Writer(language, name)
     nodes = list(expression.nodes())
     for j, node in enumerate(nodes):
@@ -123,13 +123,13 @@ def program(expression: Expression, language: Language, name: str) -> Program:
 
 
 def _helpers(language: Language, name: str, body: str) -> str:
-    """The helpers that the body calls, so that compilers have nothing to warn of."""
+    """Return the helpers that the body calls; unused ones would cause compiler warnings."""
     parts = [part for part in re.split(r"(?m)^(?=\$(?:index|number|nothing) )", HELPERS) if part]
     called = {part: part.partition("(")[0].split()[-1].replace("NAME", name) for part in parts}
     wanted = {own for own in called.values() if f"{own}(" in body}
     wanted |= {f"{name}_count"} if f"{name}_line" in wanted else set()
     text = "".join(part for part, own in called.items() if own in wanted)
-    # A language without declared types has empty words, and their space goes too.
+    # In a language without declared types the words are empty, and their space is dropped too.
     spaced = {
         word: f"{said} " if said and said[-1] != "*" else said
         for word, said in language.words.items()
@@ -167,11 +167,11 @@ class _Writer:
         return f"for ({self.language.words['i']} k = 0; k < {n}; k++) {statement}"
 
     def entry(self, node: Expression) -> str:
-        """The k-th entry of a node, or its only one."""
+        """Return the k-th entry of a node, or its only one."""
         return f"{self.names[id(node)]}[{'k' if node.width > 1 else '0'}]"
 
     def statements(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        """Lines that fill the array ``own``."""
+        """Yield lines that fill the array ``own``."""
         if node.op in ENTRYWISE:
             operands = dict(zip("xyz", map(self.entry, node.of), strict=False))
             yield self.loop(
@@ -255,5 +255,5 @@ class _Writer:
 
 
 def _number(value: Any) -> str:
-    """A number as both languages read it back to the same bits."""
+    """Return a number as text that both languages read back exactly."""
     return repr(float(value))

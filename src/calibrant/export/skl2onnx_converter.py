@@ -1,4 +1,4 @@
-"""``CalibratedClassifier`` for skl2onnx, so that pipelines which end in one convert whole."""
+"""Converter of ``CalibratedClassifier`` for skl2onnx, including pipelines that end in one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ FEATURE = "the converter of CalibratedClassifier"
 
 
 def register_skl2onnx() -> None:
-    """Teach skl2onnx to convert ``CalibratedClassifier``; call it once, before
+    """Register the converter of ``CalibratedClassifier``; call it once, before
     ``skl2onnx.to_onnx``.
 
     Raises
@@ -28,13 +28,13 @@ def register_skl2onnx() -> None:
 
     See Also
     --------
-    to_onnx, append_to_onnx : without skl2onnx.
+    to_onnx, append_to_onnx : export without skl2onnx.
 
     Notes
     -----
-    For calibrators that read probabilities (``inputs="probability"``, the default) of models that
-    skl2onnx converts. The outputs are ``label`` and ``probabilities``; the arithmetic of the
-    calibrator is in doubles, that of the model as skl2onnx has it.
+    It supports calibrators of probabilities (``inputs="probability"``, the default) with models
+    that skl2onnx converts. The outputs are ``label`` and ``probabilities``. The calibrator computes
+    in doubles, the model as skl2onnx defines it.
     """
     skl2onnx = import_extra("skl2onnx", FEATURE, "export")
     skl2onnx.update_registered_converter(
@@ -66,9 +66,7 @@ def _shapes(operator: Any) -> None:
 
 
 class _Container:
-    """The nodes and tables of a calibrator, put into skl2onnx's container: a ``Target`` of
-    ``onnx_nodes``.
-    """
+    """Nodes and tables of a calibrator in skl2onnx's container; a ``Target`` of ``onnx_nodes``."""
 
     def __init__(self, onnx: Any, scope: Any, container: Any) -> None:
         self.onnx, self.scope, self.container = onnx, scope, container
@@ -119,7 +117,7 @@ def _mean(graph: _Container, each: list[str]) -> str:
 
 
 def _evidence_mean(graph: _Container, each: list[str], model: Any) -> str:
-    """The name of the geometric mean of ``fold_evidence.averaged``."""
+    """Return the name of the geometric mean of ``fold_evidence.averaged``."""
     logs = _mean(
         graph,
         [graph.add("Log", [graph.add("Max", [one, graph.table(ZERO_FLOOR)])]) for one in each],
@@ -137,17 +135,18 @@ def _pairs(model: Any) -> list[tuple[Any, Any]]:
     if any(c.inputs != "probability" for c in model.calibrators_):
         raise InputError(
             'only calibrators with inputs="probability" convert with their model; export this one'
-            " alone: export.to_onnx."
+            " alone with export.to_onnx."
         )
     if any(c.group_levels() is not None for c in model.calibrators_):
         raise InputError(
-            "calibrators that take groups do not convert with their model; export this one alone:"
+            "calibrators with groups do not convert with their model; export this one alone with"
             " export.to_onnx."
         )
     for base in model.estimators_:
         if not np.array_equal(base.classes_, model.classes_):
             raise InputError(
-                "a model that saw only some of the classes does not convert; fit it on all of them."
+                "a model that was fitted on only some of the classes does not convert; fit it on"
+                " all of them."
             )
     most = max(len(model.estimators_), len(model.calibrators_))
     return list(
@@ -156,12 +155,12 @@ def _pairs(model: Any) -> list[tuple[Any, Any]]:
 
 
 def _repeated(some: list[Any], n: int) -> list[Any]:
-    """One of them for each of n places: themselves, or the only one again and again."""
+    """Return one for each of n places: the list itself, or its only element repeated."""
     return some if len(some) == n else some * n
 
 
 def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
-    """The name of the calibrated rows of one fitted model."""
+    """Return the name of the calibrated rows of one fitted model."""
     algebra = import_extra("skl2onnx.algebra.onnx_operator", FEATURE, "export")
     opset = graph.container.target_opset
     sub = algebra.OnnxSubEstimator(base, X, op_version=opset, options={"zipmap": False})

@@ -1,5 +1,5 @@
-"""The entries of an expression as SQL columns, layer by layer, so that nothing is computed twice
-and no formula grows beyond one node.
+"""Entries of an expression as SQL columns in layers, so that each is computed once and formulas
+stay short.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,28 +14,28 @@ from calibrant.levels import TIME, said_of
 
 __all__ = ["Columns", "number", "position", "quoted", "searched"]
 
-#: Databases raise an error where e^x leaves the doubles.
+#: Databases raise an error where e^x exceeds the range of doubles.
 FARTHEST = 700.0
 
 
 def quoted(name: str) -> str:
-    """An identifier that may hold anything."""
+    """Return a quoted identifier of any text."""
     return '"' + name.replace('"', '""') + '"'
 
 
 class Columns:
-    """Every node's entries as atoms: numbers, or names of columns that a layer computes.
+    """Entries of every node as atoms: numbers, or names of columns that a layer computes.
 
     Parameters
     ----------
     expression : Expression
     mark : str
-        Part of every name made here, so that none is a name of the user's.
+        Part of every generated name, which avoids clashes with the user's names.
 
     Attributes
     ----------
     inputs : names of the columns that the first select casts
-    layers : for each depth, (name, SQL text) of the columns made there
+    layers : for each depth, (name, SQL text) of its columns
     results : atoms of the last node
     """
 
@@ -54,12 +54,12 @@ class Columns:
             self._last_use[name] = len(self.layers) + 1
 
     def needed_after(self, depth: int) -> set[str]:
-        """Names that a layer deeper than ``depth``, or the result, still uses."""
+        """Return the names that a layer deeper than ``depth``, or the result, still uses."""
         return {name for name, last in self._last_use.items() if last > depth}
 
     def define(self, text: str, *used: str) -> str:
-        """The name of a new column with this text, in the first layer after those of the columns
-        that it uses.
+        """Define a column with this text, in the first layer after the columns that it uses, and
+        return its name.
         """
         names = [name for name in used if name in self._depth]
         depth = 1 + max((self._depth[name] for name in names), default=0)
@@ -86,7 +86,7 @@ class Columns:
 
 
 def number(value: Any) -> str:
-    """A literal that databases read as a double: an exponent keeps it from being a decimal."""
+    """Return a literal that databases read as a double; the exponent prevents a decimal."""
     text = repr(float(value))
     text = text if "e" in text else f"{text}e0"
     return f"({text})" if text.startswith("-") else text
@@ -125,7 +125,7 @@ def _constant(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
 
 
 def _powers(made: Columns, x: list[str]) -> tuple[str, list[str]]:
-    """The row's largest and e^(x - largest)."""
+    """Return the row's largest and e^(x - largest)."""
     top = made.define(_largest(x), *x)
     return top, [made.define(_exp(f"{each} - {top}"), each, top) for each in x]
 
@@ -229,8 +229,8 @@ def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[st
 
 
 def searched(x: str, edges: list[float], leaves: list[str], compare: str) -> str:
-    """The leaf by the number of edges passed, as CASE within CASE: a row makes about log2 of
-    them comparisons.
+    """Return the leaf by the number of edges passed, as nested CASE with about log2 of them
+    comparisons a row.
     """
     if not edges:
         return leaves[0]
@@ -262,21 +262,21 @@ WRITERS: dict[str, Callable[[Columns, Expression, list[list[str]]], list[str]]] 
 }
 
 
-#: ``calibrant.levels.NUMBER`` between spaces, for what reads it as a double: larger exponents and
-#: longer texts raise an error there.
+#: ``calibrant.levels.NUMBER`` between spaces, restricted to texts that databases read as a double:
+#: larger exponents and longer texts raise an error there.
 NUMBER_TEXT, LONGEST = "^ *[+-]?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})? *$", 200
-#: Databases whose truth values are the numbers 0 and 1.
+#: Databases in which truth values are the numbers 0 and 1.
 TRUTHS_ARE_NUMBERS = ("sqlite", "mysql")
-#: Beyond it, doubles do not tell whole numbers apart.
+#: Larger doubles cannot distinguish whole numbers.
 LARGEST_WHOLE = 2**53
 
 
 def position(column: str, described: dict[str, Any], dialect: str) -> str:
-    """The position of a column's value among the levels of a group, or the number of edges below
-    it; -1 where it is not known.
+    """Return the position of a column's value among the levels of a group, or the number of edges
+    below it; -1 if it is unknown.
 
-    NULL, a text of nothing or of spaces alone and, among numbers, NaN are missing. What is no
-    number is NULL where numbers were cut.
+    NULL, an empty text or spaces alone and, among numbers, NaN are missing. A value that is not a
+    number is NULL if the levels are intervals of numbers.
     """
     missing, levels = number(described["missing"]), described.get("levels", ())
     text = f"CAST({column} AS TEXT)"
@@ -284,8 +284,7 @@ def position(column: str, described: dict[str, Any], dialect: str) -> str:
     numbers = all(
         isinstance(level, int | float | None) and not isinstance(level, bool) for level in levels
     )
-    # By its text: databases do not agree on how NaN compares, nor on what says whether a value is
-    # one.
+    # Compared as text, because databases disagree on how NaN compares, and on the test for it.
     nothing = ["", "nan", "-nan"] if numbers else [""]
     empty = f"{column} IS NULL OR {word} IN ({', '.join(map(_literal, nothing))})"
     if "edges" in described:
@@ -308,7 +307,7 @@ def position(column: str, described: dict[str, Any], dialect: str) -> str:
 
 
 def _by_text(text: str, levels: list[Any]) -> list[str]:
-    """Levels that are texts, and whole numbers, letter by letter."""
+    """Yield levels that are texts, and whole numbers, letter by letter."""
     written = [
         (_spellings(str(level)), k)
         for k, level in enumerate(levels)
@@ -321,7 +320,7 @@ def _by_text(text: str, levels: list[Any]) -> list[str]:
 
 
 def _by_truth(word: str, levels: list[Any], dialect: str) -> list[str]:
-    """Levels that are truth values, or read as one."""
+    """Yield levels that are truth values, or read as one."""
     out: list[str] = []
     for said, figure in (("true", 1), ("false", 0)):
         place = next((k for k, level in enumerate(levels) if said_of(level) == said), None)
@@ -334,7 +333,7 @@ def _by_truth(word: str, levels: list[Any], dialect: str) -> list[str]:
 
 
 def _by_number(text: str, levels: list[Any], dialect: str) -> list[str]:
-    """Levels that are numbers, or read as one; of those that read alike the first."""
+    """Yield levels that are numbers, or read as one; the first of those that read alike."""
     said = {
         level: k
         for k, level in reversed([*enumerate(map(said_of, levels))])
@@ -358,8 +357,8 @@ def _by_number(text: str, levels: list[Any], dialect: str) -> list[str]:
 def _is_number(text: str, dialect: str) -> str:
     if dialect != "sqlite":
         return f"(LENGTH({text}) <= {LONGEST} AND {text} ~ '{NUMBER_TEXT}')"
-    # SQLite has no regular expressions of its own; JSON has the same numbers, without a plus before
-    # them.
+    # SQLite has no regular expressions of its own; JSON has the same numbers, without a leading
+    # plus.
     bare = f"TRIM(BOTH ' ' FROM {text})"
     unsigned = f"CASE WHEN GLOB('+*', {bare}) THEN SUBSTR({bare}, 2) ELSE {bare} END"
     return (
@@ -373,7 +372,7 @@ def _double(text: str) -> str:
 
 
 def _spellings(level: str) -> list[str]:
-    """A level as databases may write it: a time in several ways, any other text in its own."""
+    """Return the forms of a level in databases: a time has several, any other text only its own."""
     found = TIME.fullmatch(f"{level}T00:00" if len(level) == len("2026-03-01") else level)
     if found is None or found[5] is not None:
         return [level]

@@ -1,4 +1,4 @@
-"""A fitted calibrator as a query, in the dialect of the warehouse where the predictions lie."""
+"""Export to an SQL query, in the dialect of the warehouse that holds the predictions."""
 
 import re
 from collections.abc import Sequence
@@ -13,8 +13,7 @@ from calibrant.export.subject import QUANTILES, Subject, subject_of
 
 __all__ = ["to_sql"]
 
-#: Dialects whose planner would put each step into the next, over and over: formulas then grow
-#: without end.
+#: Dialects whose planner inlines each step into the next, so that formulas grow without limit.
 INLINING = ("postgres", "sqlite")
 
 
@@ -31,30 +30,30 @@ def to_sql(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> str:
-    """A SELECT that gives the calibrated rows of a table.
+    """Return a SELECT of the calibrated rows of a table.
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     columns : names of the K columns with probabilities or logits, in the order of the classes (a
-        map: one name; error bars: those of mean
-        and std). Of two classes one name will do: that of the second class's column, and the result
-        is one column ``PREFIX``.
+        map: one name; error bars: those of mean and std). With two classes one name is enough, the
+        second class's column, and the result is one column ``PREFIX``.
     table : str
-        Taken as it is, so that it may name a schema, or be a query in parentheses with an alias.
-    keep : names of columns of the table to carry along, such as a key
-    groups : names of the columns of groups, in the order of the fit; default those that a frame had
-        there
+        Inserted unchanged, so that it may include a schema, or be a query in parentheses with an
+        alias.
+    keep : names of columns of the table to keep, such as a key
+    groups : names of the columns of groups, in the order of the fit; default the column names in
+        the fit's frame
     dialect : str, default "duckdb"
-        Any of sqlglot's; the tests run DuckDB and SQLite, and parse PostgreSQL.
+        Any dialect of sqlglot; the tests run DuckDB and SQLite, and parse PostgreSQL.
     output : {"columns", "list"}, default "columns"
         One column a class, ``PREFIX_0`` to ``PREFIX_(K-1)`` (a map: ``PREFIX``; error bars:
         ``PREFIX_mean``, ``PREFIX_std``, ``PREFIX_q0.05``), or one column ``PREFIX`` with a list.
     prefix : str, default "calibrated"
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
-        numbers, and one risk comes out.
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
 
     Returns
     -------
@@ -64,25 +63,25 @@ def to_sql(
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression, the columns are not as many as it has
+        When the calibrator has no expression, the number of columns differs from that of the
         classes, or ``keep`` names a column twice or one of the result.
     MissingDependencyError
         Without sqlglot: ``pip install 'calibrant[export]'``.
 
     See Also
     --------
-    to_onnx, to_c : other places.
+    to_onnx, to_c : export to other languages.
 
     Notes
     -----
     Arithmetic is in double precision; results agree with ``predict_proba`` to 1e-9. A NULL among
-    the inputs gives NULL; among the groups it, NaN and a text of nothing or of spaces are the
+    the inputs results in NULL. Among the groups NULL, NaN and an empty text or spaces are the
     missing level, or an unknown one. Groups are read by their text, as Python reads files: " 2.0"
-    is the number 2, "TRUE" a truth value, "007" a name. Where the fit cut numbers, a row that holds
-    no number (or a text of a number from 1e100 on) gives NULL. A time with a zone must be given in
-    UTC, a duration in seconds. Exponents are kept within 700, since databases raise errors where
-    other languages give 0. Tables of steps become nested CASE: maps of thousands of steps make long
-    queries.
+    is the number 2, "TRUE" a truth value, "007" a name. For groups cut from numbers, a row without
+    a number (or with a text of a number from 1e100 on) results in NULL. Times with a zone must be
+    in UTC, durations in seconds. Exponents are limited to 700, because databases raise errors where
+    other languages return 0. Tables of steps become nested CASE, so maps of thousands of steps make
+    long queries.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def to_sql(
 
 
 def _labels(subject: Subject, prefix: str, output: str) -> list[str]:
-    """Names of the columns with results."""
+    """Return names of the columns with results."""
     if output == "list" or subject.inputs == "score" or subject.risk is not None:
         return [prefix]
     parts = range(subject.expression.width) if subject.outputs is None else subject.outputs
@@ -142,15 +141,15 @@ def _labels(subject: Subject, prefix: str, output: str) -> list[str]:
 
 
 def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
-    """Databases read names without regard to case, and give two columns of one name without a
-    word.
+    """Raise InputError for names that differ only in case, which databases treat as equal without a
+    warning.
     """
     lower = [name.lower() for name in keep]
     twice = [name for j, name in enumerate(keep) if lower[j] in lower[:j]]
     if twice:
         raise InputError(
-            f"keep must name each column once, in whatever case; got {twice[0]!r} again; name it"
-            " once."
+            f"keep must name each column once, in whatever case; got {twice[0]!r} again; remove"
+            " one."
         )
     results = {label.lower() for label in labels}
     clash = [name for name in keep if name.lower() in results]
@@ -161,8 +160,8 @@ def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
 
 
 def _own_mark(texts: Sequence[str]) -> str:
-    """The shortest run of underscores with which no name made here, such as v_2, stands in these
-    texts.
+    """Return the shortest run of underscores that makes generated names, such as v_2, absent from
+    these texts.
     """
     said = "\n".join(texts).lower()
     return next("_" * n for n in count() if not re.search(rf"[ptv]_{{{n}}}[0-9]", said))
@@ -171,8 +170,8 @@ def _own_mark(texts: Sequence[str]) -> str:
 def _steps(
     made: Columns, read: Sequence[str], keep: Sequence[str], table: str, own: str
 ) -> list[str]:
-    """The selects, each of the one before it, named by ``own`` and its number: each computes
-    what needs only those before.
+    """Return the selects, named by ``own`` and their number, each from the previous one; each
+    computes the columns of one layer.
     """
     given = [f"{text} AS {name}" for text, name in zip(read, made.inputs, strict=True)]
     steps, alive = [f"SELECT {', '.join([*keep, *given])} FROM {table}"], list(made.inputs)

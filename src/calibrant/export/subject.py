@@ -1,4 +1,4 @@
-"""What is exported: its expression, and what a reader of the result should be told of it."""
+"""Exported calibrator, with its expression and a description for readers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ from calibrant.errors import InputError
 
 __all__ = ["QUANTILES", "Subject", "subject_of"]
 
-#: Of error bars, unless others are asked for.
+#: Default quantiles of error bars.
 QUANTILES = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An expression with its name and meaning.
+    """Expression with its name and meaning.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class Subject:
     inputs : {"probability", "logit", "score", "forecast"}
     classes : list of labels in column order, or None for a map and for error bars
     expression : Expression
-    groups : for each column of groups, whose positions follow the predictions, its name and levels
-        or edges (``GroupLevels.described``)
-    outputs : names of what comes out of error bars: "mean", "std" and the quantiles, "q0.05"; None
-        for the others
-    risk : what the one number of the second class holds that goes in, and for which one risk comes
-        out; None where each class has its own
+    groups : name and levels or edges of each column of groups, whose positions follow the
+        predictions (``GroupLevels.described``)
+    outputs : names of the outputs of error bars: "mean", "std" and the quantiles, "q0.05"; None for
+        the others
+    risk : unit of the single input of the second class, whose result is one risk; None if each
+        class has an input
     """
 
     name: str
@@ -49,19 +49,19 @@ class Subject:
 
     @property
     def width(self) -> int:
-        """Numbers a row that go in."""
+        """Number of inputs for each row."""
         return self.n_predictions + len(self.groups)
 
     @property
     def n_predictions(self) -> int:
-        """Probabilities, logits, scores, or mean and std among them."""
+        """Number of inputs that are predictions: probabilities, logits, scores, or mean and std."""
         if self.classes is None or self.risk is not None:
             return 1 if self.outputs is None else 2
         return len(self.classes)
 
     @property
     def note(self) -> str:
-        """One line for the head of the file."""
+        """One-line description for the head of the file."""
         kinds = (
             "a score" if self.classes is None else f"{self.inputs} of {self.n_predictions} classes"
         )
@@ -81,10 +81,10 @@ class Subject:
 def subject_of(
     fitted: Any, quantiles: Sequence[float] = QUANTILES, risk: str | None = None
 ) -> Subject:
-    """The subject of a fitted calibrator or map; InputError where it cannot be exported.
+    """Return the subject of a fitted calibrator or map; InputError if it cannot be exported.
 
-    ``quantiles`` are those of error bars; ``risk`` is what the one number holds that goes in, of a
-    calibrator of two classes.
+    ``quantiles`` are those of error bars; ``risk`` is the unit of the single input of a calibrator
+    of two classes.
     """
     if risk is not None:
         _check_risk(fitted, risk)
@@ -92,7 +92,9 @@ def subject_of(
         return Subject(type(fitted).__name__, "score", None, fitted.expression())
     if isinstance(fitted, DomainCalibrator):
         return SUBJECTS[fitted.domain](fitted, quantiles, risk)
-    raise InputError(f"only fitted calibrators and maps are exported; got {type(fitted).__name__}.")
+    raise InputError(
+        f"only fitted calibrators and maps can be exported; got {type(fitted).__name__}."
+    )
 
 
 def _of_classes(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Subject:
@@ -111,14 +113,14 @@ def _of_numbers(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Su
     return Subject(type(fitted).__name__, "forecast", None, expression, outputs=outputs)
 
 
-#: (fitted calibrator, quantiles, what the one number holds) -> what is exported, by domain.
+#: (fitted calibrator, quantiles, unit of the single input) -> subject of the export, by domain.
 SUBJECTS: Facet[Callable[..., Subject]] = Facet("exports")
 SUBJECTS.register(CLASSIFICATION, lambda: _of_classes)
 SUBJECTS.register(REGRESSION, lambda: _of_numbers)
 
 
 def _check_risk(fitted: Any, risk: str) -> None:
-    """Refuse what has no one risk, and a unit that the calibrator does not read."""
+    """Raise InputError for a calibrator without a single risk, or a unit that it does not read."""
     require_option("risk", risk, tuple(RISKS))
     if len(getattr(fitted, "classes_", ())) != 2:
         raise InputError(
@@ -128,5 +130,5 @@ def _check_risk(fitted: Any, risk: str) -> None:
         known = [unit for unit in RISKS if (unit == "logit") == (fitted.inputs == "logit")]
         raise InputError(
             f"risk must be one of {known} for a calibrator fitted on {fitted.inputs} inputs; got"
-            f" {risk!r}; pass what goes in."
+            f" {risk!r}; pass the unit of the input."
         )

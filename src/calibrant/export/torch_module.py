@@ -1,4 +1,4 @@
-"""A fitted calibrator as a torch module: its tables are buffers, its gradient is the map's own."""
+"""Export to a torch module, with tables as buffers and the gradient of the map."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -21,41 +21,42 @@ def to_torch(
     quantiles: Sequence[float] = QUANTILES,
     risk: str | None = None,
 ) -> Any:
-    """A ``torch.nn.Module`` whose ``forward(p)`` gives the calibrated rows, (n, K) -> (n, K).
+    """Return a ``torch.nn.Module`` with ``forward(p)`` for the calibrated rows, (n, K) -> (n, K).
 
     Parameters
     ----------
     fitted : Calibrator, RegressionCalibrator (of normal forecasts of one output), or Map
     precision : {"float64", "float32"}, default "float64"
-        Of the arithmetic and of the result.
+        Precision of the arithmetic and of the result.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
     risk : {"probability", "percent", "log_probability", "logit"}, optional
-        What one number of the second of two classes holds. It then goes in alone, in place of K
-        numbers, and one risk comes out.
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+        there is one output risk.
 
     Returns
     -------
     torch.fx.GraphModule
-        Of error bars p is (n, 2), mean and std, and the result (n, 2 + m): mean, std and the
+        For error bars p is (n, 2), mean and std, and the result (n, 2 + m): mean, std and the
         quantiles. With c columns of groups p is (n, K + c): the positions of the rows' levels,
         ``fitted.group_levels().codes(groups)``, follow the predictions. Tables are buffers, so
-        ``.to(device)`` moves them and ``state_dict`` holds them; ``torch.jit.script`` takes it.
+        ``.to(device)`` moves them and ``state_dict`` includes them; ``torch.jit.script`` accepts
+        it.
 
     Raises
     ------
     InputError
-        Where the calibrator cannot be said as an expression.
+        When the calibrator has no expression.
     MissingDependencyError
         Without torch.
 
     See Also
     --------
-    to_onnx, to_c : other places.
+    to_onnx, to_c : export to other languages.
 
     Notes
     -----
-    It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train: it is
-    fitted.
+    It is differentiable in ``p`` (steps have a gradient of 0) and has no parameters to train,
+    because it is fitted.
     """
     require_option("precision", precision, ("float64", "float32"))
     subject = subject_of(fitted, quantiles, risk)
@@ -71,7 +72,7 @@ def to_torch(
 
 
 class _Writer:
-    """The nodes of a torch.fx graph, and the module that holds the buffers."""
+    """Nodes of a torch.fx graph, and the module that holds the buffers."""
 
     def __init__(self, torch: Any, fx: Any, dtype: Any) -> None:
         self.torch, self.dtype = torch, dtype
@@ -163,7 +164,7 @@ def _join(w: _Writer, node: Expression, x: list[Any]) -> Any:
         (name for name, part in zip(x, node.of, strict=True) if part.op != "constant"), None
     )
     if moving is not None:
-        # Constants have one row: beside others they are repeated.
+        # Constants have one row, which is repeated beside others.
         zero = w.call(w.torch.mul, w.call(w.torch.narrow, moving, -1, 0, 1), 0.0)
         x = [
             w.call(w.torch.add, name, zero) if part.op == "constant" else name
@@ -173,7 +174,7 @@ def _join(w: _Writer, node: Expression, x: list[Any]) -> Any:
 
 
 def _taken(w: _Writer, table: Any, place: Any) -> Any:
-    """Entries of a table at positions of any shape."""
+    """Return entries of a table at positions of any shape."""
     return w.call(w.torch.take, w.buffer(table), place)
 
 
