@@ -195,9 +195,7 @@ def test_parallel_fits_frames_few_rows_and_bounds():
         two.predict_interval(new),
         rtol=1e-12,
     )
-    with pytest.warns(
-        SparseDataWarning, match=r"level 0\.99 needs 99 calibration rows; got 30"
-    ):
+    with pytest.warns(SparseDataWarning, match=r"level 0\.99 needs 99 calibration rows; got 30"):
         assert np.isinf(two.predict_interval(new, 0.99)).all()
     bounded = cb.ConformalRegressor(Ridge(), bounds=(-50.0, 50.0)).fit(X, y)
     assert bounded.predict_interval(new, 0.99)[1].tolist() == [50.0] * 3
