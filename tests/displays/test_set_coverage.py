@@ -23,7 +23,7 @@ def test_points_are_the_coverage_of_each_class_with_its_interval():
         "1 (2; 1.0)",
         "2 (1; 3.0)",
     ]
-    assert display.ax_.get_legend().get_texts()[0].get_text() == "promised: 0.9"
+    assert display.ax_.get_legend().get_texts()[0].get_text() == "nominal: 0.9"
     assert display.ax_.get_title() == "$a"
 
 

@@ -1,4 +1,4 @@
-"""Figures: a record of arrays, drawn."""
+"""Figures: plots of records of arrays."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""Colours, axes and the template of a drawn curve."""
+"""Colours, axes and the templates of displays."""
 
 from abc import ABC, abstractmethod
 from types import SimpleNamespace
@@ -33,8 +33,8 @@ __all__ = [
     "shown_edges",
 ]
 
-#: By meaning. The report's style sheet gives each its counterpart on a dark page, by these very
-#: values.
+#: Colours by meaning. The report's style sheet maps these values to their counterparts on a dark
+#: page.
 COLOURS = {
     "main": "#1b6ca8",
     "other": "#c2410c",
@@ -45,7 +45,7 @@ COLOURS = {
 
 
 def draw_axes(ax: "Axes | None", feature: str) -> "Axes":
-    """The axes given, or those of a new pyplot figure."""
+    """Return the given axes, or those of a new pyplot figure."""
     pyplot = import_extra("matplotlib.pyplot", feature, "plot")
     if ax is not None:
         return ax
@@ -53,25 +53,25 @@ def draw_axes(ax: "Axes | None", feature: str) -> "Axes":
 
 
 def draw_grid(ax: "Axes", axis: str = "both") -> None:
-    """A light grid behind what is drawn."""
+    """Draw a light grid behind the plot."""
     ax.grid(axis=axis, color=COLOURS["grid"], linewidth=0.6)
     ax.set_axisbelow(True)
 
 
 def show_title(ax: "Axes", name: str | None) -> None:
-    """The name above the axes, as it is; nothing where there is none."""
+    """Show the name above the axes as plain text, if there is one."""
     if name:
         plain_text(ax.set_title(str(name), fontsize="medium"))
 
 
 def plain_text(*texts: Any) -> None:
-    """Show texts as they are: a dollar sign in a class name starts no formula."""
+    """Show texts as plain text: a dollar sign in a class name starts no formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def log_counts(ax: "Axes", largest: float, base: int = 10) -> None:
-    """A y axis for counts, on which 1 and 10,000 can both be seen, and 0 too."""
+    """Set a y axis for counts on which 0, 1 and 10,000 are all visible."""
     ticker = import_extra("matplotlib.ticker", "a display", "plot")
     ax.set_yscale("symlog", linthresh=1.0)
     ax.set_ylim(0, 2.0 * max(float(largest), 1.0))
@@ -82,9 +82,7 @@ def log_counts(ax: "Axes", largest: float, base: int = 10) -> None:
 def chosen_scale(
     scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray
 ) -> str:
-    """The scale itself, or for "auto" the one that suits rows or bins; the model's own answer is
-    seen on the linear one.
-    """
+    """Return the scale; "auto" suits rows or bins, and is linear for the answer."""
     require_option("scale", scale, ("auto", "linear", "log", "logit"))
     if scale != "auto":
         return scale
@@ -96,7 +94,7 @@ def chosen_scale(
 
 
 def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy") -> None:
-    """Give the x axis, the y axis or both this scale, these ends, and ticks with plain numbers."""
+    """Set scale, ends and plain-number ticks of the x axis, the y axis or both."""
     for name in which:
         ax.set(**{f"{name}scale": scale, f"{name}lim": (low, high)})
         if scale != "linear":
@@ -112,8 +110,8 @@ def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy
 
 
 def shown_edges(upper: np.ndarray, scale: str) -> np.ndarray:
-    """(n_bins + 1,) edges of bins equally wide on the scale, whose ends, 0 and 1, may lie at
-    infinity on it: there a bin of usual width.
+    """(n_bins + 1,) edges of bins equally wide on the scale; ends at infinity, 0 or 1, give a bin
+    of the usual width.
     """
     if scale == "linear" or len(upper) < 3:
         return np.append(0.0 if scale == "linear" else 1e-5, upper)
@@ -123,11 +121,11 @@ def shown_edges(upper: np.ndarray, scale: str) -> np.ndarray:
 
 
 def inside_axes(curve: Any, scale: str) -> tuple[Any, tuple[float, float]]:
-    """A reliability curve with nothing at 0, nor on a logit axis at 1, where these lie at infinity;
-    and the ends of both axes.
+    """Move points of a reliability curve away from 0, and from 1 on a logit axis, where these are
+    at infinity; return it and the ends of both axes.
 
-    These are half the smallest score or share drawn and twice the largest, or as near 1 on a logit
-    axis.
+    The ends are half the smallest and twice the largest score or share drawn, or symmetrically near
+    1 on a logit axis.
     """
     if scale == "linear":
         return curve, (0.0, 1.0)
@@ -151,8 +149,8 @@ Curve = TypeVar("Curve")
 
 
 class DrawnCurve(ABC, Generic[Curve]):
-    """A curve and a title. A display of it declares ``_numbers``, the function that computes the
-    curve, and has ``plot``.
+    """Template of displays of a curve with a title; a subclass declares ``_numbers``, the function
+    that computes the curve, and ``plot``.
     """
 
     _numbers: ClassVar[OnRecord[..., Any, Any]]
@@ -167,24 +165,24 @@ class DrawnCurve(ABC, Generic[Curve]):
     def from_record(
         cls, record: Any, *, name: str | None = None, ax: "Axes | None" = None, **options: Any
     ) -> Self:
-        """Compute and draw a record that has been read; options as for the function of the
-        numbers, a title and the axes to draw on.
+        """Compute and draw from an existing record; takes the options of the function of the
+        numbers, a title and axes.
         """
         return cls(cls._numbers.of(record, **options), name=name).plot(ax)
 
     @abstractmethod
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
 
     def _axes(self, ax: "Axes | None") -> "Axes":
-        """The axes to draw on, which the display keeps."""
+        """Return the axes to draw on, which the display stores."""
         self.ax_ = draw_axes(ax, type(self).__name__)
         self.figure_ = self.ax_.figure
         return self.ax_
 
 
 class DrawnClassCurve(DrawnCurve[Curve]):
-    """The same of predictions of classes."""
+    """Template of displays of curves of class predictions."""
 
     @classmethod
     def from_predictions(
@@ -196,14 +194,14 @@ class DrawnClassCurve(DrawnCurve[Curve]):
         ax: "Axes | None" = None,
         **options: Any,
     ) -> Self:
-        """Compute and draw; options as for the function of the numbers (See Also), a title and
-        the axes to draw on.
+        """Compute and draw; takes the options of the function of the numbers (See Also), a title
+        and axes.
         """
         return cls(cls._numbers(y_true, P, **options), name=name).plot(ax)
 
 
 class DrawnForecastCurve(DrawnCurve[Curve]):
-    """The same of forecasts of a number; a display of it has ``_draw``."""
+    """Template of displays of curves of regression forecasts; a subclass defines ``_draw``."""
 
     @classmethod
     def from_predictions(
@@ -216,13 +214,13 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         ax: "Axes | None" = None,
         **options: Any,
     ) -> Self:
-        """Compute and draw; options as for the function of the numbers (See Also), a title and
-        the axes to draw on.
+        """Compute and draw; takes the options of the function of the numbers (See Also), a title
+        and axes.
         """
         return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = self._axes(ax)
         self._draw(ax)
         show_title(ax, name or self.name)
@@ -230,4 +228,4 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
 
     @abstractmethod
     def _draw(self, ax: "Axes") -> None:
-        """The curve on axes."""
+        """Draw the curve on the axes."""

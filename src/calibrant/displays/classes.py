@@ -1,4 +1,4 @@
-"""All classes at once: the joint distribution of scores, and the learned latent function."""
+"""Displays of all classes: joint distribution of classes, and learned latent function."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["JointDistributionDisplay", "LatentFunctionDisplay"]
 
-#: More classes than this are drawn without numbers.
+#: With more classes than this, cells have no numbers.
 NUMBERED = 15
 
 
 class JointDistributionDisplay:
-    """Three tables: rows, shares of each true class (confusion matrix), shares of each predicted
-    class (reverse confusion matrix).
+    """Plot of three tables: rows, shares of each true class (confusion matrix), shares of each
+    predicted class (reverse confusion matrix).
 
-    Make one with :meth:`from_predictions`; the constructor takes a joint distribution already
-    computed and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed joint distribution and
+    draws nothing.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ class JointDistributionDisplay:
         name: str | None = None,
         figure: "Figure | None" = None,
     ) -> "JointDistributionDisplay":
-        """Compute and draw; parameters as for :func:`calibrant.metrics.joint_distribution`, a
-        title and the figure to draw on.
+        """Compute and draw; takes the parameters of :func:`calibrant.metrics.joint_distribution`, a
+        title and a figure.
         """
         joint = joint_distribution(
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
@@ -91,11 +91,11 @@ class JointDistributionDisplay:
     def from_record(
         cls, record: Predictions, *, name: str | None = None, figure: "Figure | None" = None
     ) -> "JointDistributionDisplay":
-        """Compute and draw a record that has been read; a title and the figure to draw on."""
+        """Compute and draw from an existing record; takes a title and a figure."""
         return cls(joint_distribution.of(record), name=name).plot(figure)
 
     def plot(self, figure: "Figure | None" = None) -> Self:
-        """Draw the three tables on ``figure`` (default: a new one) and return itself."""
+        """Draw the three tables on ``figure`` (default: a new one) and return the display."""
         side = 0.9 + 0.34 * min(len(self.joint.classes), NUMBERED)
         if figure is None:
             pyplot = import_extra("matplotlib.pyplot", "JointDistributionDisplay", "plot")
@@ -143,18 +143,18 @@ class JointDistributionDisplay:
 
 
 class LatentFunctionDisplay:
-    """What Gaussian-process calibration learned: above the prior mean a score counts for more than
-    the model said, below it for less.
+    """Plot of the latent function of Gaussian-process calibration: above the prior mean it
+    increases a score, below it decreases it.
 
-    Make one with :meth:`from_calibrator`; the constructor takes a latent function already computed
-    and draws nothing.
+    Make one with :meth:`from_calibrator`; the constructor takes a computed latent function and
+    draws nothing.
 
     Parameters
     ----------
     latent : LatentFunction
-        From ``GaussianProcessCalibration.latent``; increasing scores.
+        The result of ``GaussianProcessCalibration.latent``, with increasing scores.
     scores : (m,) scores of the data, optional
-        Drawn as ticks along the bottom: where there are none, the band is the prior's.
+        Scores drawn as ticks along the bottom; without scores nearby, the band is the prior's.
     name : str, optional
         Shown as the title.
 
@@ -169,8 +169,8 @@ class LatentFunctionDisplay:
 
     Notes
     -----
-    Softmax does not see a constant added to the latent function: judge its shape, not its height.
-    With ``inputs="probability"`` the prior mean is log z, which falls steeply near 0.
+    A constant added to the latent function does not change the softmax: interpret its shape, not
+    its height. With ``inputs="probability"`` the prior mean is log z, which is steep near 0.
 
     References
     ----------
@@ -214,13 +214,11 @@ class LatentFunctionDisplay:
         ----------
         calibrator : fitted GaussianProcessCalibration
         P : (n, K), or (n,) for binary
-            What it was fitted on, of the kind that its ``inputs`` names.
+            The predictions it was fitted on, in the form of its ``inputs``.
         n_points : int, default 200
         level : float, default 0.95
-            Of the pointwise band.
-        name : str, optional
-            Title.
-        ax : matplotlib axes, optional
+            The level of the pointwise band.
+        x : matplotlib axes, optional
             Default: those of a new figure.
 
         Returns
@@ -234,14 +232,14 @@ class LatentFunctionDisplay:
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw the prior mean, the posterior mean, its band, and the scores; returns itself.
+        """Draw prior mean, posterior mean, its band, and the scores, and return the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Default: those of a new figure.
         name : str, optional
-            Title in place of the display's own.
+            Title instead of the display's own.
 
         Returns
         -------
@@ -257,7 +255,7 @@ class LatentFunctionDisplay:
             color=COLOURS["muted"],
             linewidth=1,
             linestyle=(0, (4, 3)),
-            label="prior mean: as the model said",
+            label="prior mean: uncalibrated",
         )
         self.band_: Any = ax.fill_between(
             latent.score,
@@ -290,7 +288,7 @@ class LatentFunctionDisplay:
 
 
 def _components(P, inputs):
-    """Every component of every row; of P (class 1), both classes."""
+    """Return all components of all rows; for binary P (class 1), both classes."""
     if P.ndim == 2:
         return P.ravel()
     return np.concatenate([P, 1.0 - P if inputs == "probability" else np.zeros_like(P)])

@@ -1,4 +1,4 @@
-"""Confidences drawn: what they say, how they are spread, and how often a signal is right."""
+"""Displays of confidences: confidence curves, histograms, and accuracy by signal."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -30,17 +30,17 @@ __all__ = ["ConfidenceCurveDisplay", "ConfidenceHistogramDisplay", "SignalAccura
 
 
 class ConfidenceCurveDisplay:
-    """The confidence curve over histogram bars, and above it the densities of right and wrong
-    predictions.
+    """Plot of the confidence curve over histogram bars, with the densities of right and wrong
+    predictions above.
 
     Make one with :meth:`from_predictions`, or one for each class with :meth:`grid`; the constructor
-    takes a curve already computed and draws nothing.
+    takes a computed curve and draws nothing.
 
     Parameters
     ----------
     curve : ConfidenceCurve
     name : str, optional
-        Title in place of the class and its counts.
+        Title instead of the class and its counts.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class ConfidenceCurveDisplay:
     See Also
     --------
     confidence_curve : the numbers it draws.
-    ReliabilityDisplay : without a fitted calibrator.
+    ReliabilityDisplay : the diagram without a fitted calibrator.
 
     Notes
     -----
-    The curve (with its band) or cloud should pass through the intervals of the bars. Where the bars
-    hold few rows neither is to be trusted: the title says how many were right and wrong.
+    The curve (with its band) or cloud should pass through the intervals of the bars. With few rows
+    per bar, neither is reliable: the title shows the numbers of right and wrong predictions.
 
     References
     ----------
@@ -98,10 +98,10 @@ class ConfidenceCurveDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ConfidenceCurveDisplay | None":
-        """Compute and draw one class (default: all rows); parameters as for
+        """Compute and draw one class (default: all rows); takes the parameters of
         :func:`calibrant.confidence.confidence_curve`.
 
-        None where no row is predicted as that class.
+        Returns None where no row is predicted as that class.
         """
         curve = confidence_curve(
             y_true,
@@ -127,7 +127,7 @@ class ConfidenceCurveDisplay:
         ax: "Axes | None" = None,
         **options: Any,
     ) -> "ConfidenceCurveDisplay | None":
-        """The same of a record that has been read."""
+        """Compute and draw from an existing record."""
         curve = confidence_curve.of(record, calibrator, target, **options)
         return None if curve is None else cls(curve, name=name).plot(ax)
 
@@ -143,7 +143,7 @@ class ConfidenceCurveDisplay:
         figure: "Figure | None" = None,
         **options: Any,
     ) -> list["ConfidenceCurveDisplay"]:
-        """One panel for each predicted class that occurs.
+        """Draw one panel for each predicted class that occurs.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class ConfidenceCurveDisplay:
             As for :func:`calibrant.confidence.confidence_curve`.
         columns : int, default 5
         densities : bool, default True
-            Whether each panel has its densities above it.
+            Whether to draw densities above each panel.
         figure : matplotlib figure, optional
 
         Returns
@@ -179,7 +179,7 @@ class ConfidenceCurveDisplay:
         ]
 
     def plot(self, ax: "Axes | None" = None, *, densities: bool = True) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "ConfidenceCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, points, bars = self.curve, self.curve.points, self.curve.bars
@@ -235,10 +235,10 @@ class ConfidenceCurveDisplay:
 
 
 class ConfidenceHistogramDisplay:
-    """Histogram of the confidence of right and of wrong predictions, side by side in each bin.
+    """Histogram of the confidence of right and wrong predictions, side by side in each bin.
 
-    Make one with :meth:`from_predictions`; the constructor takes a histogram already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed histogram and draws
+    nothing.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ class ConfidenceHistogramDisplay:
     name : str, optional
         Shown as the title.
     target : {"answer", "event"} or a class label
-        Whose probability it is; it words the figure.
+        The probability shown; it determines the labels.
 
     Attributes
     ----------
@@ -257,13 +257,12 @@ class ConfidenceHistogramDisplay:
     See Also
     --------
     metrics.confidence_histogram : the numbers it draws.
-    ReliabilityDisplay : how often each confidence is right.
+    ReliabilityDisplay : the accuracy at each confidence.
 
     Notes
     -----
-    Confident errors are what harms: they are the wrong predictions in the bins on the right. Rows
-    are counted on a logarithmic scale, so that a few of them can be seen beside thousands of right
-    ones.
+    Confident errors, the wrong predictions in the bins on the right, do the most harm. Counts are
+    on a logarithmic scale, so that a few of them are visible beside thousands of right ones.
 
     Examples
     --------
@@ -303,8 +302,8 @@ class ConfidenceHistogramDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> "ConfidenceHistogramDisplay":
-        """Count and draw; parameters as for :func:`calibrant.metrics.confidence_histogram`, a
-        title and the axes to draw on.
+        """Count and draw; takes the parameters of :func:`calibrant.metrics.confidence_histogram`, a
+        title and axes.
         """
         record = read_labelled(
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
@@ -321,8 +320,8 @@ class ConfidenceHistogramDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> "ConfidenceHistogramDisplay":
-        """Count and draw a record that has been read; the default target is the event of two
-        classes, the answer of more.
+        """Count and draw from an existing record; the default target is the event for two classes,
+        the answer for more.
         """
         target = record.default_target if target is None else target
         return cls(
@@ -330,7 +329,7 @@ class ConfidenceHistogramDisplay:
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "ConfidenceHistogramDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         h = self.histogram
@@ -356,7 +355,7 @@ class ConfidenceHistogramDisplay:
         return self
 
 
-#: What the axis says of the signals that are looked at most; others go by their own name.
+#: Axis labels of common signals; others use their own name.
 WORDS = {
     "FastSeparation": "Separation (nearer to the predicted class → right)",
     "PairwiseSeparation": "Separation (nearer to the predicted class → right)",
@@ -366,11 +365,11 @@ WORDS = {
 
 
 class SignalAccuracyDisplay:
-    """Accuracy in bins of a signal with intervals, and the isotonic regression and the sigmoid
-    fitted to it.
+    """Plot of accuracy in bins of a signal with intervals, and of the fitted isotonic regression
+    and sigmoid.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -392,8 +391,8 @@ class SignalAccuracyDisplay:
 
     Notes
     -----
-    With a separation the step from wrong to right should stand near 0, where the row is as near to
-    its own class as to another.
+    For a separation, the step from wrong to right should be near 0, where the row is equally close
+    to its own class and another.
 
     References
     ----------
@@ -431,13 +430,13 @@ class SignalAccuracyDisplay:
         ax: "Axes | None" = None,
         **options: Any,
     ) -> "SignalAccuracyDisplay":
-        """Compute and draw; parameters as for :func:`calibrant.confidence.signal_accuracy`, a title
-        and the axes to draw on.
+        """Compute and draw; takes the parameters of :func:`calibrant.confidence.signal_accuracy`, a
+        title and axes.
         """
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "SignalAccuracyDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         bins, fits = self.accuracy.bins, self.accuracy.fits

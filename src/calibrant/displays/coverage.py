@@ -1,4 +1,4 @@
-"""What abstaining and sets of labels buy, drawn."""
+"""Displays of risk-coverage curves and of the coverage of sets of labels."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,10 +25,10 @@ __all__ = ["RiskCoverageDisplay", "SetCoverageDisplay"]
 
 
 class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
-    """Share of wrong predictions among the most confident ones, over the share kept, with its
+    """Plot of the error rate among the most confident predictions over the share kept, with its
     interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
 
     Parameters
@@ -50,9 +50,9 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
 
     Notes
     -----
-    It falls to the left where the confidence tells right from wrong, and is flat where it tells
-    nothing, calibrated or not. To choose a threshold by looking, draw ``band="simultaneous"``:
-    where its upper end is below a risk, that risk is kept, wherever one looks.
+    It falls to the left where the confidence separates right from wrong predictions, and is flat
+    otherwise, calibrated or not. To choose a threshold from the plot, draw ``band="simultaneous"``:
+    wherever its upper end is below a risk, that risk is kept.
 
     Examples
     --------
@@ -67,8 +67,8 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     _numbers = risk_coverage_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of
-        :mod:`calibrant.displays.axes`, and return itself.
+        """Draw on ``ax`` (default: those of a new figure) in a colour of
+        :mod:`calibrant.displays.axes`, and return the display.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
@@ -87,25 +87,24 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
         return self
 
 
-#: Parts whose names and numbers of rows are written out; of more, those of some.
+#: Largest number of parts that are all labelled; with more, only some are.
 MOST_NAMES = 24
 
 
 class SetCoverageDisplay:
-    """Coverage of the sets of each class, group or size, with its interval, beside what was
-    promised.
+    """Plot of the coverage of sets by class, group or size, with its interval and the nominal
+    coverage.
 
-    Make one with :meth:`from_sets`; the constructor takes numbers already computed and draws
-    nothing.
+    Make one with :meth:`from_sets`; the constructor takes computed numbers and draws nothing.
 
     Parameters
     ----------
     curve : GroupCoverage
-        As :func:`metrics.set_coverage_by` gives it.
+        The result of :func:`metrics.set_coverage_by`.
     said : float, optional
-        The level that was promised, drawn as a line.
+        The nominal coverage, drawn as a line.
     by : {"class", "groups", "size"}
-        What the parts are; it words the axis.
+        The kind of parts; it determines the axis label.
     name : str, optional
         Shown as the title.
 
@@ -118,13 +117,13 @@ class SetCoverageDisplay:
     See Also
     --------
     metrics.set_coverage_by : the numbers it draws.
-    ConformalSets : ``by=`` promises coverage of each class or group.
+    ConformalSets : sets whose ``by=`` guarantees coverage of each class or group.
 
     Notes
     -----
-    The promise of sets for all rows is an average: look here for whom it is not kept. By size it
-    shows whether large sets are earned. One interval in twenty of those that are right leaves the
-    line out by chance.
+    The guarantee of sets for all rows is an average; this plot shows where it fails. By size, it
+    shows whether large sets are justified. One in twenty intervals of parts with nominal coverage
+    excludes the line by chance.
 
     Examples
     --------
@@ -167,8 +166,8 @@ class SetCoverageDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> "SetCoverageDisplay":
-        """Count and draw; parameters as for :func:`calibrant.metrics.set_coverage_by`, what was
-        said, a title and the axes.
+        """Count and draw; takes the parameters of :func:`calibrant.metrics.set_coverage_by`, the
+        nominal coverage, a title and axes.
         """
         found = set_coverage_by(
             y_true,
@@ -182,7 +181,7 @@ class SetCoverageDisplay:
         return cls(found, said=said, by=by, name=name).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "SetCoverageDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         found, place = self.curve, np.arange(len(self.curve.coverage))
@@ -204,7 +203,7 @@ class SetCoverageDisplay:
                 color=COLOURS["other"],
                 linewidth=1,
                 linestyle="--",
-                label=f"promised: {self.said:g}",
+                label=f"nominal: {self.said:g}",
             )
             ax.legend(frameon=False, loc="lower left", fontsize="small")
         shown = place[:: 1 + len(place) // (MOST_NAMES + 1)]
@@ -213,6 +212,6 @@ class SetCoverageDisplay:
         plain_text(*ax.get_yticklabels())
         ax.invert_yaxis()
         what = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
-        ax.set(xlabel="Share of sets that hold the true class", ylabel=f"{what} (rows; mean size)")
+        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what} (rows; mean size)")
         show_title(ax, name or self.name)
         return self

@@ -1,5 +1,5 @@
-"""Calibration over time: the error of each batch with its interval, and the evidence that it has
-changed.
+"""Display of calibration over time: the error of each batch with its interval, and the evidence of
+a change.
 """
 
 from typing import TYPE_CHECKING, Any, Self
@@ -19,17 +19,16 @@ __all__ = ["DriftDisplay"]
 
 
 class DriftDisplay:
-    """Calibration error by time with its interval, and below it the evidence for drift up to the
-    alarm.
+    """Plot of the calibration error over time with its interval, and below it the evidence of drift
+    up to the alarm.
 
-    Make one with :meth:`from_monitor`; the constructor takes a curve already computed and draws
-    nothing.
+    Make one with :meth:`from_monitor`; the constructor takes a computed curve and draws nothing.
 
     Parameters
     ----------
     curve : DriftCurve
     threshold : float
-        Evidence at which the alarm goes off.
+        The evidence that raises the alarm.
     name : str, optional
         Shown as the title.
 
@@ -42,13 +41,13 @@ class DriftDisplay:
 
     See Also
     --------
-    monitor, CalibrationMonitor : what it draws.
+    monitor, CalibrationMonitor : the source of the curve.
 
     Notes
     -----
-    The points are the error freed of noise: a batch whose interval reaches 0 shows nothing by
-    itself. Many such batches together may: that is what the evidence adds up, and the alarm is
-    where it crosses its line.
+    The points are debiased errors: a single batch whose interval reaches 0 shows no miscalibration.
+    Many such batches together may: the evidence accumulates over batches, and the alarm is where it
+    crosses its line.
 
     Examples
     --------
@@ -82,17 +81,17 @@ class DriftDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DriftDisplay":
-        """Draw what a :class:`calibrant.CalibrationMonitor` has seen; a level of the intervals,
-        a title and the axes to draw on.
+        """Draw the batches of a :class:`calibrant.CalibrationMonitor`; takes the level of the
+        intervals, a title and axes.
         """
         return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
 
     def frame(self) -> Any:
-        """One row a batch, as a pandas data frame."""
+        """Return a pandas data frame with one row per batch."""
         return self.curve.frame()
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "DriftDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, place = self.curve, np.arange(len(self.curve.time))
@@ -125,7 +124,7 @@ class DriftDisplay:
         return below
 
     def _draw_alarm(self, place):
-        """A line through both axes at the first batch with the alarm on."""
+        """Draw a line through both axes at the first batch with an alarm."""
         self.alarm_: list[Any] = [
             axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
             for axes in (self.ax_, self.evidence_ax_)
@@ -134,9 +133,7 @@ class DriftDisplay:
 
 
 def _axes_below(ax):
-    """The lower third of the place of ``ax``, which keeps the rest; in axes that have no place
-    in a grid, just below them.
-    """
+    """Return new axes in the lower third of ``ax``, or just below axes that are not in a grid."""
     place = ax.get_subplotspec()
     if place is None:
         return ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)

@@ -1,6 +1,4 @@
-"""Curves of the probability of one event: net benefit, gain, elementary scores, isotonic
-calibration.
-"""
+"""Displays of one event: net benefit, gain, elementary scores, isotonic calibration."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,10 +20,10 @@ __all__ = ["DecisionCurveDisplay", "GainDisplay", "IsotonicCurveDisplay", "Murph
 
 
 class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
-    """Net benefit of acting on the risk, with its interval, over the threshold; and of acting on
-    all rows and on none.
+    """Plot of the net benefit of acting on the risk over the threshold, with its interval, and of
+    acting on all rows and on none.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
 
     Parameters
@@ -42,14 +40,13 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
 
     See Also
     --------
-    metrics.decision_curve : the numbers drawn.
-    metrics.threshold_table : what else each threshold leads to.
+    metrics.decision_curve : the numbers it draws.
+    metrics.threshold_table : other consequences of each threshold.
 
     Notes
     -----
-    Read it at the thresholds that the decision allows, not at its highest point: where the model's
-    line is above both others, acting on it gains. Where thresholds of interest are small, their
-    axis is logarithmic.
+    Read it at the thresholds that suit the decision, not at its highest point. The model is useful
+    where its line is above both others. For small thresholds, the axis is logarithmic.
 
     Examples
     --------
@@ -71,10 +68,10 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
         label: str = "model",
         references: bool = True,
     ) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself.
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
 
-        ``colour`` is of :mod:`calibrant.displays.axes`; a second model on the same axes needs no
-        ``references``, all and none, again.
+        ``colour`` is one of :mod:`calibrant.displays.axes`. A second model on the same axes does
+        not need ``references`` (all and none) again.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
@@ -98,29 +95,30 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
         scale_axes(
             ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x"
         )
-        # Acting on all falls without end, and so may the model; what matters lies near 0 and above.
+        # Acting on all decreases without bound, and so may the model; the relevant range is near 0
+        # and above.
         top = max(c.high.max(), c.treat_all.max(), 1e-12)
         ax.set(
             ylim=(-1.05 * np.clip(-c.net_benefit.min(), 0.1 * top, 0.5 * top), 1.05 * top),
             xlabel="Threshold of the risk",
-            ylabel="Net benefit (true positives a row)",
+            ylabel="Net benefit (true positives per row)",
         )
         ax.legend(frameon=False, fontsize="small")
         show_title(ax, self.name)
         return self
 
     def _reach(self):
-        """The thresholds up to a little beyond the last one at which anything is gained or lost."""
+        """Return the thresholds up to slightly beyond the last one with a gain or loss."""
         t = self.curve.threshold
         moved = np.flatnonzero((self.curve.net_benefit != 0.0) | (self.curve.treat_all > 0.0))
         return t[0], t[min(moved.max(initial=0) + 2, len(t) - 1)]
 
 
 class GainDisplay(DrawnClassCurve[GainCurve]):
-    """Share of the events found over the share of rows flagged, the highest risks first, with its
-    interval.
+    """Plot of the share of events found over the share of rows flagged, highest risks first, with
+    its interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
 
     Parameters
@@ -137,11 +135,11 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
 
     See Also
     --------
-    metrics.gain_curve : the numbers drawn, and the lift.
+    metrics.gain_curve : the numbers it draws, and the lift.
 
     Notes
     -----
-    The diagonal is flagging at random; how far the curve stands above it, as a ratio, is the lift.
+    The diagonal is flagging at random; the ratio of the curve to it is the lift.
 
     Examples
     --------
@@ -155,8 +153,8 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
     _numbers = gain_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of
-        :mod:`calibrant.displays.axes`, and return itself.
+        """Draw on ``ax`` (default: those of a new figure) in a colour of
+        :mod:`calibrant.displays.axes`, and return the display.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
@@ -180,10 +178,10 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
 
 
 class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
-    """Mean elementary score over its threshold, with its interval; and its parts where the curve
-    has them.
+    """Plot of the mean elementary score over its threshold, with its interval, and its parts if
+    computed.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
 
     Parameters
@@ -200,12 +198,12 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
 
     See Also
     --------
-    metrics.murphy_curve : the numbers drawn.
+    metrics.murphy_curve : the numbers it draws.
 
     Notes
     -----
-    Lower is better, at each threshold for those who would act there; the area below the curve is
-    the Brier score of the event.
+    Lower is better, at each threshold for those who act there. The area below the curve is the
+    Brier score of the event.
 
     Examples
     --------
@@ -218,8 +216,8 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     _numbers = murphy_curve
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "score") -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of
-        :mod:`calibrant.displays.axes`, and return itself.
+        """Draw on ``ax`` (default: those of a new figure) in a colour of
+        :mod:`calibrant.displays.axes`, and return the display.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]
@@ -259,10 +257,9 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
 
 
 class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
-    """The best increasing recalibration of the scores over the scores, with the band it would lie
-    in if they were calibrated.
+    """Plot of the isotonic recalibration of the scores, with its band under calibration.
 
-    Make one with :meth:`from_predictions`; the constructor takes a curve already computed and draws
+    Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
 
     Parameters
@@ -280,13 +277,13 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
     See Also
     --------
     metrics.isotonic_curve : the numbers it draws.
-    ReliabilityDisplay : in bins, with the rows in each.
+    ReliabilityDisplay : the diagram in bins, with their numbers of rows.
 
     Notes
     -----
-    What leaves the band around the diagonal is miscalibration that chance does not explain,
-    wherever the bins of other diagrams lie. The curve can only rise: it warns where the outcomes
-    seem to fall as the score rises.
+    Values outside the band around the diagonal are significantly miscalibrated, independent of any
+    bins. The curve never decreases: it warns where the outcomes seem to decrease as the score
+    increases.
 
     References
     ----------
@@ -317,8 +314,8 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
         inputs: Inputs = "probability",
         **options: Any,
     ) -> Self:
-        """Compute and draw; parameters as for :func:`calibrant.metrics.isotonic_curve`, a title
-        and the axes to draw on.
+        """Compute and draw; takes the parameters of :func:`calibrant.metrics.isotonic_curve`, a
+        title and axes.
         """
         return cls.from_record(
             read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
@@ -329,16 +326,16 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
     def from_record(
         cls, record: Predictions, *, target: int | str | None = None, **options: Any
     ) -> Self:
-        """Compute and draw a record that has been read; the default target is the event of two
-        classes, the answer of more.
+        """Compute and draw from an existing record; the default target is the event for two
+        classes, the answer for more.
         """
         return super().from_record(
             record, target=record.default_target if target is None else target, **options
         )
 
     def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) in a colour of
-        :mod:`calibrant.displays.axes`, and return itself.
+        """Draw on ``ax`` (default: those of a new figure) in a colour of
+        :mod:`calibrant.displays.axes`, and return the display.
         """
         ax = self._axes(ax)
         c, shade = self.curve, COLOURS[colour]

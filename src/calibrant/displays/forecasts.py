@@ -1,4 +1,4 @@
-"""Forecasts drawn: whether intervals, positions and deviations keep what they say."""
+"""Displays of forecasts: calibration of intervals, PIT and standard deviations."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,10 +37,10 @@ __all__ = [
 
 
 class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
-    """Coverage of central intervals against what they claim, with its interval.
+    """Plot of observed against nominal coverage of central intervals, with its interval.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
 
     Notes
     -----
-    Below the diagonal the intervals are too narrow. It looks at all rows together, and can be
-    perfect for a std drawn at random: look at RmseRmvDisplay too.
+    Below the diagonal, intervals are too narrow. It covers all rows together and can be perfect for
+    a random std: look at RmseRmvDisplay too.
 
     Examples
     --------
@@ -90,17 +90,17 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
             xlim=(0, 1),
             ylim=(0, 1),
             aspect="equal",
-            xlabel="Coverage claimed",
-            ylabel="Coverage seen",
+            xlabel="Nominal coverage",
+            ylabel="Observed coverage",
         )
 
 
 class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
-    """Mean width of central intervals over the outcome, in bins, with the coverage of each bin on
-    the axis at the right.
+    """Plot of the mean width of central intervals over the outcome, in bins, with each bin's
+    coverage on the right axis.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -113,19 +113,19 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     curve : IntervalWidthCurve
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
-    coverage_ax_ : the axes at the right.
+    coverage_ax_ : the right axes.
 
     See Also
     --------
     metrics.interval_width_curve : the numbers it draws.
-    OrderedIntervalsDisplay : the rows themselves.
+    OrderedIntervalsDisplay : the intervals of single rows.
 
     Notes
     -----
-    With ``by="mean"`` each bin should hold the level, the dashed line: a bin below it has intervals
-    too narrow for such predictions. Over the outcome (the default) coverage falls at both ends even
-    with true forecasts, since extreme outcomes are those hard to foresee; read there how far, not
-    whether.
+    With ``by="mean"``, each bin should reach the level, the dashed line: a bin below it has
+    intervals too narrow for such predictions. Over the outcome (the default), coverage falls at
+    both ends even for perfect forecasts, since extreme outcomes are hard to predict. Judge there
+    the size of the drop, not its presence.
 
     Examples
     --------
@@ -167,15 +167,15 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel("Mean width (units of y)", color=main)
         right.set_ylim(0, 1)
-        right.set_ylabel("Coverage seen", color=other)
+        right.set_ylabel("Observed coverage", color=other)
 
 
 class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
-    """Central intervals of some rows in order, the outcomes as points, those missed in another
-    colour and shape.
+    """Plot of central intervals of some rows in order, with outcomes as points, uncovered ones in
+    another colour and shape.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -192,14 +192,13 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
     See Also
     --------
     metrics.ordered_intervals : the rows it draws.
-    IntervalWidthDisplay : all rows, in bins.
+    IntervalWidthDisplay : the intervals of all rows, in bins.
 
     Notes
     -----
-    In the order of the outcome (the default) it shows which outcomes are missed, and that the
-    missed are often the extreme ones: so they are even with true forecasts. In the order of the
-    mean (``by="mean"``) the missed should lie scattered along it. It shows rows; to judge the
-    intervals take IntervalCalibrationDisplay.
+    Ordered by outcome (the default), it shows which outcomes are uncovered; these are often
+    extreme, even for perfect forecasts. Ordered by mean (``by="mean"``), uncovered rows should be
+    scattered. It shows single rows; to evaluate the intervals, use IntervalCalibrationDisplay.
 
     Examples
     --------
@@ -226,7 +225,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
             s=6,
             color=main,
             linewidth=0,
-            label=f"Held ({held.sum()})",
+            label=f"Covered ({held.sum()})",
         )
         self.missed_: Any = ax.scatter(
             curve.place[~held],
@@ -234,7 +233,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
             s=20,
             color=other,
             marker="x",
-            label=f"Missed ({(~held).sum()})",
+            label=f"Not covered ({(~held).sum()})",
         )
         ax.set(
             xlim=(0, 1),
@@ -245,8 +244,8 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
     def _ends(self):
-        """The ends of the axis: of all that is finite, and a little more; intervals without end
-        run off it.
+        """Return the ends of the axis: the finite range with a margin; infinite intervals extend
+        beyond it.
         """
         values = np.concatenate([self.curve.y, self.curve.low, self.curve.high])
         values = values[np.isfinite(values)]
@@ -255,11 +254,11 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
 
 class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
-    """Histogram of the predicted probabilities of what came true, with the band in which a
-    calibrated forecast's bars would lie.
+    """Histogram of the predicted probabilities of the outcomes (PIT), with the band under
+    calibration.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -280,7 +279,7 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
     Notes
     -----
-    A bowl means too narrow, a hump too wide, a slope a shift.
+    A U shape means that forecasts are too narrow, a hump too wide, a slope biased.
 
     Examples
     --------
@@ -315,11 +314,11 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
 
 class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
-    """Absolute errors over the predicted std: some rows as points, the real std with its interval,
-    and how far errors reach.
+    """Plot of absolute errors over the predicted std: some rows as points, the real std with its
+    interval, and quantiles of the errors.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -339,15 +338,14 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     See Also
     --------
     metrics.real_std_curve : the numbers it draws.
-    RmseRmvDisplay : the same in bins alone, with a band.
+    RmseRmvDisplay : the same in bins only, with a band.
 
     Notes
     -----
-    On the diagonal the error bars mean what they say. The shaded wedges are what the forecasts
-    claim: half of the errors in the darker one, 90 % (or ``level``) in both; the dotted lines are
-    what was seen. A real std that stays flat means that the predicted one says nothing of a row. In
-    a simulation, where the std of a row is known, ``true_std`` shows it in place of the row's
-    error.
+    Error bars on the diagonal are calibrated. The shaded wedges are nominal: half of the errors in
+    the darker one, 90 % (or ``level``) in both; the dotted lines are observed. A flat real std
+    means that the predicted one is uninformative. In a simulation with known std, ``true_std``
+    shows it instead of the row's error.
 
     References
     ----------
@@ -398,10 +396,10 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         ax: "Axes | None" = None,
         **options: Any,
     ) -> Self:
-        """Compute and draw; parameters as for :func:`calibrant.metrics.real_std_curve`, the known
-        std of each row where there is one, how
-        many rows to show (drawn by ``random_state``; 0 for none), a title and the axes to draw
-        on."""
+        """Compute and draw; takes the parameters of :func:`calibrant.metrics.real_std_curve`, the
+        known std of each row if any, the number of rows to show (sampled by ``random_state``; 0 for
+        none), a title and axes.
+        """
         curve = real_std_curve.of(record, **options)
         size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
@@ -454,9 +452,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
     def _top(self):
-        """The highest of the lines, and a little more; infinite intervals leave the axis to the
-        others.
-        """
+        """Return the top of the lines with a margin, ignoring infinite intervals."""
         heights = np.concatenate(
             [self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed]
         )
@@ -464,11 +460,11 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
 
 
 class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
-    """Root mean squared error against root mean predicted variance, with the band in which
-    calibrated error bars would lie.
+    """Plot of root mean squared error against root mean predicted variance, with the band under
+    calibration.
 
-    Make one with :meth:`from_predictions`; the constructor takes a record already computed and
-    draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
+    nothing.
 
     Parameters
     ----------
@@ -485,12 +481,12 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     See Also
     --------
     metrics.rmse_rmv_curve : the numbers it draws.
-    RealStdDisplay : the rows themselves.
+    RealStdDisplay : the errors of single rows.
 
     Notes
     -----
-    Points above the diagonal are overconfident. A flat line means that the predicted std says
-    nothing of a row, however well the intervals hold over all rows together.
+    Points above the diagonal are overconfident. A flat line means that the predicted std is
+    uninformative about single rows, however good the overall coverage.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The reliability diagram, and the distribution of risks beneath it."""
+"""Reliability diagram, and the distribution of risks below it."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,8 +31,8 @@ __all__ = ["ReliabilityDisplay", "RiskDistributionDisplay", "draw_distribution",
 
 
 def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any, Any]:
-    """Draw a curve of ``loess_curve`` or ``spline_curve``, cut at the ends of the axes; its band
-    and its line are given back.
+    """Draw a curve of ``loess_curve`` or ``spline_curve``, cut at the ends of the axes; return its
+    band and line.
     """
     score, observed, low, high = (
         np.clip(getattr(curve, name), *ends)
@@ -43,11 +43,11 @@ def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any,
 
 
 class RiskDistributionDisplay:
-    """Histograms of the risk, of rows with the event upwards and of the others downwards, each as
-    shares of its own rows.
+    """Histograms of the risk, upwards for rows with the event and downwards for the others, each as
+    shares of its rows.
 
-    Make one with :meth:`from_predictions`; the constructor takes a distribution already computed
-    and draws nothing.
+    Make one with :meth:`from_predictions`; the constructor takes a computed distribution and draws
+    nothing.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class RiskDistributionDisplay:
     name : str, optional
         Shown as the title.
     scale : {"linear", "log", "logit"}
-        That on which the bins are equally wide.
+        The scale on which the bins are equally wide.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class RiskDistributionDisplay:
 
     See Also
     --------
-    metrics.risk_distribution : the counts drawn.
-    ConfidenceHistogramDisplay : the confidence of right and of wrong answers.
+    metrics.risk_distribution : the counts it draws.
+    ConfidenceHistogramDisplay : the confidence of right and wrong answers.
 
     Notes
     -----
-    The farther apart the two lie, the better the risk tells rows apart; whether it is honest the
-    reliability diagram says.
+    The farther apart the two histograms, the better the risk discriminates. The reliability diagram
+    shows whether it is calibrated.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class RiskDistributionDisplay:
         ax: "Axes | None" = None,
         **options: Any,
     ) -> "RiskDistributionDisplay":
-        """Count and draw; options as for :meth:`from_record`."""
+        """Count and draw; takes the options of :meth:`from_record`."""
         record = read_labelled(
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
         )
@@ -124,11 +124,11 @@ class RiskDistributionDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "RiskDistributionDisplay":
-        """Count and draw a record that has been read; ``target`` and ``n_bins`` as for
+        """Count and draw from an existing record; ``target`` and ``n_bins`` are those of
         :func:`calibrant.metrics.risk_distribution`.
 
-        ``scale`` "auto" takes the logit where many risks are near both ends, the logarithm where
-        the event is in fewer rows than 5 %.
+        ``scale`` "auto" uses the logit where many risks are near both ends, and the logarithm for
+        events in fewer than 5 % of the rows.
         """
         scale = chosen_scale(scale, target, *record.pair(target), record.weights)
         return cls(
@@ -138,7 +138,7 @@ class RiskDistributionDisplay:
         ).plot(ax)
 
     def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw it on ``ax`` (default: a new figure's) and return itself."""
+        """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "RiskDistributionDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         d = self.distribution
@@ -156,8 +156,8 @@ class RiskDistributionDisplay:
 
 
 def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) -> tuple[Any, Any]:
-    """Bars of the events upwards and of the others downwards, each by its share of its outcome,
-    and the line between them.
+    """Draw bars of the events upwards and of the others downwards, as shares of their outcome, and
+    the line between them.
     """
     edges, drawn = shown_edges(distribution.upper, scale), []
     for counts, sign, colour in (
@@ -180,19 +180,19 @@ def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) ->
     return drawn[0], drawn[1]
 
 
-#: Smooth curves by name: what clinical papers draw.
+#: Smooth curves by name, as in clinical papers.
 SMOOTH: dict[str, Any] = {"loess": loess_curve, "spline": spline_curve}
-#: Bins of the distribution below it.
+#: Number of bins of the distribution below the diagram.
 SPIKES = 80
 N_BINS = 15
 
 
 class ReliabilityDisplay:
-    """Reliability diagram: points on the diagonal are honest, below it overconfident, above it
+    """Reliability diagram: points on the diagonal are calibrated, below it overconfident, above it
     underconfident.
 
-    Make one with :meth:`from_predictions` or :meth:`from_estimator`; the constructor takes a curve
-    already computed and draws nothing.
+    Make one with :meth:`from_predictions` or :meth:`from_estimator`; the constructor takes a
+    computed curve and draws nothing.
 
     Parameters
     ----------
@@ -200,13 +200,14 @@ class ReliabilityDisplay:
     name : str, optional
         Shown as the title.
     target : {"answer", "event"} or a class label
-        What the curve is about; it words the axes.
+        The probability of the curve; it determines the axis labels.
     scale : {"linear", "log", "logit", "auto"}
-        Of both axes; "auto" as for :meth:`from_predictions`.
+        The scale of both axes; "auto" as for :meth:`from_predictions`.
     smooth : CalibrationCurve, optional
         A smooth curve to draw with its simultaneous band; the bins are then points without a line.
     distribution : RiskDistribution, optional
-        To draw below in place of the number of rows of each bin, on bins of the same scale.
+        The distribution to draw below instead of the number of rows per bin, on bins of the same
+        scale.
 
     Attributes
     ----------
@@ -222,9 +223,8 @@ class ReliabilityDisplay:
 
     Notes
     -----
-    Look at it before using any calibration. The vertical bars are intervals for the accuracy in
-    each bin: a gap inside them may be chance. A bin with few rows says little; the counts below
-    show which they are.
+    Look at it before any calibration. The vertical bars are intervals for the accuracy in each bin:
+    a gap inside them may be chance. Bins with few rows, shown by the counts below, are uncertain.
 
     References
     ----------
@@ -283,10 +283,10 @@ class ReliabilityDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":
-        """Read predictions as metrics do, compute their curve and draw it; options as for
+        """Read predictions as metrics do, compute their curve and draw it; takes the options of
         :meth:`from_record`.
 
-        ``y_true`` may be ``SoftLabels`` where no smooth curve is asked for.
+        ``y_true`` may be ``SoftLabels`` without a smooth curve.
         """
         record = read_labelled(
             y_true,
@@ -321,23 +321,24 @@ class ReliabilityDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "ReliabilityDisplay":
-        """Compute the curve of a record that has been read and draw it.
+        """Compute the curve of an existing record and draw it.
 
         Parameters
         ----------
         record : Predictions, with labels
         target : {"event", "answer"} or a class label, optional
-            Default: the event of two classes, the answer of more.
+            By default the event for two classes, the answer for more.
         scale : {"auto", "linear", "log", "logit"}
-            Of both axes. "auto" is linear for the answer; for an event logit where many risks are
-            near both ends and no smooth curve is drawn, log where it is in fewer rows than 5 %.
+            The scale of both axes. "auto" is linear for the answer. For an event it is logit where
+            many risks are near both ends and no smooth curve is drawn, and log for events in fewer
+            than 5 % of the rows.
         smooth : {"loess", "spline"}, optional
             A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical
             papers.
         n_bins, strategy, band, level
-            As for :func:`calibrant.metrics.reliability_curve`; default 15 bins of equal width on
-            linear axes; on others, and with a smooth curve, of equal mass, about as many as the
-            root of the number of rows of the rarer outcome.
+            As for :func:`calibrant.metrics.reliability_curve`. The default is 15 bins of equal
+            width on linear axes. On other axes, and with a smooth curve, bins have equal mass;
+            their number is about the root of the number of rows of the rarer outcome.
         name : str, optional
             Title.
         ax : matplotlib axes, optional
@@ -348,7 +349,7 @@ class ReliabilityDisplay:
         target = record.default_target if target is None else target
         score, hit = record.pair(target)
         chosen = chosen_scale(scale, target, score, hit, record.weights)
-        # Near 0 and 1 a smooth curve is mostly noise, which logit axes would fill the picture with.
+        # Near 0 and 1 a smooth curve is mostly noise, which would dominate logit axes.
         chosen = "linear" if scale == "auto" and chosen == "logit" and smooth else chosen
         plain = smooth is None and chosen == "linear"
         strategy = strategy or ("width" if plain else "mass")
@@ -380,13 +381,13 @@ class ReliabilityDisplay:
         """Predict with a fitted scikit-learn classifier and draw the curve of its probabilities.
 
         ``X`` is (n, d) features of rows that the estimator was not fitted on, ``y`` their (n,)
-        labels; the title is the estimator's class if no ``name`` is given, options are those of
+        labels. Without ``name``, the title is the estimator's class; options are those of
         :meth:`from_predictions`.
         """
         if not hasattr(estimator, "predict_proba"):
             raise InputError(
-                f"estimator must have predict_proba; {type(estimator).__name__} has not; pass its"
-                " scores to from_predictions instead."
+                f"estimator must have predict_proba; {type(estimator).__name__} has not; pass"
+                " its scores to from_predictions instead."
             )
         options.setdefault("classes", getattr(estimator, "classes_", None))
         return cls.from_predictions(
@@ -401,21 +402,20 @@ class ReliabilityDisplay:
         counts: bool = True,
         scale: str | None = None,
     ) -> Self:
-        """Draw the curve, its intervals, the diagonal and what is below it; return the display
-        itself.
+        """Draw the curve, its intervals, the diagonal and the axes below, and return the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Default: those of a new figure.
         name : str, optional
-            Title in place of the display's own.
+            Title instead of the display's own.
         counts : bool, default True
             Whether to add axes below with the number of rows in each bin, or the distribution.
         scale : {"linear", "log", "logit"}, optional
-            In place of the display's own. On log and logit axes, which spread out rare events and
-            near-certain predictions, a share of 0 or 1 is a hollow marker half a row away from it,
-            and a score too near to 0 or 1 is drawn at the end.
+            Scale instead of the display's own. Log and logit axes spread out rare events and
+            near-certain predictions. There, a share of 0 or 1 is a hollow marker half a row away
+            from it, and a score too close to 0 or 1 is drawn at the end.
         """
         scale = self.scale if scale is None else scale
         ax = draw_axes(ax, "ReliabilityDisplay")

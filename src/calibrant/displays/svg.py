@@ -1,4 +1,4 @@
-"""A figure as SVG that can stand inside a page with the strictest content policy.
+"""Export of figures as SVG for pages with the strictest content policy.
 
 Matplotlib's own SVG carries a style sheet and style attributes, which such a policy forbids, a
 date, and identifiers that repeat from figure to figure. Here styles become presentation attributes
@@ -49,20 +49,20 @@ def as_svg(
     size: tuple[float, float] = (3.7, 4.2),
     points: Sequence[tuple[float, float, str]] = (),
 ) -> str:
-    """Draw ``display`` on a figure of its own (inches) and return one ``<svg>`` element as text.
+    """Draw ``display`` on a new figure (inches) and return one ``<svg>`` element as text.
 
     Parameters
     ----------
     display : any display of this folder
     key : str
-        Prefix of every identifier: letters, digits and hyphens, one for each figure of a page.
+        Prefix of every identifier, unique on a page: letters, digits and hyphens.
     title, description : str
-        Read by screen readers in place of the picture.
+        Text that screen readers read instead of the picture.
     size : (width, height) in inches
     points : list of (x, y, text)
-        Places in the display's own axes that say their value: invisible circles with the text as
-        their title, which a page's script can show under the mouse or the keyboard's focus. Places
-        outside the axes are left out.
+        Positions in the display's axes with a text: invisible circles with the text as their title,
+        which a page's script can show under the mouse or the keyboard's focus. Positions outside
+        the axes are left out.
 
     Returns
     -------
@@ -91,9 +91,7 @@ def as_svg(
 
 
 def _mark(ax, points):
-    """A marker at each place, to be found again in the SVG, where it has become a position on
-    the page.
-    """
+    """Draw a marker at each place, to find its position on the page in the SVG."""
     (left, right), (bottom, top) = limits = ax.get_xlim(), ax.get_ylim()
     for number, (x, y, _) in enumerate(points):
         if left <= x <= right and bottom <= y <= top:
@@ -118,7 +116,7 @@ def _make_circles(root, texts):
 
 
 def _circle(place, text, first):
-    """One place; the first of a figure is where the keyboard enters."""
+    """Make the circle of one place; the first of a figure takes the keyboard focus."""
     found = {
         "cx": place.get("x"),
         "cy": place.get("y"),
@@ -132,7 +130,7 @@ def _circle(place, text, first):
 
 
 def _strip(root):
-    """Drop metadata and style sheets; styles become attributes."""
+    """Drop metadata and style sheets, and turn styles into attributes."""
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
@@ -154,7 +152,7 @@ def _declarations(style):
 
 
 def _own_identifiers(root, key):
-    """Prefix the identifiers that something refers to, drop the others."""
+    """Prefix the identifiers that are referenced and drop the others."""
     reference = re.compile(r"url\(#([^)]+)\)")
     used = set()
     for element in root.iter():

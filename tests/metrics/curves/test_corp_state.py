@@ -51,7 +51,7 @@ def test_its_band_is_that_of_rows():
 
 def test_other_states_do_not_add_up():
     event, answer = (metrics.corp_state(Y, P, target=target) for target in ("event", "answer"))
-    with pytest.raises(InputError, match="only states of one target"):
+    with pytest.raises(InputError, match="states must have the same target"):
         event + answer
     with pytest.raises(InputError, match='score must be "brier" or "log_loss"'):
         event.decomposition("spherical")

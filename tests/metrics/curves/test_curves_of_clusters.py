@@ -145,5 +145,5 @@ def test_a_bin_of_one_cluster_says_nothing():
 
 def test_a_band_of_independent_draws_is_refused():
     y, p, cluster = draw(4)
-    with pytest.raises(InputError, match="independent rows; with clusters take"):
+    with pytest.raises(InputError, match="independent rows; with clusters, use"):
         metrics.reliability_curve(y, p, band="consistency", cluster=cluster)

@@ -39,5 +39,5 @@ def test_it_is_the_threshold_table_by_share():
 
 
 def test_no_event_is_refused():
-    with pytest.raises(InputError, match="must hold the event"):
+    with pytest.raises(InputError, match="must contain the event"):
         metrics.gain_curve([0, 0], [0.2, 0.3])

@@ -80,7 +80,7 @@ def test_a_rising_truth_is_let_pass_over_many_repeats(truth, n):
 def test_a_falling_truth_warns_where_it_is_drawn():
     s = np.random.default_rng(1).random(1000)
     y = (np.random.default_rng(2).random(1000) < 0.5 + 0.3 * np.sin(4 * np.pi * s)).astype(int)
-    with pytest.warns(CalibrationWarning, match="outcomes seem to fall somewhere"):
+    with pytest.warns(CalibrationWarning, match="outcomes seem to decrease somewhere"):
         metrics.isotonic_curve(y, s, target="event", n_draws=0)
     with pytest.warns(CalibrationWarning, match="see smooth_curve"):
         metrics.corp_state(y, s, target="event").curve(n_draws=0)

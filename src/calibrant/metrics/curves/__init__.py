@@ -1,1 +1,1 @@
-"""Curves: records of arrays that displays draw."""
+"""Curves: records of arrays that displays plot."""

@@ -1,4 +1,4 @@
-"""What acting above a threshold brings, at every threshold: decision curve, gain curve, table."""
+"""Benefit of acting above a threshold, at every threshold: decision curve, gain curve, table."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -37,8 +37,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DecisionCurve(Record):
-    """One row a threshold: net benefit of the model, its interval, that of acting on all and on
-    none, and actions saved a row.
+    """Decision curve, one row per threshold: net benefit of the model, its interval, of acting on
+    all and on none, and actions saved per row.
     """
 
     threshold: np.ndarray
@@ -73,7 +73,7 @@ def _decision_curve_of(
         true, false, whole[0], whole[1], t, level, prevalence=prevalence, standardised=standardised
     )
     everyone = net_benefit(rate, 1.0 - rate, rate if standardised else 1.0, t)
-    # A threshold of 0 acts on all: nothing is saved.
+    # A threshold of 0 acts on all rows, so it saves no action.
     avoided = np.divide((value - everyone) * (1.0 - t), t, out=np.zeros_like(t), where=t > 0.0)
     return DecisionCurve(
         t, value, low, high, everyone, np.zeros_like(t), avoided * (rate if standardised else 1.0)
@@ -83,8 +83,8 @@ def _decision_curve_of(
 def net_benefit_worth(
     record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float
 ) -> np.ndarray:
-    """By what rows in clusters are to be multiplied at each threshold, for what flagging each of
-    them gains; 1 without clusters.
+    """Factor on the number of rows at each threshold for the clustered gains of flagging; 1 without
+    clusters.
     """
     worth = np.ones(len(thresholds))
     if record.cluster is not None:
@@ -101,12 +101,12 @@ def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
         raise InputError(f"prevalence must be between 0 and 1; got {prevalence!r}.")
     if events <= 0.0 and (standardised or prevalence is not None):
         raise InputError(
-            "y_true must hold the event for a standardised net benefit or a prevalence; got none"
-            " of it."
+            "y_true must contain the event for a standardised net benefit or a prevalence; got"
+            " no event."
         )
     if others <= 0.0 and prevalence is not None:
         raise InputError(
-            "y_true must hold rows without the event where a prevalence is given; got none."
+            "y_true must contain rows without the event where a prevalence is passed; got none."
         )
 
 
@@ -126,31 +126,30 @@ def decision_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> DecisionCurve:
-    r"""Net benefit of acting where the risk is at least a threshold, over the thresholds.
+    r"""Compute the net benefit of acting where the risk is at least a threshold, over thresholds.
 
     .. math:: NB(t) = \frac{TP_t}{n} - \frac{FP_t}{n} \cdot \frac{t}{1 - t}
 
-    A threshold says how many false positives a true one is worth: at 0.1, nine. Acting on all has
-    :math:`\pi - (1 - \pi)\, t / (1 - t)`, acting on none 0.
+    A threshold sets how many false positives equal one true positive: nine at 0.1. Acting on all
+    has :math:`\pi - (1 - \pi)\, t / (1 - t)`, acting on none 0.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : "event", "answer" or a class label, default "event"
-        The second of two classes; of more classes name one.
+        The second of two classes; with more classes, name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default hundredths, or equal steps of the logarithm where the event is in fewer rows than
-        5 %.
+        By default hundredths, or equal logarithmic steps for events in fewer than 5 % of the rows.
     standardised : bool, default False
-        Divided by the prevalence, so that 1 is the best there is.
+        Whether to divide by the prevalence, so that the maximum is 1.
     prevalence : float, optional
         The event's rate where the model is used, for case-control data: rows with and without the
         event are two samples.
     level : float, default 0.95
-        Of the interval at each threshold by itself.
+        The level of the pointwise interval at each threshold.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
         count clusters.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -163,27 +162,27 @@ def decision_curve(
     Returns
     -------
     DecisionCurve
-        ``.frame()`` gives it as a data frame; ``avoided`` is how many actions a row the model saves
-        beside acting on all, at no loss of events found.
+        ``.frame()`` returns a data frame; ``avoided`` is the number of actions per row that the
+        model saves compared with acting on all, without missing more events.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, a threshold or the prevalence is outside its range, or
-        no row holds the event where it divides.
+        When the predictions are invalid, a threshold or the prevalence is out of range, or no row
+        has the event where it is a divisor.
 
     See Also
     --------
-    DecisionCurveDisplay : draws it.
-    threshold_table : the same thresholds with everything else they lead to.
+    DecisionCurveDisplay : the plot of it.
+    threshold_table : all consequences of some thresholds.
 
     Notes
     -----
-    Use it to see whether decisions gain from the model, over the thresholds that reasonable people
-    would choose; a model below acting on all or on none there does harm, however good its other
-    numbers. Do not choose the threshold where the curve is highest: it follows from what errors
-    cost. The interval joins Wilson's for the shares of true and of false positives. For the
-    difference of two models resample rows in pairs.
+    Use it to check whether decisions benefit from the model, over the thresholds that reasonable
+    people would choose. A model below acting on all or on none there does harm, however good its
+    other metrics. Do not choose the threshold where the curve is highest: it follows from the costs
+    of errors. The interval combines Wilson's for the shares of true and of false positives. To
+    compare two models, resample rows in pairs.
 
     References
     ----------
@@ -212,8 +211,8 @@ def decision_curve(
 
 @dataclass(frozen=True)
 class GainCurve(Record):
-    """One row a distinct risk, from the highest: share of rows flagged, share of events found,
-    its interval, and the lift.
+    """Gain curve, one row per distinct risk, from the highest: share of rows flagged, share of
+    events found, its interval, and lift.
     """
 
     threshold: np.ndarray
@@ -229,12 +228,10 @@ def _gain_curve_of(
 ) -> GainCurve:
     require_level(level)
     score, hit = record.pair(target)
-    # The kernel sums what goes wrong down the ranks; here that is the event.
+    # The kernel sums errors down the ranks; here the event takes the place of the error.
     threshold, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
     if events[-1] <= 0.0:
-        raise InputError(
-            "y_true must hold the event, for a share of it to be found; got none of it."
-        )
+        raise InputError("y_true must contain the event for a gain curve; got no event.")
     worth: Any = 1.0
     if record.cluster is not None:
         worth = ranked_worth(
@@ -242,7 +239,7 @@ def _gain_curve_of(
         )
     low, high = intervals.wilson(events * worth, events[-1] * worth, level)
     found, share = events / events[-1], flagged / flagged[-1]
-    # With every row flagged every event is found, in any sample.
+    # With every row flagged, every event is found in any sample.
     return GainCurve(threshold, share, found, np.where(share < 1.0, low, 1.0), high, found / share)
 
 
@@ -259,25 +256,24 @@ def gain_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> GainCurve:
-    r"""Share of the events among the rows flagged, over the share of rows flagged, the highest
-    risks first.
+    r"""Compute the share of events found against the share of rows flagged, highest risks first.
 
     .. math:: G(t) = P(p \ge t \mid y = 1), \quad F(t) = P(p \ge t), \quad \mathrm{lift}(t) = G(t)
         / F(t)
 
-    Rows of equal risk are flagged together; between two rows of the curve a straight line is what
-    flagging some of them at random gives.
+    Rows of equal risk are flagged together. The straight line between two rows of the curve
+    corresponds to flagging some of them at random.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : "event", "answer" or a class label, default "event"
-        The second of two classes; of more classes name one.
+        The second of two classes; with more classes, name one.
     level : float, default 0.95
-        Of the Wilson interval of the share found, at each threshold by itself.
+        The level of the pointwise Wilson interval of the share found.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
         count clusters.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -290,22 +286,22 @@ def gain_curve(
     Returns
     -------
     GainCurve
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read or no row holds the event.
+        When the predictions are invalid or no row has the event.
 
     See Also
     --------
-    GainDisplay : draws it.
-    threshold_table : the same by thresholds chosen.
+    GainDisplay : the plot of it.
+    threshold_table : the same at chosen thresholds.
 
     Notes
     -----
-    Use it where a fixed number of rows can be looked at. It depends on the order of the risks alone
-    and says nothing about calibration.
+    Use it where a fixed number of rows can be examined. It depends on the order of the risks alone
+    and does not measure calibration.
 
     Examples
     --------
@@ -321,8 +317,8 @@ def gain_curve(
 
 @dataclass(frozen=True)
 class ThresholdTable(Record):
-    """One row a threshold: shares with Wilson's limits (nan in [0, 1] where nothing is counted),
-    net benefit, and cost a row.
+    """Table of thresholds, one per row: shares with Wilson's limits (nan in [0, 1] where the
+    denominator is 0), net benefit, and cost per row.
     """
 
     threshold: np.ndarray
@@ -403,14 +399,14 @@ def _share(part: np.ndarray, whole: Any, worth: np.ndarray, level: float):
 def _worths(
     record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float
 ):
-    """(5, T) by what rows in clusters are to be multiplied, for each share of the table; 1
+    """Factors on the number of rows for clusters, (5, T), one for each share of the table; 1
     without clusters.
     """
     if record.cluster is None:
         return np.ones((5, len(thresholds)))
 
     def by(value: Any, group: Any):
-        # Of the rows of group 1, and then of group 0.
+        # First for the rows of group 1, then for those of group 0.
         return group_worth(
             value, record.weights, cast(np.ndarray, record.cluster), group.astype(np.intp), 2, level
         )[::-1]
@@ -458,7 +454,7 @@ def threshold_table(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ThresholdTable:
-    r"""What flagging rows of at least a risk leads to, for some thresholds.
+    r"""Tabulate the consequences of flagging rows at or above each of some thresholds.
 
     .. math:: \mathrm{cost}(t) = (c_{FP} \, FP_t + c_{FN} \, FN_t) / n, \quad t^* = c_{FP} /
         (c_{FP} + c_{FN})
@@ -468,16 +464,17 @@ def threshold_table(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : "event", "answer" or a class label, default "event"
-        The second of two classes; of more classes name one.
+        The second of two classes; with more classes, name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default round numbers, finer where the event is in fewer rows than 5 %; with costs also
+        By default round numbers, finer for events in fewer than 5 % of the rows; with costs also
         :math:`t^*`, the best threshold of a calibrated risk.
     cost_false_positive, cost_false_negative : float, optional
-        Of a row flagged without the event and of an event missed, in one unit; both or none.
+        The costs of a false alarm and of a missed event, in one unit; pass both or none.
     level : float, default 0.95
-        Of the intervals: Wilson's for shares; for the net benefit those of its two shares joined.
+        The level of the intervals: Wilson's for shares; for the net benefit, those of its two
+        shares combined.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
         count clusters.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -490,24 +487,24 @@ def threshold_table(
     Returns
     -------
     ThresholdTable
-        ``.frame()`` gives it as a data frame: share flagged, alerts per 1,000 rows, sensitivity,
-        specificity, PPV (share of the flagged that have the event), NPV, net benefit, and the
-        expected cost a row (nan without costs).
+        ``.frame()`` returns a data frame: share flagged, alerts per 1,000 rows, sensitivity,
+        specificity, PPV (share of flagged rows with the event), NPV, net benefit, and the expected
+        cost per row (nan without costs).
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, or a threshold or cost is outside its range.
+        When the predictions are invalid, or a threshold or cost is out of range.
 
     See Also
     --------
     decision_curve : the net benefit over all thresholds.
-    gain_curve : by the share of rows flagged.
+    gain_curve : the events found by the share of rows flagged.
 
     Notes
     -----
-    Use it to see what a threshold means before choosing it by costs or capacity. Numbers at the
-    threshold that looks best in this table are too good: judge it on other rows.
+    Use it to see the effects of a threshold before choosing it by costs or capacity. Results at the
+    threshold that looks best in this table are optimistic: evaluate it on other rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Curves of central intervals: coverage by level, by width, and each interval in order."""
+"""Curves of central intervals: coverage by level and by width, and ordered intervals."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -30,7 +30,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class IntervalCurve(Record):
-    """One row a level: the coverage claimed, the coverage seen, and its interval."""
+    """Coverage by level, one row per level: nominal coverage, observed coverage, and its
+    interval.
+    """
 
     level: np.ndarray
     coverage: np.ndarray
@@ -60,8 +62,8 @@ def _interval_curve_of(
 
 
 def interval_sums(record: ForecastRecord, n_levels: int = 21, kind: str = "interval") -> np.ndarray:
-    """(n_levels,) weight of the outcomes that the interval of each level is the first to hold:
-    sums of parts add up.
+    """(n_levels,) weight of the outcomes that each level's interval is the first to contain; sums
+    of parts add up.
     """
     return np.bincount(
         _first_held(record, n_levels, kind), weights=record.weights, minlength=n_levels
@@ -82,14 +84,14 @@ def interval_curve_of_sums(
     *,
     simultaneous: bool = False,
 ) -> IntervalCurve:
-    """The curve of ``interval_sums`` of rows of that weight; ``worth`` (n_levels,) is by what
-    they are to be multiplied in clusters.
+    """Make the curve from ``interval_sums`` of rows of that weight; ``worth`` (n_levels,)
+    multiplies them for clusters.
     """
     held = np.cumsum(sums)
     seen = held / total
     if simultaneous:
-        # The coverage is the distribution function of the level that first holds an outcome:
-        # Kolmogorov's band holds all of it.
+        # The coverage is the distribution function of the lowest level that contains an outcome, so
+        # Kolmogorov's band covers the whole curve.
         rows = max(1, int(total * np.min(worth) + 1e-9))
         limits = [
             np.clip(seen + side * stats.kstwo.ppf(band, rows), 0.0, 1.0) for side in (-1.0, 1.0)
@@ -113,23 +115,23 @@ def interval_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> IntervalCurve:
-    """Share of the outcomes inside their central intervals, level by level from 0 to 1.
+    """Compute the share of the outcomes inside their central intervals, for levels from 0 to 1.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     n_levels : int, default 21
     band : float, default 0.95
-        Level of the Wilson interval of each coverage, or of the band.
+        The level of the Wilson interval of each coverage, or of the band.
     kind : {"interval", "quantile"}
-        Central intervals, or everything below the quantile at the level, which tells a shift from a
-        wrong width.
+        Central intervals, or everything below the quantile at the level, which separates a shift
+        from a wrong width.
     simultaneous : bool, default False
-        Instead of an interval for each level a band (Kolmogorov's) that holds the whole curve. In
-        clusters it is as wide as the level asks for where rows are most alike.
+        Return Kolmogorov's band for the whole curve instead of an interval for each level. With
+        clusters, its width follows the level where rows are most correlated.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): intervals then count clusters.
+        Clusters of dependent rows (series, places, days). Intervals then count clusters.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
         "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
@@ -138,12 +140,12 @@ def interval_curve(
     Returns
     -------
     IntervalCurve
-        ``.frame()`` gives it as a data frame. It looks at all rows together: see ``rmse_rmv_curve``
-        for whether a row's own error bar means anything.
+        ``.frame()`` returns a data frame. It covers all rows together: see ``rmse_rmv_curve``
+        for the error bars of single rows.
 
     See Also
     --------
-    IntervalCalibrationDisplay : draws it.
+    IntervalCalibrationDisplay : the plot of it.
     interval_calibration_error : the curve as one number.
 
     Examples
@@ -164,8 +166,8 @@ def interval_curve(
 
 @dataclass(frozen=True)
 class OrderedIntervals(Record):
-    """One line a row shown: its place among all rows (0 to 1, by weight), the outcome, its
-    interval, and whether that holds it.
+    """Ordered intervals, one line per row shown: its position among all rows (0 to 1, by weight),
+    the outcome, its interval, and whether it is covered.
     """
 
     place: np.ndarray
@@ -176,7 +178,7 @@ class OrderedIntervals(Record):
 
 
 def ordered_by(record: ForecastRecord, by: str) -> np.ndarray:
-    """What rows are put in order by, (n,)."""
+    """Sort key of the rows, (n,)."""
     require_option("by", by, ("outcome", "mean"))
     return np.asarray(record.y) if by == "outcome" else record.mean
 
@@ -188,7 +190,7 @@ def _ordered_intervals_of(
     key, (low, high, held) = ordered_by(record, by), record.held(level)
     order = np.lexsort((high, low, record.y, key))
     reached = np.cumsum(record.weights[order])
-    # A weight of two is two rows; weights that sum to one do not leave one row to show.
+    # A weight of two counts as two rows, but weights that sum to one still show all rows.
     count = min(n_rows, max(len(record), int(np.ceil(reached[-1]))))
     place = (np.arange(count) + 0.5) / count
     rows = order[np.searchsorted(reached, place * reached[-1])]
@@ -206,31 +208,31 @@ def ordered_intervals(
     n_rows: int = 200,
     sample_weight: ArrayLike | None = None,
 ) -> OrderedIntervals:
-    """Central intervals and outcomes of at most ``n_rows`` rows, in the order of the outcome or of
-    the mean, thinned evenly.
+    """Return central intervals and outcomes of at most ``n_rows`` rows, ordered by outcome or mean,
+    thinned evenly.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     level : float, default 0.9
-        The coverage that the central intervals claim.
+        The nominal coverage of the central intervals.
     by : "outcome" or "mean"
     n_rows : int, default 200
-        Of more rows every so many is taken, by weight.
+        The number of rows to show; larger data are thinned evenly by weight.
     sample_weight : (n,), optional
-        A row that weighs more is taken more often.
+        Rows of larger weight are selected more often.
 
     Returns
     -------
     OrderedIntervals
-        ``.frame()`` gives it as a data frame. The share missed of the rows shown is near that of
-        all rows, which ``interval_coverage`` gives.
+        ``.frame()`` returns a data frame. The share of uncovered rows shown is close to that of
+        all rows, which ``interval_coverage`` measures.
 
     See Also
     --------
-    OrderedIntervalsDisplay : draws it.
-    interval_width_curve : all rows, in bins.
+    OrderedIntervalsDisplay : the plot of it.
+    interval_width_curve : the curve of all rows, in bins.
 
     Examples
     --------
@@ -244,8 +246,8 @@ def ordered_intervals(
 
 @dataclass(frozen=True)
 class IntervalWidthCurve(Record):
-    """One row a bin: n (sum of weights), mean outcome (or mean), mean width, coverage claimed,
-    and seen with its interval.
+    """Width by bin, one row per bin: n (sum of weights), mean outcome (or mean), mean width,
+    nominal coverage, and observed coverage with its interval.
     """
 
     n: np.ndarray
@@ -297,26 +299,25 @@ def interval_width_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> IntervalWidthCurve:
-    """Mean width and coverage of central intervals, in bins of equal weight by the outcome or by
-    the mean.
+    """Compute mean width and coverage of central intervals in bins of equal weight by outcome or
+    mean.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     level : float, default 0.9
-        The coverage that the central intervals claim.
+        The nominal coverage of the central intervals.
     by : "outcome" or "mean"
-        By the mean each bin should hold the level. By the outcome it should not: extreme outcomes
-        are those that were hard to foresee, and even true forecasts cover them less, and those in
-        the middle more.
+        By mean, each bin should reach the level. By outcome it should not: extreme outcomes are
+        hard to predict, so even perfect forecasts cover them less, and central ones more.
     n_bins : int, default 10
         Tied values are never split, so there may be fewer.
     band : float, default 0.95
-        Level of the interval of each bin's coverage.
+        The level of the interval of each bin's coverage.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): the intervals are then of as many rows as
-        the clusters are worth.
+        Clusters of dependent rows (series, places, days). Intervals then use the effective number
+        of rows.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
         "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
@@ -325,12 +326,12 @@ def interval_width_curve(
     Returns
     -------
     IntervalWidthCurve
-        ``.frame()`` gives it as a data frame. Widths are in units of y.
+        ``.frame()`` returns a data frame. Widths are in units of y.
 
     See Also
     --------
-    IntervalWidthDisplay : draws it.
-    ordered_intervals : the rows themselves.
+    IntervalWidthDisplay : the plot of it.
+    ordered_intervals : the intervals of single rows.
 
     Examples
     --------

@@ -30,15 +30,15 @@ __all__ = [
     "largest_dip",
 ]
 
-#: The 95 % point of the largest dip of a constant truth, which of all rising truths dips most: that
-#: of Brownian motion over its greatest convex minorant.
+#: The 95 % quantile of the largest dip under a constant truth, the worst increasing truth: that of
+#: Brownian motion over its greatest convex minorant.
 LARGE_DIP = 1.47
 
 
 @dataclass(frozen=True)
 class IsotonicCurve(Record):
-    """One row a distinct score: its weight, its recalibrated value, and where that would lie if
-    the scores were calibrated.
+    """Isotonic curve, one row per distinct score: its weight, its recalibrated value, and the band
+    under calibration.
     """
 
     score: np.ndarray
@@ -69,21 +69,22 @@ def _isotonic_curve_of(
 def isotonic_curve_of(
     score: np.ndarray, mass: np.ndarray, mean: np.ndarray, band: np.ndarray
 ) -> IsotonicCurve:
-    """The curve of distinct scores, ascending, their weights and mean outcomes, (m,) each; warns
-    where the truth seems to fall.
+    """Make the curve from distinct scores, ascending, their weights and mean outcomes, (m,) each;
+    warns where the truth seems to decrease.
     """
     fit = isotonic_fit(mean, mass)
     if (dip := largest_dip(mean, mass, fit)) > LARGE_DIP:
         warn(
-            f"the outcomes seem to fall somewhere as the score rises (a dip of {dip:.2f}; 5 of 100"
-            f" rising truths show {LARGE_DIP}), which an isotonic curve cannot follow: what it"
-            " calls miscalibration and discrimination is biased; see smooth_curve or loess_curve."
+            "the outcomes seem to decrease somewhere as the score increases (a dip of"
+            f" {dip:.2f}; 5 of 100 increasing truths show {LARGE_DIP}), which an isotonic curve"
+            " cannot follow, so its miscalibration and discrimination are biased; see"
+            " smooth_curve or loess_curve."
         )
     return IsotonicCurve(score, mass, fit, *band)
 
 
 def largest_dip(mean: np.ndarray, mass: np.ndarray, fit: np.ndarray) -> float:
-    """How far the cumulated outcomes rise above those of their increasing fit, in standard
+    """Largest excess of the cumulative outcomes over those of their increasing fit, in standard
     deviations of their sum.
     """
     variance = mass @ (fit * (1.0 - fit))
@@ -93,7 +94,7 @@ def largest_dip(mean: np.ndarray, mass: np.ndarray, fit: np.ndarray) -> float:
 
 
 def isotonic_fit(mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """The increasing fit of the mean outcomes of distinct scores, ascending, (m,) each."""
+    """Increasing fit of the mean outcomes of distinct scores, ascending, (m,) each."""
     first, last, value, _ = pooled_blocks(mean, mass)
     return np.repeat(value, last - first + 1)
 
@@ -107,10 +108,10 @@ def isotonic_band(
     random_state: int,
     rows: Any = slice(None),
 ) -> np.ndarray:
-    """Where the fit of calibrated scores lies, (2, m): low and high at each distinct score;
-    ``draw(rng)`` gives their outcomes.
+    """Simulate the band of the fit of calibrated scores, (2, m): low and high at each distinct
+    score; ``draw(rng)`` returns their outcomes.
 
-    ``rows`` says at which of the distinct scores, ascending, it is wanted.
+    ``rows`` selects the distinct scores, ascending, of the band.
     """
     rng, place = null_generator(random_state), distinct_scores(score)[1]
     mass = np.bincount(place, weights=weight)
@@ -137,7 +138,8 @@ def isotonic_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> IsotonicCurve:
-    """Isotonic regression of the hits on the scores, with a consistency band around the diagonal.
+    """Fit the isotonic regression of the hits on the scores, with a consistency band around the
+    diagonal.
 
     Parameters
     ----------
@@ -145,14 +147,14 @@ def isotonic_curve(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
     level : float, default 0.95
-        Of the consistency band: the share of curves of calibrated scores that lie in it, at each
-        score by itself.
+        The pointwise level of the consistency band: the share of curves of calibrated scores inside
+        it.
     n_draws : int, default 1000
-        Draws of the outcomes from the scores, for the band; 0 leaves it out (nan).
+        Number of simulated outcomes for the band; 0 omits it (nan).
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): outcomes drawn
-        for the band then fall together as often.
+        Clusters of dependent rows (visits of one patient, answers to one question). The band then
+        simulates correlated outcomes.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
@@ -164,7 +166,7 @@ def isotonic_curve(
     Returns
     -------
     IsotonicCurve
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
@@ -173,16 +175,16 @@ def isotonic_curve(
 
     See Also
     --------
-    IsotonicCurveDisplay : draws it.
-    corp_state : the same over parts.
-    reliability_curve, smooth_curve, loess_curve : in bins, by a kernel, or by local regression.
+    IsotonicCurveDisplay : the plot of it.
+    corp_state : the same for parts of the rows. reliability_curve, smooth_curve, loess_curve :
+    curves in bins, by a kernel, or by local regression.
 
     Notes
     -----
-    The curve is the recalibration of ``brier_decomposition``: what lies outside the band counts as
-    miscalibration. It can only rise. Where the truth falls it is biased, and it warns when the
-    cumulated outcomes go farther above those of the fit than 5 of 100 rising truths would let them
-    (a constant truth; fewer for others).
+    The curve is the recalibration of ``brier_decomposition``: values outside the band show
+    miscalibration. It never decreases. Where the truth decreases it is biased. It warns when the
+    cumulative outcomes exceed those of the fit more than in 5 of 100 increasing truths (if the
+    truth is constant; fewer otherwise).
 
     References
     ----------
@@ -206,8 +208,8 @@ def isotonic_curve(
 
 @dataclass(frozen=True, eq=False)
 class CorpState:
-    """Weight and hits of each distinct score: states of parts add up to that of the whole, exactly
-    but for the order of summation.
+    """Weight and hits of each distinct score; states of parts add up to that of the whole, exactly
+    up to the order of summation.
 
     Attributes
     ----------
@@ -218,7 +220,7 @@ class CorpState:
 
     See Also
     --------
-    corp_state : makes it.
+    corp_state : returns it.
     """
 
     target: Any
@@ -229,7 +231,8 @@ class CorpState:
             return NotImplemented
         if self.target != other.target:
             raise InputError(
-                f"only states of one target add up; got {self.target!r} and {other.target!r}."
+                f"states must have the same target to be added; got {self.target!r} and"
+                f" {other.target!r}."
             )
         return CorpState(self.target, self.by_score + other.by_score)
 
@@ -239,7 +242,9 @@ class CorpState:
     def curve(
         self, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> IsotonicCurve:
-        """``isotonic_curve`` of all rows; its band is drawn by score in place of by row."""
+        """Compute ``isotonic_curve`` of all rows; its band is simulated by score instead of by
+        row.
+        """
         score, n, mean = self._pooled()
         draw = hit_drawer(score, mean, n, None)
         band = (
@@ -250,7 +255,7 @@ class CorpState:
         return isotonic_curve_of(score, n, mean, band)
 
     def decomposition(self, score: Literal["brier", "log_loss"] = "brier") -> ScoreDecomposition:
-        """``brier_decomposition`` or ``log_loss_decomposition`` of all rows."""
+        """Compute ``brier_decomposition`` or ``log_loss_decomposition`` of all rows."""
         require_option("score", score, ("brier", "log_loss"))
         return ScoreDecomposition(*corp_of(*self._pooled(), score))
 
@@ -274,7 +279,7 @@ def corp_state(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CorpState:
-    """What the isotonic curve and the CORP decomposition need of a part of the rows: hits by
+    """Compute the state of a part of the rows for isotonic curve and CORP decomposition: hits by
     distinct score.
 
     Parameters
@@ -290,7 +295,7 @@ def corp_state(
     Returns
     -------
     CorpState
-        ``sum(states)``, then ``.curve()`` and ``.decomposition()``.
+        Use ``sum(states)``, then ``.curve()`` and ``.decomposition()``.
 
     Raises
     ------
@@ -299,13 +304,13 @@ def corp_state(
 
     See Also
     --------
-    isotonic_curve, brier_decomposition, log_loss_decomposition : of rows at hand.
+    isotonic_curve, brier_decomposition, log_loss_decomposition : the same for rows in memory.
 
     Notes
     -----
-    Use it for rows in files, or on machines, of their own. Its size is the number of distinct
-    scores, not fixed: 24 bytes each, so 10 million distinct ones take 240 MB, and scores rounded to
-    4 digits at most 240 kB.
+    Use it for rows in separate files or on separate machines. Its size grows with the number of
+    distinct scores: 24 bytes each, so 10 million take 240 MB, and scores rounded to 4 digits at
+    most 240 kB.
 
     Examples
     --------

@@ -1,6 +1,4 @@
-"""True against predicted classes: the joint counts, normalised by the true or by the predicted
-class.
-"""
+"""Joint counts of true and predicted classes, normalised by the true or the predicted class."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +17,7 @@ __all__ = ["JointDistribution", "joint_distribution"]
 
 @dataclass(frozen=True)
 class JointDistribution:
-    """Counts (sums of weights) of true against predicted classes, and both their normalisations.
+    """Joint counts (sums of weights) of true and predicted classes, with both normalisations.
 
     Attributes
     ----------
@@ -45,12 +43,12 @@ class JointDistribution:
         return _shares(self.counts, self.counts.sum(axis=0, keepdims=True))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Classes and counts as lists, ready for JSON."""
+        """Return classes and counts as lists, ready for JSON."""
         return {"classes": self.classes.tolist(), "counts": self.counts.tolist()}
 
     def frame(self, normalise: str | None = None) -> Any:
-        """As a pandas data frame, rows true and columns predicted; ``normalise`` is None, "true"
-        or "predicted".
+        """Return a pandas data frame, rows true and columns predicted; ``normalise`` is None,
+        "true" or "predicted".
         """
         tables = {None: self.counts, "true": self.by_true, "predicted": self.by_predicted}
         if normalise not in tables:
@@ -77,7 +75,7 @@ def joint_distribution(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> JointDistribution:
-    r"""How often each class was true and each was predicted, together.
+    r"""Count each pair of true and predicted class.
 
     .. math:: N_{jk} = \sum_i w_i\, 1[y_i = j]\, 1[\arg\max P_i = k]
 
@@ -96,13 +94,12 @@ def joint_distribution(
 
     See Also
     --------
-    JointDistributionDisplay : draws it.
+    JointDistributionDisplay : the plot of it.
 
     Notes
     -----
-    Read ``by_predicted`` when asking how far to trust a prediction: its diagonal may be far below
-    that of the confusion matrix for a rare class. Both change with the class frequencies of the
-    rows.
+    Use ``by_predicted`` to see how far to trust a prediction: for a rare class its diagonal may be
+    far below that of the confusion matrix. It depends on the class frequencies of the rows.
 
     References
     ----------

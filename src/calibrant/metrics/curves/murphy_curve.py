@@ -1,6 +1,4 @@
-"""The Murphy diagram: the mean elementary score over its threshold, of which every proper score
-is a mixture.
-"""
+"""Murphy diagram: mean elementary score by threshold; proper scores are its mixtures."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +18,15 @@ from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["MurphyCurve", "murphy_curve"]
 
-#: At most this many distinct risks are corners of the curve; of more, as many at equal ranks.
+#: Largest number of distinct risks used as corners of the curve; with more, this many at equal
+#: ranks.
 CORNERS = 1000
 
 
 @dataclass(frozen=True)
 class MurphyCurve(Record):
-    """One row a threshold: the mean elementary score, its interval, and its parts, nan unless
-    asked for.
+    """Murphy curve, one row per threshold: mean elementary score, its interval, and its parts (nan
+    without ``decompose``).
     """
 
     threshold: np.ndarray
@@ -72,8 +71,8 @@ def _of(
 
 
 def _corners(score: np.ndarray):
-    """Each risk twice, with those equal to the threshold above it and then below: the curve
-    jumps there, and is straight between.
+    """Return each risk twice, for ties above and then below the threshold: the curve jumps there
+    and is straight between.
     """
     distinct = np.unique(score)
     if len(distinct) > CORNERS:
@@ -87,7 +86,7 @@ def _corners(score: np.ndarray):
 def _errors(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray, t: np.ndarray, above: np.ndarray
 ):
-    """(weight of events at or below each threshold, of others above it, of all)."""
+    """(weight of events at or below each threshold, weight of others above it, total weight)."""
     sides = [threshold_counts(score, hit, weight, t, above=side) for side in (False, True)]
     true, false = (
         np.where(above, strict, loose)
@@ -102,7 +101,7 @@ def _elementary(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray):
 
 
 def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, level: float):
-    """Wilson's limits of the two shares, joined."""
+    """Combine Wilson's limits of the two shares."""
     costs = ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t))
     first, second = (
         [cost * side for side in (share, *wilson(share * n, n, level))] for share, cost in costs
@@ -111,9 +110,7 @@ def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, leve
 
 
 def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
-    """(n,) isotonic fit of the outcomes, the best increasing recalibration for every threshold
-    at once.
-    """
+    """(n,) isotonic fit of the outcomes, the best increasing recalibration for all thresholds."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)
     return np.repeat(value, last - first + 1)[np.searchsorted(unique, score)]
@@ -132,7 +129,8 @@ def murphy_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> MurphyCurve:
-    r"""Mean elementary score over its threshold; its integral is the Brier score of the event.
+    r"""Compute the mean elementary score by threshold; its integral is the Brier score of the
+    event.
 
     .. math:: S_\theta = \frac{2}{n} \sum_i |y_i - \theta| \cdot 1\{\min(p_i, y_i) \le \theta <
         \max(p_i, y_i)\}
@@ -148,14 +146,14 @@ def murphy_curve(
     target : "event", "answer" or a class label, default "event"
         The second of two classes; of more classes name one.
     thresholds : (T,) numbers in [0, 1), optional
-        By default 0, 1, and each distinct risk twice, from its left and its right, as the curve is
-        straight between them: the trapezoid rule is then exact. Of more than 1,000 distinct risks
-        that many at equal ranks.
+        By default 0, 1, and each distinct risk twice, from its left and its right. The curve is
+        straight between them, so the trapezoid rule is exact. With more than 1,000 distinct risks,
+        1,000 at equal ranks.
     decompose : bool, default False
         Whether to split the score into miscalibration - discrimination + uncertainty, by isotonic
         recalibration.
     level : float, default 0.95
-        Of the interval at each threshold by itself, which joins Wilson's of the two kinds of error.
+        The level of the pointwise interval, which combines Wilson's for both kinds of error.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
@@ -164,24 +162,24 @@ def murphy_curve(
     Returns
     -------
     MurphyCurve
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read or a threshold is outside its range.
+        When the predictions are invalid or a threshold is out of range.
 
     See Also
     --------
-    MurphyDisplay : draws it.
+    MurphyDisplay : the plot of it.
     event_brier_score : its integral.
     brier_decomposition : the parts of the whole score.
 
     Notes
     -----
-    Use it to compare two models without choosing a score: one whose curve is lower everywhere is
-    better under every proper score. Where curves cross, the order depends on the costs. Other
-    libraries leave out the factor 2.
+    Use it to compare two models without choosing a score: the model with the lower curve everywhere
+    is better under every proper score. Where curves cross, the order depends on the costs. Other
+    libraries omit the factor 2.
 
     References
     ----------

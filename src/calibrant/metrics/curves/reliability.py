@@ -1,5 +1,5 @@
-"""Reliability curves of one score or of every class, in bins or smoothed by a kernel, and how
-confidences are spread.
+"""Reliability curves of one score or of every class, in bins or smoothed by a kernel, and
+confidence histograms.
 """
 
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ReliabilityCurve(Record):
-    """One row a bin that holds data: edges, n (sum of weights), mean confidence, accuracy, and
-    its interval.
+    """Reliability curve, one row per non-empty bin: edges, n (sum of weights), mean confidence,
+    accuracy, and its interval.
     """
 
     lower: np.ndarray
@@ -61,10 +61,10 @@ def pair_curve(
     cluster: np.ndarray | None = None,
     soft: bool = False,
 ) -> ReliabilityCurve:
-    """The curve of clean arrays: scores in [0, 1] and whether each came true, (n,) each.
+    """Compute the curve of valid arrays: scores in [0, 1] and their binary outcomes, (n,) each.
 
-    ``resolution`` and ``cluster`` are those of a record. Intervals of ``soft`` outcomes, shares
-    of raters, follow from their variance in each bin.
+    ``resolution`` and ``cluster`` are those of a record. Intervals of ``soft`` outcomes (shares of
+    raters) use their variance in each bin.
     """
     require_level(level)
     require_option("strategy", strategy, ("width", "mass"))
@@ -75,7 +75,7 @@ def pair_curve(
         if band == "consistency":
             given = "soft labels" if cluster is None else "clusters"
             raise InputError(
-                f'band="consistency" is drawn for independent rows; with {given} take "wilson" or'
+                f'band="consistency" assumes independent rows; with {given}, use "wilson" or'
                 ' "clopper-pearson".'
             )
         cluster = np.arange(len(hit)) if cluster is None else cluster
@@ -100,11 +100,10 @@ def curve_of_sums(
     level: float = 0.95,
     worth: np.ndarray | float = 1.0,
 ) -> ReliabilityCurve:
-    """The curve of (B, 3) sums of weight, score and hits in bins with these edges, (B,) each: sums
-    of parts add up.
+    """Compute the curve from (B, 3) sums of weight, score and hits in bins with these edges, (B,)
+    each; sums of parts add up.
 
-    ``worth`` (B,) is by what the rows of each bin are to be multiplied where they hang together in
-    clusters.
+    ``worth`` (B,) multiplies the number of rows of each bin for clusters.
     """
     filled = sums[:, 0] > 0
     n, total, hits = sums[filled].T
@@ -161,7 +160,7 @@ def reliability_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> ReliabilityCurve:
-    """Mean confidence and accuracy in each bin of the confidence, with an interval for the
+    """Compute mean confidence and accuracy in each bin of the confidence, with an interval for the
     accuracy.
 
     Parameters
@@ -169,18 +168,18 @@ def reliability_curve(
     y_true : (n,) labels, or SoftLabels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        "answer" bins the predicted label's probability against its being right; a class, that
-        class's probability against its share.
+        "answer" compares the predicted label's probability with the accuracy; a class, that class's
+        probability with its share.
     n_bins : int, default 15
     strategy : {"width", "mass"}
     band : {"wilson", "clopper-pearson", "consistency"}
-        The first two are intervals of the accuracy, with positive width in bins where all or none
-        are right, where a bootstrap has none. "consistency" is where the accuracy would lie if the
-        confidences were right: bars on the diagonal.
+        The first two are intervals of the accuracy, with positive width even in bins where all or
+        none are right, unlike a bootstrap. "consistency" is the range of the accuracy under
+        calibration: bars on the diagonal.
     level : float, default 0.95
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
-        count clusters; "consistency" cannot.
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
+        count clusters; not available for "consistency".
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
     weight_kind : {"frequency", "sampling"}
@@ -192,18 +191,17 @@ def reliability_curve(
     Returns
     -------
     ReliabilityCurve
-        ``.frame()`` gives it as a data frame. Empty bins are left out.
+        ``.frame()`` returns a data frame. Empty bins are left out.
 
     See Also
     --------
-    ReliabilityDisplay : draws it.
-    isotonic_curve, loess_curve, spline_curve : the same without bins, the last two with a band for
-        the whole curve.
+    ReliabilityDisplay : the plot of it. isotonic_curve, loess_curve, spline_curve : curves without
+    bins, the last two with a band for the whole curve.
 
     Notes
     -----
-    Of :class:`SoftLabels` the accuracy is the mean share. Its interval is that of as many labels as
-    the variance seen within the bin is worth, two rows of one label being added to it.
+    For :class:`SoftLabels`, the accuracy is the mean share. Its interval uses the effective number
+    of labels from the variance within the bin, with two rows of one label added.
 
     Examples
     --------
@@ -259,18 +257,17 @@ def reliability_curves(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> dict[str, ReliabilityCurve]:
-    """The top label's reliability curve, and those of the classes whose probabilities are worst
-    calibrated.
+    """Compute the reliability curves of the top label and of the worst-calibrated classes.
 
-    A class is worse the more its binned error exceeds what noise in its bins explains, so that rare
-    classes do not lead by luck.
+    Classes are ranked by the excess of their binned error over its expected noise, so that rare
+    classes do not lead by chance.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     worst : int, default 3
-        How many classes to show, at most K.
+        Number of classes to show, at most K.
     n_bins : int, default 15
     strategy : {"width", "mass"}
     band : {"wilson", "clopper-pearson", "consistency"}
@@ -283,16 +280,16 @@ def reliability_curves(
     Returns
     -------
     dict
-        "top label", then the classes as text, the worst first, each with its curve.
+        Curves by name: "top label", then the classes as text, the worst first.
 
     Raises
     ------
     InputError
-        As ``reliability_curve`` does.
+        As for ``reliability_curve``.
 
     See Also
     --------
-    reliability_curve : one of them.
+    reliability_curve : a single curve.
     classwise_calibration_error : all classes as one number.
 
     Examples
@@ -313,7 +310,7 @@ def reliability_curves(
 
 
 def _excess(record, k, n_bins):
-    """The class's binned error less its mean for a calibrated model (folded normal noise in each
+    """Binned error of the class minus its mean for a calibrated model (folded normal noise in each
     bin).
     """
     score, hit = record.probabilities[:, k], (record.labels == k).astype(np.float64)
@@ -326,8 +323,8 @@ def _excess(record, k, n_bins):
 
 @dataclass(frozen=True)
 class ConfidenceHistogram(Record):
-    """One row a bin of equal width, empty ones included: edges, and the weight of right and of
-    wrong predictions in it.
+    """Confidence histogram, one row per bin of equal width, including empty ones: edges, and weight
+    of right and wrong predictions.
     """
 
     lower: np.ndarray
@@ -366,8 +363,8 @@ def confidence_histogram(
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
-        "answer" counts the predicted label's probability, right or wrong; a class, that class's
-        probability, of the class or not.
+        "answer" bins the predicted label's probability, for right and wrong labels; a class, that
+        class's probability, for rows of the class and others.
     n_bins : int, default 20
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -377,17 +374,17 @@ def confidence_histogram(
     Returns
     -------
     ConfidenceHistogram
-        ``.frame()`` gives it as a data frame; ``right + wrong`` sums to the weight of all rows.
+        ``.frame()`` returns a data frame; ``right + wrong`` sums to the weight of all rows.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, or ``n_bins`` is not a whole number of at least 1.
+        When the predictions are invalid, or ``n_bins`` is not a positive whole number.
 
     See Also
     --------
-    ConfidenceHistogramDisplay : draws it.
-    reliability_curve : the share of right ones, with intervals.
+    ConfidenceHistogramDisplay : the plot of it.
+    reliability_curve : the accuracy by confidence, with intervals.
 
     Examples
     --------
@@ -404,7 +401,7 @@ CELLS = 2000
 
 @dataclass(frozen=True)
 class SmoothCurve(Record):
-    """One row a point: the score, the density of scores there, the smoothed accuracy, and its
+    """Smooth curve, one row per point: score, density of scores, smoothed accuracy, and its
     pointwise interval.
     """
 
@@ -436,8 +433,8 @@ def _smooth_curve_of(
     mass = deposit(score, weight, CELLS)
     held = np.maximum(gaussian_smoother(mass)(bandwidth), 0.0)
     right = np.clip(gaussian_smoother(deposit(score, weight * hit, CELLS))(bandwidth), 0.0, held)
-    # A Gaussian kernel of width h squared is one of width h / sqrt(2) over 2 h sqrt(pi): the rows
-    # that it holds in effect.
+    # A squared Gaussian kernel of width h is one of width h / sqrt(2) over 2 h sqrt(pi); it gives
+    # the effective number of rows.
     squared = np.maximum(gaussian_smoother(mass)(bandwidth / np.sqrt(2.0)), 1e-300) / (
         2.0 * bandwidth * np.sqrt(np.pi) * CELLS
     )
@@ -463,8 +460,8 @@ def smooth_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> SmoothCurve:
-    r"""Accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel reflected
-    at 0 and 1.
+    r"""Compute the accuracy as a smooth function of the score: a kernel mean with a Gaussian kernel
+    reflected at 0 and 1.
 
     .. math:: \hat g(t) = \frac{\sum_i K_h(t, s_i) c_i}{\sum_i K_h(t, s_i)}
 
@@ -474,12 +471,13 @@ def smooth_curve(
     P : (n, K), or (n,) for binary
     target : {"answer", "event"} or a class label
     bandwidth : float, optional
-        Standard deviation h of the kernel; by default Silverman's rule on the scores, at least
+        Standard deviation h of the kernel; by default from Silverman's rule on the scores, at least
         0.005.
     level : float, default 0.95
-        Of the pointwise Wilson interval, at the number of rows that the kernel holds there.
+        The level of the pointwise Wilson interval, at the effective number of rows in the kernel.
     n_points : int, default 200
-        Points, at equal steps of [0, 1]; those with no row within about a bandwidth are left out.
+        Number of points, equally spaced on [0, 1]; points without a row within about a bandwidth
+        are left out.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
@@ -488,22 +486,23 @@ def smooth_curve(
     Returns
     -------
     SmoothCurve
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, the target is unknown or the bandwidth is not positive.
+        When the predictions are invalid, the target is unknown or the bandwidth is not positive.
 
     See Also
     --------
-    reliability_curve, isotonic_curve, loess_curve : in bins, only rising, or by local lines.
+    reliability_curve, isotonic_curve, loess_curve : curves in bins, increasing, or by local
+    regression.
     kde_calibration_error : the gap as one number.
 
     Notes
     -----
-    The interval is for the smoothed accuracy: where the curve bends within a bandwidth it does not
-    hold the accuracy itself.
+    The interval is for the smoothed accuracy: where the curve bends within a bandwidth, it does not
+    cover the accuracy itself.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The risk-coverage curve: how wrong the most confident predictions are, for each share kept."""
+"""Risk-coverage curve: the error rate among the most confident predictions, for each share kept."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,8 +23,8 @@ __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
 
 @dataclass(frozen=True)
 class RiskCoverageCurve(Record):
-    """One row a distinct confidence, from the highest: the threshold, the share kept, the risk
-    among them, and its interval.
+    """Risk-coverage curve, one row per distinct confidence, from the highest: threshold, share
+    kept, its risk, and the interval.
     """
 
     confidence: np.ndarray
@@ -45,8 +45,8 @@ def _of(
     if band == "simultaneous":
         if record.cluster is not None:
             raise InputError(
-                'band="simultaneous" counts rows; got clusters; leave out cluster, or take'
-                ' band="pointwise".'
+                'band="simultaneous" assumes independent rows; got clusters; leave out cluster,'
+                ' or use band="pointwise".'
             )
         confidence, covered, wrong = found
         return RiskCoverageCurve(
@@ -69,10 +69,10 @@ def risk_curve(
     level: float,
     worth: np.ndarray | float = 1.0,
 ) -> RiskCoverageCurve:
-    """The curve of the weight, and of the wrong weight, of rows of at least each distinct
+    """Compute the curve from the weight, and the wrong weight, of rows at or above each distinct
     confidence, from the highest, (m,) each.
 
-    ``worth`` (m,) is by what those rows are to be multiplied where they hang together in clusters.
+    ``worth`` (m,) multiplies the number of those rows for clusters.
     """
     low, high = intervals.wilson(wrong * worth, covered * worth, level)
     return RiskCoverageCurve(confidence, covered / covered[-1], wrong / covered, low, high)
@@ -91,18 +91,18 @@ def risk_coverage_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> RiskCoverageCurve:
-    """Share of wrong predictions among those of at least each confidence.
+    """Compute the share of wrong predictions at or above each confidence.
 
     Parameters
     ----------
     y_true : (n,) labels
     P : (n, K), or (n,) for binary
     level : float, default 0.95
-        Of the interval of each risk, or of all together.
+        The level of each interval, or of all jointly.
     band : {"pointwise", "simultaneous"}, default "pointwise"
-        Wilson's interval of each risk by itself; or limits that hold the risks of new rows at all
-        thresholds at once, exact where rows are independent and those of lower confidence are wrong
-        no less often.
+        Wilson's interval at each risk, or limits that cover the risks of new rows at all thresholds
+        jointly. The latter are exact where rows are independent and lower confidence never means a
+        lower risk.
     cluster : (n,) labels of any kind, optional
         Which rows hang together (visits of one patient, answers to one question): intervals then
         count clusters.
@@ -117,17 +117,17 @@ def risk_coverage_curve(
     Returns
     -------
     RiskCoverageCurve
-        ``.frame()`` gives it as a data frame.
+        ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read or labels are missing.
+        When the predictions are invalid or labels are missing.
 
     See Also
     --------
-    RiskCoverageDisplay : draws it.
-    area_under_risk_coverage, coverage_at_risk : the curve as one number.
+    RiskCoverageDisplay : the plot of it. area_under_risk_coverage, coverage_at_risk : the curve as
+    one number.
 
     Examples
     --------

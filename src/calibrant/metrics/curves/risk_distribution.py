@@ -1,4 +1,4 @@
-"""The distribution of the risk, of rows with the event and of those without."""
+"""Distribution of the risk, for rows with and without the event."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +20,8 @@ __all__ = ["RiskDistribution", "risk_distribution"]
 
 @dataclass(frozen=True)
 class RiskDistribution(Record):
-    """One row a bin, empty ones included: edges, and the weight of rows with the event and of
-    the others in it.
+    """Risk histogram, one row per bin, including empty ones: edges, and weight of rows with and
+    without the event.
     """
 
     lower: np.ndarray
@@ -66,7 +66,7 @@ def risk_distribution(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> RiskDistribution:
-    """Count rows with the event and without it in bins of the risk.
+    """Count rows with and without the event in bins of the risk.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def risk_distribution(
         The second of two classes; of more classes name one.
     n_bins : int, default 40
     scale : {"linear", "log", "logit", "auto"}
-        On which the bins are equally wide; the first and the last reach to 0 and to 1. "auto" takes
-        the logit where many risks are near both ends, and the logarithm where the event is in fewer
-        rows than 5 %.
+        The scale on which bins are equally wide; the first and last bin reach 0 and 1. "auto" uses
+        the logit where many risks are near both ends, and the logarithm for events in fewer than 5
+        % of the rows.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
     classes : (K,) labels in column order, optional
@@ -87,22 +87,22 @@ def risk_distribution(
     Returns
     -------
     RiskDistribution
-        ``.frame()`` gives it as a data frame; ``events + others`` sums to the weight of all rows.
+        ``.frame()`` returns a data frame; ``events + others`` sums to the weight of all rows.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, or an option is none of those above.
+        When the predictions or an option are invalid.
 
     See Also
     --------
-    RiskDistributionDisplay : draws it.
-    confidence_histogram : the same for the confidence of right and of wrong answers.
+    RiskDistributionDisplay : the plot of it.
+    confidence_histogram : the same for the confidence of right and wrong answers.
 
     Notes
     -----
-    It shows sharpness: how far the risks tell rows apart, and how many rows are behind each part of
-    a calibration curve.
+    It shows sharpness: the spread of the risks, and the number of rows behind each part of a
+    calibration curve.
 
     Examples
     --------

@@ -32,8 +32,8 @@ __all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters", "sp
 
 @dataclass(frozen=True)
 class CalibrationCurve(Record):
-    """One row a point: the score, the share of hits fitted there, its pointwise interval, and
-    the band that holds the whole curve.
+    """Smooth calibration curve, one row per point: score, fitted share of hits, its pointwise
+    interval, and the simultaneous band.
     """
 
     score: np.ndarray
@@ -47,8 +47,8 @@ class CalibrationCurve(Record):
 def curve_points(
     record: Predictions, target: Any, level: float, n_points: int, n_draws: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct scores, their mass, their mean hit, points of the curve) of a record, the
-    options of a curve checked.
+    """(distinct scores, their mass, their mean hit, points of the curve) of a record; validates a
+    curve's options.
     """
     require_level(level)
     require_count("n_points", n_points, 2)
@@ -73,8 +73,8 @@ def of_clusters(
     n_draws: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """The ``band``, (errors, reach), as wide as clusters of rows ask for; ``expected`` (m,) are
-    the outcomes at the distinct scores.
+    """Widen the ``band``, (errors, reach), for clusters of rows; ``expected`` (m,) are the expected
+    outcomes at the distinct scores.
     """
     if record.cluster is None:
         return band
@@ -141,15 +141,15 @@ def loess_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationCurve:
-    r"""Smooth calibration curve of the event: local quadratic regression (loess) of the outcomes on
-    the scores, with bands.
+    r"""Fit the smooth calibration curve of the event by local quadratic regression (loess) of the
+    outcomes on the scores, with bands.
 
     .. math:: \hat g(t) = \hat a_t, \quad (\hat a_t, \hat b_t, \hat c_t) = \arg\min \sum_i
         K\!\left(\frac{s_i - t}{h_t}\right)
               \left(y_i - a - b (s_i - t) - c (s_i - t)^2\right)^2
 
-    with K(u) = (1 - \|u\|³)³ and h_t the distance within which the nearest ``span`` of the rows
-    lie.
+    Here K(u) = (1 - \|u\|³)³, and h_t is the distance that contains the nearest ``span`` of the
+    rows.
 
     Parameters
     ----------
@@ -157,19 +157,18 @@ def loess_curve(
     P : (n, K), or (n,) for binary
     target : {"event", "answer"} or a class label
     span : float, default 0.75
-        Share of the rows that each local fit takes in.
+        Share of the rows in each local fit.
     level : float, default 0.95
-        Of both bands: each point's interval by itself, and the band that holds the whole curve at
-        once.
+        The level of both bands: the pointwise interval, and the band for the whole curve.
     n_points : int, default 100
-        Points from the lowest score to the highest, half at equal steps and half at quantiles of
-        the scores.
+        Number of points from the lowest score to the highest, half equally spaced and half at
+        quantiles of the scores.
     n_draws : int, default 1000
-        Curves of outcomes drawn from the fitted curve, whose largest deviation in standard errors
-        is the reach of the simultaneous band.
+        Number of simulated curves from the fitted one; their largest deviation, in standard errors,
+        sets the width of the simultaneous band.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): both bands are
+        Clusters of dependent rows (visits of one patient, answers to one question). Both bands are
         then cluster-robust, and never narrower than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -183,30 +182,30 @@ def loess_curve(
     -------
     CalibrationCurve
         Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high``
-        (simultaneous), all cut to [0, 1]; ``.frame()`` gives it as a data frame.
+        (simultaneous), all cut to [0, 1]; ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, the target is unknown, or an option is out of its
-        range.
+        When the predictions are invalid, the target is unknown, or an option is out of range.
 
     See Also
     --------
-    spline_curve : The same by logistic regression on a spline; quicker and steadier in thin tails.
-    isotonic_curve : Monotone, without a span to choose.
-    integrated_calibration_index : Mean gap between this curve and the diagonal.
+    spline_curve : the same by logistic regression on a spline, faster and more stable in sparse
+    tails.
+    isotonic_curve : a monotone curve without a span to choose.
+    integrated_calibration_index : the mean gap between this curve and the diagonal.
 
     Notes
     -----
-    Use it where clinical reports ask for it. Probabilities are calibrated as far as the data can
-    tell if the simultaneous band holds the diagonal; the pointwise interval says so of one score
-    chosen beforehand. The bands are for the smoothed curve: where the truth bends within a span
-    they do not allow for that. In simulations of 200 and of 1,000 rows the simultaneous 95 % band
-    held all of the truth 95 to 98 times of 100 for calibrated risks, but 93 and 80 times where
-    log-odds were too large by 1 / 0.6 (``spline_curve``: 93 and more). The curve is that of R's
-    ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores these are first pooled into
-    groups, which moves it by 1e-4 or so.
+    Use it where clinical reports require it. The data show no miscalibration if the simultaneous
+    band contains the diagonal; the pointwise interval applies to one score chosen beforehand. The
+    bands are for the smoothed curve and ignore its bias where the truth bends within a span. In
+    simulations of 200 and of 1,000 rows, the simultaneous 95 % band covered the whole truth 95 to
+    98 times of 100 for calibrated risks, but 93 and 80 times where log-odds were too large by 1 /
+    0.6 (``spline_curve``: 93 and more). The curve equals R's ``loess(y ~ p, surface = "direct")``;
+    beyond 5,000 distinct scores, these are first pooled into groups, which changes it by about
+    1e-4.
 
     References
     ----------
@@ -252,8 +251,8 @@ def _spline_curve_of(
     theta, covariance = fit_restricted_spline(design, mean, mass)
     odds, variance = at @ theta, np.einsum("gi,ij,gj->g", at, covariance, at)
     error = np.sqrt(variance)
-    # One Newton step from the fit: what the log-odds of the curve take from the mean of the
-    # outcomes at each score.
+    # One Newton step from the fit: influence of the mean outcome at each score on the log-odds of
+    # the curve.
     matrix = at @ covariance @ (design * mass[:, None]).T
     reach = largest_t(
         matrix,
@@ -294,13 +293,13 @@ def spline_curve(
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
 ) -> CalibrationCurve:
-    r"""Smooth calibration curve of the event: logistic regression of the outcomes on a restricted
-    cubic spline of the log-odds.
+    r"""Fit the smooth calibration curve of the event by logistic regression of the outcomes on a
+    restricted cubic spline of the log-odds.
 
     .. math:: \mathrm{logit}\, \hat g(t) = \beta_0 + \beta_1 \ell + \sum_{j=1}^{k-2} \beta_{j+1}
         S_j(\ell), \quad \ell = \mathrm{logit}\, t
 
-    with S_j cubic between the knots and straight beyond the outer ones.
+    Here S_j is cubic between the knots and linear beyond the outer ones.
 
     Parameters
     ----------
@@ -308,20 +307,19 @@ def spline_curve(
     P : (n, K), or (n,) for binary
     target : {"event", "answer"} or a class label
     n_knots : {5, 4, 3}
-        Knots at Harrell's quantiles of the scores; those that coincide count once. 3 is enough for
-        fewer than 100 events.
+        Number of knots, at Harrell's quantiles of the scores; equal knots count once. 3 are enough
+        for fewer than 100 events.
     level : float, default 0.95
-        Of both bands: each point's interval by itself, and the band that holds the whole curve at
-        once.
+        The level of both bands: the pointwise interval, and the band for the whole curve.
     n_points : int, default 100
-        Points from the lowest score to the highest, half at equal steps and half at quantiles of
-        the scores.
+        Number of points from the lowest score to the highest, half equally spaced and half at
+        quantiles of the scores.
     n_draws : int, default 1000
-        Outcomes drawn from the fitted curve; the curves' largest deviation in standard errors is
-        the reach of the simultaneous band.
+        Number of simulated curves from the fitted one; their largest deviation, in standard errors,
+        sets the width of the simultaneous band.
     random_state : int, default 0
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): both bands are
+        Clusters of dependent rows (visits of one patient, answers to one question). Both bands are
         then cluster-robust, and never narrower than those of independent rows.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
@@ -335,26 +333,25 @@ def spline_curve(
     -------
     CalibrationCurve
         Columns ``score``, ``observed``, ``low``, ``high`` (pointwise), ``band_low``, ``band_high``
-        (simultaneous). ``.frame()`` gives it as a data frame.
+        (simultaneous). ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When the predictions cannot be read, the target is unknown, or an option is out of its
-        range.
+        When the predictions are invalid, the target is unknown, or an option is out of range.
 
     See Also
     --------
-    loess_curve : The same by local regression on the scores themselves.
-    calibration_slope : The straight line in place of the spline.
+    loess_curve : the same by local regression on the scores.
+    calibration_slope : the fit of a straight line instead of a spline.
 
     Notes
     -----
-    Use it with many rows and for rare events: it costs one logistic fit and its bands stay inside 0
-    and 1. A calibrated model is the straight line of slope 1, so the curve has no bias there. Do
-    not read its ends beyond the outer knots, where few rows speak. Where the spline separates the
-    outcomes, as when none is a hit, the likelihood has no maximum: then a straight line by Firth's
-    likelihood.
+    Use it with many rows and for rare events: it costs one logistic fit, and its bands stay within
+    0 and 1. A calibrated model is the straight line of slope 1, so the curve is unbiased there. Do
+    not interpret its ends beyond the outer knots, where data are sparse. Where the spline separates
+    the outcomes, for example without hits, the likelihood has no maximum; the fit is then a
+    straight line by Firth's likelihood.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Predicted spread against the spread seen, as curves."""
+"""Curves of predicted against observed spread."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,12 +24,12 @@ __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 
 @dataclass(frozen=True)
 class RealStdCurve(Record):
-    """One row a bin of predicted std: n (sum of weights), predicted std, real std with its
-    interval, and quantiles of the absolute error.
+    """Errors by predicted std, one row per bin: n (sum of weights), predicted std, real std with
+    its interval, and quantiles of the absolute error.
 
     ``std`` is the root mean predicted variance, ``real`` the root mean squared error. Half of the
-    absolute errors are at most ``half`` and the share ``level`` at most ``reach``; the forecasts
-    claim ``half_claimed`` and ``reach_claimed``, their mean half widths.
+    absolute errors are at most ``half``, and a share ``level`` at most ``reach``. The nominal
+    values ``half_claimed`` and ``reach_claimed`` are the forecasts' mean half widths.
     """
 
     n: np.ndarray
@@ -98,20 +98,21 @@ def real_std_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> RealStdCurve:
-    """Size of the errors against the predicted std, in bins of equal weight by predicted std.
+    """Compute the size of the errors against the predicted std, in bins of equal weight by
+    predicted std.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     n_bins : int, default 15
         Tied std are never split, so there may be fewer.
     level : float, default 0.9
-        Of the outer quantile of the absolute error, ``reach``.
+        The level of the outer quantile of the absolute error, ``reach``.
     band : float, default 0.95
-        Level of the interval of each real std.
+        The level of the interval of each real std.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): intervals then count clusters.
+        Clusters of dependent rows (series, places, days). Intervals then count clusters.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
         "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
@@ -120,13 +121,13 @@ def real_std_curve(
     Returns
     -------
     RealStdCurve
-        ``.frame()`` gives it as a data frame. Where the error bars are right ``real`` is near
-        ``std``, and ``half`` and ``reach`` are near what is claimed; a flat ``real`` means that the
-        predicted std says nothing of a row.
+        ``.frame()`` returns a data frame. For calibrated error bars, ``real`` is close to
+        ``std``, and ``half`` and ``reach`` to their nominal values. A flat ``real`` means that the
+        predicted std is uninformative.
 
     See Also
     --------
-    RealStdDisplay : draws it.
+    RealStdDisplay : the plot of it.
     rmse_rmv_curve : the same, with a band on the diagonal.
 
     Examples
@@ -143,14 +144,14 @@ def real_std_curve(
     return _real_std_curve_of(record, n_bins=n_bins, level=level, band=band)
 
 
-#: Rows times draws of a band of clusters.
+#: Limit on rows times draws for the band of clusters.
 BUDGET = 2e7
 
 
 @dataclass(frozen=True)
 class RmseRmvCurve(Record):
-    """One row a bin: n (sum of weights), root mean predicted variance, root mean squared error,
-    and where that lies if calibrated.
+    """Error by predicted std, one row per bin: n (sum of weights), root mean predicted variance,
+    root mean squared error, and its band under calibration.
     """
 
     n: np.ndarray
@@ -189,8 +190,8 @@ def rmse_band(
     n_draws: int = 1000,
     random_state: int = 0,
 ) -> np.ndarray:
-    """Where the error of each bin lies for errors that are N(0, std^2), (2, G), from the bin of
-    each row and the mass of each bin.
+    """Simulate the band of each bin's error for errors N(0, std^2), (2, G), from the bin of each
+    row and the mass of each bin.
     """
     part, rng = np.square(record.std) / mass[group], null_generator(random_state)
     if record.cluster is not None:
@@ -221,22 +222,22 @@ def rmse_rmv_curve(
     sample_weight: ArrayLike | None = None,
     weight_kind: WeightKind = "frequency",
 ) -> RmseRmvCurve:
-    """Root mean squared error against root mean predicted variance, in bins of equal weight by
-    predicted std.
+    """Compute root mean squared error against root mean predicted variance, in bins of equal weight
+    by predicted std.
 
     Parameters
     ----------
     y_true : (n,)
-    mean, std : (n,) each, or a forecast in place of mean
+    mean, std : (n,) each, or a forecast instead of mean
     n_bins : int, default 10
         Tied std are never split, so there may be fewer.
     level : float, default 0.95
-        Of the band in which a bin's error lies for errors that are N(0, std^2), simulated.
+        The level of the simulated band of a bin's error for errors N(0, std^2).
     n_draws : int, default 1000
     random_state : int
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (series, places, days): errors drawn for the band are then as alike
-        in a cluster as those seen.
+        Clusters of dependent rows (series, places, days). The band then simulates errors that are
+        as correlated within clusters as the observed ones.
     sample_weight : (n,), optional
     weight_kind : {"frequency", "sampling"}
         "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
@@ -245,11 +246,11 @@ def rmse_rmv_curve(
     Returns
     -------
     RmseRmvCurve
-        ``.frame()`` gives it as a data frame. On the diagonal the error bars mean what they say.
+        ``.frame()`` returns a data frame. Error bars on the diagonal are calibrated.
 
     See Also
     --------
-    RmseRmvDisplay : draws it.
+    RmseRmvDisplay : the plot of it.
     expected_normalized_calibration_error : the curve as one number.
 
     Examples
