@@ -99,7 +99,7 @@ def test_many_rows_of_a_simple_kind_take_no_loop():
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        (["a", "b"], r"groups must have 3 rows.*got shape \(2,\); pass one label a row"),
+        (["a", "b"], r"groups must have 3 rows.*got shape \(2,\); pass one label per row"),
         ("abc", r"got shape \(\)"),
         (np.zeros((3, 2, 2)), "groups must have 3 rows"),
         ([{1}, {2}, {3}], "groups must be hashable labels; got a set among them"),

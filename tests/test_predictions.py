@@ -138,14 +138,14 @@ BAD_INPUTS = {
         P3,
         np.eye(3)[Y3],
         (
-            "y must be one label a row, (n,); got shape (4, 3); pass y.argmax(axis=1), or swap the"
-            " arguments if y and P are exchanged."
+            "y must be one label per row, (n,); got shape (4, 3); pass y.argmax(axis=1), or swap"
+            " the arguments if y and P are exchanged."
         ),
     ),
     "labels as a column": (
         P3,
         Y3[:, None],
-        "y must be one label a row, (n,); got shape (4, 1); pass np.ravel(y).",
+        "y must be one label per row, (n,); got shape (4, 1); pass np.ravel(y).",
     ),
     "missing label": (
         P3,

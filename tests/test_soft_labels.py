@@ -302,7 +302,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", list(REFUSED))
 def test_what_needs_outcomes_refuses_in_one_sentence(name):
     p = np.random.default_rng(0).random(40)
-    said = r"takes one label a row; got soft labels .*; pass the label of one rater a row"
+    said = r"takes one label per row; got soft labels .*; pass the label of one rater per row"
     with pytest.raises(InputError, match=said) as caught:
         REFUSED[name](SoftLabels(p), p)
     assert str(caught.value).count(". ") == 0

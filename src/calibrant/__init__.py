@@ -1,7 +1,6 @@
 """calibrant: know when to trust a prediction.
 
-What is offered stands in ``__init__.pyi``, one line a name; a name is imported when it is first
-asked for.
+The public names are in ``__init__.pyi``, one line per name; a name is imported at its first use.
 """
 
 from calibrant._exports import attach

@@ -1,5 +1,5 @@
-"""What a package offers, imported when it is first asked for: its stub ``__init__.pyi`` is the
-one table, which type checkers read too.
+"""Lazy imports of a package's public names: its stub ``__init__.pyi`` is the only table, also for
+type checkers.
 """
 
 import importlib
@@ -21,8 +21,8 @@ LINE = re.compile(r"^from (\S+) import (?:(\*)|\(?\s*(\w+) as \w+)", re.MULTILIN
 
 @cache
 def exports(package: str) -> dict[str, str]:
-    """Name to the module that defines it, for all that ``package`` offers; a module offered stands
-    for itself.
+    """Map each public name of ``package`` to the module that defines it; a public module maps to
+    itself.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def exports(package: str) -> dict[str, str]:
 
 @cache
 def classes() -> dict[str, str]:
-    """Class name to the module that defines it, of all that any package of calibrant offers.
+    """Map each public class name of calibrant's packages to the module that defines it.
 
     Examples
     --------
@@ -53,7 +53,8 @@ def classes() -> dict[str, str]:
 
 
 def public_path(name: str) -> str | None:
-    """Where a name is offered first, the top before the packages; None where it is not.
+    """The first public location of a name, the top level before the packages; None if it is not
+    public.
 
     Examples
     --------
@@ -90,8 +91,8 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         return value
 
     class Face(ModuleType):
-        """A package of which a function is offered that its own module is named after: importing
-        the module does not hide it.
+        """Package with a public function named like its module: importing the module does not hide
+        it.
         """
 
         def __setattr__(self, name: str, value: Any) -> None:
@@ -107,5 +108,5 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
 
 def _offered(module: ModuleType, name: str) -> Any:
-    """What a module defines by its own name, or the module."""
+    """The object that a module defines under the module's name, or the module."""
     return vars(module).get(name, module)

@@ -1,4 +1,4 @@
-"""The version, said once."""
+"""The version of calibrant."""
 
 __all__ = ["__version__"]
 

@@ -1,5 +1,5 @@
-"""Turning what users hold (lists, NumPy, pandas, polars, pyarrow, torch) into checked NumPy
-arrays, without importing any of them.
+"""Conversion of lists and of NumPy, pandas, polars, pyarrow and torch objects to validated NumPy
+arrays, without importing these libraries.
 """
 
 from typing import Any, Literal
@@ -22,17 +22,16 @@ __all__ = [
     "weights",
 ]
 
-#: Machine epsilon of the floats that NumPy does not know, and of float32: probabilities often pass
-#: through it before they come as float64.
+#: Machine epsilon of floats unknown to NumPy, and of float32, through which float64 probabilities
+#: #: have often passed.
 BFLOAT16_EPSILON, FLOAT32_EPSILON = 2.0**-7, 2.0**-23
-#: Weights that add up to less than the first or more than the second count no rows, and leave no
-#: digits for what is computed of them.
+#: Totals of weights outside these limits do not count rows, and make computations imprecise.
 SMALLEST_TOTAL, LARGEST_TOTAL = 1e-30, 1e12
-#: A weight below this share of the total is lost in the rounding of any sum: it counts as 0.
+#: A weight below this share of the total vanishes in the rounding of any sum: it counts as 0.
 VANISHING = 2.0**-50
-#: Weights that add up to a smaller share of their rows are most often shares, not repetitions.
+#: Weights with a smaller total per row are usually shares, not repetitions.
 FEW_REPETITIONS = 0.1
-#: The largest score in size: its square is a number still.
+#: The largest absolute score: its square is finite.
 LARGEST_SCORE = 1e100
 REPEAT = (
     "weights mean repetition; divide them by their mean, w / w.mean(), if the rows count once on"
@@ -41,8 +40,8 @@ REPEAT = (
 
 
 def to_array(values: Any, name: str) -> np.ndarray:
-    """A float32 or float64 array; float16, integers and booleans become float64 (see
-    ``resolution`` for the rounding they came with).
+    """A float32 or float64 array; float16, integers and booleans become float64 (see ``resolution``
+    for their original rounding).
     """
     out = plain_array(values, name)
     if out.dtype.kind == "O":
@@ -64,17 +63,16 @@ def to_array(values: Any, name: str) -> np.ndarray:
 
 
 def plain_array(values: Any, name: str) -> np.ndarray:
-    """What the user holds as a NumPy array that behaves as one, without a copy where there is one
-    inside.
+    """Convert an object to a plain NumPy array, without a copy if it contains one.
 
     A masked array with nothing masked is its data, and a ``np.matrix`` the array of its numbers:
-    both do arithmetic of their own.
+    both have their own arithmetic.
     """
     if hasattr(values, "detach") and hasattr(values, "cpu"):
         values = values.detach().cpu()
         return (values.float() if _is_bfloat16(values) else values).numpy()
     if hasattr(values, "to_numpy") and not hasattr(values, "__arrow_c_array__"):
-        # Arrays of pyarrow refuse to copy here; NumPy asks them itself.
+        # pyarrow arrays do not allow copies here; NumPy converts them.
         values = values.to_numpy()
     if hasattr(values, "toarray"):
         values = values.toarray()
@@ -91,7 +89,8 @@ def plain_array(values: Any, name: str) -> np.ndarray:
 
 
 def _as_base(array, name):
-    """The numbers of a masked array or matrix; any other array (a memory map, say) as it is."""
+    """The numbers of a masked array or matrix; any other array (such as a memory map) is
+    unchanged."""
     if np.ma.isMaskedArray(array):
         if np.ma.is_masked(array):
             raise InputError(
@@ -106,8 +105,8 @@ def _is_bfloat16(values):
 
 
 def resolution(given: Any, values: np.ndarray) -> float:
-    """Machine epsilon of the dtype that numbers came in, ``values`` being their array: half as far
-    may each have been rounded.
+    """Machine epsilon of the original dtype of the numbers in the array ``values``: twice their
+    largest rounding error.
 
     It is at least that of float32, so that numbers in float32 and the same numbers in float64 fall
     in the same bins.
@@ -124,9 +123,7 @@ def _first_odd(array):
 
 
 def column_names(P: Any, name: str = "P") -> list[Any] | None:
-    """Column names of a data frame or pyarrow table with columns, else None; no two may be the
-    same.
-    """
+    """Column names of a data frame or pyarrow table with columns, else None; they are distinct."""
     if hasattr(P, "column_names") and hasattr(P, "schema"):
         names = list(P.column_names)
     elif hasattr(P, "columns") and hasattr(P, "to_numpy"):
@@ -144,7 +141,7 @@ def column_names(P: Any, name: str = "P") -> list[Any] | None:
 
 
 def text_names(values: Any, name: str) -> list[str] | None:
-    """``column_names`` if they are texts, as scikit-learn has it; numbers and dates are places."""
+    """``column_names`` if they are texts, as in scikit-learn; numbers and dates are positions."""
     names = column_names(values, name)
     return names if names and all(isinstance(each, str) for each in names) else None
 
@@ -187,13 +184,13 @@ def weights(
 
 
 def whole_rows(weight: np.ndarray) -> np.ndarray:
-    """Which weights are whole numbers of rows."""
+    """Mask of the weights that are whole numbers of rows."""
     return np.abs(weight - np.rint(weight)) <= 1e-9
 
 
 def require_pairs(weight: np.ndarray | None, what: str) -> None:
-    """Raise InputError where several rows were given weights that add up to no more than one
-    row, for ``what`` compares rows.
+    """Raise InputError if the weights of several rows sum to at most one row, as ``what`` compares
+    rows.
     """
     if weight is not None and len(weight) > 1 and weight.sum() <= 1.0 + 1e-9:
         raise InputError(
@@ -203,7 +200,7 @@ def require_pairs(weight: np.ndarray | None, what: str) -> None:
 
 
 def rows_named(X: Any, name: str, n_rows: int) -> Any:
-    """X untouched, once its number of rows is right and no entry is masked."""
+    """X unchanged, after a check of its number of rows and of masked entries."""
     if X is None:
         return None
     X = X if hasattr(X, "shape") and not isinstance(X, np.ndarray) else plain_array(X, name)

@@ -1,4 +1,4 @@
-"""What can go wrong, by name: the few errors and warnings that calibrant adds to Python's own."""
+"""Errors and warnings that calibrant adds to Python's own."""
 
 import sys
 import warnings
@@ -16,9 +16,7 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """Data that cannot be used: the message names the argument, the rule, the value seen and the
-    remedy.
-    """
+    """Invalid input: the message names the argument, the rule, the value seen and the remedy."""
 
 
 class MissingDependencyError(ImportError):
@@ -26,25 +24,23 @@ class MissingDependencyError(ImportError):
 
 
 class SavedFileError(ValueError):
-    """A saved calibrator is damaged, foreign, or written by a newer version."""
+    """A saved file is damaged, foreign, or written by a newer version."""
 
 
 class CalibrationWarning(UserWarning):
-    """Base of all warnings that calibrant gives."""
+    """Base class of all warnings of calibrant."""
 
 
 class FitWarning(CalibrationWarning):
-    """A fit did not end as it should; the fitted object's ``status_`` says how."""
+    """A fit did not end normally; the fitted object's ``status_`` has the details."""
 
 
 class SparseDataWarning(CalibrationWarning):
-    """Too few rows in some class or bin for its estimate to mean much; the message says how few."""
+    """Too few rows in a class or bin for a useful estimate; the message gives the number."""
 
 
 def warn(message: str, category: type[Any] = CalibrationWarning) -> None:
-    """Warn at the line of the user's own code, however deep inside calibrant the reason is
-    found.
-    """
+    """Warn at the line of the user's code, however deep inside calibrant the cause is."""
     level, frame = 2, sys._getframe(1)
     while (
         frame.f_back is not None

@@ -1,4 +1,4 @@
-"""Groups of rows: labels of any kind, missing ones and crossings of several columns among them,
+"""Groups of rows: labels of any kind, including missing ones and crossings of several columns,
 become names and numbers.
 """
 
@@ -34,21 +34,21 @@ __all__ = [
     "rows_apart",
 ]
 
-#: What a weight is: so many rows, or one row that stands for others.
+#: Kinds of weights: repetitions of a row, or one row that represents others.
 WeightKind = Literal["frequency", "sampling"]
 WEIGHT_KINDS = get_args(WeightKind)
 NOT_WHOLE = 1e-9
 NO_REPETITIONS = (
-    "sample_weight holds numbers that are not whole, and intervals and tests count a weight as so"
-    ' many rows; for weights of a sampling design or of importance pass weight_kind="sampling".'
+    "sample_weight holds numbers that are not whole, and intervals and tests treat a weight as a"
+    ' number of rows; for sampling or importance weights pass weight_kind="sampling".'
 )
-#: Below so many clusters what is said of them is rough.
+#: Below this many clusters intervals and tests are rough.
 FEW_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Which group each row is of.
+    """The group of each row.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Groups:
 
     @property
     def texts(self) -> list[str]:
-        """The names to be read, no two the same: 1 and "1" would be."""
+        """The names as distinct texts: 1 and "1" would be equal."""
         plain = [_text(name) for name in self.names.tolist()]
         count = Counter(plain)
         return [
@@ -76,8 +76,8 @@ class Groups:
 
 
 class NamedColumns:
-    """Columns of groups by name, as a mapping gives them: what a record holds where there is no
-    library of frames.
+    """Columns of groups by name, from a mapping: the form that a record holds without a data frame
+    library.
 
     Attributes
     ----------
@@ -114,8 +114,8 @@ class NamedColumns:
 
 
 def groups_given(groups: Any, n_rows: int) -> Any:
-    """Groups as a record keeps them: untouched, once there is one row of them for each; of lists
-    and mappings what keeps each label.
+    """Groups as a record keeps them: unchanged after a check of their rows; lists and mappings
+    become arrays of labels.
     """
     if isinstance(groups, Mapping):
         groups = NamedColumns(groups)
@@ -126,18 +126,17 @@ def groups_given(groups: Any, n_rows: int) -> Any:
 
 
 def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
-    """The groups of a record's rows.
+    """Return the groups of a record's rows.
 
     Parameters
     ----------
     groups : (n,) labels of any kind, or (n, c) or a frame of c columns, whose combinations are the
-        groups
-        Rows without a label are a group of their own; ``calibrant.levels`` says what a label is
-        read as.
+        groups Rows without a label form a separate group; ``calibrant.levels`` defines how labels
+        are read.
     record : Predictions or ForecastRecord
-        Rows that it has left out are left out here.
+        Rows that it dropped are dropped here.
     name : str
-        Of the argument, for the errors.
+        Name of the argument in errors.
 
     Returns
     -------
@@ -146,7 +145,7 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
     Raises
     ------
     InputError
-        When there is not one label a row, or one is not hashable.
+        When there is not one label per row, or one is not hashable.
 
     Examples
     --------
@@ -160,7 +159,7 @@ def read_groups(groups: Any, record: Any, name: str = "groups") -> Groups:
 
 
 def crossed(parts: list[Groups]) -> Groups:
-    """The combinations of the groups of several columns that occur; of one column its own."""
+    """The observed combinations of the groups of several columns; one column is unchanged."""
     if len(parts) == 1:
         return parts[0]
     code = np.zeros(len(parts[0].index), dtype=np.intp)
@@ -175,58 +174,57 @@ def crossed(parts: list[Groups]) -> Groups:
 
 
 def cluster_ways(cluster: Any) -> list[np.ndarray]:
-    """The columns of ``cluster``: one of labels, or two that cross; none where it is None."""
+    """The columns of ``cluster``: one of labels, or two crossed ones; none if it is None."""
     ways = [] if cluster is None else [column for _, column in group_columns(cluster, "cluster")]
     if len(ways) > 2:
         raise InputError(
-            f"cluster must be one column of labels, or two that cross; got {len(ways)}; leave out"
-            " those that lie within another."
+            f"cluster must be one column of labels, or two crossed ones; got {len(ways)}; leave out"
+            " those nested within another."
         )
     return ways
 
 
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
-    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups``
-    takes them; few of them warn.
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes
+    them; warns if they are few.
     """
     if len(cluster_ways(cluster)) > 1:
         raise InputError(
-            "cluster must be one column of labels here; got two; of two ways that rows hang"
-            " together only the intervals of means and of quotients of sums know (metric.interval)."
+            "cluster must be one column of labels here; got two; only the intervals of means and"
+            " of ratios of sums (metric.interval) take two; pass one of them."
         )
     index = read_groups(cluster, record, "cluster").index
     count = len(np.unique(index))
     if count < 2:
         raise InputError(
-            "cluster must name two clusters or more; got one; leave it out if rows do not hang"
-            " together."
+            "cluster must name two clusters or more; got one; leave it out if rows are independent."
         )
     if count < FEW_CLUSTERS:
         warn(
-            f"cluster names {count} clusters; from fewer than {FEW_CLUSTERS} an interval or a test"
-            " is rough; have more of them measured.",
+            f"cluster names {count} clusters; with fewer than {FEW_CLUSTERS} an interval or a test"
+            " is rough; collect more clusters.",
             SparseDataWarning,
         )
     return index
 
 
 def n_clusters(record: Any) -> int | None:
-    """How many clusters a record's rows are of; None where they do not hang together."""
+    """The number of clusters of a record; None if its rows are independent."""
     count = 0 if record.cluster is None else len(np.unique(record.cluster))
     return count if 0 < count < len(record) else None
 
 
 def rows_apart(record: Any) -> bool:
-    """Whether each row of a record is a cluster of its own, as with weights of sampling."""
+    """Whether each row of a record is its own cluster, as with sampling weights."""
     return record.cluster is not None and n_clusters(record) is None
 
 
 def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) -> Any:
-    """The record with its rows' clusters, for intervals and tests to count them; as it is where
-    ``cluster`` is None.
+    """The record with its rows' clusters, for intervals and tests; unchanged if ``cluster`` is
+    None.
 
-    Rows with weights of sampling are clusters of unequal size, each of one row. Where no kind is
-    asked for nothing is said of weights.
+    Rows with sampling weights are clusters of unequal size, each of one row. Without a kind,
+    weights raise no warning.
     """
     if weight_kind is not None and weight_kind not in WEIGHT_KINDS:
         raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
@@ -237,7 +235,7 @@ def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) 
     elif (
         record.weight is not None
         and weight_kind == "frequency"
-        # Weights that make one row are refused with an error of their own.
+        # Weights that sum to one row raise a separate error.
         and record.weight.sum() > 1.0
         and np.any(np.abs(record.weight - np.rint(record.weight)) > NOT_WHOLE * record.weight)
     ):
@@ -248,8 +246,8 @@ def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) 
 
 
 def in_clusters(record: Any, index: np.ndarray) -> Any:
-    """The record in clusters 0..G-1, (n,), numbered anew by what they hold, so that what is
-    drawn does not depend on their names.
+    """The record in clusters 0..G-1, (n,), renumbered by their content, so that draws do not depend
+    on their names.
     """
     return replace(record, cluster=numbered_by_content(index, record.mark, record.weights))
 
@@ -257,14 +255,13 @@ def in_clusters(record: Any, index: np.ndarray) -> Any:
 def label_columns(
     groups: Any, record: Any, name: str = "groups"
 ) -> list[tuple[str | None, np.ndarray]]:
-    """(its name, None where it has none; labels of the record's rows, (n,)) of each column of a
-    frame, a mapping or an (n, c) array, or of
-    the one that labels are."""
+    """(name or None, labels of the record's rows (n,)) of each column of a frame, a mapping or an
+    (n, c) array, or of one column of labels."""
     return [(called, _kept(column, record, name)) for called, column in group_columns(groups, name)]
 
 
 def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
-    """``label_columns`` of what has no record yet: every row given."""
+    """``label_columns`` without a record: for every input row."""
     column_names(groups, name)
     if isinstance(groups, Mapping):
         return [(str(column), _labels(values, name)) for column, values in groups.items()]
@@ -282,7 +279,7 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
 
 
 def _labels(values, name):
-    """Labels as an array that keeps each as it is, but times, which are their levels."""
+    """Labels as an array that keeps each unchanged, except times, which become levels."""
     labels = (
         label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
     )
@@ -297,14 +294,14 @@ def _kept(column, record, name):
     if column.shape != (n_rows,):
         rule = f"{name} must have {n_rows} rows, as the predictions or labels it belongs to"
         raise InputError(
-            f"{rule}; got shape {column.shape}; pass one label a row, or a frame of several"
+            f"{rule}; got shape {column.shape}; pass one label per row, or a frame of several"
             " columns."
         )
     return column if record.kept is None else column[record.kept]
 
 
 def coded(labels: np.ndarray, name: str = "groups") -> Groups:
-    """The groups that labels (n,) of any kind name, each as ``levels.level_of`` reads it."""
+    """The groups named by labels (n,) of any kind, each read by ``levels.level_of``."""
     found = distinct(labels, name)
     if found.names.dtype.kind in "biuf":
         return found
@@ -313,7 +310,7 @@ def coded(labels: np.ndarray, name: str = "groups") -> Groups:
 
 
 def distinct(labels: np.ndarray, name: str = "groups") -> Groups:
-    """The labels (n,) that differ, as they are, what is missing being one."""
+    """The distinct labels (n,), unchanged; missing values count as one."""
     if labels.dtype.kind in "biuUS" or (labels.dtype.kind == "f" and not np.isnan(labels).any()):
         return Groups(*np.unique(labels, return_inverse=True))
     seen: dict[Hashable, int] = {}
@@ -332,7 +329,7 @@ def distinct(labels: np.ndarray, name: str = "groups") -> Groups:
 
 
 def _in_order(labels, index):
-    """The groups of rows (n,) that are of these labels by their number, sorted."""
+    """The sorted groups of rows (n,), from the index of each row's label."""
     found = list(dict.fromkeys(labels))
     order = sorted(range(len(found)), key=lambda i: _place(found[i]))
     place = {found[i]: k for k, i in enumerate(order)}
@@ -341,14 +338,14 @@ def _in_order(labels, index):
 
 
 def _identity(label):
-    """Labels that are one group share it: those that compare equal, and those that are missing."""
+    """Key of the group of a label: equal labels, and missing ones, share a key."""
     if isinstance(label, tuple):
         return tuple(map(_identity, label))
     return None if is_missing(label) else label_key(label)
 
 
 def _place(label):
-    """Where a label stands among others of any kind."""
+    """Sort key of a label among labels of any kind."""
     if label is None:
         return (3,)
     if isinstance(label, tuple):

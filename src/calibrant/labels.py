@@ -1,4 +1,4 @@
-"""Labels of rows and of columns: what users call their classes becomes positions."""
+"""Labels of rows and of columns, converted to positions of classes."""
 
 from collections.abc import Hashable, Iterable
 from typing import Any, NoReturn
@@ -23,17 +23,17 @@ __all__ = [
     "soft_refused",
 ]
 
-#: How far the shares of a row may sum from 1.
+#: Tolerance of the sum of a row's shares.
 SHARE_SUMS = 1e-5
 
 
 class SoftLabels:
-    r"""Labels that are shares of several raters, to be passed in the place of ``y``.
+    r"""Soft labels: shares of several raters, passed as ``y``.
 
     .. math:: \ell(P_i, s_i) = \sum_k s_{ik}\, \ell(P_i, k)
 
-    A loss of a row is the mean of its losses over the raters' labels, so it does not depend on how
-    many raters there were; the log loss is :math:`-\sum_k s_{ik} \log P_{ik}`. A row counts once.
+    The loss of a row is the mean of the losses over the raters' labels, so it does not depend on
+    the number of raters; the log loss is :math:`-\sum_k s_{ik} \log P_{ik}`. A row counts once.
 
     Parameters
     ----------
@@ -56,17 +56,15 @@ class SoftLabels:
     metrics.log_loss : One of the proper scores that take them.
     TemperatureScaling : One of the calibrators that are fitted to them.
 
-    Notes
-    -----
-    Use them where several raters labelled the same row and disagree. They are accepted by the log
-    loss, the Brier, spherical and ranked probability scores, O/E, the calibration bias, the binned
-    calibration errors, ``metrics.compute``, ``metrics.compare``, ``metrics.reliability_curve`` and
-    the calibrators and maps whose fit is a weighted one (tag ``soft_labels``). A share's variance
-    lies between p (1 - p) / m for m raters who answer independently and p (1 - p) for raters who
-    all agree. Intervals therefore use the variance seen between rows, and no Bernoulli variance.
-    Memory grows with the number of classes that have a share of a row.
-    Tests, rankings (AUROC), audits, decisions and reports need outcomes of 0 and 1 and refuse
-    soft labels; pass them the label of one rater a row.
+    Notes ----- Use them where several raters labelled the same row and disagree. They are accepted
+    by the log loss, the Brier, spherical and ranked probability scores, O/E, the calibration bias,
+    the binned calibration errors, ``metrics.compute``, ``metrics.compare``,
+    ``metrics.reliability_curve`` and the calibrators and maps whose fit is a weighted one (tag
+    ``soft_labels``). A share's variance lies between p (1 - p) / m for m raters who answer
+    independently and p (1 - p) for raters who all agree. Intervals therefore use the observed
+    variance between rows instead of a Bernoulli variance. Memory grows with the number of classes
+    that have a share of a row. Tests, rankings (AUROC), audits, decisions and reports need outcomes
+    of 0 and 1 and raise an error for soft labels; pass them the label of one rater per row.
 
     References
     ----------
@@ -123,10 +121,10 @@ class SoftLabels:
 
 
 def soft_refused(what: str) -> InputError:
-    """The error where ``what`` needs outcomes of 0 and 1 and labels are soft."""
+    """The error if ``what`` needs outcomes of 0 and 1 and labels are soft."""
     return InputError(
-        f"{what} takes one label a row; got soft labels (shares of raters); pass the label of one"
-        " rater a row, or use what takes shares: a proper score, O/E, the bias, a binned"
+        f"{what} takes one label per row; got soft labels (shares of raters); pass the label of one"
+        " rater per row, or use a method for shares: a proper score, O/E, the bias, a binned"
         " calibration error, a reliability curve or a weighted fit."
     )
 
@@ -154,8 +152,8 @@ def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
 
 
 def array_of(values: Iterable[Any]) -> np.ndarray:
-    """The values as an array that keeps each as it is; of texts or numbers alone, an array of
-    them.
+    """The values as an array that keeps each unchanged; only texts, or only numbers, keep their
+    dtype.
     """
     kinds = {type(v) for v in values}
     if len(kinds) == 1 and kinds <= {int, str, bool, float}:
@@ -173,12 +171,12 @@ def encode_labels(
     swapped_hint: bool = False,
     positions: bool = True,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Labels as positions in ``classes``; with no classes given they must be 0..K-1 or booleans.
-    Returns (labels, classes).
+    """Labels as positions in ``classes``; without classes they must be 0..K-1 or booleans. Returns
+    (labels, classes).
 
     Where no class is named by a number, whole numbers 0..K-1 are positions too, unless
-    ``positions`` is False: nobody has said the order of columns whose names were read off a table.
-    Where a class is named by a number, numbers are names.
+    ``positions`` is False: the order of columns whose names come from a table is not defined. If a
+    class is named by a number, numbers are names.
     """
     labels = _labels_1d(y, n_rows, name)
     if classes is None:
@@ -222,7 +220,7 @@ def label_array(y: Any, name: str) -> np.ndarray:
 
 
 def is_missing(label: Any) -> bool:
-    """Whether a label says that there is none: None, NaN, NaT, or pandas' NA."""
+    """Whether a label is missing: None, NaN, NaT, or pandas' NA."""
     return (
         label is None
         or type(label).__name__ in ("NAType", "NaTType")
@@ -254,8 +252,8 @@ def _labels_1d(y, n_rows, name):
 
 
 def _refuse_columns(labels, name) -> NoReturn:
-    """Labels that are no list: what to do depends on whether a row can have several."""
-    got = f"{name} must be one label a row, (n,); got shape {labels.shape}; "
+    """Error for labels that are not one-dimensional; the remedy depends on multi-label rows."""
+    got = f"{name} must be one label per row, (n,); got shape {labels.shape}; "
     if labels.ndim != 2 or 1 in labels.shape:
         raise InputError(f"{got}pass np.ravel({name}).")
     swap = "swap the arguments if y and P are exchanged."
@@ -269,7 +267,7 @@ def _refuse_columns(labels, name) -> NoReturn:
         raise InputError(f"{got}pass {name}.argmax(axis=1), or {swap}")
     raise InputError(
         f"{got}row {several[0]} has {count[several[0]]} labels ({len(several)} rows have none or"
-        " several), so each column is a question of its own: calibrate the columns one by one,"
+        " several), so each column is a separate event: calibrate the columns one by one,"
         f" {name}[:, k] with P[:, k]."
     )
 
@@ -295,8 +293,8 @@ def _integers(labels):
 
 
 def _positions(labels, n_classes):
-    """Labels as column numbers, (n,) intp, or None where they are none; of two columns, booleans
-    say the second.
+    """Labels as column numbers, (n,) intp, or None if they are not; with two columns, True is the
+    second.
     """
     codes = (
         labels.astype(np.intp) if labels.dtype.kind == "b" and n_classes == 2 else _integers(labels)
@@ -309,7 +307,7 @@ def _positions(labels, n_classes):
 
 
 def is_number(label: Any) -> bool:
-    """Whether a value is a number, be it as text, as the columns of polars frames are."""
+    """Whether a value is a number, possibly as text, like the column names of polars frames."""
     try:
         float(label)
     except (TypeError, ValueError):
@@ -336,7 +334,7 @@ def _refuse_positions(labels, n_classes, name, swapped_hint) -> NoReturn:
 
 
 def _fractions(labels):
-    """Whether labels are numbers between 0 and 1 and not all of them one or the other."""
+    """Whether labels are numbers between 0 and 1, and some are fractions."""
     return labels.dtype.kind == "f" and bool(((labels >= 0.0) & (labels <= 1.0)).all())
 
 
@@ -360,11 +358,11 @@ def _unique(labels, name):
 
 
 def places(labels: Iterable[Any], classes: Iterable[Any]) -> list[int]:
-    """Where each label is among the classes, -1 where it is not: first by value (1, 1.0 and True
-    are one class), then by its text.
+    """Index of each label in the classes, or -1: first by value (1, 1.0 and True are one class),
+    then by text.
 
-    Files and frames keep a class as text that was a number elsewhere, so texts are those of the
-    value, and of a truth value's number too.
+    Files and frames may store a numeric class as text, so values are also compared by their text,
+    and booleans by that of their number.
 
     Examples
     --------

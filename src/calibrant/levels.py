@@ -1,5 +1,5 @@
-"""What a value of a column of groups is read as: one rule for every container, file and engine,
-and for when numbers are cut.
+"""Reading of values in group columns: one rule for every container, file and engine, and for
+cutting numbers.
 """
 
 import re
@@ -25,25 +25,24 @@ __all__ = [
     "said_of",
 ]
 
-#: Whole numbers of more different values than this are cut at quantiles, as numbers that are not
-#: whole always are.
+#: Integers with more distinct values than this are cut at quantiles, like all columns with #:
+#: fractions.
 MOST_VALUES = 20
-#: A number as people write one; 007 and 1_000 are names.
+#: The usual form of a number; 007 and 1_000 are names.
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 #: A date with a time of day, as ISO 8601, pandas, SQL and Arrow write it.
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\d\d(?::?\d\d)?)?")
-#: Of pandas: what is a text in every file.
+#: Types of pandas that are texts in every file.
 TEXTS_IN_FILES = ("Interval", "Period")
 
 
 def level_of(value: Any) -> Hashable:
-    """What a value is read as.
+    """Read a value as a level.
 
-    None for what is missing: None, NaN, NaT, NA, and a text of nothing or of spaces alone. A
-    number, be it a decimal, a whole float or a duration (in seconds), is a Python number. A time is
-    its ISO text without ending zeros, in UTC where it has a zone, and the date alone at midnight,
-    be it given as a time or as a text. Other texts are as they are, letter by letter. Levels are
-    read as themselves.
+    Missing values (None, NaN, NaT, NA, and empty or blank texts) become None. A number, including
+    decimals, whole floats and durations (in seconds), becomes a Python number. A time, or its text,
+    becomes its ISO text without trailing zeros, in UTC if it has a zone, and only the date at
+    midnight. Other texts are unchanged. Levels are read as themselves.
 
     Examples
     --------
@@ -85,11 +84,10 @@ def levels_of(values: np.ndarray) -> list[Any]:
 
 
 def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
-    """Where each value given is among known levels, -1 where it is not: by itself, as it is read,
-    or by its text.
+    """Index of each value among known levels, or -1: by value, by its level, or by its text.
 
-    The first keeps what a file of an older reading learned. The last is for files, where a number
-    or a truth value may be a text.
+    The first keeps levels of files from an older rule. The last is for files, where a number or a
+    boolean may be a text.
 
     Examples
     --------
@@ -97,7 +95,7 @@ def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
     ([0, 1, 2], [0, 0, 1, -1])
     """
     readings = (label_key, level_of, said_of)
-    # Of levels that read alike the first counts.
+    # Among levels with equal readings the first counts.
     tables = [
         {reading(level): k for k, level in reversed(list(enumerate(known)))} for reading in readings
     ]
@@ -109,33 +107,31 @@ def positions(known: Sequence[Any], given: Sequence[Any]) -> list[int]:
 
 
 def numbers_of(column: np.ndarray) -> np.ndarray | None:
-    """(n,) float64 of a column that is all numbers, NaN where one is missing; None for any
-    other, booleans among them.
-    """
+    """(n,) float64 of a numeric column, NaN where missing; None for others, also booleans."""
     if column.dtype.kind in "iuf":
         return column.astype(np.float64)
     if column.dtype.kind == "m":
         return _seconds(column)
     if column.dtype.kind != "O":
         return None
-    # A column of texts is none by its first.
+    # The first entry of a column of texts decides.
     numbers = list(takewhile(lambda number: number is not None, map(_number, column.tolist())))
     return None if len(numbers) < len(column) else np.array(numbers, dtype=np.float64)
 
 
 def numbers_said(column: np.ndarray) -> np.ndarray | None:
-    """``numbers_of`` a column that may hold numbers as texts, as files do."""
+    """``numbers_of`` a column that may hold numbers as texts, as in files."""
     said = [said_of(value) for value in column.tolist()]
     return numbers_of(np.fromiter(said, dtype=object, count=len(said)))
 
 
 def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | None:
-    """(n,) float64 of a column that is to be cut at quantiles, NaN where missing; None for one
-    whose values are levels.
+    """(n,) float64 of a column to be cut at quantiles, NaN where missing; None for a column of
+    levels.
 
-    Numbers are cut where one of them is not whole, or where they have more than ``MOST_VALUES``
-    different values: they are then amounts, such as ages. Without the name of a column (``named``)
-    whole numbers are labels, however many.
+    Numbers are cut if one of them is not an integer, or if more than ``MOST_VALUES`` differ: they
+    are then amounts, such as ages. In a column without a name (``named``) integers are labels,
+    however many.
     """
     values = numbers_of(column)
     if values is None:
@@ -146,7 +142,7 @@ def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | No
 
 
 def _number(value):
-    """The value as a float, NaN where it is missing; None for what is no number."""
+    """The value as a float, NaN if it is missing; None if it is not a number."""
     number = isinstance(value, int | float | np.number | Decimal | timedelta) and not isinstance(
         value, bool
     )
@@ -182,7 +178,7 @@ def _text_level(text):
 
 
 def said_of(level: Any) -> Any:
-    """What a level is by its text: a number or a truth value where it reads as one.
+    """Read a level from its text: a number or a boolean where possible.
 
     Examples
     --------

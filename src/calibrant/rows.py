@@ -1,4 +1,4 @@
-"""Rows of whatever holds features, labels or fit arguments."""
+"""Selection of rows from containers of features, labels or fit arguments."""
 
 from typing import Any
 
@@ -29,8 +29,8 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
 
 
 def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[str, Any]:
-    """Fit arguments for some rows: those with one entry a row are cut, the others are passed on
-    as they are.
+    """Fit arguments for some rows: those with one entry per row are subset, the others are passed
+    unchanged.
     """
     out = {}
     for name, value in values.items():

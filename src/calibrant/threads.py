@@ -1,4 +1,4 @@
-"""A small thread pool for work on blocks of rows, and the one place that limits it.
+"""A small thread pool for blocks of rows, and its limit.
 
 Blocks have a fixed size and their results come back in order, so sums over them do not depend on
 the number of threads.
@@ -22,11 +22,11 @@ _state: dict = {"limit": None, "pool": None, "size": 0}
 
 
 def get_threads() -> int:
-    """How many threads calibrant's own kernels may use.
+    """Return the number of threads that calibrant's own kernels may use.
 
     The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number
-    of cores available, at most 4. In a browser's Python (Emscripten), where no thread can be
-    started, always 1.
+    of cores available, at most 4. In a browser's Python (Emscripten), which cannot start threads,
+    it is always 1.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def get_threads() -> int:
 
     See Also
     --------
-    set_threads, threads : change it.
+    set_threads, threads : change the limit.
 
     Examples
     --------
@@ -55,11 +55,10 @@ def get_threads() -> int:
 
 
 def set_threads(n: int | None) -> None:
-    """Limit the threads of calibrant's own kernels; None goes back to CALIBRANT_THREADS or the
-    default.
+    """Limit the threads of calibrant's own kernels; None restores CALIBRANT_THREADS or the default.
 
-    Results do not depend on it. The BLAS library behind NumPy has threads of its own: limit those
-    with OMP_NUM_THREADS or threadpoolctl.
+    Results do not depend on it. The BLAS library of NumPy has its own threads: limit those with
+    OMP_NUM_THREADS or threadpoolctl.
 
     Parameters
     ----------
@@ -72,8 +71,8 @@ def set_threads(n: int | None) -> None:
 
     See Also
     --------
-    threads : for one block only.
-    get_threads : what it is now.
+    threads : limits one block only.
+    get_threads : returns the current limit.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def threads(n: int | None):
 
     See Also
     --------
-    set_threads : for good.
+    set_threads : sets the limit permanently.
 
     Examples
     --------
@@ -132,7 +131,7 @@ def map_blocks(function: Callable[[Any], Any], blocks: Sequence[Any]) -> list[An
     n = min(get_threads(), len(blocks))
     if n <= 1:
         return [function(block) for block in blocks]
-    # Each thread takes a run of neighbouring blocks: one hand-over a thread, not one a block.
+    # Each thread takes a run of neighbouring blocks: one hand-over per thread, not per block.
     bounds = [round(i * len(blocks) / n) for i in range(n + 1)]
     runs = [blocks[a:b] for a, b in pairwise(bounds)]
     parts = _pool(n).map(lambda run: [function(block) for block in run], runs)
@@ -140,8 +139,8 @@ def map_blocks(function: Callable[[Any], Any], blocks: Sequence[Any]) -> list[An
 
 
 def map_ahead(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """``map(function, items)`` in order, over the thread pool, with one item a thread in work:
-    for items that come one by one.
+    """``map(function, items)`` in order, over the thread pool, with one item per thread at a time:
+    for streams of items.
     """
     n = get_threads()
     if n <= 1:

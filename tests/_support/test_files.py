@@ -36,7 +36,7 @@ def test_refuses_before_anything_is_written(tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"), replacing(path):
         pytest.fail("must not get here")
     with (
-        pytest.raises(FileNotFoundError, match="does not exist; make it first"),
+        pytest.raises(FileNotFoundError, match="does not exist; create it first"),
         replacing(tmp_path / "no" / "a"),
     ):
         pytest.fail("must not get here")

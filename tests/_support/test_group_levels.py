@@ -125,7 +125,7 @@ def test_a_column_that_is_the_outcome_warns():
         with pytest.warns(
             CalibrationWarning,
             match=(
-                "the column told of groups tells the outcome of every row, 3 levels for as many"
+                "column told of groups equals the outcome in every row, 3 levels for as many"
                 " outcomes"
             ),
         ):
@@ -142,7 +142,7 @@ def test_calibrators_that_are_given_the_outcome_warn(cal):
     rng = np.random.default_rng(0)
     p = rng.random(200)
     y = rng.random(200) < p
-    with pytest.warns(CalibrationWarning, match="tells the outcome of every row"):
+    with pytest.warns(CalibrationWarning, match="equals the outcome in every row"):
         cal.fit(p, y, groups={"label": y})
 
 
@@ -151,5 +151,5 @@ def test_calibrators_that_are_given_the_outcome_warn(cal):
 )
 def test_calibrators_of_forecasts_that_are_given_the_outcome_warn(cal):
     y = np.linspace(0.0, 1.0, 60)
-    with pytest.warns(CalibrationWarning, match="tells the outcome of every row"):
+    with pytest.warns(CalibrationWarning, match="equals the outcome in every row"):
         cal.fit(np.zeros(60), y, std=np.ones(60), groups={"label": y})

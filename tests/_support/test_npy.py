@@ -47,5 +47,5 @@ def test_refuses_what_is_not_there(change, match):
 
 def test_kinds():
     data = stream(np.array(["a"]))
-    with pytest.raises(ValueError, match="holds <U1 where"):
+    with pytest.raises(ValueError, match="holds <U1 instead"):
         read_npy(io.BytesIO(data), len(data), "f")

@@ -218,7 +218,7 @@ def test_a_crash_while_writing_leaves_the_old_file_and_no_rest(saved, fitted, mo
 def test_missing_files_and_folders(tmp_path, fitted):
     with pytest.raises(FileNotFoundError):
         cb.load(tmp_path / "nothing.calibrant")
-    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"the folder .* does not exist; create it first"):
         fitted.save(tmp_path / "nowhere" / "model.calibrant")
 
 

@@ -239,7 +239,7 @@ def test_two_ways_where_they_are_not_known_are_refused():
         metrics.brier_score.interval(y, p, cluster=ways, method="bootstrap")
     with pytest.raises(InputError, match="knows of clusters"):
         metrics.event_auroc.interval(y, p, cluster=ways)
-    with pytest.raises(InputError, match="or two that cross"):
+    with pytest.raises(InputError, match="or two crossed ones"):
         metrics.brier_score.interval(y, p, cluster=np.column_stack([ways, ways]))
     with pytest.raises(InputError, match="here; got two"):
         metrics.spiegelhalter_test(y, p, cluster=ways)

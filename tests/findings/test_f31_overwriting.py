@@ -54,7 +54,7 @@ def test_f31_what_is_no_regular_file_is_never_replaced(fitted, tmp_path):
     for name, kind in [
         ("pipe", "a pipe"),
         ("folder", "a folder"),
-        ("circle", "a link in a circle"),
+        ("circle", "a circular link"),
         ("null", "a device"),
     ]:
         with pytest.raises(FileExistsError, match=f"is {kind}, which is never replaced"):

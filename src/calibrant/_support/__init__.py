@@ -1,1 +1,1 @@
-"""Saving and its registry, files, extras, options, status, solving: what the contracts stand on."""
+"""Support code of the contracts: saving, the registry, files, extras, options, status, solving."""

@@ -23,7 +23,7 @@ class ClassRates:
 
     @classmethod
     def count(cls, record: Predictions) -> "ClassRates":
-        """Of a record with labels."""
+        """Count the rows of a record with labels."""
         right = np.bincount(
             record.predicted, weights=record.weights * record.correct, minlength=record.n_classes
         )
@@ -68,8 +68,8 @@ def event_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """(scores, outcomes, weights or None) of class k.
 
-    In a choice that is still open, which fits many maps to them: sorted by score, and merged in
-    cells for smooth maps.
+    An open selection, which fits many maps, gets them sorted by score, and merged in cells for
+    smooth maps.
     """
     if not record.work.open:
         return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight

@@ -1,7 +1,6 @@
 """scikit-learn's bases, with types.
 
-scikit-learn ships no types, and under a base of unknown type a checker lets every misspelt name
-pass.
+scikit-learn has no types, and below an untyped base a type checker accepts every misspelt name.
 """
 
 import html
@@ -30,25 +29,25 @@ if TYPE_CHECKING:
         ...
 
     class NotFittedError(ValueError, AttributeError):
-        """What an estimator raises that is used before it is fitted."""
+        """Error of an estimator that is used before it is fitted."""
 
     class BaseEstimator:
         """An object whose constructor's parameters are its attributes of the same names."""
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """The constructor's parameters, and with ``deep`` those of the parts, named
+            """The constructor's parameters, and with ``deep`` those of its components, as
             ``part__parameter``.
             """
             ...
 
         def set_params(self, **params: Any) -> Self:
-            """Set parameters by name, those of the parts too."""
+            """Set parameters by name, including those of components."""
             ...
 
         def __sklearn_tags__(self) -> Any: ...
 
     class ClassifierMixin:
-        """What makes an estimator a classifier."""
+        """Mixin of classifiers."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """The accuracy."""
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class RegressorMixin:
-        """What makes an estimator a regressor."""
+        """Mixin of regressors."""
 
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
             """The coefficient of determination."""
@@ -66,10 +65,10 @@ if TYPE_CHECKING:
         def __sklearn_tags__(self) -> Any: ...
 
     class MetaEstimatorMixin:
-        """What holds another estimator."""
+        """Mixin of estimators that wrap another."""
 
     class TransformerMixin:
-        """What makes an estimator a transformer."""
+        """Mixin of transformers."""
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
             """``fit``, then ``transform`` of the same rows."""
@@ -90,7 +89,7 @@ else:
 
 
 def explained(fitted: Any) -> str | None:
-    """The words of its ``explain()``; None where it has none, or is not fitted yet."""
+    """The text of ``explain()``; None where there is none, or before the fit."""
     explain: Callable[[], str] | None = getattr(fitted, "explain", None)
     try:
         return None if explain is None else explain()
@@ -99,7 +98,7 @@ def explained(fitted: Any) -> str | None:
 
 
 def account(fitted: Any) -> str:
-    """Its own words, or else its name and how its fit ended."""
+    """The text of ``explain()``, or else the name and the status of the fit."""
     return explained(fitted) or f"{type(fitted).__name__}: {fitted.status_}"
 
 
@@ -110,7 +109,7 @@ class Explained:
         return cast(Any, super())._repr_html_inner() + _paragraph(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """What a notebook is given: text, and where diagrams are shown HTML."""
+        """Text for notebooks, and HTML if diagrams are shown."""
         bundle = cast(Any, super())._repr_mimebundle_(**options)
         if "text/html" in bundle:
             bundle["text/html"] += _paragraph(self)
@@ -118,11 +117,11 @@ class Explained:
 
 
 class Exampled:
-    """Mixin: what the contract suite tries of a class, said beside its bases, as in
+    """Mixin: examples for the contract suite, declared after the bases, as in
     ``class Mine(Map, examples=[{"monotone": True}])``.
     """
 
-    #: Options, beside the defaults, of each way of working that differs in code.
+    #: Options of each mode with its own code, in addition to the defaults.
     examples: ClassVar[Sequence[Mapping[str, Any]]] = ()
 
     def __init_subclass__(
@@ -133,7 +132,7 @@ class Exampled:
 
     @classmethod
     def _examples(cls) -> list[Any]:
-        """Instances for the contract suite: one for each way of working that differs in code."""
+        """Instances for the contract suite: one for each mode with its own code."""
         return [cls(), *(cls(**options) for options in cls.examples)]
 
 

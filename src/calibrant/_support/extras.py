@@ -9,7 +9,8 @@ __all__ = ["import_extra"]
 
 
 def import_extra(module: str, feature: str, extra: str) -> ModuleType:
-    """Import ``module``, or say which feature needs it and the command that installs it."""
+    """Import ``module``; the error names the feature that needs it and the command to install
+    it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, and never over what the user has not given up."""
+"""Atomic writing of files, which never overwrites a file without permission."""
 
 import os
 import re
@@ -12,9 +12,7 @@ from typing import Any
 
 try:
     import fcntl
-except (
-    ImportError
-):  # not on Windows: nothing is locked there, so nothing that was left is taken for dead
+except ImportError:  # not on Windows: nothing is locked there, so no leftover counts as stale
     fcntl = None
 
 __all__ = ["replacing", "target"]
@@ -29,16 +27,15 @@ KINDS = {
 
 
 def target(path: Path, *, overwrite: bool = False) -> Path:
-    """The file that writing to ``path`` makes or replaces: behind a symbolic link what it points
-    at, so that the link itself stays.
+    """The file that writing to ``path`` creates or replaces; a symbolic link is resolved and kept.
 
     Raises
     ------
     FileExistsError
-        When ``path`` exists, be it as a link that points nowhere, and ``overwrite`` is False; and
-        in any case when it is no regular file.
+        When ``path`` exists (also as a dangling link) and ``overwrite`` is False, or when it is not
+        a regular file.
     FileNotFoundError, NotADirectoryError
-        When the folder to write in does not exist, or is none.
+        When the folder does not exist, or is not a folder.
     """
     path = Path(path)
     if os.path.lexists(path) and not overwrite:
@@ -54,25 +51,25 @@ def target(path: Path, *, overwrite: bool = False) -> Path:
     kind = stat.S_IFMT(os.lstat(real).st_mode) if os.path.lexists(real) else stat.S_IFREG
     if kind != stat.S_IFREG:
         raise FileExistsError(
-            f"{path} is {KINDS.get(kind, 'a link in a circle')}, which is never replaced; write to"
+            f"{path} is {KINDS.get(kind, 'a circular link')}, which is never replaced; write to"
             " a regular file."
         )
     if not real.parent.is_dir():
         if real.parent.exists():
             raise NotADirectoryError(f"{real.parent} is not a folder; choose another path.")
         raise FileNotFoundError(
-            f"the folder {real.parent} does not exist; make it first, or choose another path."
+            f"the folder {real.parent} does not exist; create it first, or choose another path."
         )
     return real
 
 
 @contextmanager
 def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
-    """A temporary path beside ``path`` that takes its place when the block ends well, and is
-    removed when it does not.
+    """A temporary path that replaces ``path`` when the block succeeds, and is removed when it
+    fails.
 
-    What a killed run has left of the same file is removed first; a run that still writes holds a
-    lock, and is left alone.
+    Leftovers of killed runs for the same file are removed first; a run that still writes holds a
+    lock and is not disturbed.
 
     Raises
     ------
@@ -88,7 +85,7 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
         temporary.replace(target(path, overwrite=overwrite))
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        # A full disk does not say which file it was.
+        # The error of a full disk does not name the file.
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             raise type(error)(error.errno, error.strerror, str(path)) from error
         raise
@@ -98,17 +95,16 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
 
 
 def _prefix(real):
-    """Start of the names of our temporary files for this target: by its hash, as a name may be
-    too long for more to be added.
+    """Start of the names of our temporary files for this target: from its hash, as a long name may
+    not allow a suffix.
     """
     return f".calibrant-{blake2s(os.fsencode(real.name), digest_size=8).hexdigest()}-"
 
 
 def _locked(real):
-    """A new temporary file, open and locked for as long as it is open, and its path; closed where
-    there are no locks.
+    """A new temporary file and its path, locked while it is open; closed where there are no locks.
 
-    Windows, which has none of these, moves and removes no file that is open.
+    Windows has no such locks, and moves or removes no open file.
     """
     while True:
         try:
@@ -120,7 +116,7 @@ def _locked(real):
         if fcntl is None:
             os.close(handle)
             return None, Path(name)
-        # Another run may have taken it for dead before it was locked.
+        # Another run may have removed it as stale before it was locked.
         if _lock(handle) is not False and os.fstat(handle).st_nlink:
             return handle, Path(name)
         os.close(handle)
@@ -140,7 +136,7 @@ def _lock(handle):
 
 
 def _remove_left(real):
-    """Remove temporary files of this target, and of no other, that nobody writes any more."""
+    """Remove temporary files of this target, and of no other, that no run writes any more."""
     ours = re.compile(re.escape(_prefix(real)) + r"[a-z0-9_]{8}\.part")
     with suppress(OSError), os.scandir(real.parent) as entries:
         for left in [

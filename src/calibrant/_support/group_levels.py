@@ -1,6 +1,4 @@
-"""Columns that say what groups rows are of, as numbers that are the same at every later look:
-levels learned once, numbers cut.
-"""
+"""Group columns as reproducible codes: levels learned in the fit, numbers cut at quantiles."""
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
@@ -17,33 +15,33 @@ from calibrant.levels import level_of, numbers_of, numbers_said, numbers_to_cut,
 
 __all__ = ["ColumnCodes", "GroupLevels", "cell_codes", "crossings", "same_levels"]
 
-#: Among fewer rows a column may tell the outcome by chance.
+#: With fewer rows a column may equal the outcome by chance.
 LEAST_ROWS = 30
 
 
 class GroupLevels(Saved):
     """The levels of columns of groups.
 
-    What a value is read as, and which columns of numbers are cut at quantiles, say
-    ``calibrant.levels``. Missing is a level where it was seen, the last one.
+    ``calibrant.levels`` defines how values are read, and which numeric columns are cut at
+    quantiles. Missing is the last level if the fit saw it.
 
     Parameters
     ----------
     groups : (n,) labels, (n, c) of them, or a frame of c columns
     weight : (n,)
     n_bins : int
-        How many parts numbers are cut in.
+        Number of parts that numbers are cut into.
     whole : bool
-        Whether whole numbers may be levels; else they are cut as other numbers are, and all
-        half-way between two of the values.
+        Whether integers may be levels; else they are cut like other numbers, half-way between two
+        values.
     argument : str
-        What errors call the columns.
+        Name of the columns in errors.
 
     Attributes
     ----------
-    names : list of the columns' names, or of their places.
+    names : list of the columns' names, or positions.
     edges : list of the upper ends of a column's parts but the last, (m,); None where it has levels.
-    levels : list of the columns' levels, to be read.
+    levels : list of the columns' levels, as text.
     """
 
     def __init__(
@@ -73,30 +71,28 @@ class GroupLevels(Saved):
                 self.levels.append(_parts(edges) + ([None] if np.isnan(values).any() else []))
 
     def codes(self, groups: Any) -> np.ndarray:
-        """(n, c) positions of the rows' levels, -1 for those not learned; several rows of none
-        that was learned warn.
+        """(n, c) positions of the rows' levels, -1 for unseen ones; warns if several rows are all
+        unseen.
         """
         found = self._found(groups)
         self.warn_of_new(groups, [j for j, code in enumerate(found) if code.max(initial=-1) < 0])
         return np.column_stack(found)
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """How many rows, by column, have a level that was not learned; a missing value that was
-        not learned is one.
-        """
+        """Number of rows by column with an unseen level, including an unseen missing value."""
         counts = [int((code < 0).sum()) for code in self._found(groups)]
         return dict(zip(self.names, counts, strict=True))
 
     def any_known(self, groups: Any) -> np.ndarray:
-        """(c,) whether any row is of a level that was learned."""
+        """(c,) whether any row has a known level."""
         return np.array([code.max(initial=-1) >= 0 for code in self._found(groups)])
 
     def warn_of_new(self, groups: Any, new: Sequence[int]) -> None:
-        """Warn of columns, by their positions, in which no row is of a level that was learned."""
+        """Warn of columns, by their positions, in which no row has a known level."""
         columns = self._columns(self._ordered(groups))
         for j in new:
-            # One new level is what happens; that all of several rows are new is a sign that values
-            # are written in another way.
+            # One new level is normal; if all of several rows are new, values are probably written
+            # differently.
             if len(columns[j][1]) > 1:
                 warn(self._nothing_known(j, columns[j][1]))
 
@@ -111,9 +107,7 @@ class GroupLevels(Saved):
         return [self._code(j, column) for j, (_, column) in enumerate(columns)]
 
     def warn_of_outcome(self, groups: Any, outcome: np.ndarray) -> None:
-        """Warn of a column that is the outcome (n,) by other names, as one given by mistake is:
-        a group is known before it.
-        """
+        """Warn of a column that equals the outcome (n,), probably passed by mistake."""
         of_outcome, n_outcomes = distinct(outcome).index, len(np.unique(outcome))
         if len(outcome) < LEAST_ROWS or n_outcomes < 2:
             return
@@ -122,13 +116,13 @@ class GroupLevels(Saved):
             # One level for each outcome, and one outcome for each level.
             if len(found) == n_outcomes == len(np.unique(found.index * n_outcomes + of_outcome)):
                 warn(
-                    f"the column {self.names[j]} of {self.argument} tells the outcome of every row,"
+                    f"column {self.names[j]} of {self.argument} equals the outcome in every row,"
                     f" {n_outcomes} levels for as many outcomes; if it is not known before the"
                     " outcome, leave it out."
                 )
 
     def _nothing_known(self, j, column):
-        """What to say of a column in which no row is of a level that was learned."""
+        """Warning for a column in which no row has a known level."""
         new, known = (
             _few(levels) for levels in (coded(column, self.argument).names.tolist(), self.levels[j])
         )
@@ -139,13 +133,13 @@ class GroupLevels(Saved):
         )
 
     def text(self, column: int, code: int) -> str:
-        """A level to be read."""
+        """A level as text."""
         level = self.levels[column][code]
         return "(missing)" if level is None else str(level)
 
     def known_rows(self, n: int, at: int) -> np.ndarray:
-        """(n, c) the same known row n times, to try a loaded object on: each column's level in
-        place ``at``, or edge it is cut at.
+        """(n, c) one known row n times, to test a loaded object: each column's level ``at``, or an
+        edge.
         """
         parts = [
             levels if edges is None else edges.tolist() or [None]
@@ -154,9 +148,9 @@ class GroupLevels(Saved):
         return np.tile(np.array([values[at] for values in parts], dtype=object), (n, 1))
 
     def described(self) -> list[dict[str, Any]]:
-        """What another program needs to find the positions, for each column: "name", and "levels"
-        in their order (None is missing), or "edges" (the position is the number of edges below the
-        value) with "missing", the position of a missing value or -1.
+        """Description of each column for other programs: "name", and "levels" in their order (None
+        is missing), or "edges" (the position is the number of edges below the value) with
+        "missing", the position of a missing value or -1.
 
         Raises
         ------
@@ -185,9 +179,7 @@ class GroupLevels(Saved):
         return out
 
     def _columns(self, groups):
-        """The columns of groups; of labels that are all tuples, as crossings are named, their
-        parts.
-        """
+        """The columns of groups; tuples, the names of crossings, are split into their parts."""
         columns = group_columns(groups, self.argument)
         if not columns:
             raise InputError(
@@ -243,19 +235,19 @@ class GroupLevels(Saved):
 
 
 def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
-    """The one that all are that are not None; InputError where two of them differ."""
+    """The common value of all that are not None; InputError where two of them differ."""
     known = [levels for levels in found if levels is not None]
     for other in known[1:]:
         if other.described() != known[0].described():
             raise InputError(
-                "parts that learned different levels of groups cannot be said as one expression;"
+                "parts with different levels of groups cannot be exported as one expression;"
                 " export one of them."
             )
     return known[0] if known else None
 
 
 def _even(rows):
-    """Tuples, once they are of one length."""
+    """Check that tuples have one length, and return them."""
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
         raise InputError(
@@ -276,16 +268,15 @@ def _edges(values, weight, n_bins, whole):
     at = np.searchsorted(mass, np.arange(1, n_bins) / n_bins * mass[-1] * (1.0 - 1e-12))
     edges = np.unique(values[at])
     edges = edges[edges < values[-1]]
-    # Finite, with infinite values apart from the others: half-way between them there is no number,
-    # and JSON and SQL have no word for one.
+    # Edges are finite and separate infinite values: JSON and SQL cannot express infinity.
     above, most = values[np.searchsorted(values, edges, side="right")], np.finfo(np.float64).max
     edges = np.maximum(edges, -most)
-    # Half-way, so that a value which differs by its rounding stays in its part.
+    # Half-way, so that a value with a rounding error stays in its part.
     return edges if whole else 0.5 * edges + 0.5 * np.minimum(above, most)
 
 
 def _parts(edges):
-    """The parts between the edges, to be read."""
+    """The parts between the edges, as text."""
     if not len(edges):
         return ["all"]
     ends = [f"{edge:.4g}" for edge in edges.tolist()]
@@ -302,9 +293,9 @@ MOST_CODES = 2.0**62
 
 
 def crossings(levels: GroupLevels, codes: np.ndarray, depth: int) -> list[tuple[int, ...]]:
-    """The columns crossed, up to ``depth`` and all, of codes (n, c) as ``levels`` gives them.
+    """Crossings of the columns, up to ``depth`` and of all, of codes (n, c) from ``levels``.
 
-    A crossing that only repeats one of its parents (city x country) is left out.
+    A crossing that equals one of its parents (city x country) is omitted.
     """
     n_columns, found, cells = codes.shape[1], [], dict[tuple[int, ...], int]()
     for size in sorted({*range(1, min(depth, n_columns) + 1), n_columns}):
@@ -327,25 +318,24 @@ def cell_codes(levels: GroupLevels, codes: np.ndarray, columns: tuple[int, ...])
     return np.where((codes[:, list(columns)] < 0).any(axis=1), -1, out)
 
 
-#: Parts that numbers are cut in, those among groups (as ``GroupCalibrator`` cuts them), and the
-#: most levels that are told apart.
+#: Parts that numbers are cut into, the same for groups (as in ``GroupCalibrator``), and the largest
+#: #: number of distinct levels.
 PARTS, PARTS_OF_GROUPS, MOST_LEVELS = 64, 10, 255
 
 
 class ColumnCodes(Saved):
-    """What trees ask of a row: columns of numbers cut at quantiles, and columns of levels.
+    """Features of trees: columns of numbers cut at quantiles, and columns of levels.
 
     Whole numbers in ``X`` are numbers, in ``groups`` they may be levels (``GroupLevels``). Numbers
-    are cut in 64 parts, those of ``groups`` in 10. The commonest 255 levels are told apart; the
-    rarer share a code with those not seen. A missing value is a level of its own where it was seen:
-    of numbers, one beyond the largest.
+    are cut into 64 parts, those of ``groups`` into 10. The most frequent 255 levels are distinct;
+    rarer ones share a code with unseen levels. A missing value is a separate level if the fit saw
+    it; for numbers it follows the largest.
 
     Parameters
     ----------
-    numbers : (n, m) float64 of what was said of the rows
+    numbers : (n, m) float64 predictions of the rows
     names : m names of them
-    tables : what else is known of the rows by the argument's name, "X" or "groups"; None for what
-        is not
+    tables : other data of the rows by the argument's name, "X" or "groups"; None for missing ones
     weight : (n,)
     """
 
@@ -365,7 +355,7 @@ class ColumnCodes(Saved):
             for name, table in (said | given).items()
         }
         self.names: list[str] = []
-        #: For each column the byte of each position among its levels, the last for those not seen.
+        #: For each column the byte of each position among its levels, the last for unseen ones.
         self.bytes: list[np.ndarray] = []
         self.ordered: np.ndarray = np.zeros(0, dtype=bool)
         for name, table in (said | given).items():
@@ -383,7 +373,7 @@ class ColumnCodes(Saved):
         return 1 + max((int(code.max()) for code in self.bytes), default=0)
 
     def codes(self, numbers: np.ndarray, tables: dict[str, Any]) -> np.ndarray:
-        """(d, n) uint8 of rows; what the fit was given must be given."""
+        """(d, n) uint8 of rows; the arguments of the fit are required."""
         said = {"said": numbers} if numbers.shape[1] else {}
         for name, table in tables.items():
             if (table is None) == (name in self.tables):
@@ -401,8 +391,8 @@ class ColumnCodes(Saved):
         return np.stack([table[code] for table, code in zip(self.bytes, found, strict=True)])
 
     def express(self, numbers: Sequence[Any], positions: Sequence[Any]) -> list[Any]:
-        """``codes`` of one row from expressions of what was said of it and of the positions of
-        its levels of groups.
+        """``codes`` of one row from expressions of its predictions and of the positions of its
+        levels.
         """
         said = [] if not numbers else self.tables["said"].edges
         cut = [
@@ -410,7 +400,7 @@ class ColumnCodes(Saved):
             for x, edges in zip(numbers, said, strict=True)
         ]
         own = self.bytes[len(cut) :]
-        # A position that no level has is not known.
+        # A position without a level is unknown.
         places = [
             x.step(
                 np.arange(len(table)),
@@ -425,19 +415,19 @@ class ColumnCodes(Saved):
         ]
 
     def made_rows(self, n: int) -> dict[str, Any]:
-        """Tables of n rows that are known, to try a loaded object on."""
+        """Tables of n known rows, to test a loaded object."""
         return {
             name: found.known_rows(n, -1) for name, found in self.tables.items() if name != "said"
         }
 
 
 def _bytes(ordered, mass):
-    """Byte of each position among a column's levels of this mass; the last entry is for levels
-    that were not seen.
+    """Byte of each position among a column's levels of this mass; the last entry is for unseen
+    levels.
     """
     n = len(mass)
     if ordered:
-        # A missing number that no row of the fit had counts as one from the middle.
+        # A missing number that the fit did not see counts as a middle value.
         return np.append(np.arange(n), n // 2).astype(np.uint8)
     place = np.empty(n, dtype=np.intp)
     place[np.argsort(-mass, kind="stable")] = np.arange(n)

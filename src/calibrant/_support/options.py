@@ -8,16 +8,16 @@ from calibrant.errors import InputError
 
 __all__ = ["require_count", "require_matrix_size", "require_not_negative", "require_option"]
 
-#: Above it one step of a matrix fit takes minutes, and its penalty leaves next to nothing off the
-#: diagonal.
+#: Above it one step of a matrix fit takes minutes, and its penalty removes almost everything off
+#: the #: diagonal.
 MOST_MATRIX_CLASSES = 2_000
 
 
 def require_count(
     name: str, value: object, least: int = 1, *, most: int | None = None, usual: int | None = None
 ) -> None:
-    """Raise InputError unless ``value`` is a whole number of at least ``least`` and, where that
-    is said, at most ``most``.
+    """Raise InputError unless ``value`` is an integer of at least ``least`` and at most ``most``,
+    if given.
     """
     if isinstance(value, bool) or not (
         isinstance(value, Integral) and least <= int(value) and (most is None or int(value) <= most)
@@ -49,9 +49,9 @@ def require_not_negative(name: str, value: bool | float | str) -> None:
 
 
 def require_matrix_size(method: str, n_classes: int) -> None:
-    """Raise InputError where a full matrix over the classes would be too large to fit."""
+    """Raise InputError if a full matrix over the classes would be too large to fit."""
     if n_classes > MOST_MATRIX_CLASSES:
         raise InputError(
             f"{method} fits K * K numbers and takes at most {MOST_MATRIX_CLASSES:,} classes; got"
-            f" {n_classes:,}; use StructuredVectorScaling, from which it hardly differs there."
+            f" {n_classes:,}; use StructuredVectorScaling, which hardly differs there."
         )

@@ -1,6 +1,4 @@
-"""Which classes may be saved and loaded, by name: calibrant's own, and those that others
-register.
-"""
+"""Registry of the classes that may be saved and loaded: calibrant's own, and registered ones."""
 
 import importlib
 import inspect
@@ -15,7 +13,7 @@ Class = TypeVar("Class", bound=type)
 Part = TypeVar("Part")
 
 _BY_KEY: dict[str, type] = {}
-#: Classes that are saved and that no stub offers.
+#: Classes that are saved but not exported by a stub.
 INSIDE = {
     "CellScores": "calibrant.decisions.cells",
     "ConditionalScores": "calibrant.decisions.conditional_sets",
@@ -29,7 +27,7 @@ INSIDE = {
 
 
 def key_of(cls: type) -> str:
-    """The name under which instances are saved: the class's own for ours, "package:Class" for
+    """The name under which instances are saved: the class name for ours, "package:Class" for
     others.
     """
     package = cls.__module__.split(".")[0]
@@ -43,32 +41,28 @@ def own(cls: type) -> None:
 
 
 def register(cls: Class) -> Class:
-    """Make a calibrator, map, signal or other part of your own savable, found by the contract suite
-    and listed by the command line.
+    """Register your own calibrator, map, signal or other part: it becomes savable, and the contract
+    suite and the command line find it.
 
     Parameters
     ----------
     cls : a subclass of Calibrator, Map, Signal or RegressionCalibrator
         Saved under "package:Class", by the name of its top package.
 
-    Returns
-    -------
-    The class itself, so that it serves as a decorator.
+    Returns ------- The class itself, so that this works as a decorator.
 
     Raises
     ------
     InputError
-        When it is no part that can be saved, or another class has its name.
+        When the class cannot be saved, or another class has its name.
 
     See Also
     --------
-    load : reads what it made savable.
+    load : reads saved objects of registered classes.
     Calibrator, Map, Signal, RegressionCalibrator : the templates of parts.
 
-    Notes
-    -----
-    ``load`` imports nothing of others by itself, so that no file decides what code runs: import the
-    package that registers the class before its files are loaded. A package may name its module
+    Notes ----- ``load`` imports no other packages, so that no file decides which code runs: import
+    the package that registers the class before loading its files. A package may name its module
     under the entry point group "calibrant"; the command line imports those.
 
     Examples
@@ -92,7 +86,7 @@ def register(cls: Class) -> Class:
         )
     key = key_of(cls)
     other = _BY_KEY.get(key, cls)
-    # A cell or a module that is run again defines the same class anew.
+    # Running a cell or a module again redefines the same class.
     if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InputError(
             f"{key} is registered already, for {other.__module__}.{other.__qualname__}; rename one"
@@ -103,7 +97,7 @@ def register(cls: Class) -> Class:
 
 
 def registered(base: type) -> list[type]:
-    """The classes of others that were registered and are a ``base``, by name."""
+    """The registered subclasses of ``base`` from other packages, by name."""
     return [
         cls
         for key, cls in sorted(_BY_KEY.items())
@@ -112,7 +106,7 @@ def registered(base: type) -> list[type]:
 
 
 def offered(base: type[Part]) -> list[type[Part]]:
-    """Every class that calibrant offers and that makes a ``base``, by name.
+    """Every exported class of calibrant that is a ``base``, by name.
 
     Examples
     --------
@@ -128,7 +122,7 @@ def offered(base: type[Part]) -> list[type[Part]]:
 
 
 def class_named(key: str) -> type | None:
-    """The class saved under a key; of ours, imported if need be; None where there is none."""
+    """The class saved under a key; ours are imported if necessary; None where there is none."""
     if key not in _BY_KEY:
         where = INSIDE.get(key) or classes().get(key)
         if where is not None:

@@ -1,11 +1,11 @@
-"""Keeping fitted objects: one zip of npy arrays and a JSON manifest. Loading never executes code.
+"""Saving of fitted objects as a zip of npy arrays and a JSON manifest. Loading never executes code.
 
 The manifest is ``{"format": "calibrant", "version": 1, "digest": ..., "object": node}``. A node is
 a JSON value, or a dict with one tag: ``{"array": name}``, ``{"tuple": [...]}``,
 ``{"map": [[key, value], ...]}``, ``{"number": "nan"}`` or ``{"class": name, "state": {...}}``. Only
-registered classes are made: calibrant's own, and those that were registered before. The digest, of
-the arrays and the object, finds what has changed since the file was written. A file of another
-format is refused.
+registered classes are created: calibrant's own, and those registered before. The digest of the
+arrays and the object detects changes since the file was written. A file of another format raises an
+error.
 """
 
 import dataclasses
@@ -30,23 +30,22 @@ __all__ = ["FORMAT_VERSION", "MANIFEST", "CheckedArchive", "Saved", "load", "rea
 
 
 def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
-    """The array of a stream of ``size`` bytes, once its header asks for just the bytes that follow
-    it: no memory is taken before.
+    """The array of a stream of ``size`` bytes; memory is allocated only if its header matches the
+    size.
 
     Parameters
     ----------
     file : binary file that can be rewound
     size : int
     kinds : str, optional
-        Letters of the kinds of dtype that are taken; default all but objects, which only a pickle
-        holds.
+        Letters of the accepted kinds of dtype; default all but objects, which require pickle.
 
     Raises
     ------
     ValueError
     """
     version = np.lib.format.read_magic(file)
-    # Version 3 differs from 2 in the encoding of names alone.
+    # Version 3 differs from 2 only in the encoding of names.
     header = (
         np.lib.format.read_array_header_1_0
         if version == (1, 0)
@@ -55,7 +54,7 @@ def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
     shape, _, dtype = header(file)
     asked, there = math.prod(shape) * dtype.itemsize, size - file.tell()
     if dtype.hasobject or (kinds is not None and dtype.kind not in kinds):
-        raise ValueError(f"it holds {dtype} where plain numbers or text must be")
+        raise ValueError(f"it holds {dtype} instead of plain numbers or text")
     if asked != there:
         raise ValueError(f"its header says shape {shape}, {asked:,} bytes, and {there:,} are there")
     file.seek(0)
@@ -63,22 +62,22 @@ def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
 
 
 MANIFEST = "manifest.json"
-#: What a file may unpack to: this many bytes or this many times its size, whichever is more; of
-#: text, which takes far more memory once parsed than numbers do, less.
+#: Limits of the unpacked size: this many bytes or this multiple of the file size, whichever is
+#: more; #: lower for text, which takes far more memory when parsed.
 LARGEST, RATIO = 64 * 2**20, 100
 LARGEST_MANIFEST, MANIFEST_RATIO = 4 * 2**20, 50
-#: How we write them; other compressions may ask for any amount of memory.
+#: The compression that we write; others may require any amount of memory.
 COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 #: Kinds of numbers and texts that an array may hold.
 KINDS = "fiubcUSmM"
 
 
 class CheckedArchive:
-    """The parts of a zip file, each read at most once (``found`` has those left), with the digest
-    of the arrays read so far.
+    """The parts of a zip file, each read at most once (``found`` has the rest), with the digest of
+    the arrays read so far.
 
-    Names must be distinct and the declared sizes within the limits, for which ``max_bytes`` stands
-    where it is given.
+    Names must be distinct and the declared sizes within the limits, or within ``max_bytes`` if
+    given.
     """
 
     archive: Any
@@ -90,7 +89,7 @@ class CheckedArchive:
         self.found: dict[str, Any] = {info.filename: info for info in infos}
         if len(self.found) < len(infos):
             raise SavedFileError(
-                "holds two parts of one name, which no calibrant writes; save the calibrator again."
+                "holds two parts of one name, unlike files of calibrant; save the calibrator again."
             )
         odd = [info.filename for info in infos if info.compress_type not in COMPRESSIONS]
         if odd or sum(info.compress_size for info in infos) > size:
@@ -110,23 +109,23 @@ class CheckedArchive:
         return self._read(MANIFEST)
 
     def array(self, name: str) -> np.ndarray:
-        """An array by its name; its header must ask for the bytes that follow it, before memory
-        is taken for them.
+        """An array by its name; its header must match the bytes that follow it, before memory is
+        allocated.
         """
         data = self._read(f"{name}.npy")
         self.digest.update(data)
         return read_npy(io.BytesIO(data), len(data), KINDS)
 
     def _read(self, name):
-        """As many bytes as declared, never more, once the checksum is right."""
+        """The declared number of bytes, never more, if the checksum is right."""
         info = self.found.pop(name)
         with self.archive.open(info) as part:
-            # Asked for all, zipfile would unpack two gigabytes before it cut them to the declared
-            # size.
+            # When reading everything, zipfile would unpack two gigabytes before truncating to the
+            # declared size.
             data = part.read(info.file_size)
         if len(data) < info.file_size:
             raise SavedFileError(
-                f"says that {name} has {info.file_size:,} bytes and holds {len(data):,}; save the"
+                f"declares {name} with {info.file_size:,} bytes but holds {len(data):,}; save the"
                 " calibrator again."
             )
         return data
@@ -145,7 +144,7 @@ FORMAT_VERSION = 1
 
 
 class Saved:
-    """Mixin: ``save(path)``, and a place in the registry of classes that may be loaded."""
+    """Mixin: ``save(path)``, and registration as a class that may be loaded."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -155,7 +154,7 @@ class Saved:
         vars(self).update({k: v for k, v in state.items() if k != "_sklearn_version"})
 
     def _option(self, name: str, *options: str) -> Any:
-        """The value of a parameter that must be one of the options."""
+        """The value of a parameter, which must be one of the options."""
         value = getattr(self, name)
         require_option(name, value, options)
         return value
@@ -196,7 +195,7 @@ def _finished(digest, node):
 
 
 def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
-    """Read an object written by ``save``; nothing in the file is executed.
+    """Read an object written by ``save``; no code in the file is executed.
 
     Parameters
     ----------
@@ -214,12 +213,11 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     ------
     SavedFileError
         When the file is damaged or changed, not calibrant's, or written by a newer format; when it
-        unpacks to more than ``max_bytes``; when what it holds cannot be used, which is tried on
-        made-up rows.
+        unpacks to more than ``max_bytes``; when the object fails on synthetic rows.
 
     See Also
     --------
-    register : makes a part of your own savable.
+    register : makes your own class savable.
 
     Examples
     --------
@@ -236,7 +234,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
             return _tried(_read(file, max_bytes))
         except SavedFileError as error:
             raise SavedFileError(f"{path} {error}") from None
-        # Whatever else zipfile, zlib, json, NumPy or we stumble over: the file is not as it was
+        # Any other error of zipfile, zlib, json, NumPy or ours: the file has changed since it was
         # written.
         except Exception as error:
             raise SavedFileError(
@@ -252,29 +250,28 @@ def _read(file, max_bytes):
     out = _decode_object(manifest["object"], archive)
     if manifest["digest"] != _finished(archive.digest, manifest["object"]):
         raise SavedFileError(
-            "was changed after it was written: its digest is another; save the calibrator again."
+            "was changed after it was written: its digest differs; save the calibrator again."
         )
     if archive.found:
         raise SavedFileError(
-            f"holds {sorted(archive.found)[:6]}, of which its manifest says nothing; save the"
+            f"holds {sorted(archive.found)[:6]}, which its manifest does not list; save the"
             " calibrator again."
         )
     return out
 
 
 def _tried(out):
-    """The object, once it has been used on made-up rows; unfitted ones have nothing to try."""
+    """The object, after a test on synthetic rows; unfitted ones are not tested."""
     if not any(name.endswith("_") for name in vars(out)):
         return out
     try:
         with np.errstate(all="ignore"):
             trial(with_few_draws(out))
-            # What is shown must be there too: the parameters, and the sentences that explain a fit.
+            # The parameters and the explanation of a fit must exist too.
             repr(out)
             getattr(out, "explain", str)()
     except (InputError, MissingDependencyError):
-        # It asks for other rows or for a library, in its own clear words; they come when it is
-        # used.
+        # It needs other rows or a library; its own error appears when it is used.
         pass
     except Exception as error:
         raise SavedFileError(
@@ -285,19 +282,19 @@ def _tried(out):
 
 
 def _write(archive, name, data):
-    # A fixed date, so that saving the same object twice gives the same bytes.
+    # A fixed date makes the files of equal objects identical.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(info, data)
 
 
 def _refuse_constant(name):
-    raise ValueError(f"its manifest holds {name}, which is no JSON")
+    raise ValueError(f"its manifest holds {name}, which is not JSON")
 
 
 def _check_manifest(manifest):
     if not isinstance(manifest, dict) or manifest.get("format") != "calibrant":
-        raise SavedFileError("is not a calibrant file; its manifest says another format.")
+        raise SavedFileError("is not a calibrant file; its manifest names another format.")
     version = manifest["version"]
     if type(version) is not int or version < 1:
         raise ValueError(f"its version is {version!r}")
@@ -387,7 +384,7 @@ def _decode_object(node, archive):
     odd = [k for k in state if k.startswith("__") or callable(getattr(cls, k, None))]
     if odd:
         raise SavedFileError(
-            f"sets {odd} of a {node['class']}, which no calibrant does; it is not a calibrant file."
+            f"sets {odd} of a {node['class']}, unlike calibrant; it is not a calibrant file."
         )
     out = object.__new__(cls)
     vars(out).update(state)

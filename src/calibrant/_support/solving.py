@@ -1,4 +1,4 @@
-"""Newton's method from tempered scores, and the warning where it did not converge."""
+"""Newton's method from tempered scores, and the warning if it does not converge."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -45,8 +45,8 @@ def solve(
     search: Search | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[np.ndarray, str, float]:
-    """:func:`calibrant._kernels.newton.minimise` on one thread of linear algebra; with a search,
-    near the end of the last one.
+    """:func:`calibrant._kernels.newton.minimise` with one BLAS thread; with a search, from its last
+    end.
     """
     with one_blas_thread():
         return (
@@ -60,8 +60,8 @@ def solve(
 def one_blas_thread() -> Iterator[Any]:
     """Limit BLAS to one thread inside the block.
 
-    The limit is the whole process's: inside another such block, of this thread or another, nothing
-    is changed.
+    The limit applies to the whole process; nested blocks, in this thread or another, change
+    nothing.
     """
     if not _turn.acquire(blocking=False):
         yield
@@ -88,16 +88,14 @@ def _limiter():
 
 
 def warn_unless_converged(name: str, status: str, gradient: float, advice: str) -> None:
-    """FitWarning with the status, the gradient left over and what to do; nothing for
-    "converged".
-    """
+    """FitWarning with the status, the remaining gradient and a remedy; nothing for "converged"."""
     if status != "converged":
         warn(f"{name} ended {status} with a gradient of {gradient:.1e}; {advice}.", FitWarning)
 
 
 def least_nll(record: Predictions) -> tuple[float, str]:
-    """(1 / T, status) of least log loss of softmax(logits / T), what many calibrators begin with:
-    found once.
+    """(1 / T, status) of least log loss of softmax(logits / T), the start of many calibrators;
+    computed once.
     """
     if record.derived.temperature is None:
         record.derived.temperature = _least_nll(record)
@@ -113,8 +111,8 @@ def _least_nll(record):
             return start + change, "converged"
     found = inverse_temperature(record.logits, record.labels, record.weights, start=start)
     if work.shared and start is None and found[1] == "converged":
-        # Losses and their derivatives at this temperature, row by row: parts of the record keep
-        # theirs, and need no search.
+        # Losses and their derivatives at this temperature by row: subsets of the record reuse them
+        # without a search.
         work.inverse_temperature = found[0]
         record.derived.tilts = tilts(found[0], record.logits, record.labels)
     return found
@@ -147,8 +145,8 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
     """(z, temperature, mixing) of the rows of a fit: z (n, K) = log((1 - mixing) softmax(logits /
     T) + mixing / K), mixing = 1 / (n + 1).
 
-    Found once for all fits on the record in a choice that is still open, and then in float32 where
-    the classes are many: it compares losses to five digits, and products take half the time.
+    An open selection computes it once for all fits on the record, in float32 for many classes: it
+    compares losses to five digits, and products take half the time.
     """
     beta, _ = least_nll(record)
     mixing = 1.0 / (float(record.weights.sum()) + 1.0)
@@ -164,7 +162,5 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
 
 
 def tolerance_for(z: np.ndarray) -> float:
-    """The largest entry of a gradient that ends a search on such scores: what their rounding
-    lets one see.
-    """
+    """The gradient tolerance for such scores, from their rounding."""
     return 1e-6 if z.dtype == np.float32 else 1e-8

@@ -1,6 +1,4 @@
-"""Using a loaded object once, on made-up rows, so that a state that cannot work is refused at
-load and not at predict.
-"""
+"""Test of loaded objects on synthetic rows: a broken state fails at load, not at predict."""
 
 from copy import copy
 from functools import singledispatch
@@ -10,21 +8,21 @@ import numpy as np
 
 __all__ = ["require_valid", "trial", "trial_options", "trial_rows", "with_few_draws"]
 
-#: Rows of a trial: one for each class up to this many, so that what is kept for each class is used.
+#: Rows of a trial: one for each class up to this many, so that the state of each class is used.
 MOST_CLASSES = 64
-#: Random draws of a trial: a forged number of them would take any time.
+#: Random draws of a trial: a forged number of draws could take any time.
 MOST_DRAWS = 100
 
 
 @singledispatch
 def trial(fitted: Any) -> None:
-    """Use a fitted object once; raises where its state cannot work. The templates register
-    theirs; other objects have none.
+    """Run a fitted object once; raises if its state is broken. Templates register their trial;
+    other objects have none.
     """
 
 
 def with_few_draws(fitted: Any) -> Any:
-    """Return the object, or a copy of it that draws less where it says that it draws much."""
+    """Return the object, or a copy with fewer draws if it declares many."""
     draws = getattr(fitted, "n_draws", None)
     if not isinstance(draws, int) or draws <= MOST_DRAWS:
         return fitted
@@ -45,8 +43,8 @@ def trial_rows(n_classes: int, inputs: str, slow: bool = False) -> np.ndarray:
 
 
 def trial_options(fitted: Any, n: int) -> dict[str, np.ndarray]:
-    """``X`` for an object that uses features: (n, d) zeros where the points that it holds have d
-    features; else it is left out.
+    """``X`` for an object that uses features: (n, d) zeros if its stored points have d features;
+    else none.
     """
     if not fitted.tags.uses_features:
         return {}

@@ -55,7 +55,7 @@ OPTIONS = tuple(
         r"pass P\[:, 0\] for binary predictions": (
             "name one column of probabilities of the second class"
         ),
-        r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label a row",
+        r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label per row",
         r"^P has\b": "the predictions have",
         r"^n_splits must be a whole number from 2 to the number of rows, (\d+); got (\d+)\.": (
             r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; give it more"

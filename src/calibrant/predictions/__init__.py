@@ -1,4 +1,4 @@
-"""Predictions of classes: the door that reads them, and the record that code below it trusts."""
+"""Predictions of classes: the function that validates them, and the validated record."""
 
 from calibrant.predictions.given import Inputs
 from calibrant.predictions.read import read, reference_pair

@@ -1,4 +1,4 @@
-"""What was given of n rows of predictions, checked, and what is done with rows."""
+"""Validated input of n rows of predictions, and operations on rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,20 +14,20 @@ from calibrant.rows import take_rows
 
 __all__ = ["Given", "Inputs", "check_values", "sound"]
 
-#: How far a row's sum may be from 1, by the machine epsilon of the dtype the probabilities came in:
-#: that of bfloat16, float16, others.
+#: Tolerance of a row's sum, by the machine epsilon of the original dtype: bfloat16, float16,
+#: others.
 ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
 OTHER_ROW_SUM_TOLERANCE = 1e-5
-#: Row sums all this near to 1 are those of rounded probabilities.
+#: If all row sums are this close to 1, the probabilities were rounded.
 ROUNDED = 0.05
-#: Row sums that differ by less than this share are one sum.
+#: Row sums that differ by less than this share count as equal.
 EQUAL = 1e-3
 BLOCK_ROWS = 65_536
 
 
 def sound(block: Any) -> bool:
-    """Whether the values of a record pass ``check_values`` (a quick yes; the slow check finds
-    the words for a no).
+    """Whether the values of a record pass ``check_values``, quickly; the slow check writes the
+    error.
     """
     if block.kind == "logit":
         return bool(np.isfinite(block.values).all())
@@ -41,8 +41,8 @@ def sound(block: Any) -> bool:
 
 
 def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
-    """Refuse what is no prediction, with the first rows at fault; ``resolution`` is the machine
-    epsilon of the dtype it came in.
+    """Raise InputError for invalid predictions, with the first bad rows; ``resolution`` is the
+    machine epsilon of the original dtype.
     """
     for start in range(0, len(values), BLOCK_ROWS):
         block = values[start : start + BLOCK_ROWS]
@@ -76,8 +76,8 @@ def _check_probabilities(block, start, resolution):
 
 
 def _sum_remedy(sums):
-    """Rows that nearly sum to 1 are rounded, those of one sum scaled; others may be answers to
-    several questions, not to be mixed up.
+    """Remedy for wrong row sums: rounded rows and rows with equal sums can be divided; other rows
+    may be multi-label.
     """
     if np.abs(sums - 1.0).max() <= ROUNDED or (len(sums) > 1 and np.ptp(sums) < EQUAL * sums.min()):
         return 'divide P by its row sums, or pass inputs="logit" if these are logits'
@@ -100,19 +100,19 @@ def _reject(bad, start, block, rule, remedy):
     raise InputError(f"P {rule}; {seen} ({int(bad.sum())} such rows); {remedy}.")
 
 
-#: What predictions of classes are given as.
+#: Kinds of predictions of classes.
 Inputs = Literal["probability", "logit"]
 
-#: Entries of P in one block of ``blocks``: small enough for the block and what is derived from it
-#: to stay in the cache.
+#: Entries of P in one block of ``blocks``: small enough for the block and its derived arrays #: to
+#: stay in the cache.
 BLOCK_ENTRIES = 131_072
-#: What parts of a record with a workspace take over.
+#: Derived values that subsets of a record with a workspace reuse.
 HANDED_ON = ("log_probabilities", "row_sums")
 
 
 @dataclass(frozen=True)
 class Given:
-    """Checked predictions of n rows over K classes, with what came beside them.
+    """Validated predictions of n rows over K classes, with the other arguments.
 
     Attributes
     ----------
@@ -123,7 +123,8 @@ class Given:
     labels : (n,) intp or None
         Position of the true class in ``classes``.
     shares : (n, K) float64 or None
-        Of soft labels, which have no ``labels``: the share of each class among the raters of a row.
+        For soft labels, which have no ``labels``: the share of each class among the raters of a
+        row.
     weight : (n,) float64 or None
         Positive weights; None means every row counts once. Rows of weight 0 have been dropped.
     X, reference
@@ -132,22 +133,22 @@ class Given:
     resolution : float
         Machine epsilon of the dtype the values came in, at least that of float32.
     checked : bool
-        False where the numbers are checked by the first pass over ``blocks``, as
-        ``read(check_values=False)`` asks.
+        False if the first pass over ``blocks`` checks the numbers, as with
+        ``read(check_values=False)``.
     workspace : Workspace or None
-        What a fit leaves for fits on nearly the same rows, such as those of folds, to begin from;
-        None: every fit has one of its own, and begins anew.
+        State of a fit that fits on nearly the same rows, such as those of folds, start from; None:
+        every fit starts anew.
     own : (n,) intp or None
-        Labels taken for the model's own instead of those of the largest values, with their
-        probabilities as confidence: a calibrator of the confidence alone is measured on the label
-        it speaks of, even where that is no longer the most probable one.
+        Labels used as the model's own instead of the argmax, with their probabilities as
+        confidence: a calibrator of confidence is evaluated on its original label, even if that is
+        no longer the most probable one.
     cluster : (n,) intp or None
-        Which rows hang together: intervals and tests then count clusters, not rows.
+        Cluster of each row: intervals and tests then count clusters, not rows.
     groups : (n,) labels, or a frame of n rows, or None
-        The groups that rows are of, as given, for calibrators that set each group right.
+        The groups of the rows, as given, for calibrators by group.
     least : float or None
-        Logarithms are taken of probabilities raised to at least this, which a fit learns; None: to
-        the smallest positive number.
+        Floor of probabilities in logarithms, which a fit learns; None: the smallest positive
+        number.
     """
 
     values: np.ndarray
@@ -181,12 +182,12 @@ class Given:
 
     @cached_property
     def derived(self) -> Derived:
-        """A place for what several fits on these very rows derive from them."""
+        """Cache of values that several fits on these rows derive."""
         return Derived()
 
     @property
     def work(self) -> Workspace:
-        """The workspace, or one for the fit alone that asks."""
+        """The workspace, or a new one for a single fit."""
         return Workspace() if self.workspace is None else self.workspace
 
     def take(self, rows: Any) -> Self:
@@ -207,7 +208,7 @@ class Given:
         return part
 
     def _rows_of(self, table, rows):
-        """Some rows of what came beside the predictions, None where nothing did."""
+        """Some rows of another argument, None if it is None."""
         if table is None or isinstance(table, np.ndarray):
             return table if table is None else table[rows]
         return take_rows(table, np.arange(len(self))[rows])
@@ -219,9 +220,7 @@ class Given:
         return out
 
     def _hand_on(self, part, rows):
-        """Give what was derived row by row to a part of the record, where fits share a
-        workspace.
-        """
+        """Copy derived values by row to a subset of the record, if fits share a workspace."""
         if self.workspace is None:
             return
         vars(part).update(
@@ -236,7 +235,7 @@ class Given:
 
     def blocks(self, size: int | None = None) -> Iterator[Self]:
         """The record in slices of at most ``size`` rows (by default as many as fit the cache),
-        checked on the way if it is not yet.
+        which are checked first if necessary.
         """
         size = self._block_rows if size is None else size
         for start in range(0, max(len(self), 1), size):
@@ -250,7 +249,5 @@ class Given:
         return replace(self, X=None)
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
-        """An array given for the rows of the input, without the rows of weight 0 that were
-        dropped.
-        """
+        """An array for the rows of the input, without the dropped rows of weight 0."""
         return values if self.kept is None else values[self.kept]

@@ -1,6 +1,6 @@
-"""The door: whatever a model said, and what was true, become one checked record.
+"""Validation of predictions and labels, which become one record.
 
-Everything public that takes classification predictions reads them here, once; code below trusts the
+All public functions of classification predictions validate them here, once; other code trusts the
 record.
 """
 
@@ -45,7 +45,7 @@ def read(
     check_values: bool = True,
     soft: bool = False,
 ) -> Predictions:
-    """Check predictions (and labels) and return them as a :class:`Predictions` record.
+    """Validate predictions (and labels) and return a :class:`Predictions` record.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def read(
         Lists, NumPy, pandas, polars, pyarrow tables or CPU torch tensors. A data frame's column
         names are class names.
     y : (n,) labels, optional
-        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns say their
-        order. Where these are numbers, numbers in y are such labels, not positions.
+        Positions 0..K-1, or any hashable labels when ``classes`` or class-named columns define
+        their order. If classes are numbers, numbers in y are labels, not positions.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     sample_weight : (n,), optional
-        Weight 2 means the row twice, weight 0 means no row.
+        Weight 2 means the row twice, weight 0 removes the row.
     X : (n, ...) features, optional
     reference : (X_train, y_train), optional
     groups : (n,) labels, (n, c) of them, or a frame of n rows, optional
@@ -75,7 +75,7 @@ def read(
     Raises
     ------
     InputError
-        Naming the argument, the rule, the value seen and the remedy.
+        The message names the argument, the rule, the value seen and the remedy.
 
     Examples
     --------
@@ -99,8 +99,7 @@ def read(
     if values.dtype == np.float16 or (
         check_values and (y is None or values.size < _softmax.SINGLE_ENTRIES)
     ):
-        # Many labelled float32 numbers stay as they are: fits on them round more finely than they
-        # are known.
+        # Large labelled float32 arrays stay float32: fits on them are more precise than the data.
         values = values.astype(np.float64, copy=False)
     values, one_column = _two_columns(values, inputs)
     if names is not None and classes is not None and not one_column:
@@ -150,7 +149,7 @@ def _truth(y, known, shape, **hints):
 def _dimensions(values):
     try:
         return np.ndim(values)
-    except ValueError:  # rows of different lengths, which have their own message
+    except ValueError:  # rows of different lengths raise a separate error
         return 0
 
 
@@ -176,8 +175,8 @@ def _two_columns(values, inputs):
 
 
 def _reorder(values, names, classes):
-    """Columns of a class-named frame in the order of ``classes``; one whose names are only
-    places is in that order already.
+    """Columns of a class-named frame in the order of ``classes``; positional names are in that
+    order already.
     """
     known, in_order = class_array(classes, len(names)), list(range(len(names)))
     order = places(known, names)
@@ -196,7 +195,7 @@ def _looks_like_labels(values, one_column):
 
 
 def reference_pair(reference: Any) -> tuple[Any, Any]:
-    """(X_train, y_train) of what was given as the model's training data."""
+    """(X_train, y_train) from the model's training data."""
     if not (isinstance(reference, tuple | list) and len(reference) == 2):
         raise InputError(
             "reference must be the pair (X_train, y_train) of the model's own training data."

@@ -1,4 +1,4 @@
-"""The record of predictions of classes: what was checked once, and all that is derived from it."""
+"""The record of predictions of classes: validated input, and everything derived from it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ from calibrant.predictions.given import Given
 
 __all__ = ["Predictions"]
 
-#: Up to this many classes, looking for the largest class by class is faster than row by row.
+#: Up to this many classes, the argmax is faster class by class than row by row.
 FEW_CLASSES = 32
-#: What an exact 0 is read as at least; chosen on naive Bayes of the digits, where from 1e-45 to
-#: 1e-12 is nearly as good.
+#: Floor for an exact 0; chosen on naive Bayes of the digits, where 1e-45 to 1e-12 are nearly as
+#: good.
 FAINTEST = 1e-20
-#: What is derived of the values and not of their logarithms.
+#: Values derived without logarithms.
 KEPT = (
     "probabilities",
     "row_sums",
@@ -34,23 +34,23 @@ KEPT = (
     "ranks",
     "smallest",
 )
-#: What of these is of the labels too.
+#: Those of them that depend on the labels.
 OF_LABELS = ("correct", "one_hot")
-#: Up to so many classes every label is tried in the place of the true one.
+#: Up to this many classes every label is tried in place of the true one.
 FEW_LABELS = 4
-#: Targets that are questions, not classes; the last is the old name of the first.
+#: Targets other than classes; the last is the old name of the first.
 QUESTIONS = ("answer", "event")
 
 
 class Predictions(Given):
-    """Checked predictions of n rows over K classes, made by :func:`read`: what was given, and all
-    that is derived from it.
+    """Validated predictions of n rows over K classes from :func:`read`: the input, and everything
+    derived from it.
 
     Attributes
     ----------
     values, kind, classes, labels, shares, weight, X, reference, resolution, checked, own,
     workspace, cluster, groups
-        As given; see :class:`Given`.
+        The input; see :class:`Given`.
     """
 
     @cached_property
@@ -64,7 +64,7 @@ class Predictions(Given):
 
     @cached_property
     def log_probabilities(self) -> np.ndarray:
-        """(n, K) float64, finite: entries below ``least`` count as that, so that a 0 never ranks
+        """(n, K) float64, finite: entries below ``least`` are raised to it, so that a 0 never ranks
         above a small positive number.
         """
         if self.kind == "logit":
@@ -81,11 +81,9 @@ class Predictions(Given):
 
     @cached_property
     def smallest(self) -> float:
-        """The smallest positive probability of these rows, 1e-12 at most: what a fit reads an exact
-        0 as.
-
-        Where there is an exact 0, at least 1e-20: rounding, or a model of independent features,
-        made it, and one that came true would decide the whole fit.
+        """The smallest positive probability of these rows, at most 1e-12: a fit replaces an exact 0
+        by it. If there is an exact 0, it is at least 1e-20: zeros come from rounding or from models
+        of independent features, and a single observed one would dominate the fit.
         """
         if self.kind == "logit":
             return _softmax.ZERO_FLOOR
@@ -95,7 +93,7 @@ class Predictions(Given):
         return least if self.probabilities.min() > 0.0 else max(least, FAINTEST)
 
     def above(self, least: float) -> "Predictions":
-        """The same rows, the logarithms of whose probabilities are of at least ``least``."""
+        """The same rows with probabilities of at least ``least`` in logarithms."""
         if self.kind == "logit" or self.least == least:
             return self
         out = replace(self, least=least)
@@ -103,24 +101,23 @@ class Predictions(Given):
         return out
 
     def _share(self, other, names):
-        """Give another record of these rows what was derived already under these names."""
+        """Copy derived values of these names to another record of these rows."""
         vars(other).update({name: vars(self)[name] for name in names if name in vars(self)})
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows what each row says and is, by which clusters are numbered."""
+        """(n,) a number from the content of each row, by which clusters are numbered."""
         return self.confidence if self.labels is None else self.own_probability + self.labels
 
     def with_labels(self, labels: np.ndarray) -> "Predictions":
-        """The same predictions of other true labels, (n,)."""
+        """The same predictions with other true labels, (n,)."""
         out = replace(self, labels=labels, shares=None)
         self._share(out, {*KEPT, "log_probabilities"}.difference(OF_LABELS))
         return out
 
     def one_label_each(self) -> tuple["Predictions", np.ndarray]:
-        """(rows of soft labels, each once for every class that has a share; which row each was).
-
-        Weights are multiplied by the shares, and rows that were one are clustered.
+        """(rows of soft labels, once for every class with a share; index of the original row).
+        Weights are multiplied by the shares, and copies of one row are clustered.
         """
         assert self.shares is not None
         row, label = np.nonzero(self.shares)
@@ -130,8 +127,8 @@ class Predictions(Given):
         return part, row
 
     def other_labels(self, other: "Predictions") -> list[np.ndarray]:
-        """Labels that these rows might have had, (n,) each: of few classes every class, else
-        those of which the two say most apart.
+        """Possible labels of these rows, (n,) each: every class if they are few, else those on
+        which the two differ most.
         """
         if self.n_classes <= FEW_LABELS:
             return [np.full(len(self), k) for k in range(self.n_classes)]
@@ -160,8 +157,8 @@ class Predictions(Given):
 
     @cached_property
     def by_class(self) -> np.ndarray:
-        """(K, n) float64 copy of the values, class by class: sums and maxima over the classes
-        are then quick. For blocks.
+        """(K, n) float64 copy of the values, class by class: sums and maxima over the classes are
+        then fast. For blocks.
         """
         return np.array(self.values.T, dtype=np.float64, order="C")
 
@@ -186,15 +183,13 @@ class Predictions(Given):
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, np.ndarray]:
-        """(distinct confidences, ascending; place of each row among them): sorted once for all
-        that ranks.
+        """(distinct confidences, ascending; index of each row among them): sorted once for all
+        rankings.
         """
         return np.unique(self.confidence, return_inverse=True)
 
     def _in_blocks(self, function):
-        """``function(block)`` for each block, joined, so that what is derived on the way stays
-        small.
-        """
+        """``function(block)`` by block, concatenated, so that intermediate arrays stay small."""
         return (
             function(self)
             if len(self) <= self._block_rows
@@ -206,7 +201,7 @@ class Predictions(Given):
         """Probability of the true class and the sum of all others, as given (before division by the
         row sum), each (n,) float64.
 
-        The rest is summed by itself, so it keeps its precision where the true class is near 1. For
+        The rest is summed separately, so it is precise where the true class is near 1. For
         probabilities only.
         """
         others, rows = self.by_class.copy(), np.arange(len(self))
@@ -216,14 +211,14 @@ class Predictions(Given):
 
     @cached_property
     def correct(self) -> np.ndarray:
-        """(n,) float64, 1 where the predicted label is the true one, of soft labels its share."""
+        """(n,) float64, 1 where the predicted label is the true one; for soft labels its share."""
         if self.shares is not None:
             return self.shares[np.arange(len(self)), self.predicted]
         return (self.predicted == self.labels).astype(np.float64)
 
     @cached_property
     def one_hot(self) -> np.ndarray:
-        """(n, K) float64 indicator of the true class, of soft labels their shares."""
+        """(n, K) float64 indicator of the true class; for soft labels their shares."""
         if self.shares is not None:
             return self.shares
         out = np.zeros(self.values.shape)
@@ -240,14 +235,12 @@ class Predictions(Given):
         return self.probabilities[:, k], self.hits_of(k)
 
     def hits_of(self, k: int) -> np.ndarray:
-        """(n,) float64, 1 in the rows of class k, of soft labels its share."""
+        """(n,) float64, 1 in the rows of class k; for soft labels its share."""
         return (self.labels == k).astype(np.float64) if self.shares is None else self.shares[:, k]
 
     @property
     def default_target(self) -> str:
-        """The question asked where none is named: "event" of two classes, "answer" of more, as
-        displays have it.
-        """
+        """The default target: "event" for two classes, "answer" for more, as in displays."""
         return "event" if self.n_classes == 2 else "answer"
 
     def position(self, target: Any) -> int:
@@ -258,8 +251,7 @@ class Predictions(Given):
         match = [k for k, c in enumerate(classes) if c == target]
         if match and target in QUESTIONS:
             raise InputError(
-                f'target="{target}" is the name of a question and of a class; give the class'
-                " another name."
+                f'target="{target}" is both a keyword and a class; give the class another name.'
             )
         if match:
             return match[0]
@@ -275,15 +267,13 @@ class Predictions(Given):
         return 1
 
     def as_pair(self, target: Any) -> "Predictions":
-        """The same rows as a question of yes (class 1) or no (class 0), with yes for the label of
-        every row.
-
-        So its ``confidence`` is the probability said and ``correct`` whether it happened, both as
-        ``pair`` has them; a metric of the answer on it is one of the target. It has neither
-        features nor reference.
+        """The same rows with the target as class 1 and the predicted label 1 in every row. Its
+        ``confidence`` is therefore the predicted probability and ``correct`` the observed outcome,
+        as in ``pair``; a metric of the answer becomes one of the target. It has neither features
+        nor reference.
         """
         score, hit = self.pair(target)
-        # Two classes are kept as given: 1 - p has no digits left where p is near 1.
+        # Two classes are kept as given: 1 - p is imprecise where p is near 1.
         whole = (
             {}
             if target == "event"
@@ -302,11 +292,11 @@ class Predictions(Given):
 
     @property
     def several(self) -> bool:
-        """Whether there are several outputs: never, of classes."""
+        """Whether there are several outputs: never for classes."""
         return False
 
     def outputs(self) -> list["Predictions"]:
-        """The record itself: the protocol that it shares with forecasts of several outputs."""
+        """The record itself, for the protocol shared with forecasts of several outputs."""
         return [self]
 
     def one_output(self) -> "Predictions":
@@ -315,16 +305,14 @@ class Predictions(Given):
 
     @property
     def strata(self) -> np.ndarray:
-        """(n,) what folds are dealt out by: the true labels."""
+        """(n,) the true labels, by which folds are stratified."""
         if self.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one per row; got None.")
         return self.labels
 
     @property
     def calibrator_params(self) -> dict[str, Any]:
-        """What a calibrator must be told of the rows it is fitted on: the kind of input, and the
-        classes.
-        """
+        """Arguments of a calibrator for these rows: the kind of input, and the classes."""
         return {"inputs": self.kind, "classes": self.classes}
 
     def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
@@ -351,7 +339,7 @@ class Predictions(Given):
         )
 
     def agrees_with(self, other: "Predictions") -> bool:
-        """Whether both say the same of all rows, up to rounding."""
+        """Whether both predict the same for all rows, up to rounding."""
         return bool(np.abs(self.probabilities - other.probabilities).max() < 1e-12)
 
 

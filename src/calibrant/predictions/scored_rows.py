@@ -1,4 +1,4 @@
-"""The template of records that are scored alone: rows on which no calibrator is fitted."""
+"""Template of records that are only scored: no calibrator is fitted on their rows."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ __all__ = ["ScoredRows"]
 
 @dataclass(frozen=True)
 class ScoredRows:
-    """Rows that were read once, of one output, for metrics alone.
+    """Validated rows of one output, for metrics only.
 
-    A record derives from it, adds what was predicted and what was observed, and writes
-    ``__len__``, ``mark`` and ``_own(rows)``. Rows of weight 0 have been dropped.
+    A subclass adds the predictions and the outcomes, and implements ``__len__``, ``mark`` and
+    ``_own(rows)``. Rows of weight 0 have been dropped.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ScoredRows:
     @property
     @abstractmethod
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows what each row holds, by which clusters are numbered."""
+        """(n,) a number from the content of each row, by which clusters are numbered."""
 
     @abstractmethod
     def _own(self, rows: Any) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class ScoredRows:
 
     @cached_property
     def derived(self) -> Derived:
-        """A place for what several measurements of these very rows derive from them."""
+        """Cache of values that several metrics of these rows derive."""
         return Derived()
 
     @property
@@ -65,7 +65,7 @@ class ScoredRows:
 
     @property
     def strata(self) -> np.ndarray:
-        """(n,) zeros: nothing is kept in balance."""
+        """(n,) zeros: folds are not stratified."""
         return np.zeros(len(self), dtype=np.intp)
 
     @property
@@ -83,7 +83,7 @@ class ScoredRows:
         return [self]
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
-        """Of something with an entry for each row given, the entries of the rows kept."""
+        """The entries of the kept rows, from one entry per input row."""
         return values if self.kept is None else values[self.kept]
 
     def outputs(self) -> list[Self]:
@@ -103,7 +103,7 @@ class ScoredRows:
         return self
 
     def agrees_with(self, other: Any) -> bool:
-        """Whether both are of the same rows and hold the same."""
+        """Whether both have the same rows and content."""
         return len(self) == len(other) and bool(np.allclose(self.mark, other.mark))
 
     def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> NoReturn:
@@ -117,6 +117,6 @@ class ScoredRows:
 
 def _refused(record: ScoredRows) -> InputError:
     return InputError(
-        f"{type(record).__name__} holds rows that are scored alone; pass predictions of classes or"
+        f"{type(record).__name__} can only be scored; pass predictions of classes or"
         " forecasts to fit a calibrator."
     )

@@ -1,4 +1,4 @@
-"""What fits on nearly the same rows hand on to each other, and what is derived of the very same."""
+"""State shared by fits on nearly the same rows, and cached values of identical rows."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,15 +16,15 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray | None]
 
 @dataclass
 class MapWorkspace:
-    """Where the searches of one map ended, for the same map on nearly the same rows.
+    """Ends of the searches of one map, as starts for the same map on nearly the same rows.
 
     Attributes
     ----------
-    shared : whether other fits have it too: what is near is then good enough
+    shared : whether other fits use it too: lower accuracy is then enough
     line, wider_line : a line of the log-odds, and one inside the second pair of limits
     curve, rising_curve : a parabola of the log-odds, free and rising
-    penalty : of a spline, the one chosen; None before one was
-    splines : by (place of the penalty, number of coefficients), the coefficients
+    penalty : the chosen penalty of a spline; None before
+    splines : coefficients by (index of the penalty, number of coefficients)
     """
 
     shared: bool = False
@@ -38,13 +38,13 @@ class MapWorkspace:
 
 @dataclass
 class Workspace:
-    """What the fits of one choice have in common: a selection makes one and hands it to the fits on
-    all rows and on those of folds. ``Workspace()`` is that of a fit alone, which begins anew.
+    """State shared by the fits of one selection, on all rows and on those of folds. ``Workspace()``
+    is that of a single fit, which starts anew.
 
     Attributes
     ----------
-    shared : whether it is that of a choice
-    open : whether the choice is still open, so that losses are compared to five digits
+    shared : whether it belongs to a selection
+    open : whether the selection is still open, so that losses are compared to five digits
     inverse_temperature : 1 / T of least log loss, of the first fit
     mixture, vector, matrix, featured : the searches of ensemble temperature scaling, structured
         vector and matrix scaling, and the first part of ensemble matrix scaling
@@ -64,33 +64,33 @@ class Workspace:
 
     @classmethod
     def of_choice(cls) -> Self:
-        """An empty one, of a choice that is open."""
+        """An empty workspace of an open selection."""
         return cls(True, True, None, Search(), Search(), Search(), Search())
 
     @cached_property
     def ordered(self) -> "Workspace | None":
-        """That of fits on the same predictions after intra-order-preserving scaling."""
+        """The workspace of fits on the same predictions after intra-order-preserving scaling."""
         return Workspace.of_choice() if self.shared else None
 
     def of_map(self, template: Any, k: int) -> MapWorkspace:
-        """That of a map of class k."""
+        """The workspace of a map of class k."""
         key = type(template).__name__, repr(vars(template)), k
         return self.maps.setdefault(key, MapWorkspace(self.shared))
 
 
 @dataclass
 class Derived:
-    """What several fits on, or measurements of, the very rows of one record derive from them.
+    """Cache of values that several fits or metrics derive from the rows of one record.
 
     Attributes
     ----------
     temperature : (1 / T of least log loss, status)
     tilts : (n, 5) each row's loss near the workspace's temperature, with derivatives
     tempered : (n, K) scores after temperature scaling
-    slope_rows : these laid out for intra-order-preserving scaling
+    slope_rows : the layout for intra-order-preserving scaling
     events, cells : by class, (scores, outcomes, weights) in order, and merged in cells
     draws : by (id of a metric, resamples, seed), the metric and its values on resamples
-    smoothers : by (smoother, span, target), what it makes of the scores
+    smoothers : by (smoother, span, target), the smoothed scores
     """
 
     temperature: tuple[float, str] | None = None
