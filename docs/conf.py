@@ -27,7 +27,7 @@ extensions = [
     "calibrant_docs",
     "report_pages",
 ]
-extensions += ["arena_rows", "method_cards", "pictures"]
+extensions += ["arena_rows", "method_cards", "pictures", "stored_tables"]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None

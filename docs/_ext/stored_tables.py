@@ -1,0 +1,50 @@
+"""Tables of the papers' benchmarks, read from where the runs' results are stored, so that no page
+repeats a number by hand.
+
+``.. calibrant-stored:: PAPER/TABLE`` shows one table; ``:columns:`` names some, separated by
+semicolons, and ``:rows:`` keeps the rows whose first cell matches a regular expression.
+"""
+
+import re
+from typing import ClassVar
+
+from benchmarks.papers.stored import read
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+__all__ = ["StoredTable", "chosen", "setup"]
+
+
+def chosen(table, columns="", rows=""):
+    """The rows of a stored table, the heading first: all columns, or those named."""
+    heading, *body = read(*table.split("/"))
+    named = [name.strip() for name in columns.split(";")] if columns else heading
+    kept = [heading.index(name) for name in named]
+    body = [row for row in body if re.search(rows, row[0])]
+    return [[row[k] for k in kept] for row in (heading, *body)]
+
+
+def _cell(text):
+    return re.sub(r"`+", "``", text)
+
+
+class StoredTable(SphinxDirective):
+    """One table; a table of many columns is set in a box that scrolls."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"columns": directives.unchanged, "rows": directives.unchanged}
+
+    def run(self):
+        table = chosen(self.arguments[0], **self.options)
+        lines = [".. list-table::", "   :header-rows: 1", ""]
+        for row in table:
+            lines += [
+                f"   {' ' if k else '*'} - {_cell(cell)}".rstrip() for k, cell in enumerate(row)
+            ]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def setup(app):
+    """Register the directive."""
+    app.add_directive("calibrant-stored", StoredTable)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,109 @@
+"""The pages on the five papers say what the runs stored."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from benchmarks.papers.hoki import published
+from benchmarks.papers.stored import BLOCK, HERE, PAPERS, read, restored
+
+PAGES = Path(__file__).parent.parent / "docs" / "papers"
+NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
+
+
+def prose(text):
+    """A page without its examples, formulas, directives and code."""
+    text = re.sub(r"^>>>.*(?:\n.+)*", "", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^\.\. (?:math|calibrant-stored|code).*\n(?:(?: .*)?\n)*", "", text, flags=re.MULTILINE
+    )
+    return re.sub(r":\w+:`[^`]*`|``[^`]*``", "", text)
+
+
+def numbers(text):
+    """The decimal numbers in a text."""
+    return {float(found) for found in NUMBER.findall(text)}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_readme_shows_the_stored_tables(paper):
+    text = (HERE / paper / "README.md").read_text(encoding="utf-8")
+    assert text == restored(paper)
+    stored = {file.stem for file in (HERE / paper / "stored").glob("*.csv")}
+    shown = {name for _, name in BLOCK.findall(text)}
+    assert shown <= stored
+    assert stored - shown <= {"published"}
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_readme_has_a_table_of_its_own(paper):
+    text = (HERE / paper / "README.md").read_text(encoding="utf-8")
+    assert "\n|" not in BLOCK.sub("", text)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_number_of_a_page_is_stored(paper):
+    """Numbers in the text are in the stored tables, or in the README that reports the runs."""
+    page = (PAGES / f"{paper}.rst").read_text(encoding="utf-8")
+    known = numbers((HERE / paper / "README.md").read_text(encoding="utf-8"))
+    for file in (HERE / paper / "stored").glob("*.csv"):
+        known |= numbers(file.read_text(encoding="utf-8"))
+    found = numbers(prose(page))
+    assert len(found) >= 5
+    assert found <= known, found - known
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_page_shows_tables_that_are_stored(paper):
+    page = (PAGES / f"{paper}.rst").read_text(encoding="utf-8")
+    tables = re.findall(r"calibrant-stored:: (\w+)/(\w+)((?:\n   :.*)*)", page)
+    assert tables
+    for name, table, options in tables:
+        heading, *body = read(name, table)
+        columns = re.search(r":columns: (.*)", options)
+        for column in columns[1].split(";") if columns else heading:
+            assert column.strip() in heading
+        rows = re.search(r":rows: (.*)", options)
+        assert sum(bool(re.search(rows[1] if rows else "", row[0])) for row in body) >= 3
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """The function of the directive that takes columns and rows of a stored table."""
+    pytest.importorskip("sphinx", reason="the tables are made while the pages are built")
+    monkeypatch.syspath_prepend(str(PAGES.parent / "_ext"))
+    yield pytest.importorskip("stored_tables").chosen
+    sys.modules.pop("stored_tables")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_directive_shows_a_table_as_it_is_stored(paper, chosen):
+    for file in (HERE / paper / "stored").glob("*.csv"):
+        rows = read(paper, file.stem)
+        assert len(set(rows[0])) == len(rows[0]), file
+        assert chosen(f"{paper}/{file.stem}") == rows
+
+
+def test_the_directive_takes_the_columns_and_rows_that_it_names(chosen):
+    assert chosen("regression/boxes", columns="known; output", rows="t[xy]") == [
+        ["known", "output"],
+        ["1.15", "tx"],
+        ["1.2", "ty"],
+    ]
+
+
+def test_hoki_stands_beside_what_was_published():
+    """Our numbers are those of the networks' table, theirs those of the paper's table 2."""
+    _, *networks = read("hoki", "networks")
+    ours, name = {}, ""
+    for network, method, ece, *_ in networks:
+        name = network or name
+        ours[name, method] = ece
+    said = {title: key for key, title in published.NETWORK.items()}
+    _, *rows = read("hoki", "published")
+    assert len(rows) == 4
+    for network, theirs, temperature, their_temperature, hoki, their_hoki in rows:
+        table = published.ece(said[theirs], 15)
+        assert [temperature, hoki] == [ours[network, "temperature"], ours[network, "Hoki"]]
+        assert [float(their_temperature), float(their_hoki)] == [table["TempS"], table["Hoki"]]
