@@ -98,6 +98,10 @@ def cite(method: Any) -> Citations:
     -------
     Citations
 
+    See Also
+    --------
+    report : how well a calibrator does, on one page.
+
     Examples
     --------
     >>> import calibrant as cb
