@@ -84,7 +84,7 @@ def test_too_few_rows_and_one_class_change_nothing():
     np.testing.assert_allclose(cal.predict_proba(P), P, atol=1e-12)
     cal.fit(np.repeat(P, 3, axis=0) + 0.0, np.zeros(57, dtype=int))
     assert cal.status_.startswith("identity")
-    assert "left uncalibrated" in cal.explain()
+    assert "kept as is" in cal.explain()
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])
@@ -227,7 +227,7 @@ def test_the_closed_test_is_a_policy(change, chosen):
     p = 1.0 / (1.0 + np.exp(-change(z)))
     cal = cb.AutoCalibrator(policy="closed_test").fit(p, y)
     assert cal.status_ == f"closed test: {chosen}"
-    assert cal.explain() == f"1,500 rows, 2 classes: the closed test asks for {chosen}."
+    assert cal.explain() == f"1,500 rows, 2 classes: the closed test chose {chosen}."
     np.testing.assert_array_equal(
         cal.predict_proba(p)[:, 1], cb.maps.ClosedTest().fit(p, y).predict(p)
     )

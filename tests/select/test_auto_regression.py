@@ -104,7 +104,7 @@ def test_the_table_accounts_for_every_candidate(objective):
         f"{objective.upper()} {cal.score_:.4g} out of fold against {cal.uncalibrated_score_:.4g}"
         in cal.explain()
     )
-    assert cal.explain().endswith(f"rejected by {cal.gain_in_errors_:.1f} standard errors.")
+    assert cal.explain().endswith(f"no calibration: {cal.gain_in_errors_:.1f} standard errors.")
 
 
 def test_quantiles_are_the_mean_of_the_members():
@@ -162,7 +162,7 @@ def test_too_few_rows_equal_rows_and_no_error_change_nothing():
     cal = cb.AutoRegressionCalibrator().fit(mean, y, std=std)
     assert (cal.status_, cal.table_, cal.gain_in_errors_) == ("identity: too few rows", [], 0.0)
     assert (cal.predict(mean, std).std == std).all()
-    assert "left uncalibrated" in cal.explain()
+    assert "kept as is" in cal.explain()
     cal.fit(np.repeat(mean, 5), np.repeat(y, 5), std=np.repeat(std, 5))
     assert cal.status_ == "identity: too few rows"
     mean, std, _ = planted("a factor", 100)
@@ -209,8 +209,7 @@ def test_what_is_surely_worse_is_not_used():
     assert isinstance(cal.members_[0], cb.regression.ForecastIdentity)
     assert cal.status_ == "identity: no evidence"
     assert (
-        cal.explain()
-        == "100 rows: left uncalibrated (no evidence out of fold that a candidate is better)."
+        cal.explain() == "100 rows: kept as is (calibration did not improve the out-of-fold score)."
     )
 
 

@@ -38,11 +38,12 @@ class ConfidenceCalibrator(
         Default :class:`TopProbability`.
     map : Map, optional
         Default :class:`Isotonic`.
-    Whether each predicted class has its own map ("top-label" calibration). Default: only with two
-        classes, so that confident positives and confident negatives are never pooled. A class with
-        fewer than 5 right or 5 wrong rows gets its own rate (right + 1/2) / (n + 1) as a constant
-        confidence, with a warning that names the counts; one that is never predicted gets the rate
-        of all rows.
+    per_class : bool, optional
+        Whether each predicted class has its own map ("top-label" calibration). Default: only with
+        two classes, so that confident positives and confident negatives are never pooled. A class
+        with fewer than 5 right or 5 wrong rows gets its own rate (right + 1/2) / (n + 1) as a
+        constant confidence, with a warning that names the counts; one that is never predicted gets
+        the rate of all rows.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 

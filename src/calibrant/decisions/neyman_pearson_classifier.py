@@ -21,8 +21,8 @@ from calibrant.predictions import Inputs, Predictions, read
 __all__ = ["NeymanPearsonClassifier"]
 
 WORDS = {
-    "false_positive_rate": "share of rows without the event said to have it",
-    "false_negative_rate": "share of events said to be none",
+    "false_positive_rate": "share of rows without the event that are predicted to have it",
+    "false_negative_rate": "share of events that are predicted as none",
 }
 
 
@@ -211,7 +211,7 @@ class NeymanPearsonClassifier(Saved, BaseEstimator):
     def _certify(
         self, score: np.ndarray, event: np.ndarray, record: Predictions, cluster: Any
     ) -> None:
-        # Thresholds on scores of the user's own are none on probabilities.
+        # A threshold on the user's own scores does not apply to probabilities.
         vars(self).pop("classes_", None)
         asked, weight = self._asked(), repetitions(record.weights)
         index = None if cluster is None else read_clusters(cluster, record)

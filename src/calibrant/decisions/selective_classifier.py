@@ -490,7 +490,7 @@ class SelectiveClassifier(Saved, BaseEstimator):
         for name in (
             "signal_",
             "classes_",
-        ):  # thresholds on scores of the user's own are none on an earlier fit's
+        ):  # a threshold on the user's own scores does not apply to an earlier fit's
             vars(self).pop(name, None)
         delta = (1.0 - self.confidence) / (1.0 if self.accepted_share is None else 2.0)
         test: Test = (

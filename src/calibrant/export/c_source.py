@@ -142,9 +142,9 @@ def to_c(
     name : str, default "calibrate"
         Name of the function, and prefix of every other name in the file.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
         there is one output risk.
-        numbers, and one risk comes out.
 
     Returns
     -------

@@ -83,9 +83,9 @@ def to_javascript(
     name : str, default "calibrate"
         Name of the function.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
         there is one output risk.
-        numbers, and one risk comes out.
 
     Returns
     -------

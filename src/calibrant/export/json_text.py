@@ -31,9 +31,9 @@ def to_json(
     indent : int, optional
         Indentation of the lines; None: one line.
     quantiles : levels of the quantiles of error bars, default 5, 50 and 95 %
-    Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
+    risk : {"probability", "percent", "log_probability", "logit"}, optional
+        Unit of a single input, the risk of the second of two classes. It replaces the K inputs, and
         there is one output risk.
-        numbers, and one risk comes out.
 
     Returns
     -------

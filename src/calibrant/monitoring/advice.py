@@ -86,8 +86,8 @@ def change_said(times: Sequence[Any], start: int, growth: np.ndarray, reference:
     first, since = times[0], times[start]
     if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
         return (
-            f"the calibration is off, most likely since {since}; the batches before do not show"
-            " that it was ever right"
+            f"the predictions are miscalibrated, most likely since {since}; earlier batches do not"
+            " show that they were ever calibrated"
         )
     if start > 0:
         return f"the calibration has changed, most likely since {since}"

@@ -76,7 +76,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         1 / max E_t, valid at any time.
     alarm_ : bool
         Whether E_t ever reached ``threshold_``.
-    batch time at the alarm, or None.
+    alarm_time_ : the batch's time at the alarm, or None.
     threshold_ : float
         1 / alpha, or 2 / alpha with a reference.
     n_ : float, rows seen.

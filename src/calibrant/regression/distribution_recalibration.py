@@ -87,11 +87,10 @@ class DistributionRecalibration(RegressionCalibrator):
         a list
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "max steps" with a FitWarning; left as it was, with a FitWarning: "no
-        error" (every outcome is the median),
-        "no error in most rows" (and a Student spread, that of the median error, is asked for), "one
-        outcome" (all are the same number, which a bias makes the mean, and nothing says how far
-        others would be).
+    status_ : "converged", or "max steps" with a FitWarning; unchanged forecasts, with a FitWarning: "no
+        error" (every outcome is the median), "no error in most rows" (with a Student spread, which
+        is that of the median error), "one outcome" (all are equal, so a bias correction predicts
+        it everywhere, and the spread is unknown).
 
     See Also
     --------
@@ -177,7 +176,7 @@ class DistributionRecalibration(RegressionCalibrator):
         self._option("objective", "nll", "crps")
 
     def _spread_input(self, mean, std):
-        """What the spread is a function of."""
+        """Return the argument of the spread function."""
         return mean if self.spread_by == "mean" else np.log(std)
 
     def _begun(self, forecast):

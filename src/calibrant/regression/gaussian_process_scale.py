@@ -56,9 +56,9 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
         Centre and spread that standardise the inputs.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process was
-        taken in: STD scaling); "no error"
-        (every residual is 0: the std are left as they are, with a FitWarning).
+    status_ : "converged", or "stalled" or "max steps" with a FitWarning; "constant" (no process is
+        used: STD scaling); "no error" (every residual is 0: the std stay unchanged, with a
+        FitWarning).
 
     See Also
     --------

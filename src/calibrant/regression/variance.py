@@ -157,8 +157,8 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
         The std of each bin.
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std are left as
-        they are, with a FitWarning).
+    status_ : "exact"; "no error" (every residual is 0: ``values_`` is empty and the std stay
+        unchanged, with a FitWarning).
 
     See Also
     --------

@@ -187,7 +187,7 @@ class AutoCalibrator(Circumstances):
     >>> cal.status_
     'pooled'
     >>> AutoCalibrator(policy="closed_test").fit(p, y).explain()
-    '400 rows, 2 classes: the closed test asks for intercept and slope.'
+    '400 rows, 2 classes: the closed test chose intercept and slope.'
     """
 
     score_: float
@@ -276,7 +276,7 @@ class AutoCalibrator(Circumstances):
     def _test(self, record):
         if record.n_classes > 2 or record.cluster is not None:
             raise InputError(
-                'policy="closed_test" takes two classes and independent rows; got'
+                'policy="closed_test" needs two classes and independent rows; got'
                 f" {record.n_classes:,} classes"
                 f"{'' if record.cluster is None else ' and clusters'}; leave policy out."
             )
@@ -345,10 +345,10 @@ class AutoCalibrator(Circumstances):
         require_fitted(self, "members_")
         data = f"{self.n_fit_:,.0f} rows, {len(self.classes_):,} classes"
         if self.status_.startswith("closed test: "):
-            return f"{data}: the closed test asks for {self.status_.removeprefix('closed test: ')}."
+            return f"{data}: the closed test chose {self.status_.removeprefix('closed test: ')}."
         if self.status_ != "pooled":
-            return f"{data}: left uncalibrated ({self.status_.removeprefix('identity: ')})."
+            return f"{data}: kept as is ({self.status_.removeprefix('identity: ')})."
         return (
-            f"{data}: {weights_told(self.table_)}; uncalibrated rejected by"
+            f"{data}: {weights_told(self.table_)}; improvement over no calibration:"
             f" {self.gain_in_errors_:.1f} standard errors."
         )

@@ -276,20 +276,18 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         rows = f"{n_fit:,.0f} rows"
         if not table:
             return (
-                f"{rows}: left uncalibrated (fewer than {LEAST_ROWS} different rows, no error in"
+                f"{rows}: kept as is (fewer than {LEAST_ROWS} different rows, no error in"
                 " any of them, or one outcome)."
             )
         if len(members) == 1 and isinstance(members[0], ForecastIdentity):
-            return (
-                f"{rows}: left uncalibrated (no evidence out of fold that a candidate is better)."
-            )
+            return f"{rows}: kept as is (calibration did not improve the out-of-fold score)."
         against = (
             f"{SCORES[self.objective].name} {score:.4g} out of fold against"
             f" {uncalibrated_score:.4g}"
         )
         return (
-            f"{rows}: {weights_told(table)}; {against}; uncalibrated rejected by"
-            f" {gain_in_errors:.1f} standard errors."
+            f"{rows}: {weights_told(table)}; {against}; improvement over no"
+            f" calibration: {gain_in_errors:.1f} standard errors."
         )
 
 

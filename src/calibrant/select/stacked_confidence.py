@@ -37,6 +37,7 @@ SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
 class SignalCurve(Saved):
     """Increasing basis functions of a signal: every sum of them with non-negative factors increases
     too.
+
     Attributes
     ----------
     limits : the smallest score and the smallest gap from 1, to which a signal in [0, 1] is clipped
