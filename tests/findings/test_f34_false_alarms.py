@@ -146,7 +146,7 @@ def test_f34_rows_without_a_time_are_refused_by_monitor_too():
     frame["day"] = frame["when"].dt.day
     with pytest.raises(
         cb.errors.InputError,
-        match=r"day must be known of every row to put it in order; 2 rows have none",
+        match=r"day must be known for every row, to order them; 2 rows have none",
     ):
         cb.monitor(cb.evaluate(frame, probabilities="p", by="day"))
 

@@ -332,7 +332,7 @@ def test_a_certified_threshold_is_the_score_of_the_row_left_out():
     assert math.isclose(rule.bound_, 1.0 - 0.05 ** (1.0 / 59.0))
     said = refused(lambda: cb.SelectiveClassifier().fit_scores(score[:58], loss[:58]))
     assert said is not None
-    assert "takes 59 rows" in said
+    assert "needs at least 59 rows" in said
     loss[58] = 1.0
     assert refused(lambda: cb.SelectiveClassifier().fit_scores(score, loss)) is not None
 
@@ -371,7 +371,7 @@ def test_neyman_pearson_takes_the_order_statistic_that_its_rate_allows():
         )
     )
     assert said is not None
-    assert "takes 59 rows of a kind" in said
+    assert "needs at least 59 rows of a kind" in said
 
 
 def test_neyman_pearson_of_events_alone():

@@ -87,10 +87,10 @@ class DistributionRecalibration(RegressionCalibrator):
         a list
     n_outputs_ : int
         0 for forecasts of shape (n,).
-    status_ : "converged", or "max steps" with a FitWarning; unchanged forecasts, with a FitWarning: "no
-        error" (every outcome is the median), "no error in most rows" (with a Student spread, which
-        is that of the median error), "one outcome" (all are equal, so a bias correction predicts
-        it everywhere, and the spread is unknown).
+    status_ : "converged", or "max steps" with a FitWarning; with unchanged forecasts and a
+        FitWarning: "no error" (every outcome is the median), "no error in most rows" (for a Student
+        spread, which is that of the median error), "one outcome" (all are equal, so a bias
+        correction predicts it everywhere, and the spread is unknown).
 
     See Also
     --------
