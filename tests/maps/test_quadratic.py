@@ -39,7 +39,7 @@ def test_the_monotone_curve_is_the_best_that_does_not_fall():
 
 def test_a_free_curve_says_where_it_turns():
     score, correct = _planted(3000, 0.0, 0.5, 0.4)
-    with pytest.warns(cb.errors.FitWarning, match="turns at log-odds -0"):
+    with pytest.warns(cb.errors.FitWarning, match="turning point at log-odds -0"):
         m = cb.maps.QuadraticScaling(monotone=False).fit(score, correct)
     assert m.quadratic_ == pytest.approx(0.4, abs=0.1)
 

@@ -1,4 +1,4 @@
-"""Data to try things on: what scikit-learn bundles, and larger sets stored beside the project."""
+"""Example data: sets bundled with scikit-learn, and larger sets stored outside the project."""
 
 from calibrant._exports import attach
 

@@ -1,4 +1,4 @@
-"""Real data that scikit-learn brings along."""
+"""Real data bundled with scikit-learn."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ __all__ = ["BUNDLED", "Dataset", "breast_cancer", "digits", "three_parts"]
 
 @dataclass(frozen=True)
 class Dataset:
-    """Features (n, d), labels (n,) as positions in ``classes``, and a name.
+    """Data set: features (n, d), labels (n,) as positions in ``classes``, and a name.
 
     See Also
     --------
-    datasets.breast_cancer, datasets.digits : make one.
+    datasets.breast_cancer, datasets.digits : return one.
     """
 
     name: str
@@ -28,12 +28,12 @@ class Dataset:
 
 
 def digits() -> Dataset:
-    """Handwritten digits: 1,797 images of 8 x 8, 10 classes.
+    """Load handwritten digits: 1,797 images of 8 x 8, 10 classes.
 
     See Also
     --------
-    datasets.breast_cancer : two classes.
-    datasets.three_parts : rows to train, calibrate and test on.
+    datasets.breast_cancer : data with two classes.
+    datasets.three_parts : rows for training, calibration and test.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def digits() -> Dataset:
 
 
 def breast_cancer() -> Dataset:
-    """Breast cancer (Wisconsin): 569 rows of 30 features, malignant or benign.
+    """Load breast cancer (Wisconsin): 569 rows of 30 features, malignant or benign.
 
     See Also
     --------
-    datasets.digits : ten classes.
-    datasets.three_parts : rows to train, calibrate and test on.
+    datasets.digits : data with ten classes.
+    datasets.three_parts : rows for training, calibration and test.
 
     Examples
     --------
@@ -63,17 +63,17 @@ def breast_cancer() -> Dataset:
     return Dataset("breast cancer", data.data, data.target, data.target_names.astype(str))
 
 
-#: Every set of this file, by name.
+#: All data sets of this file, by name.
 BUNDLED = {"digits": digits, "breast-cancer": breast_cancer}
 
 
 def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(train, calibrate, test): row numbers of 40, 30 and 30 % in which the classes have equal
-    shares.
+    """Split rows into (train, calibrate, test): row numbers of 40, 30 and 30 %, stratified by
+    class.
 
     See Also
     --------
-    datasets.breast_cancer, datasets.digits : what it can split.
+    datasets.breast_cancer, datasets.digits : data it can split.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Stored predictions: npz files in the folder that CALIBRANT_DATA names."""
+"""Stored predictions: npz files in the folder named by CALIBRANT_DATA."""
 
 import os
 from pathlib import Path
@@ -11,14 +11,14 @@ __all__ = ["data_folder", "stored"]
 
 
 def data_folder() -> Path:
-    """The folder of stored data: the environment variable CALIBRANT_DATA, by default
+    """Return the folder of stored data: the environment variable CALIBRANT_DATA, by default
     ``../shared/data``.
     """
     return Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 
 
 def stored(name: str) -> dict[str, np.ndarray]:
-    """The arrays of one stored file.
+    """Load the arrays of one stored file.
 
     Parameters
     ----------
@@ -33,14 +33,15 @@ def stored(name: str) -> dict[str, np.ndarray]:
     Raises
     ------
     InputError
-        When the file is not there, naming the folder and the variable that sets it.
+        When the file does not exist; the message names the folder and the variable.
     """
     folder = data_folder()
     path = folder / (name if name.endswith(".npz") else f"{name}.npz")
     if not path.is_file():
         raise InputError(
-            f"{path} is not there; CALIBRANT_DATA must name the folder of stored data and is "
-            f"{os.environ.get('CALIBRANT_DATA', 'not set')!r}; set it, or leave this data set out."
+            f"{path} does not exist; CALIBRANT_DATA must name the folder of stored data and is"
+            f" {os.environ.get('CALIBRANT_DATA', 'not set')!r}; set it, or leave this data set"
+            " out."
         )
     with np.load(path, allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}

@@ -1,4 +1,4 @@
-"""Maps: a score to the probability of being right."""
+"""Maps from a score to the probability of being right."""
 
 from calibrant._exports import attach
 

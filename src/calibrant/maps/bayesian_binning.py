@@ -1,4 +1,4 @@
-"""Bayesian binning into quantiles (BBQ): all numbers of equal-mass bins at once, each by its
+"""Bayesian binning into quantiles (BBQ): an average over numbers of equal-mass bins, weighted by
 evidence.
 """
 
@@ -15,9 +15,9 @@ __all__ = ["BayesianBinning"]
 
 #: The paper's C: bins from n^(1/3) / C to C n^(1/3).
 RANGE = 10.0
-#: The paper's N': rows' worth of prior belief in a whole binning.
+#: The paper's N': the prior's weight, in rows, for a whole binning.
 PRIOR_ROWS = 2.0
-#: A bin of scores of exactly 0 or 1 must still be able to hold a row of the other kind.
+#: A bin of scores of exactly 0 or 1 must still allow a row of the other outcome.
 EXTREME = 1e-6
 
 
@@ -31,14 +31,14 @@ class BayesianBinning(Map):
         \frac{\Gamma(n_b + \beta_b)}{\Gamma(\beta_b)}, \qquad
         g(s) \propto \sum_B \mathrm{score}(B)\, \frac{m_{b(s)} + \alpha_{b(s)}}{N_{b(s)} + N'/B}
 
-    with m right and n wrong of the N rows of a bin, N' = 2, α = (N'/B) p, β = (N'/B)(1 - p), p the
-    middle of the bin's scores, and B from n^(1/3)/10 to min(n/5, 10 n^(1/3)), all equally likely
-    beforehand.
+    Here m right and n wrong rows are among the N rows of a bin, N' = 2, α = (N'/B) p, β = (N'/B)(1
+    - p), and p is the middle of the bin's scores. B runs from n^(1/3)/10 to min(n/5, 10 n^(1/3)),
+    with equal prior probabilities.
 
     Parameters
     ----------
     max_bins : int, optional
-        A lower cap on B.
+        A smaller upper limit of B.
 
     Attributes
     ----------
@@ -49,14 +49,15 @@ class BayesianBinning(Map):
 
     See Also
     --------
-    HistogramBinning : one binning, chosen by hand.
+    HistogramBinning : a single binning, chosen by hand.
 
     Notes
     -----
-    Chooses the number of bins by itself, and its values never are exactly 0 or 1. Still a step
-    function: smooth maps are better on most data. Ties are never split, so on coarse scores several
-    B give the same bins; each binning counts once. netcal's BBQ, which differs in such choices, had
-    the lower log loss on two outputs seen elsewhere (.6388 for .6423, .4110 for .4118).
+    It chooses the number of bins automatically, and its values are never exactly 0 or 1. It is
+    still a step function: smooth maps are better on most data. Ties are never split, so on coarse
+    scores several B give the same bins; each binning counts once. netcal's BBQ, which differs in
+    such choices, had the lower log loss on two outputs elsewhere (.6388 versus .6423, .4110 versus
+    .4118).
 
     References
     ----------
@@ -94,9 +95,7 @@ class BayesianBinning(Map):
         self.value_: np.ndarray = np.clip(value[first], 0.0, 1.0)
 
     def _binnings(self, mass):
-        """Start positions of the bins of each distinct equal-mass binning of the distinct
-        scores.
-        """
+        """Start positions of the bins of each distinct equal-mass binning of distinct scores."""
         total = mass.sum()
         root = np.cbrt(total)
         low = max(1, int(root / RANGE))

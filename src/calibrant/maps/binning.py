@@ -1,4 +1,4 @@
-"""Rates of bins: of equal width or weight, of a fitted sigmoid's, and of each predicted class."""
+"""Maps to rates of bins: of equal width or weight, of a fitted sigmoid, or one rate per class."""
 
 from typing import ClassVar, Literal
 
@@ -18,12 +18,12 @@ __all__ = ["ClassRate", "HistogramBinning", "ScalingBinning"]
 
 
 class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prior_weight": 0.0}]):
-    r"""Histogram binning: one value a bin, the share of correct predictions that fell in it.
+    r"""Histogram binning: the value of each bin is its share of correct predictions.
 
     .. math:: g(s) = \frac{\sum_{i \in b(s)} w_i c_i + m \bar c}{\sum_{i \in b(s)} w_i + m}
 
-    with :math:`\bar c = (\sum w c + 1/2) / (\sum w + 1)` and the prior weight m; an empty bin is
-    interpolated between its neighbours.
+    Here :math:`\bar c = (\sum w c + 1/2) / (\sum w + 1)`, and m is the prior weight. An empty bin
+    is interpolated between its neighbours.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
         Bins of equal width on [0, 1], or of equal weight (ties are never split, so there may be
         fewer; any real score).
     prior_weight : float, default 1
-        m, the rows' worth of belief in the overall share. 0 is the textbook fit, which gives exact
-        0 and 1.
+        The weight m, in rows, of the overall share. 0 is the textbook fit, which gives exact 0 and
+        1.
 
     Attributes
     ----------
@@ -47,8 +47,8 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
 
     Notes
     -----
-    Simple and checkable by eye; loses the ranking inside a bin. Smooth maps are more accurate on
-    almost all data.
+    It is simple and easy to check, but loses the ranking within a bin. Smooth maps are more
+    accurate on almost all data.
 
     References
     ----------
@@ -77,7 +77,9 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
 
     @property
     def tags(self) -> MapTags:
-        """Bins of equal width lie on [0, 1]; bins of equal weight take any score."""
+        """Tags of the map; equal-width bins require scores in [0, 1], equal-weight bins take any
+        score.
+        """
         return MapTags(
             domain="real" if self.strategy == "mass" else "unit",
             soft_labels=True,
@@ -123,8 +125,8 @@ class ScalingBinning(Map):
     .. math:: h(s) = \frac{\sum_{i \in b(s)} w_i\, g(s_i)}{\sum_{i \in b(s)} w_i}, \qquad g =
         \text{Platt}
 
-    The mean of the *fitted* values, not of the outcomes: that is what makes its variance so much
-    smaller than histogram binning's.
+    It averages the *fitted* values, not the outcomes, so its variance is much smaller than that of
+    histogram binning.
 
     Parameters
     ----------
@@ -144,9 +146,9 @@ class ScalingBinning(Map):
 
     Notes
     -----
-    Use it when calibration itself must be measured or promised: only a map with finitely many
-    values has a calibration error that can be estimated from data. It loses the ranking inside a
-    bin; for the best probabilities use :class:`Platt` itself.
+    Use it when calibration itself must be measured or guaranteed: only a map with finitely many
+    values has a calibration error that can be estimated from data. It loses the ranking within a
+    bin; for the best probabilities use :class:`Platt`.
 
     References
     ----------
@@ -172,7 +174,7 @@ class ScalingBinning(Map):
         fitted = self.platt_.predict(score)
         group = bins.equal_mass_groups(score, self.n_bins, weight)
         sums = bins.grouped_sums(group, int(group.max()) + 1, [fitted], weight)
-        # Edges on the scores themselves: a sigmoid is rounded in another way elsewhere.
+        # Edges are on the scores, because other platforms round a sigmoid differently.
         low, high = bins.group_ends(score, group, len(sums))
         self.edges_: np.ndarray = 0.5 * (high[:-1] + low[1:])
         self.value_: np.ndarray = np.clip(
@@ -187,13 +189,13 @@ class ScalingBinning(Map):
 
 
 class ClassRate(Map):
-    r"""One confidence for every score, the rate of correct predictions; fitted per predicted class,
-    it is Conf\ :sub:`1`.
+    r"""Constant map to the rate of correct predictions; fitted per predicted class, it is Conf\
+    :sub:`1`.
 
     .. math:: \mathrm{Conf}_1 = \frac{TP + 1/2}{TP + FP + 1}
 
-    the mean of the Beta(TP + 1/2, FP + 1/2) posterior of Jeffreys' prior. Its raw form, TP / (TP +
-    FP), is the diagonal of the reverse confusion matrix (see
+    This is the mean of the Beta(TP + 1/2, FP + 1/2) posterior under Jeffreys' prior. Its raw form,
+    TP / (TP + FP), is the diagonal of the reverse confusion matrix (see
     :func:`calibrant.metrics.joint_distribution`).
 
     Attributes
@@ -203,14 +205,14 @@ class ClassRate(Map):
 
     See Also
     --------
-    ConfidenceCalibrator : fits it for each predicted class.
+    ConfidenceCalibrator : a calibrator that fits it for each predicted class.
     class_report : these rates, with intervals.
 
     Notes
     -----
-    Use it per class (``ConfidenceCalibrator(map=ClassRate(), per_class=True)``) where the rows of a
-    class are too few to say how its confidence depends on the score. It cannot tell a sure
-    prediction from a doubtful one of the same class.
+    Use it per class (``ConfidenceCalibrator(map=ClassRate(), per_class=True)``) where a class has
+    too few rows to estimate how its confidence depends on the score. It does not separate certain
+    from uncertain predictions of the same class.
 
     References
     ----------
@@ -242,7 +244,9 @@ class ClassRate(Map):
         return score * 0.0 + self.rate_
 
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Equal-tailed credible interval of the rate at each score, (low (n,), high (n,))."""
+        """Return the equal-tailed credible interval of the rate at each score, (low (n,), high
+        (n,)).
+        """
         require_fitted(self, "rate_")
         low, high = beta_interval(self.true_positives_ + 0.5, self.false_positives_ + 0.5, level)
         return np.full(len(score), float(low)), np.full(len(score), float(high))

@@ -1,4 +1,4 @@
-"""The least recalibration that the rows ask for, by a closed test."""
+"""Closed test for the simplest recalibration that the data require."""
 
 import numpy as np
 from scipy import special
@@ -18,13 +18,13 @@ from calibrant.errors import InputError
 __all__ = ["ClosedTest"]
 
 KNOTS = 4
-#: Log-odds within the limits are never this far apart.
+#: Upper bound of the distance between log-odds within the limits.
 FARTHEST = 100.0
-#: The updates by their number of parameters, the flexible one last.
+#: Updates in the order of their number of parameters; the flexible one is last.
 UPDATES = ("nothing", "intercept", "intercept and slope", "flexible")
 
 
-# At a high level the flexible curve is all but always chosen.
+# At a high level the flexible curve is almost always chosen.
 class ClosedTest(Map, examples=[{"alpha": 0.999}]):
     r"""Closed test among no update, a new intercept, a new intercept and slope, and a flexible
     curve.
@@ -32,11 +32,11 @@ class ClosedTest(Map, examples=[{"alpha": 0.999}]):
     .. math:: \mathrm{logit}\, g(s) = l, \quad a + l, \quad a + b\, l, \quad a + b\, l + \sum_j c_j
         h_j(l), \qquad l = \log\frac{s}{1 - s}
 
-    with :math:`h_j` the curved part of a restricted cubic spline with 4 knots. The likelihood ratio
-    of the flexible curve to no update is tested first; if it is not significant, nothing is
-    changed. Then, each only if the one before was significant, it is tested against the intercept,
-    and against intercept and slope; the first that is not rejected is taken, else the flexible
-    curve.
+    Here :math:`h_j` is the curved part of a restricted cubic spline with 4 knots. The likelihood
+    ratio of the flexible curve to no update is tested first; if it is not significant, nothing is
+    changed. Then the curve is tested against the intercept, and against intercept and slope, each
+    only if the previous test was significant. The first update that is not rejected is chosen, else
+    the flexible curve.
 
     Parameters
     ----------
@@ -46,31 +46,32 @@ class ClosedTest(Map, examples=[{"alpha": 0.999}]):
     Attributes
     ----------
     chosen_ : "nothing", "intercept", "intercept and slope" or "flexible".
-    p_values_ : dict of the tests made, by the simpler update.
-    knots_, coefficients_ : of the spline; intercept, slope and curvature of what was chosen.
-    limits_ : (lowest score, smallest gap from 1) that the logit is taken of.
+    p_values_ : dict of the p-values, by the simpler update.
+    knots_, coefficients_ : knots of the spline; intercept, slope and curvature of the chosen
+    update.
+    limits_ : (lowest score, smallest gap from 1) to which scores are clipped before the logit.
     status_ : "exact".
 
     See Also
     --------
-    AutoCalibrator : averages many maps by their out-of-fold scores.
-    plan.updating_size : rows that an update needs.
-    Platt : always intercept and slope.
+    AutoCalibrator : an average of many maps by their out-of-fold scores.
+    plan.updating_size : the number of rows that an update needs.
+    Platt : a fit of intercept and slope without a test.
 
     Notes
     -----
-    Use it to update a risk model at a new site, where a change must be accounted for: it tells
-    which update the rows ask for, and it changes a calibrated model in at most ``alpha`` of such
-    samples, as far as the likelihood ratio's chi-squared law holds (about 20 rows of the rarer
+    Use it to update a risk model at a new site, where a change must be justified: it selects the
+    update that the data support. It changes a calibrated model in at most ``alpha`` of samples, as
+    far as the likelihood ratio's chi-squared distribution holds (about 20 rows of the rarer
     outcome). Do not use it to get the best score: below a few hundred rows it often keeps a
-    miscalibrated model, as tests of low power do; :class:`AutoCalibrator` then does better. Rows
-    are taken as independent.
+    miscalibrated model, because its power is low; :class:`AutoCalibrator` is then better. It
+    assumes independent rows.
 
     References
     ----------
     Vergouwe et al., "A closed testing procedure to select an appropriate method for updating
     prediction models", Statistics in Medicine 36, 2017. There the last update refits all
-    coefficients of the model; here, where only the scores are known, it is the spline.
+    coefficients of the model; here only the scores are known, so it is the spline.
 
     Examples
     --------
@@ -89,15 +90,15 @@ class ClosedTest(Map, examples=[{"alpha": 0.999}]):
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A flexible curve may turn."""
+        """Tags of the map; a flexible curve may be non-monotone."""
         return MapTags(domain="unit", monotone=False, smooth=True, label="closed test")
 
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         if not 0.0 < self.alpha < 1.0:
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
-        # Of equal scores in one order, so that neither repetition nor the order of rows changes a
-        # bit of what is chosen.
+        # Sorted, equal scores pooled, so that neither repetition nor the order of rows changes the
+        # result by a bit.
         values, place = np.unique(self._inner(score), return_inverse=True)
         mass = np.bincount(place, weights=weight)
         mean = np.clip(np.bincount(place, weights=weight * correct) / mass, 0.0, 1.0)
@@ -123,7 +124,7 @@ class ClosedTest(Map, examples=[{"alpha": 0.999}]):
         self, values: np.ndarray, mean: np.ndarray, mass: np.ndarray
     ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         """(coefficients of each update, their log-likelihoods), by name; without the intercept
-        where it has no finite one.
+        where none is finite.
         """
         design = spline_design(values, self.knots_)
         outcomes = np.concatenate([np.zeros(len(values)), np.ones(len(values))])

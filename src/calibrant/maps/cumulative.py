@@ -1,6 +1,4 @@
-"""Cumulative confidence: the share of correct predictions among all of this score or a better
-one.
-"""
+"""Cumulative confidence: the share of correct predictions among all with at least this score."""
 
 from typing import ClassVar
 
@@ -23,7 +21,8 @@ class CumulativeConfidence(
         {"cutoff": "optimal", "prior_weight": 0.0},
     ],
 ):
-    r"""Share of correct predictions among those of this score or better; below a cutoff, one bin.
+    r"""Share of correct predictions among those with at least this score; below a cutoff, a single
+    bin.
 
     .. math:: \mathrm{Cum}(S) = \frac{\sum_{s_i \ge S} w_i c_i + m\, \mathrm{Conf}_1}{\sum_{s_i \ge
         S} w_i + m}, \qquad
@@ -33,29 +32,29 @@ class CumulativeConfidence(
     Parameters
     ----------
     cutoff : None, "median" or "optimal", default None
-        θ: none, the (lower) median score, or the score of least in-sample log loss, found among all
-        of them with prefix sums.
+        The cutoff θ: none, the (lower) median score, or the score of lowest in-sample log loss,
+        found with prefix sums.
     prior_weight : float, default 1
-        m, the rows' worth of belief in Conf\ :sub:`1` = (TP + 1/2) / (n + 1). 0 is the paper's,
+        The weight m, in rows, of Conf\ :sub:`1` = (TP + 1/2) / (n + 1). 0 is the paper's choice,
         which gives exact 0 and 1.
 
     Attributes
     ----------
-    cutoff_ : float, θ, or -inf where there is none.
+    cutoff_ : float, θ, or -inf without a cutoff.
     score_, value_ : (m,) distinct scores of the fit and Cum at each.
     below_ : float, the confidence below the cutoff.
 
     See Also
     --------
-    KernelDensity : the share among those of similar score.
+    KernelDensity : the share among rows of similar score.
     HistogramBinning : the share in a bin of the score.
 
     Notes
     -----
-    Robust on very few rows, but it answers another question ("this score or better") and is far too
-    sure of low scores: with no cutoff use it only if that question is meant. The optimal cutoff
-    makes it competitive: where scores crowd at 1 it is better than :class:`KernelDensity` on the
-    same scores, though not than that on the log odds.
+    It is robust on very few rows, but estimates another quantity ("this score or better") and is
+    far too confident for low scores. Without a cutoff, use it only for that quantity. The optimal
+    cutoff makes it competitive: for scores close to 1 it is better than :class:`KernelDensity` on
+    the same scores, but not on the log odds.
 
     References
     ----------

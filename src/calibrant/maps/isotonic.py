@@ -1,6 +1,4 @@
-"""Isotonic regression of the outcome on the score, its centred form, and the nearly-isotonic
-path.
-"""
+"""Isotonic regression of the outcome on the score, its centred form and near-isotonic form."""
 
 from typing import ClassVar
 
@@ -22,7 +20,7 @@ __all__ = ["CenteredIsotonic", "Isotonic", "NearIsotonic"]
 
 
 class _Lines(Map):
-    """Straight lines between the knots that were fitted."""
+    """Template of maps that are linear between fitted knots."""
 
     score_: np.ndarray
     value_: np.ndarray
@@ -39,15 +37,15 @@ class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
 
     .. math:: \min_g \sum_i w_i (c_i - g(s_i))^2 \quad \text{over non-decreasing } g
 
-    fitted by pooling adjacent violators, on the distinct scores with their summed weights; linear
-    between blocks, constant outside.
+    It is fitted by pooling adjacent violators, on the distinct scores with their summed weights. It
+    is linear between blocks and constant outside.
 
     Parameters
     ----------
     smooth_ends : bool, default True
-        Where the first block is 0 or the last is 1, use Laplace's (k + 1) / (w + 2) for it (never
-        past its neighbour), so that no probability is exactly 0 or 1 and the log loss of any test
-        set is finite. False is the textbook fit.
+        Whether to replace a first block of 0 or a last block of 1 by Laplace's (k + 1) / (w + 2),
+        but never beyond its neighbour. No probability is then exactly 0 or 1, and the log loss of
+        any test set is finite. False is the textbook fit.
 
     Attributes
     ----------
@@ -56,13 +54,13 @@ class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
 
     See Also
     --------
-    CenteredIsotonic : without steps, usually better.
-    metrics.isotonic_curve : the same fit with a band, to look at.
+    CenteredIsotonic : a fit without steps, usually better.
+    metrics.isotonic_curve : the same fit with a band, for plots.
 
     Notes
     -----
     Use it with a thousand rows or more, when the shape of the map is unknown. With fewer rows it
-    overfits; it makes ties, which costs a little ranking.
+    overfits. It creates ties, which slightly worsens the ranking.
 
     References
     ----------
@@ -93,19 +91,20 @@ class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
 
 
 class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
-    r"""Centred isotonic regression: every block of the isotonic fit becomes one point, at the
-    weighted mean of its scores.
+    r"""Centred isotonic regression: each block of the isotonic fit becomes a point at the weighted
+    mean of its scores.
 
     .. math:: g\!\left(\frac{\sum_{i \in b} w_i s_i}{\sum_{i \in b} w_i}\right) = \frac{\sum_{i \in
         b} w_i c_i}{\sum_{i \in b} w_i}
 
-    linear between the points, so that it rises strictly between the first and the last, and
+    It is linear between the points, so it increases strictly from the first to the last, and
     constant outside.
 
     Parameters
     ----------
     smooth_ends : bool, default True
-        Laplace's estimate for a first block of 0 and a last block of 1, as in :class:`Isotonic`.
+        Whether to use Laplace's estimate for a first block of 0 and a last block of 1, as in
+        :class:`Isotonic`.
 
     Attributes
     ----------
@@ -114,13 +113,13 @@ class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
     See Also
     --------
     Isotonic : the textbook fit, with steps and ties.
-    VennAbers : two fits, and the doubt between them.
+    VennAbers : two fits, whose difference is the uncertainty.
 
     Notes
     -----
-    Isotonic regression without its flat steps: fewer ties, so the ranking survives, and usually a
-    smaller error when the true map is smooth. With a few hundred rows a parametric map is still
-    better.
+    It avoids the flat steps of isotonic regression: fewer ties preserve the ranking, and the error
+    is usually smaller when the true map is smooth. With a few hundred rows, a parametric map is
+    still better.
 
     References
     ----------
@@ -149,25 +148,25 @@ class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
         self.value_: np.ndarray = smooth_ends(value, block_mass) if self.smooth_ends else value
 
 
-#: Models whose BIC is worse than the best by more than this weigh less than 1e-13 and are dropped.
+#: Models whose BIC exceeds the best by more than this have weights below 1e-13 and are dropped.
 NEGLIGIBLE = 60.0
 
 
 class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
-    r"""Ensemble of near-isotonic regressions: isotonic regression that may disobey where the data
-    insist.
+    r"""Ensemble of near-isotonic regressions: isotonic regression that may decrease where the data
+    strongly suggest it.
 
     .. math:: \min_p \tfrac{1}{2} \sum_i w_i (c_i - p_i)^2 + \lambda \sum_i (p_i - p_{i+1})_+
 
-    solved at every breakpoint of λ exactly; the solutions but the first (λ = 0, the data
-    themselves) are averaged with weights exp(-BIC / 2), BIC = -2 log L + J log n for J distinct
-    values. Linear between the scores, constant outside.
+    It is solved exactly at every breakpoint of λ. The solutions except the first (λ = 0, the data
+    themselves) are averaged with weights exp(-BIC / 2), where BIC = -2 log L + J log n for J
+    distinct values. The map is linear between the scores and constant outside.
 
     Parameters
     ----------
     prior_weight : float, default 1
-        Rows' worth of belief in the overall share, added to each block of each solution so that
-        none is exactly 0 or 1. 0 is the textbook.
+        The weight, in rows, of the overall share, added to each block of each solution so that none
+        is exactly 0 or 1. 0 is the textbook fit.
 
     Attributes
     ----------
@@ -177,13 +176,13 @@ class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
 
     See Also
     --------
-    Isotonic, CenteredIsotonic : never fall.
+    Isotonic, CenteredIsotonic : maps that never decrease.
 
     Notes
     -----
-    For scores that do not rank quite right: the only map here, beside the spline, that may fall.
-    Where the ranking is right it comes out as isotonic regression. The fit takes time that grows
-    with the square of the number of runs of equal outcomes in the worst case.
+    Use it for scores that do not rank perfectly: besides the spline, it is the only map here that
+    may decrease. Where the ranking is right, it equals isotonic regression. In the worst case, the
+    time of a fit grows with the square of the number of runs of equal outcomes.
 
     References
     ----------
@@ -223,8 +222,8 @@ class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
 
 
 def _weighed(path, n):
-    """[(BIC, starts, value, mass)] of the solutions that count; the first of the path only where
-    it is the only one.
+    """List of (BIC, starts, value, mass) of the solutions that count; the first of the path counts
+    only if it is the only one.
     """
     kept, best = [], np.inf
     for k, (starts, value, centre, mass) in enumerate(path):

@@ -1,5 +1,5 @@
-"""Confidence as a ratio of two kernel densities, with the bandwidth at which the curve stops
-wiggling.
+"""Confidence as a ratio of two kernel densities, with the smallest bandwidth that gives a smooth
+curve.
 """
 
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 
 __all__ = ["KernelDensity"]
 
-#: Sign changes of the slope that each rule allows.
+#: Largest number of sign changes of the slope under each rule.
 RULES = {"b_mon": 0, "b_mon2": 2, "b_mon4": 4}
 GRID = 2048
 
@@ -40,54 +40,55 @@ class KernelDensity(
     .. math:: \mathrm{Conf}(S) = \frac{\sum_{TP} w_i\, \varphi_b(S - s_i) + c\,
         \mathrm{Conf}_1}{\sum_{TP, FP} w_i\, \varphi_b(S - s_i) + c}
 
-    with :math:`\varphi_b(t) = e^{-t^2 / 2 b^2}`, one bandwidth b for both sums, and
-    :math:`\mathrm{Conf}_1 = (TP + 1/2) / (n + 1)`. Below the smallest and above the largest score
-    of the fit, the value at that end.
+    Here :math:`\varphi_b(t) = e^{-t^2 / 2 b^2}`, one bandwidth b is used for both sums, and
+    :math:`\mathrm{Conf}_1 = (TP + 1/2) / (n + 1)`. Beyond the smallest and largest score of the
+    fit, the curve is constant.
 
     Parameters
     ----------
     bandwidth : {"b_mon", "b_mon2", "b_mon4", "b_opt"} or float, default "b_mon2"
-        The first bandwidth, climbing by 5 % from max(2 steps of the grid, 0.2 times Silverman's
-        rule on all scores), at which the slope of the curve changes sign at most 0, 2 or 4 times
-        between the smallest and the largest score (steps of the curve below 1e-6 left out); or that
-        of least leave-one-out log loss; or a number, in units of the score.
+        The "b_mon" rules take the first bandwidth at which the slope of the curve changes sign at
+        most 0, 2 or 4 times between the smallest and the largest score (steps of the curve below
+        1e-6 are ignored). The search increases by 5 % from max(2 steps of the grid, 0.2 times
+        Silverman's rule on all scores). "b_opt" has the lowest leave-one-out log loss. A number is
+        in units of the score.
     boundary : None or "reflect"
         "reflect" mirrors the scores at the smallest and the largest of them.
     prior_weight : float, default 1
-        c, the rows' worth of belief in Conf\ :sub:`1`, to which the curve shrinks where there are
-        no scores. 0 is the paper's.
+        The weight c, in rows, of Conf\ :sub:`1`, to which the curve shrinks where there are no
+        scores. 0 is the paper's choice.
 
     Attributes
     ----------
     bandwidth_ : float, nan where the class rate was used.
-    sign_changes_ : int, of the slope of the curve.
-    method_ : the rule used, or "class rate": fewer than 5 right or 5 wrong predictions, or one
-        score only.
+    sign_changes_ : int, number of sign changes of the curve's slope.
+    method_ : the rule used, or "class rate" with fewer than 5 right or 5 wrong predictions, or a
+    single score.
     search_ : (m, 2) bandwidths tried, each with its sign changes (or its leave-one-out log loss).
     grid_, curve_ : (2048,) scores and confidences.
-    error_bound_ : float, the most that binning can change the curve anywhere: the step of the grid
-        is h bandwidths, and the error of
-        each sum at most h^2 / 4 a point (where ``prior_weight=0`` and there are no scores near, the
-        curve is exact at the nodes only).
+    error_bound_ : float, upper bound of the effect of binning on the curve: the step of the grid is
+    h bandwidths, and the error of each sum at most h^2 / 4 per point (with ``prior_weight=0`` and
+    no scores nearby, the curve is exact only at the nodes).
     true_positives_, false_positives_, rate_ : the counts and Conf\ :sub:`1`.
-    status_ : "exact", "class rate", or "not calm" (no bandwidth qualified: the largest was used).
+    status_ : "exact", "class rate", or "not calm" (no bandwidth qualified, so the largest was
+    used).
 
     See Also
     --------
     CumulativeConfidence : the share at this score or better.
-    Spline : smooth too, by a penalised curve.
+    Spline : a smooth map by a penalised curve.
 
     Notes
     -----
     Use it per predicted class (``ConfidenceCalibrator(map=KernelDensity(), per_class=True)``) when
-    classes differ in size and quality. Look at the curve next to the histogram before trusting it.
-    Read literally, the paper's rule is met by the smallest bandwidth whenever there is a single
-    wrong prediction (one spike is one minimum); where the climb starts and the fewest counts are
-    our choices. "b_opt" follows accidents of the data, as the paper warns. One bandwidth cannot
-    serve scores that crowd at an end, as top probabilities of ensembles and large networks do at 1:
-    give it the log odds then (``signal=LogOdds()``). Compare it with no calibration on other rows:
-    per class, on ten stored outputs, it was worse on three with the top probability, on one with
-    the log odds (25 rows a class). A fit takes O(n + G log G) for each bandwidth.
+    classes differ in size and quality. Compare the curve with the histogram before use. Taken
+    literally, the paper's rule accepts the smallest bandwidth whenever there is a single wrong
+    prediction (one spike is one minimum), so the start of the search and the smallest counts are
+    our choices. "b_opt" follows noise in the data, as the paper warns. One bandwidth does not suit
+    scores concentrated at an end, as top probabilities of ensembles and large networks are at 1:
+    use the log odds then (``signal=LogOdds()``). Compare it with no calibration on other rows: per
+    class, on ten stored outputs (25 rows per class), it was worse on three with the top
+    probability, and on one with the log odds. A fit takes O(n + G log G) for each bandwidth.
 
     References
     ----------
@@ -137,8 +138,8 @@ class KernelDensity(
         group: np.ndarray,
         n_groups: int,
     ) -> list["KernelDensity"] | None:
-        """One fitted map for each of the groups (e.g. predicted classes) 0..n_groups-1, the
-        searches run together.
+        """Fit one map for each of the groups (e.g. predicted classes) 0..n_groups-1, with a joint
+        search.
         """
         self._check()
         low, step, mass = kernel_sums.deposit(score, correct, weight, group, n_groups, GRID)
@@ -158,8 +159,8 @@ class KernelDensity(
         calm = [m.status_ != "not calm" for m in maps]
         if not all(calm):
             warn(
-                f"no bandwidth made the curve calm in {calm.count(False)} fits; the largest was"
-                " used.",
+                f"no bandwidth made the curve smooth enough in {calm.count(False)} fits; the"
+                " largest was used.",
                 FitWarning,
             )
         return maps
@@ -184,7 +185,7 @@ class KernelDensity(
             )
 
     def _set_rate(self, low, counts):
-        """The map as it is when nothing more can be said than Conf_1."""
+        """Make the map constant at Conf_1."""
         wrong, right = counts.tolist()
         self.true_positives_, self.false_positives_, self.n_fit_ = right, wrong, right + wrong
         self.rate_: float = (right + 0.5) / (right + wrong + 1.0)
@@ -229,8 +230,8 @@ class KernelDensity(
             width = self.bandwidth / step
             if (width < search.SMALLEST_WIDTH).any():
                 warn(
-                    f"bandwidth={self.bandwidth:g} is finer than the grid of {GRID} scores; two of"
-                    " its steps are used where it is.",
+                    f"bandwidth={self.bandwidth:g} is finer than the grid of {GRID} scores; two"
+                    " steps of the grid are used instead.",
                     FitWarning,
                 )
             return np.maximum(width, search.SMALLEST_WIDTH), calm, [[] for _ in mass]
@@ -252,11 +253,11 @@ class KernelDensity(
         ).clip(0.0, 1.0)
 
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Credible band of the curve at each score, (low (n,), high (n,)).
+        """Return the credible band of the curve at each score, (low (n,), high (n,)).
 
-        A Beta interval with as many points as the kernel averages over, (sum phi)^2 / sum phi^2,
-        plus one at the value itself. It says how far the curve may be off for want of data, not by
-        smoothing.
+        It is a Beta interval with the effective number of points in the kernel, (sum phi)^2 / sum
+        phi^2, plus one at the value itself. It covers the sampling error of the curve, not its
+        smoothing bias.
         """
         require_fitted(self, "n_fit_")
         score = arrays.scores(score)

@@ -18,38 +18,38 @@ class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
     .. math:: g(s) = \frac{1}{1 + e^{-(a\,t(s) + b)}}, \qquad a \ge 0, \quad t(s) =
         \log\frac{s}{1-s} \text{ or } s
 
-    fitted by Newton's method to Platt's smoothed targets, (N₁ + 1)/(N₁ + 2) for the N₁ right rows
-    and 1/(N₀ + 2) for the N₀ wrong ones.
+    It is fitted by Newton's method to Platt's smoothed targets, (N₁ + 1)/(N₁ + 2) for the N₁ right
+    rows and 1/(N₀ + 2) for the N₀ wrong ones.
 
     Parameters
     ----------
     scale : {"logit", "probability"}
-        What enters the sigmoid: the log-odds of a score in [0, 1], or the score itself (any real
+        The input of the sigmoid: the log-odds of a score in [0, 1], or the score itself (any real
         number).
     smoothing : bool, default True
-        Platt's targets, which keep the fit finite on separable data. False is plain logistic
-        regression; separable data are then smoothed all the same, with status "separable".
+        Whether to use Platt's targets, which keep the fit finite on separable data. False is plain
+        logistic regression; separable data are still smoothed, with status "separable".
 
     Attributes
     ----------
     slope_, intercept_ : float
         a and b.
-    limits_ : (lowest score, smallest gap from 1) that the logit is taken of: where the scores hold
-        exact 0 (or 1), half the smallest other
-        score (or gap), not below 1 / (2 n²), else 1e-12; None for ``scale="probability"``.
+    limits_ : (lowest score, smallest gap from 1) to which scores are clipped before the logit: if
+    the scores contain exact 0 (or 1), half the smallest other score (or gap), not below 1 / (2 n²),
+    else 1e-12; None for ``scale="probability"``.
     status_ : "converged", "separable", "max steps" or "stalled".
 
     See Also
     --------
-    Beta : one parameter more, for scores in [0, 1].
-    OneVsRest : makes it calibrate class probabilities.
+    Beta : a map with one more parameter, for scores in [0, 1].
+    OneVsRest : a wrapper that calibrates class probabilities with it.
 
     Notes
     -----
-    Two parameters: use it on small calibration sets. On the logit the identity is among its maps,
-    so a calibrated model stays calibrated. ``scale="probability"`` cannot leave a calibrated model
-    alone, yet it is the better one on forests, whose scores are averages of votes and often exactly
-    0 or 1. A score that ranks backwards gets slope 0, not a reversed map. Smoothed targets punish
+    It has two parameters: use it on small calibration sets. On the logit it includes the identity,
+    so a calibrated model stays calibrated. ``scale="probability"`` always changes a calibrated
+    model, but is better for forests, whose scores are averages of votes and often exactly 0 or 1. A
+    score that ranks in reverse gets slope 0, not a reversed map. Smoothed targets penalise
     certainty even where it is right, so a few huge raw scores flatten the whole sigmoid: turn
     smoothing off then.
 
@@ -76,7 +76,9 @@ class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The logit asks for scores in [0, 1]; the score itself may be any real number."""
+        """Tags of the map; the logit requires scores in [0, 1], the score itself may be any real
+        number.
+        """
         return MapTags(
             domain="real" if self.scale == "probability" else "unit",
             monotone=True,
@@ -120,41 +122,41 @@ LOG2 = float(np.log(2.0))
 
 
 class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
-    r"""Beta calibration: the map that is right when the scores of right and wrong rows follow beta
+    r"""Beta calibration: the correct map when the scores of right and wrong rows follow beta
     distributions.
 
     .. math:: g(s) = \frac{1}{1 + e^{-(a \log s - b \log(1 - s) + c)}}, \qquad a, b \ge 0
 
-    fitted to the least log loss under both constraints exactly (projected Newton on a convex
+    It minimises the log loss under both constraints exactly (projected Newton on a convex
     function).
 
     Parameters
     ----------
     parameters : {"abm", "am", "ab"}
-        All three; a = b (Platt scaling on the logit); or no shift, g(1/2) = 1/2, which is c = (a -
-        b) log 2.
+        The free parameters: all three; a = b (Platt scaling on the logit); or no shift, g(1/2) =
+        1/2, so that c = (a - b) log 2.
 
     Attributes
     ----------
     a_, b_, c_ : float
-    limits_ : (lowest score, smallest gap from 1) that logarithms are taken of: where the scores
-        hold exact 0 (or 1), half the smallest
-        other score (or gap), not below 1 / (2 n²) or 1 / (2 n), whichever has the lower log loss on
+    limits_ : (lowest score, smallest gap from 1) to which scores are clipped before logarithms: if
+    the scores contain exact 0 (or 1), half the smallest other score (or gap), not below 1 / (2 n²)
+    or 1 / (2 n), whichever has the lower log loss on
         the calibration rows; else 1e-12.
     status_ : "converged"; "separable" (every right row scores at least as high as every wrong one,
-        or only one of the two was seen, so that
-        the log loss has no finite optimum: fitted to Platt's smoothed targets); "max steps" or
+    or only one kind occurs; the log loss then has no finite optimum, and Platt's smoothed targets
+    are used); "max steps" or
         "stalled".
 
     See Also
     --------
-    Platt : one parameter less, for few rows.
-    Spline : as many bends as the rows support.
+    Platt : a map with one parameter less, for few rows.
+    Spline : a map with as many bends as the data support.
 
     Notes
     -----
-    Three parameters that bend both ends of the scale on their own; the identity is among its maps.
-    A good first choice for binary models from a few hundred rows on.
+    Its three parameters bend both ends of the scale separately; it includes the identity. It is a
+    good first choice for binary models with a few hundred rows or more.
 
     References
     ----------
@@ -178,14 +180,15 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Without a shift no map of the family passes 1/2 by more than its scores do."""
+        """Exceptions to the contract: without a shift, no map of the family moves scores across
+        1/2.
+        """
         fixed = {
             "constant_scores": (
-                "g(1/2) = 1/2: no map of the family lifts a constant score of 0 above 1/2"
+                "g(1/2) = 1/2, so no map of the family raises a constant score of 0 above 1/2"
             ),
             "one_outcome_only": (
-                "g(1/2) = 1/2: scores above 1/2 cannot be given less than 1/2, whatever the"
-                " outcomes"
+                "g(1/2) = 1/2, so scores above 1/2 never map below 1/2, whatever the outcomes"
             ),
         }
         return MapTags(
@@ -201,7 +204,7 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
         self._option("parameters", *PARAMETERS)
         separable = _separable(score, correct, self.parameters)
         target = smoothed_targets(correct, weight) if separable else correct
-        # Without exact 0 and 1 the two limits are one; of two the earlier is kept unless the other
+        # Without exact 0 and 1 both limits are equal; otherwise the first is kept unless the second
         # fits better.
         tried = dict.fromkeys(inner_limits(score, weight.sum(), power) for power in (2.0, 1.0))
         begins = self._workspace.line, self._workspace.wider_line
@@ -213,7 +216,7 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
         self.status_ = "separable" if separable else status
 
     def _fitted(self, score, target, weight, limits, begin):
-        """(log loss, (a, b, c), status) with logarithms taken inside the limits."""
+        """Return (log loss, (a, b, c), status) with scores clipped to the limits."""
         low, high = _logs(score, limits)
         if self.parameters == "ab":
             (a, b), status = fit_sigmoid(
@@ -250,8 +253,8 @@ def _logs(score, limits):
 
 
 def _separable(score, correct, parameters):
-    """Whether some increasing map of the family parts the right rows from the wrong ones; ties
-    at the border do not help.
+    """Whether some increasing map of the family separates the right rows from the wrong ones, also
+    with ties at the border.
     """
     wrong, right = (
         score[correct == 0.0].max(initial=-np.inf),

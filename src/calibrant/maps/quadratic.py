@@ -1,4 +1,4 @@
-"""A sigmoid of a quadratic function of the log-odds."""
+"""Sigmoid of a quadratic function of the log-odds."""
 
 import numpy as np
 
@@ -17,40 +17,40 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
 
     .. math:: g(s) = \sigma(b + w_1 l + w_2 l^2), \qquad l = \log\frac{s}{1 - s}
 
-    fitted by Newton's method to Platt's smoothed targets. Constant scores keep w₁ = 1 and w₂ = 0.
-    In binary problems pass P(class 1) and the labels; for more classes wrap it one-vs-rest. With
-    ``ridge`` large it is the affine map, :class:`Platt` on the logit.
+    It is fitted by Newton's method to Platt's smoothed targets. Constant scores keep w₁ = 1 and w₂
+    = 0. In binary problems, pass P(class 1) and the labels; for more classes, wrap it one-vs-rest.
+    With a large ``ridge`` it is the affine map, :class:`Platt` on the logit.
 
     Parameters
     ----------
     monotone : bool, default True
-        Keep the slope from falling below 0 anywhere between the smallest and largest score seen;
-        outside, the curve goes on along its tangent. False lets it turn, with a FitWarning where
-        the turning point lies inside the data.
+        Whether to keep the slope at least 0 between the smallest and largest score of the fit;
+        outside, the curve follows its tangent. False allows a turning point, with a FitWarning
+        where it lies within the data.
     ridge : float >= 0, default 1.0
-        Pull on the quadratic part, in pseudo-rows: (ridge / 2) times its squared coefficient, the
-        log-odds having unit spread.
+        Penalty on the quadratic part, in pseudo-rows: (ridge / 2) times its squared coefficient,
+        for log-odds of unit spread.
     smoothing : bool, default True
-        Platt's targets, which keep the fit finite on separable data. False, with ``ridge=0``, is
-        maximum likelihood (among the curves that do not fall, with ``monotone``); separable data
-        are then smoothed all the same, with status "separable".
+        Whether to use Platt's targets, which keep the fit finite on separable data. False, with
+        ``ridge=0``, is maximum likelihood (among non-decreasing curves with ``monotone``);
+        separable data are still smoothed, with status "separable".
 
     Attributes
     ----------
     intercept_, linear_, quadratic_ : float, b, w1 and w2.
-    range_ : (float, float), the log-odds seen at fitting.
+    range_ : (float, float), the range of log-odds in the fit.
     limits_ : (lowest score, smallest gap from 1) that the logit is taken of.
     status_ : "converged", "separable", "max steps" or "stalled".
 
     See Also
     --------
-    Platt : without the square.
-    Spline : as many bends as the rows support.
+    Platt : the map without the square.
+    Spline : a map with as many bends as the data support.
 
     Notes
     -----
-    One bend more than Platt scaling, for a few hundred rows or more: it repairs models that are
-    overconfident on one side only.
+    It has one more bend than Platt scaling, for a few hundred rows or more, and corrects models
+    that are overconfident on one side only.
 
     References
     ----------
@@ -75,7 +75,7 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
 
     @property
     def tags(self) -> MapTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A free quadratic may turn."""
+        """Tags of the map; an unconstrained quadratic may be non-monotone."""
         return MapTags(
             domain="unit",
             monotone=self.monotone,
@@ -91,7 +91,7 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
         self.range_: tuple[float, float] = (float(logit.min()), float(logit.max()))
         centre = weight @ logit / weight.sum()
         spread = float(np.sqrt(weight @ (logit - centre) ** 2 / weight.sum()))
-        # A spread that is only rounding error carries no slope: the score's own is kept.
+        # A spread that is only rounding error does not determine a slope, so the slope stays 1.
         flat = spread <= 1e-12 * max(1.0, abs(centre))
         spread, t = (1.0, np.zeros(len(logit))) if flat else (spread, (logit - centre) / spread)
         separable = score[correct == 0.0].max(initial=-np.inf) <= score[correct == 1.0].min(
@@ -129,8 +129,8 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
         if slopes.min() < 0.0 < slopes.max():
             turn = -0.5 * self.linear_ / self.quadratic_
             message = (
-                f"the quadratic map turns at log-odds {turn:.3g}, inside the data ({low:.3g} to"
-                f" {high:.3g}); pass monotone=True."
+                f"the quadratic map has a turning point at log-odds {turn:.3g}, within the data"
+                f" ({low:.3g} to {high:.3g}); pass monotone=True."
             )
             warn(message, FitWarning)
 
@@ -150,8 +150,8 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
 
 
 def _begun(begin, starts, fit):
-    """(coefficients, status) of ``fit(starts, loose)``, from where the last fit on nearly the
-    same rows ended if ``begin`` says so.
+    """Return (coefficients, status) of ``fit(starts, loose)``; ``begin`` may hold the result of the
+    last fit on nearly the same rows.
     """
     if begin.end is not None:
         return fit([begin.end], True)
@@ -161,8 +161,8 @@ def _begun(begin, starts, fit):
 
 
 def _rising(t, target, weight, begin):
-    """((b, w1, w2), status) with slopes at both ends of t not below 0: those slopes are the
-    unknowns.
+    """Return ((b, w1, w2), status) with slopes of at least 0 at both ends of t; those slopes are
+    the unknowns.
     """
     low, width = t.min(), t.max() - t.min()
     late = (t - low) ** 2 / (2.0 * width)

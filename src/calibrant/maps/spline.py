@@ -1,4 +1,4 @@
-"""A smooth curve on the log-odds, as curved as the data ask for."""
+"""Smooth curve on the log-odds, with data-driven curvature."""
 
 from typing import ClassVar
 
@@ -21,7 +21,8 @@ from calibrant.contracts.tags import MapTags
 
 __all__ = ["Spline"]
 
-#: Penalties tried, from almost straight to as good as free, in units of the standardised log-odds.
+#: Candidate penalties, from almost straight to almost unpenalised, in units of the standardised
+#: log-odds.
 PENALTIES = 10.0 ** np.arange(5.0, -4.0, -1.0)
 
 
@@ -32,13 +33,13 @@ class Spline(Map):
     .. math:: g(s) = \sigma(f(\operatorname{logit} s)), \qquad
               \min_f -\sum_i w_i \log p(t_i \mid f) + \tfrac{\lambda}{2} \int f''(x)^2 dx
 
-    with t Platt's smoothed targets; λ has the largest Laplace marginal likelihood on a grid that
-    ends with a straight line (Platt scaling).
+    Here t are Platt's smoothed targets. λ has the largest Laplace marginal likelihood on a grid
+    that ends with a straight line (Platt scaling).
 
     Parameters
     ----------
     n_knots : int, default 10
-        At quantiles of the log-odds; straight beyond the outer ones.
+        Number of knots, at quantiles of the log-odds; the curve is linear beyond the outer ones.
 
     Attributes
     ----------
@@ -49,16 +50,16 @@ class Spline(Map):
 
     See Also
     --------
-    Platt, Beta : fewer parameters, for few rows.
-    CenteredIsotonic : any increasing shape.
+    Platt, Beta : maps with fewer parameters, for few rows.
+    CenteredIsotonic : a map of any increasing shape.
 
     Notes
     -----
-    The smooth map for a thousand rows or more when two or three parameters do not bend enough; it
-    comes out straight when the data do not ask for more. It may fall where the data say so. Outputs
-    are a sigmoid, hence always inside (0, 1); the published spline calibrations differ: Gupta et
-    al. differentiate a spline of the cumulative accuracy, which can leave [0, 1] and must be
-    clipped; Lucena fits unpenalised spline logistic regressions of P itself.
+    Use this smooth map with a thousand rows or more when two or three parameters are not flexible
+    enough; it is straight if the data do not support more. It may decrease where the data suggest
+    it. Outputs are a sigmoid, hence always inside (0, 1). The published spline calibrations differ:
+    Gupta et al. differentiate a spline of the cumulative accuracy, which can leave [0, 1] and must
+    be clipped; Lucena fits unpenalised spline logistic regressions of P itself.
 
     References
     ----------
@@ -103,7 +104,7 @@ class Spline(Map):
             self._bend(z, target, weight, knots)
 
     def _bend(self, z, target, weight, knots):
-        """Replace the straight line by the curve of the best penalty, where one is better."""
+        """Replace the straight line by the curve of the best penalty, if it is better."""
         root, work = penalty_root(knots), self._workspace
         near, ends = work.penalty is not None, work.splines
         design = np.column_stack([np.ones_like(z), z, curved_basis(z, knots, root)])
@@ -118,8 +119,8 @@ class Spline(Map):
             j = waiting.pop(0)
             tried.add(j)
             ridge = np.append([0.0, 0.0], np.full(root.shape[1], PENALTIES[j]))
-            # With as many knots at nearly the same places, the curve found on nearly the same rows
-            # is nearer than one of another penalty.
+            # With the same number of knots at nearly the same places, the curve from nearly the
+            # same rows is a better start than that of another penalty.
             start = ends.get((j, len(theta)), theta)
             theta, status = fit_logistic(
                 design, target, weight, [start], ridge=ridge, loose=work.shared
@@ -147,8 +148,8 @@ class Spline(Map):
             work.penalty = self.penalty_
 
     def _first_penalties(self):
-        """Places of the penalties to try: all, or those about the one that nearly the same rows
-        chose; then on while they get better.
+        """Positions of the penalties to try: all, or those around the choice from nearly the same
+        rows; the search continues while they improve.
         """
         chosen = self._workspace.penalty
         if chosen is None:
@@ -174,8 +175,8 @@ class Spline(Map):
 
 
 def _knots(z, weight, n_knots):
-    """Distinct weighted quantiles, the outer ones inside the data so that the straight ends are
-    well held.
+    """Distinct weighted quantiles; the outer ones are inside the data so that the linear ends are
+    well determined.
     """
     unique, inverse = np.unique(z, return_inverse=True)
     mass = np.bincount(inverse, weights=weight)
@@ -185,8 +186,8 @@ def _knots(z, weight, n_knots):
 
 
 def _negative_evidence(theta, design, target, weight, ridge):
-    """Minus the Laplace approximation of the log marginal likelihood, up to a constant that all
-    penalties share; the freedom beside it.
+    """Return minus the Laplace approximation of the log marginal likelihood, up to a constant
+    shared by all penalties, and the degrees of freedom.
     """
     loss, _, hessian = logistic_derivatives(theta, design, target, weight)
     free, penalised = ridge > 0.0, hessian + np.diag(ridge)

@@ -1,4 +1,4 @@
-"""Venn-Abers prediction: two isotonic fits, one for each answer the new row may have."""
+"""Venn-Abers prediction: two isotonic fits, one for each possible outcome of the new row."""
 
 from typing import ClassVar, Literal
 
@@ -19,27 +19,27 @@ __all__ = ["VennAbers"]
 class VennAbers(
     Map, examples=[{"objective": "brier"}, {"n_splits": 5}, {"n_splits": 3, "random_state": 0}]
 ):
-    r"""Venn-Abers prediction: isotonic regression with the new row added, once as wrong (p₀) and
-    once as right (p₁).
+    r"""Venn-Abers prediction: isotonic regression with the new row added as wrong (p₀) and as right
+    (p₁).
 
     .. math:: p_0 \le p \le p_1, \qquad p = \frac{p_1}{1 - p_0 + p_1} \;\text{(log)} \quad
         \text{or} \quad
               p = p_1 + \tfrac{1}{2}(p_0^2 - p_1^2) \;\text{(Brier)}
 
-    Both are found for every place the new score may fall when the map is fitted, in O(n log n); a
-    prediction is a look-up, O(log n).
+    The fit computes both for every possible position of a new score, in O(n log n); a prediction is
+    a look-up, O(log n).
 
     Parameters
     ----------
     objective : {"log_loss", "brier"}
         The loss for which p is the minimax choice between p₀ and p₁.
     n_splits : int or None, default None
-        The cross version: the distinct scores are dealt out to this many parts, each part alone
-        gives (p₀, p₁), and GM(p₁) / (GM(1 - p₀) + GM(p₁)) with geometric means GM is the prediction
-        (for "brier", the mean of the parts' values). None, the inductive version, uses all rows at
-        once.
+        Number of parts of the cross version. The distinct scores are split into parts, and each
+        part gives (p₀, p₁). The prediction is GM(p₁) / (GM(1 - p₀) + GM(p₁)) with geometric means
+        GM (for "brier", the mean of the parts' values). None is the inductive version, which uses
+        all rows at once.
     random_state : int or None
-        Deals the scores out at random; None deals them out in turn, lowest first, which is
+        Seed of a random split of the scores; None assigns them in turn, lowest first, which is
         deterministic.
 
     Attributes
@@ -48,14 +48,14 @@ class VennAbers(
 
     See Also
     --------
-    CenteredIsotonic : one isotonic fit, one probability.
+    CenteredIsotonic : one isotonic fit with one probability.
 
     Notes
     -----
-    One of (p₀, p₁) is perfectly calibrated whatever the data, and the width p₁ - p₀ says how much
-    the data know at this score; see :meth:`predict_interval`. It never says exactly 0 or 1. A good
-    default from a few hundred rows on. The parts of the cross version share one score, so it gains
-    nothing from refitting a model; it only averages smaller predictors.
+    One of (p₀, p₁) is perfectly calibrated for any data, and the width p₁ - p₀ shows the
+    uncertainty at this score; see :meth:`predict_interval`. It never predicts exactly 0 or 1. It is
+    a good default with a few hundred rows or more. The parts of the cross version share one score,
+    so it gains nothing from refitting a model; it only averages smaller predictors.
 
     References
     ----------
@@ -100,8 +100,8 @@ class VennAbers(
             )
 
     def _deal(self, m):
-        """Positions of each part, ascending; tied scores stay together, so that a weight is the
-        row repeated.
+        """Positions of each part, ascending; tied scores stay together, so that a weight equals
+        repeated rows.
         """
         if self.n_splits is None:
             return [np.arange(m)]
@@ -131,7 +131,7 @@ class VennAbers(
             return np.clip(p1 + 0.5 * (p0**2 - p1**2), p0, p1).mean(axis=0)
         if len(p0) == 1:
             return np.clip(p1[0] / (1.0 - p0[0] + p1[0]), p0[0], p1[0])
-        # p1 is never 0 and p0 never 1: each fit holds a row of its own answer.
+        # p1 is never 0 and p0 never 1, because each fit contains a row of its own outcome.
         yes, no = np.exp(np.log(p1).mean(axis=0)), np.exp(np.log1p(-p0).mean(axis=0))
         return yes / (no + yes)
 
@@ -147,7 +147,7 @@ class VennAbers(
         return (yes - no).sigmoid()
 
     def predict_interval(self, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """The pair (p₀, p₁), each (n,), p₀ <= p <= p₁; for the cross version the lowest p₀ and
+        """Return (p₀, p₁), each (n,), with p₀ <= p <= p₁; for the cross version, the lowest p₀ and
         the highest p₁ of the parts.
         """
         require_fitted(self, "n_fit_")

@@ -1,4 +1,4 @@
-"""Nearest training points: exact and approximate indexes, and reductions of the data they hold."""
+"""Nearest training points: exact and approximate indexes, and reductions of their data."""
 
 from calibrant._exports import attach
 

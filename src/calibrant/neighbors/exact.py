@@ -1,5 +1,5 @@
-"""Exact nearest points: by all distances, from which searches over pairs of points start, and
-without looking at most of them.
+"""Exact nearest points: by all distances, as searches over pairs of points need, or by bounds that
+skip most points.
 """
 
 from abc import ABC, abstractmethod
@@ -19,14 +19,14 @@ from calibrant.threads import map_blocks, row_blocks
 
 __all__ = ["METRICS", "BruteIndex", "ExactIndex", "Nearest", "NeighborIndex", "split"]
 
-#: What the table of each metric is made with, and along which of its axes the points lie.
+#: Builder of each metric's table, and the axis of the points in it.
 BASES: dict[Any, Any] = {
     "l2": bounds.leading_directions,
     "l1": bounds.feature_groups,
     "linf": bounds.telling_features,
 }
 POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
-#: Queries of one block share one product with the table; more gain nothing.
+#: Queries of a block share one product with the table; larger blocks are not faster.
 BLOCK_QUERIES = 64
 FIRST_ROWS = 32
 MOST_ROWS = 2_048
@@ -35,10 +35,10 @@ FINITE = float(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class Nearest:
-    """Distances and positions of the nearest point of the asked group and of the nearest of any
-    other group, (m,) each.
+    """Distances and positions of the nearest point of the query's group and of any other group,
+    (m,) each.
 
-    Where there is no such point the distance is infinite and the position -1.
+    Without such a point, the distance is infinite and the position -1.
     """
 
     same: np.ndarray
@@ -48,18 +48,19 @@ class Nearest:
 
     @classmethod
     def empty(cls, n: int) -> "Nearest":
-        """To be filled, for n queries."""
+        """Return empty arrays for n queries."""
         return cls(np.full(n, np.inf), np.full(n, -1), np.full(n, np.inf), np.full(n, -1))
 
 
 class NeighborIndex(Saved, BaseEstimator, ABC):
-    """Base of the indexes. One writes ``metric``, ``fit``, ``add``, ``nearest`` and ``nbytes``.
+    """Base class of the indexes; a subclass defines ``metric``, ``fit``, ``add``, ``nearest`` and
+    ``nbytes``.
 
     ``metric`` is "l2", "l1" or "linf", a constructor parameter or an attribute of the class.
     ``fit`` and ``add`` return the index and set
 
     - ``points_``, the :class:`~calibrant.neighbors.stored_points.StoredPoints` of all points so
-      far, which sorts them by group, scales them and takes more
+      far, which sorts and scales them and can be extended
       (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
     - ``radius_``, at least the largest distance of a point from their mean
       (``points_.centre_and_radius(metric)``): the score where one of the two distances does not
@@ -67,7 +68,7 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
 
     See Also
     --------
-    neighbors.ExactIndex, neighbors.BruteIndex : those that are ready.
+    neighbors.ExactIndex, neighbors.BruteIndex : the available indexes.
     """
 
     metric: str
@@ -78,32 +79,32 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
     def fit(
         self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
     ) -> Self:
-        """Take (n, d) numbers and the group 0..n_groups-1 of each row; distances are between
-        rows times ``column_scale`` (d,).
+        """Store (n, d) numbers and the group 0..n_groups-1 of each row; distances are between rows
+        times ``column_scale`` (d,).
         """
 
     @abstractmethod
     def add(self, X: Any, group: np.ndarray) -> Self:
-        """Take more (n, d) numbers, not yet scaled, and their groups, of those known at fit."""
+        """Add (n, d) unscaled numbers and their groups, which must be known from ``fit``."""
 
     @abstractmethod
     def nearest(
         self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
     ) -> Nearest:
-        """The nearest points of (m, d) queries, not yet scaled, of which each has one group (m,).
+        """Find the nearest points of (m, d) unscaled queries with groups (m,).
 
-        Rows are positions in ``points_``. ``progress(done, total)`` is called after each block.
+        Positions refer to ``points_``. ``progress(done, total)`` is called after each block.
         """
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes of the fitted arrays: what must be kept in memory, or shipped."""
+        """Bytes of the fitted arrays, in memory or in a saved file."""
 
 
 class BruteIndex(NeighborIndex):
-    """Exact L2 distances to all points, by one matrix product in the precision the points are kept
-    in.
+    """Index with exact L2 distances to all points, by one matrix product in the points' stored
+    precision.
 
     Attributes
     ----------
@@ -113,13 +114,13 @@ class BruteIndex(NeighborIndex):
 
     See Also
     --------
-    neighbors.ExactIndex : the same points, usually quicker.
+    neighbors.ExactIndex : the same points, usually faster.
 
     Notes
     -----
-    The product rounds, so it only gives a lower bound of each distance; whatever is returned is
-    computed again from differences in float64. :class:`ExactIndex` is faster where only the nearest
-    points are wanted.
+    The product is rounded, so it only gives a lower bound of each distance; returned distances are
+    recomputed from differences in float64. :class:`ExactIndex` is faster if only the nearest points
+    are needed.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class BruteIndex(NeighborIndex):
         function: Callable[..., Any],
         progress: Callable[..., Any] | None = None,
     ) -> None:
-        """Calls ``function(i, query, lower squares, start, stop)`` for every query i, with the
+        """Call ``function(i, query, lower squares, start, stop)`` for every query i, with the
         positions of its group.
         """
         size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (8 * len(self.points_))))
@@ -204,7 +205,9 @@ class BruteIndex(NeighborIndex):
 
 
 def split(low: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lower bounds of the group at start..stop and of all others: two arrays, infinite outside."""
+    """Split lower bounds into those of the group at start..stop and of all others: two arrays,
+    infinite elsewhere.
+    """
     same = np.full_like(low, np.inf)
     same[start:stop] = low[start:stop]
     other = low.copy()
@@ -213,12 +216,12 @@ def split(low: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarra
 
 
 class ExactIndex(NeighborIndex):
-    """Exact nearest points by lower bounds: a small table is searched first, and only rows that may
-    still win are looked at.
+    """Index of exact nearest points by lower bounds: a small table is searched first, and only rows
+    that may still be nearest are read.
 
     For L2 the table holds the leading principal coordinates and the norm of the rest, in float32
     with room for rounding; for L1, signed sums over groups of features that vary together; for
-    L-infinity, the features that see most of it. True distances are float64.
+    L-infinity, the features that contribute most to it. True distances are float64.
 
     Parameters
     ----------
@@ -230,18 +233,17 @@ class ExactIndex(NeighborIndex):
     ----------
     points_ : the training points, sorted by group.
     table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
-    centre_, radius_ : the mean of the points, and no less than the largest distance of a point from
-        it.
+    centre_, radius_ : the mean of the points, and an upper bound of their distance from it.
 
     See Also
     --------
-    neighbors.BruteIndex : by one matrix product.
+    neighbors.BruteIndex : the search by one matrix product.
 
     Notes
     -----
-    Results are exact to float64 rounding whatever the data: float32 only chooses which rows are
-    looked at. Exact zeros of distance stay exact. Memory in use is the fitted arrays and some tens
-    of megabytes; a memory-mapped training set is read row by row.
+    Results are exact to float64 rounding for any data: float32 only selects the rows to read. Zero
+    distances stay exact. It uses memory for the fitted arrays and some tens of megabytes; a
+    memory-mapped training set is read row by row.
 
     Examples
     --------
@@ -285,8 +287,8 @@ class ExactIndex(NeighborIndex):
         return self
 
     def add(self, X: Any, group: np.ndarray) -> Self:
-        """Add points; while they lie about as far out as the others the bounds keep their
-        directions, which never costs exactness.
+        """Add points; if they are about as far out as the others, the bounds keep their directions.
+        Results stay exact.
         """
         self.points_, order = self.points_.extended(X, group)
         new = self.points_.scaled(X)
@@ -340,7 +342,7 @@ class ExactIndex(NeighborIndex):
                 out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
 
     def _bounds(self, queries):
-        """(m, n) numbers and (m,) that add up to lower bounds of the squared (L2) or true
+        """(m, n) and (m,) terms that add up to lower bounds of the squared (L2) or true
         distances.
         """
         if self.metric == "linf":
@@ -360,14 +362,14 @@ class ExactIndex(NeighborIndex):
         return table @ self.table_, base
 
     def _least(self, low, base, query, start):
-        """(distance, position) of the nearest of the rows with these bounds; ``start`` is the
-        position of the first.
+        """(distance, position) of the nearest row given these bounds; ``start`` is the position of
+        the first row.
         """
         first = int(low.argmin())
         best = distances(
             self.metric, query[None], self.points_.wide_rows(np.array([start + first]))
         )[0]
-        # Written so that a bound that is not a number keeps its row.
+        # This form of the comparison keeps rows whose bound is nan.
         rows = np.flatnonzero(~(low > self._limit(best, base)))
         if len(rows) > FIRST_ROWS:
             rows = rows[low[rows].argsort(kind="stable")]
@@ -383,20 +385,20 @@ class ExactIndex(NeighborIndex):
         return best, start + found
 
     def _promising(self, rows, query, start, best):
-        """The rows that one product, in the precision the points are kept in, does not show to
-        be farther than ``best``.
+        """Rows that one product, in the points' stored precision, does not prove to be farther than
+        ``best``.
         """
         if self.metric != "l2":
             return rows
         return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
 
     def _limit(self, best, base):
-        """The largest bound that a row nearer than ``best`` may have; finite, so that rows
-        marked by infinity stay out.
+        """Largest bound of a row nearer than ``best``; finite, so that rows marked by infinity stay
+        excluded.
         """
         if self.metric == "linf":
-            # The bound is itself a difference, without rounding of its own; many rows have the
-            # largest there is, as images do.
+            # The bound is itself a difference, without further rounding; many rows reach the
+            # maximum, for example images.
             return np.nextafter(best, -np.inf)
         limit = (
             (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base

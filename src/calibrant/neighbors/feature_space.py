@@ -1,4 +1,4 @@
-"""From what the user holds to the coordinates in which distances are taken."""
+"""Conversion of the user's features to the coordinates of distances."""
 
 from typing import Any
 
@@ -15,23 +15,23 @@ __all__ = ["FeatureSpace"]
 
 SCALES = ("auto", "standard", "none")
 BLOCK_ROWS = 8_192
-#: Columns are on one scale where more than half of them span at least half of the widest one's
-#: span, and next to none (the border of pictures) is orders of magnitude narrower.
+#: Columns are on one scale if more than half of them span at least half of the widest column, and
+#: almost none (borders of pictures) are orders of magnitude narrower.
 SAME_SPAN, SHARE, NARROW_SHARE = 0.5, 0.5, 0.05
-#: Standard deviations or spans this many times apart are orders of magnitude.
+#: Ratio of standard deviations or spans that counts as orders of magnitude.
 ORDERS = 100.0
-#: Squares of numbers all below this are too near to 0 for float64.
+#: Squares of numbers below this are too close to 0 for float64.
 SMALLEST = 1e-152
 
 
 class FeatureSpace(Saved):
-    """Features of any shape as (n, d) numbers on one scale.
+    """Converter of features of any shape to (n, d) numbers on one scale.
 
     ``features`` is None, a callable X -> array (a network's hidden layer), or a scikit-learn
     transformer, which is fitted on the training points. ``scale`` "standard" divides every column
     by its standard deviation, "none" leaves it, and "auto" leaves images (more than two
     dimensions), 8-bit integers and columns on one scale, and standardises other columns. Columns of
-    a data frame are taken by their names.
+    a data frame are matched by name.
     """
 
     names_: list[str] | None
@@ -41,7 +41,7 @@ class FeatureSpace(Saved):
         self.scale: str = scale
 
     def fit(self, X: Any, group: np.ndarray | None = None) -> np.ndarray:
-        """Fit the transformer and the scale; returns the (n, d) training points, not yet scaled."""
+        """Fit the transformer and the scale; return the (n, d) unscaled training points."""
         self._option("scale", *SCALES)
         self.features_, self.names_ = self.features, text_names(X, "X")
         if not (
@@ -56,8 +56,8 @@ class FeatureSpace(Saved):
         points, largest = self._numbers(X)
         if 0.0 < largest < SMALLEST:
             raise InputError(
-                f"X must not be smaller than {SMALLEST:.0e} in size, for distances are squares; got"
-                f" at most {largest:.2g}; scale it up."
+                f"X must not be smaller than {SMALLEST:.0e} in size, because distances are"
+                f" squared; got at most {largest:.2g}; scale it up."
             )
         self.n_features_: int = points.shape[1]
         self.column_scale_: np.ndarray | None = (
@@ -68,9 +68,7 @@ class FeatureSpace(Saved):
         return points
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, d) numbers, as given where no transformer is set (a memory-mapped array stays
-        one).
-        """
+        """Return (n, d) numbers; without a transformer, a memory-mapped array stays one."""
         out, _ = self._numbers(X)
         if out.shape[1] != self.n_features_:
             raise InputError(
@@ -80,8 +78,8 @@ class FeatureSpace(Saved):
         return out
 
     def _numbers(self, X):
-        """What ``transform`` returns, and the largest size among its numbers (0 for whole
-        numbers, which are not looked at).
+        """Return the result of ``transform`` and its largest absolute number (0 for integers, which
+        are not checked).
         """
         n, X = n_rows(X), self._ordered(X)
         if self.features_ is not None:
@@ -93,7 +91,7 @@ class FeatureSpace(Saved):
         out = out.reshape(len(out), -1)
         if len(out) != n:
             raise InputError(
-                f"features must give one row for each of the {n} rows of X; got {len(out)}."
+                f"features must return one row for each of the {n} rows of X; got {len(out)}."
             )
         starts = range(0, len(out), BLOCK_ROWS) if out.dtype.kind == "f" else ()
         return out, max(
@@ -102,15 +100,15 @@ class FeatureSpace(Saved):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays that a fitted transformer and the scale hold; a callable's own are
-        not known.
+        """Bytes of the arrays in a fitted transformer and the scale; those of a callable are
+        unknown.
         """
         held = [self.column_scale_, *getattr(self.features_, "__dict__", {}).values()]
         return sum(a.nbytes for a in held if isinstance(a, np.ndarray))
 
     def _featured(self, X):
-        """The features of X; a long array is read in blocks, so that no transformer widens all
-        of it at once.
+        """Compute the features of X; a long array is read in blocks, so that no transformer expands
+        all of it at once.
         """
         function = getattr(self.features_, "transform", self.features_)
         if not isinstance(X, np.ndarray) or len(X) <= BLOCK_ROWS:
@@ -123,20 +121,20 @@ class FeatureSpace(Saved):
         )
 
     def _ordered(self, X):
-        """A data frame with its columns in the order of the training data's."""
+        """Reorder a data frame's columns as in the training data."""
         names = text_names(X, "X")
         if self.names_ is None or names is None or names == self.names_:
             return X
         odd = sorted(map(str, set(names) ^ set(self.names_)))
         if odd or len(names) != len(self.names_):
             raise InputError(
-                f"X must have the columns of the training data; only one of the two has {odd[:6]};"
-                " rename or drop them."
+                "X must have the columns of the training data; only one of the two has"
+                f" {odd[:6]}; rename or drop them."
             )
         return X.select(self.names_) if hasattr(X, "select") else X[self.names_]
 
     def _column_scale(self, points):
-        """(d,) factors of the columns, or None where they are on one scale already."""
+        """(d,) factors of the columns, or None if they are on one scale already."""
         low, high, mean, square = _column_sums(points)
         span = high - low
         varying = span > 0.0
@@ -153,16 +151,16 @@ class FeatureSpace(Saved):
         if self.scale == "auto" and spread[varying].max() > ORDERS * spread[varying].min():
             ratio = spread[varying].max() / spread[varying].min()
             warn(
-                f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so they"
-                ' are standardised before distances are taken; pass scale="standard" to do so'
-                ' silently, or scale="none" for the raw columns.',
+                f"the columns of X differ by a factor of {ratio:.0e} in standard deviation, so"
+                ' they are standardised before computing distances; pass scale="standard" to do'
+                ' so silently, or scale="none" for the raw columns.',
             )
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
 
 
 def _column_sums(points):
-    """Least, largest, mean and mean square about the first row's shift of each column, in
-    blocks; (d,) each.
+    """Minimum, maximum, mean and mean square of each column about the first row, in blocks; (d,)
+    each.
     """
     shift = points[0].astype(np.float64)
     low, high = np.full(points.shape[1], np.inf), np.full(points.shape[1], -np.inf)
@@ -176,11 +174,11 @@ def _column_sums(points):
 
 
 def _largest(block, start):
-    """The largest size among the numbers of a block, which ``start`` rows precede; refused where
-    one cannot be squared.
+    """Largest absolute number of a block that follows ``start`` rows; raises an error where one
+    cannot be squared.
     """
     size = np.abs(block).max(axis=1, initial=0.0)
-    # Written so that what is not a number is bad.
+    # This form of the comparison counts nan as bad.
     bad = ~(size <= LARGEST)
     if bad.any():
         rule = f"finite and at most {LARGEST:.0e} in size"

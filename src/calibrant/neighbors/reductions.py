@@ -1,6 +1,4 @@
-"""Fewer numbers a row, or fewer rows, for searches among neighbours: of points, features and
-images.
-"""
+"""Reductions of points, features and images that speed up neighbour searches."""
 
 from abc import abstractmethod
 from typing import Any, Self
@@ -28,7 +26,7 @@ __all__ = [
 
 
 class RandomSubset(Saved, BaseEstimator):
-    """A random n / t^2 of the points of each class, at least one.
+    """Random subset of n / t^2 points of each class, at least one.
 
     Parameters
     ----------
@@ -37,8 +35,8 @@ class RandomSubset(Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.ClassCentroids : means in place of points.
-    neighbors.RandomFeatures : fewer features in place of fewer points.
+    neighbors.ClassCentroids : means instead of points.
+    neighbors.RandomFeatures : fewer features instead of fewer points.
 
     Examples
     --------
@@ -52,7 +50,7 @@ class RandomSubset(Saved, BaseEstimator):
         self.random_state: int = random_state
 
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(some rows of X, their labels)."""
+        """Return (subset of the rows of X, their labels)."""
         require_count("t", self.t)
         rng, y = np.random.default_rng(self.random_state), np.asarray(y)
         classes = [np.flatnonzero(y == k) for k in np.unique(y)]
@@ -68,7 +66,7 @@ class RandomSubset(Saved, BaseEstimator):
 
 
 class ClassCentroids(Saved, BaseEstimator):
-    """Each class as its n / t^2 k-means centroids, at least one; class by class, so that a centroid
+    """k-means centroids of each class, n / t^2 and at least one, fitted by class so that a centroid
     has a label.
 
     Parameters
@@ -78,12 +76,12 @@ class ClassCentroids(Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.RandomSubset : points as they are.
+    neighbors.RandomSubset : a subset of unchanged points.
 
     Notes
     -----
-    Keeps more than :class:`RandomSubset` and costs a k-means once, here in mini-batches started
-    from random points.
+    It keeps more information than :class:`RandomSubset` and costs one k-means, in mini-batches from
+    random points.
 
     Examples
     --------
@@ -97,7 +95,7 @@ class ClassCentroids(Saved, BaseEstimator):
         self.random_state: int = random_state
 
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(centroids, their labels); float32 where X holds 8-bit integers."""
+        """Return (centroids, their labels); float32 for X of 8-bit integers."""
         require_count("t", self.t)
         X, y = np.asarray(X), np.asarray(y)
         X, precision = (
@@ -127,7 +125,7 @@ def _flat(X):
 
 
 class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
-    """The leading d / t^2 principal components.
+    """Projection on the leading d / t^2 principal components.
 
     Parameters
     ----------
@@ -140,13 +138,13 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.RandomFeatures : a choice of features as they are.
-    neighbors.AveragePool : for images.
+    neighbors.RandomFeatures : a subset of unchanged features.
+    neighbors.AveragePool : a reduction of images.
 
     Notes
     -----
-    The reduction to try first: for distances, the components that vary most are what counts. They
-    are found by a few power steps on at most 8,192 evenly spaced rows, in float64.
+    Try this reduction first: the components that vary most dominate distances. They are found by a
+    few power iterations on at most 8,192 evenly spaced rows, in float64.
 
     Examples
     --------
@@ -174,12 +172,12 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, k) float32 coordinates."""
+        """Return (n, k) float32 coordinates."""
         return ((_flat(X) - self.mean_) @ self.components_).astype(np.float32)
 
 
 class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
-    """A random choice of d / t^2 features ("random pixels").
+    """Random subset of d / t^2 features ("random pixels").
 
     Parameters
     ----------
@@ -193,12 +191,12 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
     See Also
     --------
     neighbors.PrincipalComponents : the directions that vary most.
-    neighbors.RandomSubset : fewer points in place of fewer features.
+    neighbors.RandomSubset : fewer points instead of fewer features.
 
     Notes
     -----
-    Never the best choice in log loss or ranking (the calibration error alone hides it); here
-    because the paper has it.
+    It is never best in log loss or ranking (the calibration error alone hides that), and is
+    included because the paper has it.
 
     Examples
     --------
@@ -221,7 +219,7 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, k)."""
+        """Return the chosen columns, (n, k)."""
         return _flat(X)[:, self.chosen_]
 
 
@@ -230,8 +228,8 @@ LUMA = np.array([0.299, 0.587, 0.114])
 
 
 def as_images(X: Any, shape: tuple[int, int] | None) -> np.ndarray:
-    """(n, height, width, channels) of images or flat rows; ``shape`` is needed for flat rows
-    that are not square and grey.
+    """Return images or flat rows as (n, height, width, channels); ``shape`` is required for flat
+    rows that are not square and grey.
     """
     X = np.asarray(X)
     if shape is not None:
@@ -246,16 +244,16 @@ def as_images(X: Any, shape: tuple[int, int] | None) -> np.ndarray:
         side = round(X.shape[1] ** 0.5)
         if side * side != X.shape[1]:
             raise InputError(
-                f"flat rows of {X.shape[1]} numbers are no square grey image; pass shape=(height,"
-                " width) or with channels."
+                f"flat rows of {X.shape[1]} numbers are not square grey images; pass"
+                " shape=(height, width), or with channels."
             )
         X = X.reshape(len(X), side, side)
     return X if X.ndim == 4 else X[..., None]
 
 
 class _ImageReduction(TransformerMixin, BaseEstimator):
-    """Stateless; what is left over at the right and bottom edges, less than one tile, joins the
-    last tile by repetition of the edge.
+    """Template of stateless image reductions; partial tiles at the right and bottom edges are
+    padded by repeating the edge.
     """
 
     def __init__(self, t: int = 2, *, shape: tuple[int, ...] | None = None) -> None:
@@ -269,7 +267,7 @@ class _ImageReduction(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Flat rows of the smaller images."""
+        """Return flat rows of the smaller images."""
         images = as_images(X, self.shape)
         small = self._shrunk(images)
         return small.reshape(len(images), -1)
@@ -278,7 +276,7 @@ class _ImageReduction(TransformerMixin, BaseEstimator):
     def _shrunk(self, images: np.ndarray) -> np.ndarray: ...
 
     def _tiles(self, images):
-        """(n, rows, t, columns, t, channels)."""
+        """Return tiles, (n, rows, t, columns, t, channels)."""
         n, height, width, channels = images.shape
         t = self.t
         padded = np.pad(images, ((0, 0), (0, -height % t), (0, -width % t), (0, 0)), mode="edge")
@@ -286,7 +284,7 @@ class _ImageReduction(TransformerMixin, BaseEstimator):
 
 
 class AveragePool(_ImageReduction):
-    """The mean of each tile of t x t pixels.
+    """Average pooling: the mean of each tile of t x t pixels.
 
     Parameters
     ----------
@@ -297,11 +295,11 @@ class AveragePool(_ImageReduction):
     See Also
     --------
     neighbors.MaxPool, neighbors.BilinearResize : other ways to shrink images.
-    neighbors.PrincipalComponents : for rows that are not images.
+    neighbors.PrincipalComponents : a reduction of rows that are not images.
 
     Notes
     -----
-    The best of the image reductions for t = 2; at t = 4 principal components keep more.
+    It is the best image reduction for t = 2; for t = 4, principal components keep more information.
 
     Examples
     --------
@@ -316,7 +314,7 @@ class AveragePool(_ImageReduction):
 
 
 class MaxPool(_ImageReduction):
-    """The largest pixel of each tile of t x t.
+    """Max pooling: the largest pixel of each tile of t x t.
 
     Parameters
     ----------
@@ -337,8 +335,8 @@ class MaxPool(_ImageReduction):
 
 
 class BilinearResize(_ImageReduction):
-    """Resizing to 1/t of each side, each new pixel interpolated between the four old ones around
-    its centre.
+    """Bilinear resizing to 1/t of each side: each new pixel is interpolated from the four old ones
+    around its centre.
 
     Parameters
     ----------
@@ -350,8 +348,8 @@ class BilinearResize(_ImageReduction):
 
     Notes
     -----
-    Without smoothing first, as usual: for t = 2 it is average pooling, and for t = 4 it reads only
-    the middle of each tile.
+    As usual, there is no smoothing first: for t = 2 it is average pooling, and for t = 4 it reads
+    only the middle of each tile.
 
     Examples
     --------
@@ -372,7 +370,7 @@ class BilinearResize(_ImageReduction):
 
 
 class Grayscale(TransformerMixin, BaseEstimator):
-    """Colour images as grey ones, by the usual weights of red, green and blue.
+    """Conversion of colour images to grey, by the usual weights of red, green and blue.
 
     Parameters
     ----------
@@ -381,7 +379,7 @@ class Grayscale(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    neighbors.AveragePool : fewer pixels in place of fewer colours.
+    neighbors.AveragePool : fewer pixels instead of fewer colours.
 
     Examples
     --------
@@ -393,13 +391,13 @@ class Grayscale(TransformerMixin, BaseEstimator):
         self.shape: tuple[int, ...] | None = shape
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Nothing is learnt."""
+        """Return self; nothing is fitted."""
         self.n_features_in_: int = int(np.prod(np.shape(X)[1:]))
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """(n, height, width)."""
+        """Return grey images, (n, height, width)."""
         images = as_images(X, self.shape)
         if images.shape[-1] != 3:
-            raise InputError(f"Grayscale needs three colours a pixel; got {images.shape[-1]}.")
+            raise InputError(f"Grayscale needs three colours per pixel; got {images.shape[-1]}.")
         return images @ (LUMA.astype(np.float32) if images.dtype == np.uint8 else LUMA)

@@ -1,4 +1,4 @@
-"""Training points in the order of their groups, in memory or on disk."""
+"""Training points sorted by group, in memory or on disk."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ from calibrant.errors import InputError
 __all__ = ["BLOCK_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]
 
 BLOCK_BYTES = 32 * 2**20
-#: Sets smaller than this many numbers are kept in float64 whatever they came in.
+#: Sets with fewer numbers than this are stored in float64, whatever their type.
 SMALL = 2_000_000
-#: Numbers and distances past this are refused: their squares overflow. Of float64, in which
-#: narrower numbers are compared with it.
+#: Larger numbers and distances raise an error, because their squares overflow. The limit is that of
+#: float64, in which narrower numbers are compared.
 LARGEST = np.float64(1e150)
-#: A shift is taken off where it makes the squared norms this many times less; below that the bounds
-#: gain next to nothing.
+#: A shift is subtracted if it reduces the squared norms by this factor; below it, the bounds hardly
+#: improve.
 SHORTER = 4.0
-#: Rows that tell where the columns lie.
+#: Number of rows used to locate the columns.
 SAMPLE_ROWS = 256
 #: Largest number over 8, spacing at 1 and smallest normal number of each type.
 LIMITS = {
     limits.dtype: (float(limits.max) / 8, float(limits.eps), float(limits.tiny))
     for limits in (np.finfo(np.float32), np.finfo(np.float64))
 }
-#: As scipy names them.
+#: Names of the metrics in scipy.
 METRICS: dict[str, Any] = {"l2": "euclidean", "l1": "cityblock", "linf": "chebyshev"}
 
 
 def distances(metric: str, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """(n,) float64 distances of one (1, d) query to rows."""
+    """Compute (n,) float64 distances of one (1, d) query to rows."""
     return (
         np.sqrt(_squares(rows - query))
         if metric == "l2"
@@ -40,16 +40,16 @@ def distances(metric: str, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 class StoredPoints(Saved):
-    """Points (n, d) sorted by group, so that a group is one slice.
+    """Container of points (n, d) sorted by group, so that a group is one slice.
 
-    In memory they are kept in float64, or in float32 where the set is large and float32 holds its
-    numbers exactly (8- and 16-bit integers, float32). A memory-mapped array stays on disk,
-    unsorted, and only the rows asked for are read.
+    In memory they are stored in float64, or in float32 if the set is large and float32 represents
+    its numbers exactly (8- and 16-bit integers, float32). A memory-mapped array stays on disk,
+    unsorted, and only the requested rows are read.
 
-    Products of rows far from the origin say little about their distances, so from rows that lie
-    there a ``shift`` is taken off before they are multiplied: (d,), or None for other rows. In
-    memory the rows are kept without it, in those columns where adding it again gives every number
-    back to the bit; in others it is 0.
+    Products of rows far from the origin are imprecise about their distances. A ``shift``, (d,) or
+    None, is therefore subtracted from such rows before they are multiplied. Rows in memory are
+    stored without it, in columns where adding it again restores every bit; in other columns it is
+    0.
     """
 
     order: np.ndarray | None
@@ -76,8 +76,8 @@ class StoredPoints(Saved):
         self.longest: float = float(self.squares.max())
 
     def _middle(self):
-        """Near the medians of the columns, in steps of their usual deviations (short numbers
-        subtract exactly); None if 0 does as well.
+        """Return a point near the column medians, rounded to steps of their typical deviations
+        (short numbers subtract exactly); None if 0 works as well.
         """
         n = min(SAMPLE_ROWS, self.slices()[0].stop)
         some = self.wide_rows(np.linspace(0, len(self) - 1, n).astype(int))
@@ -92,7 +92,9 @@ class StoredPoints(Saved):
         )
 
     def _taken_off(self, shift):
-        """Take the shift off the points where it comes back exactly; returns what was taken off."""
+        """Subtract the shift from the points where this is exactly reversible; return the part
+        subtracted.
+        """
         narrow, exact = shift.astype(self.kept), np.ones(len(shift), dtype=bool)
         with np.errstate(over="ignore", invalid="ignore"):
             for part in self.slices():
@@ -112,8 +114,8 @@ class StoredPoints(Saved):
 
     @property
     def on_disk(self) -> bool:
-        """Whether the points are read from a memory-mapped file; those loaded from a saved one
-        are in memory.
+        """Whether the points are read from a memory-mapped file; a loaded saved object has them in
+        memory.
         """
         return isinstance(self.points, np.memmap)
 
@@ -125,17 +127,17 @@ class StoredPoints(Saved):
 
     @property
     def kept(self) -> np.dtype[Any]:
-        """The type of ``rows``."""
+        """Data type of ``rows``."""
         return self.points.dtype if self.order is None else np.dtype(np.float64)
 
     def rows(self, positions: Any) -> np.ndarray:
-        """Rows at sorted positions, scaled, less the shift, in the type they are kept in."""
+        """Return scaled rows at sorted positions, minus the shift, in their stored type."""
         return (
             self.points[positions] if self.order is None else self._shifted(self._read(positions))
         )
 
     def wide_rows(self, positions: Any) -> np.ndarray:
-        """Float64 rows at sorted positions, scaled."""
+        """Return scaled float64 rows at sorted positions."""
         if self.order is not None:
             return self._read(positions)
         rows = np.asarray(self.points[positions], dtype=np.float64)
@@ -151,32 +153,32 @@ class StoredPoints(Saved):
         return X if self.column_scale is None else X * self.column_scale
 
     def scaled(self, queries: np.ndarray) -> np.ndarray:
-        """Queries as float64 in the units of the points, small enough to be squared."""
+        """Return queries as float64 in the units of the points, small enough to be squared."""
         queries = self._in_units(np.asarray(queries, dtype=np.float64))
         most = np.abs(queries).max(initial=0.0)
         if not most <= LARGEST:
             raise InputError(
-                f"X must stay within {LARGEST:.0e}, so that squares do not overflow; got"
-                f" {most:.0e}; scale it down, and the training points alike."
+                f"X must be within {LARGEST:.0e}, so that squares do not overflow; got"
+                f" {most:.0e}; scale down X and the training points."
             )
         return queries
 
     def slices(self, n: int | None = None) -> list[slice]:
-        """Slices of n positions (default all) whose float64 rows stay within the memory bound."""
+        """Return slices of n positions (default: all) whose float64 rows fit the memory bound."""
         size, n = max(1, BLOCK_BYTES // (8 * self.n_features)), len(self) if n is None else n
         return [slice(a, min(a + size, n)) for a in range(0, n, size)]
 
     def group_of(self, group: int) -> tuple[int, int]:
-        """(start, stop) of a group's positions."""
+        """Return (start, stop) of a group's positions."""
         return int(self.offsets[group]), int(self.offsets[group + 1])
 
     @property
     def groups(self) -> np.ndarray:
-        """(n,) the group at each position."""
+        """Return the group at each position, (n,)."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     def centre_and_radius(self, metric: str) -> tuple[np.ndarray, float]:
-        """The mean (d,) and the largest distance of a point from it."""
+        """Return the mean (d,) and the largest distance of a point from it."""
         centre = sum(
             (self.wide_rows(part).sum(axis=0) for part in self.slices()), np.zeros(self.n_features)
         ) / len(self)
@@ -186,14 +188,14 @@ class StoredPoints(Saved):
         )
         if not radius <= LARGEST:
             raise InputError(
-                f"training points must stay within {LARGEST:.0e} of their mean; got a radius of"
+                f"training points must be within {LARGEST:.0e} of their mean; got a radius of"
                 f" {radius:.0e}; rescale them."
             )
         return centre, radius
 
     def squares_between(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Two (len(a), len(b)) arrays, b few: squared distances between points, and how far
-        rounding may put them off (more than 0).
+        """Compute two (len(a), len(b)) arrays, for small b: squared distances between points, and
+        positive bounds of their rounding errors.
         """
         total = self.squares[a][:, None] + self.squares[b]
         kind, share, least = self._product_type(0.0)
@@ -207,8 +209,8 @@ class StoredPoints(Saved):
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
     def lower_squares(self, queries: np.ndarray, positions: np.ndarray | None = None) -> np.ndarray:
-        """(m, n) lower bounds, tight to rounding, of the squared distances of (m, d) queries, in
-        the points' units, to some or all.
+        """Compute (m, n) lower bounds, tight up to rounding, of the squared distances of (m, d)
+        queries in the points' units to some or all points.
         """
         queries = self._shifted(queries)
         own, square = (
@@ -225,8 +227,8 @@ class StoredPoints(Saved):
         return out
 
     def _parts(self, positions, kind):
-        """What is multiplied at once: rows that need not be copied all together, others within
-        the memory bound.
+        """Yield the blocks to multiply: all rows if they need no copy, otherwise parts within the
+        memory bound.
         """
         if positions is None:
             return (
@@ -235,11 +237,11 @@ class StoredPoints(Saved):
         return [positions[part] for part in self.slices(max(1, len(positions)))]
 
     def _product_type(self, square):
-        """The type to multiply rows in, with others of at most this squared norm: as kept, if that
-        does not overflow.
+        """Return the type for products of rows with others of at most this squared norm: the stored
+        type, unless it overflows.
 
-        Then what the squared distance may be off by: a share of both squared norms together, and
-        for underflow a number.
+        Also return the error bound of the squared distance: a share of both squared norms together,
+        plus a constant for underflow.
         """
         kind, n = self.kept, self.n_features + 8
         if square + 2.0 * self.longest > LIMITS[kind][0]:
@@ -248,7 +250,9 @@ class StoredPoints(Saved):
         return kind, n * spacing, 2.0 * n * least
 
     def extended(self, X: Any, group: np.ndarray) -> tuple["StoredPoints", np.ndarray]:
-        """New stored points with rows added, and (n,) where each of old-then-new went."""
+        """Return new stored points with rows added, and the new positions of old and added rows,
+        (n,).
+        """
         if self.on_disk:
             raise InputError(
                 "points cannot be added to a memory-mapped training set; append them to the file"
@@ -274,8 +278,8 @@ class StoredPoints(Saved):
 
 
 def _kept(scaled, order):
-    """The rows in this order, in the narrowest of float32 and float64 that holds them exactly;
-    small sets in float64.
+    """Return the rows in this order, in float32 if exact and otherwise float64; small sets always
+    in float64.
     """
     narrow = scaled.size > SMALL and np.can_cast(scaled.dtype, np.float32)
     return np.asarray(scaled[order], dtype=np.float32 if narrow else np.float64)

@@ -1,4 +1,4 @@
-"""Signals: evidence, from a prediction, that it is right."""
+"""Signals: evidence that a prediction is right."""
 
 from calibrant._exports import attach
 

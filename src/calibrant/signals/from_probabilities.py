@@ -1,6 +1,4 @@
-"""How certain the row of probabilities is by itself: its largest entry, its lead, its log odds,
-its entropy.
-"""
+"""Signals from a row of probabilities alone: largest entry, margin, log odds, entropy."""
 
 from typing import ClassVar, Literal
 
@@ -20,8 +18,7 @@ __all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
 
 
 class Entropy(Signal, examples=[{"inputs": "logit"}]):
-    r"""One minus the entropy of the row in units of its largest possible value: 1 is certain, 0 is
-    uniform.
+    r"""One minus the normalised entropy of the row: 1 is certain, 0 is uniform.
 
     .. math:: 1 + \frac{1}{\log K} \sum_k P_k \log P_k
 
@@ -32,12 +29,12 @@ class Entropy(Signal, examples=[{"inputs": "logit"}]):
 
     See Also
     --------
-    TopProbability, Margin : look at one or two classes only.
+    TopProbability, Margin : signals from one or two classes.
 
     Notes
     -----
-    Looks at the whole row, where the top probability and the margin look at one or two entries.
-    Turned round, so that a larger score means more evidence, as in every signal here.
+    It uses the whole row, where the top probability and the margin use one or two entries. The sign
+    is reversed, so that a larger score means more evidence, as in every signal here.
 
     References
     ----------
@@ -62,7 +59,7 @@ class Entropy(Signal, examples=[{"inputs": "logit"}]):
 
 
 class TopProbability(Signal):
-    """The probability of the predicted class, ``max_k P_k``: the usual confidence.
+    """Probability of the predicted class, ``max_k P_k``: the usual confidence.
 
     Parameters
     ----------
@@ -71,13 +68,12 @@ class TopProbability(Signal):
 
     See Also
     --------
-    LogOdds : the same on a scale that never crowds at 1.
-    Margin, Entropy : look at the other classes too.
+    LogOdds : the same on an unbounded scale.
+    Margin, Entropy : signals from other classes too.
 
     Notes
     -----
-    Use it unless you have a reason not to. It says nothing about how far the row is from the
-    training data.
+    Use it by default. It does not measure how far the row is from the training data.
 
     References
     ----------
@@ -100,27 +96,28 @@ class TopProbability(Signal):
 
 
 class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": "logit"}]):
-    r"""The lead of the predicted class over the second best.
+    r"""Margin of the predicted class over the second best.
 
     .. math:: P_{(1)} - P_{(2)} \qquad \text{or} \qquad \log P_{(1)} - \log P_{(2)}
 
     Parameters
     ----------
     scale : {"probability", "logit"}
-        A difference of probabilities, in [0, 1], or of logits, any number from 0 up (give it a map
-        for real scores).
+        A difference of probabilities, in [0, 1], or of logits, from 0 up (use a map for real
+        scores).
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     See Also
     --------
-    TopProbability : the first class alone.
-    Entropy : all classes.
+    TopProbability : the signal from the first class alone.
+    Entropy : the signal from all classes.
 
     Notes
     -----
-    It knows what the top probability hides: with many classes, .5 against .49 is not .5 against a
-    hundred crumbs. On the logit scale it still tells apart rows whose top probability rounds to 1.
+    It shows what the top probability hides: with many classes, .5 against .49 differs from .5
+    against many tiny probabilities. On the logit scale it still separates rows whose top
+    probability rounds to 1.
 
     References
     ----------
@@ -145,7 +142,7 @@ class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": 
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """A difference of probabilities stays in [0, 1]."""
+        """Tags of the signal; a difference of probabilities is in [0, 1]."""
         return SignalTags(domain="real" if self.scale == "logit" else "unit")
 
     def _score(self, record):
@@ -161,7 +158,7 @@ class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": 
 
 
 class LogOdds(Signal, examples=[{"inputs": "logit"}]):
-    r"""Log odds of the predicted class, the top probability on a scale that never crowds.
+    r"""Log odds of the predicted class: the top probability on an unbounded scale.
 
     .. math:: \log \frac{P_k}{1 - P_k} = z_k - \log \sum_{j \ne k} e^{z_j}, \quad k = \arg\max P,
         \; z = \log P \text{ or the logits}
@@ -177,12 +174,11 @@ class LogOdds(Signal, examples=[{"inputs": "logit"}]):
 
     Notes
     -----
-    It ranks rows as :class:`TopProbability` does. Use it under a map that measures distances
+    It ranks rows as :class:`TopProbability` does. Use it with a map that depends on distances
     between scores (:class:`KernelDensity`, equal-width bins) when most top probabilities are close
-    to 1, as those of ensembles and of large networks are: there 0.999 and 0.999999 differ by a
-    factor of a thousand in odds and by nothing on the scale of P. Exact zeros of P count as the
-    smallest positive number, in a fitted calibrator as the smallest probability of the fit (1e-12
-    at most).
+    to 1, as in ensembles and large networks. There 0.999 and 0.999999 differ by a factor of a
+    thousand in odds, but hardly on the scale of P. Exact zeros of P count as the smallest positive
+    number; in a fitted calibrator, as the smallest probability of the fit (1e-12 at most).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How often the predicted label survives noise."""
+"""Stability of the predicted label under noise."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -16,8 +16,8 @@ from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelStability"]
 
-#: The scales tried, in units of the typical gap between the two largest logits; twice as wide again
-#: for a uniform's whole width.
+#: Candidate scales, in units of the typical gap between the two largest logits; doubled for the
+#: full width of a uniform distribution.
 RELATIVE_SCALES = 2.0 ** np.arange(-5.0, 3.25, 0.5)
 UNIFORM_WIDTH = 3.5
 
@@ -25,29 +25,28 @@ UNIFORM_WIDTH = 3.5
 class LabelStability(
     Signal, examples=[{"noise": "uniform"}, {"method": "sampled", "n_draws": 50}, {"scale": 2.0}]
 ):
-    r"""Probability that the predicted label stays the argmax when noise is added to the logits (or
-    the input is transformed).
+    r"""Probability that the predicted label remains the argmax when noise is added to the logits
+    (or the input is transformed).
 
     .. math:: \gamma = P\big(\arg\max_k (L_k + \varepsilon_k) = \hat y\big)
         = E_z \prod_{k \ne \hat y} \Phi\Big(\frac{L_{\hat y} - L_k}{\sigma} + z\Big), \qquad z \sim
         N(0, 1)
 
-    for Gaussian noise of standard deviation :math:`\sigma`, independent in each class; with
-    :math:`\Phi` and z of the uniform distribution for uniform noise of width :math:`\sigma`. The
-    expectation is exact, by quadrature, at no more cost than a few softmaxes. Only differences of
-    logits matter, so log-probabilities serve as logits, and the mean of the noise is irrelevant.
+    This is for Gaussian noise of standard deviation :math:`\sigma`, independent in each class; for
+    uniform noise of width :math:`\sigma`, :math:`\Phi` and z are those of the uniform distribution.
+    The expectation is exact, by quadrature, at no more cost than a few softmaxes. Only differences
+    of logits matter, so log-probabilities serve as logits, and the mean of the noise is irrelevant.
 
     Parameters
     ----------
     noise : {"auto", "gaussian", "uniform"}
-        "auto" is Gaussian without ``transform``, and no noise on the logits with it; naming a noise
-        beside ``transform`` mixes both.
+        "auto" is Gaussian without ``transform``, and no noise on the logits with it; a named noise
+        with ``transform`` combines both.
     scale : "auto" or float
         Standard deviation (Gaussian) or width (uniform) of the noise, in units of the logits.
-        "auto" takes, of 17 widths relative to the median gap between the two largest logits, the
-        one whose :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on one bin spreads most
-        (without labels, or where all rows are right or all wrong: whose :math:`\gamma` spreads
-        most).
+        "auto" selects, among 17 widths relative to the median gap between the two largest logits,
+        the one with the largest spread of :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on
+        one bin (of :math:`\gamma` without labels, or where all rows are right or all wrong).
     method : {"exact", "sampled"}
         "sampled" draws ``n_draws`` noise vectors, shared by all rows, as in the paper.
     n_draws : int, default 1000
@@ -55,10 +54,10 @@ class LabelStability(
     random_state : int or None, default 0
         Seed of the draws; the same draws serve fitting and scoring.
     transform : callable, optional
-        ``transform(X, rng)`` gives transformed features; called ``n_draws`` times with one random
-        generator. Needs ``X=`` at fit and score.
+        ``transform(X, rng)`` returns transformed features; it is called ``n_draws`` times with one
+        random generator. It requires ``X=`` at fit and score.
     model : callable, or an object with ``predict_proba``
-        Gives the transformed features their outputs, (n, K) of the kind ``inputs`` says.
+        The model for the transformed features; it returns outputs (n, K) as in ``inputs``.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -76,17 +75,18 @@ class LabelStability(
 
     See Also
     --------
-    HokiCalibrator : the calibrator that is built on it.
-    StackedConfidence : puts it together with other signals.
+    HokiCalibrator : the calibrator that uses it.
+    StackedConfidence : a combination of several signals.
 
     Notes
     -----
-    Use it where the gap to all the other classes says more than the top probability; with noise on
-    the logits alone it is a smooth function of them and holds no outside evidence. Transformations
-    of the input ask the model again, which is new evidence, and cost ``n_draws`` runs of it (the
-    transformed outputs of all draws are held at once). For two classes it is a monotone function of
-    the top probability. Rows whose gaps all exceed some 10 noise widths tie at 1. Accurate to 1e-7
-    (Gaussian) and 1e-6 (uniform; 4e-5 where dozens of gaps are equal to within 0.4 % of the width).
+    Use it where the gaps to all other classes are more informative than the top probability. With
+    noise on the logits alone, it is a smooth function of them and adds no new evidence.
+    Transformations of the input run the model again, which adds evidence and costs ``n_draws`` runs
+    (the outputs of all draws are in memory at once). For two classes it is a monotone function of
+    the top probability. Rows whose gaps all exceed about 10 noise widths tie at 1. It is accurate
+    to 1e-7 (Gaussian) and 1e-6 (uniform; 4e-5 where dozens of gaps are equal to within 0.4 % of the
+    width).
 
     References
     ----------
@@ -127,7 +127,7 @@ class LabelStability(
 
     @property
     def tags(self) -> SignalTags:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Random where something is drawn; needs features where inputs are transformed."""
+        """Tags of the signal: random with draws; requires features if inputs are transformed."""
         return SignalTags(
             domain="unit",
             random=self.method == "sampled" or self.transform is not None,
@@ -135,9 +135,7 @@ class LabelStability(
         )
 
     def __sklearn_clone__(self) -> Self:
-        """A copy that keeps the model it was given, which scikit-learn's own cloning would
-        return unfitted.
-        """
+        """Return a clone that keeps the fitted model, which scikit-learn's cloning would reset."""
         return type(self)(**self.get_params(deep=False))
 
     def _fit(self, record):
@@ -179,8 +177,8 @@ class LabelStability(
         require_count("n_draws", self.n_draws)
         if (self.transform is None) != (self.model is None):
             raise InputError(
-                "transform and model go together: the transformed features must be given to the"
-                " model; pass both or neither."
+                "transform and model must be passed together, because the model predicts the"
+                " transformed features; pass both or neither."
             )
 
     def _need_features(self, record):
@@ -212,7 +210,7 @@ class LabelStability(
         self.scale_ = float(self.scales_[best.argmax()])
 
     def _views(self, record):
-        """The logits to put noise on: the record's own, or the model's on each transformed
+        """Return the logits to perturb: the record's own, or the model's for each transformed
         input.
         """
         if self.transform is None:
@@ -225,7 +223,7 @@ class LabelStability(
         ]
 
     def _stability(self, record, views, scale):
-        """Mean over the views of the probability that the label is the record's own."""
+        """Mean over the views of the probability that the label equals the record's."""
         label = record.predicted
         total = np.zeros(len(record))
         draws = (
@@ -249,7 +247,7 @@ class LabelStability(
 
 
 def _typical(gap, weight):
-    """Weighted median of the gaps; their mean where that is 0, and 1 where all are."""
+    """Weighted median of the gaps; their mean if it is 0, and 1 if all are 0."""
     order = np.argsort(gap)
     half = 0.5 * weight.sum()
     median = gap[order][np.searchsorted(np.cumsum(weight[order]), half)]

@@ -1,5 +1,5 @@
-"""How much nearer the training points of the predicted class are than all others: quickly, by pairs
-of points, and as the largest ball.
+"""Separation signals, from distances to training points of the predicted class and others: fast,
+pairwise, and largest ball.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,7 @@ __all__ = ["FastSeparation", "MaximalZone", "PairwiseSeparation", "Separation"]
 
 
 class Separation(Signal):
-    """Base of the separation signals: one writes ``_make_index()`` and
+    """Base class of the separation signals; a subclass defines ``_make_index()`` and
     ``_separation(queries, group)``.
 
     F(x) are the training points whose label, in ``reference``, is the label predicted for x.
@@ -48,8 +48,8 @@ class Separation(Signal):
         self.progress: Callable[..., Any] | None = progress
 
     def __sklearn_clone__(self) -> Self:
-        """A copy that keeps the model or transformer it was given, which scikit-learn's own
-        cloning would return unfitted.
+        """Return a clone that keeps the fitted model or transformer, which scikit-learn's own
+        cloning would reset.
         """
         return type(self)(**self.get_params(deep=False))
 
@@ -102,8 +102,8 @@ class Separation(Signal):
 
     @property
     def nbytes_(self) -> int:
-        """Bytes of the training set as kept, and of a transformer's arrays: what must be in
-        memory, or shipped with the calibrator.
+        """Bytes of the stored training set and a transformer's arrays, in memory or saved with the
+        calibrator.
         """
         require_fitted(self, "index_")
         return self.index_.nbytes + self.space_.nbytes
@@ -125,24 +125,24 @@ class FastSeparation(
     .. math:: \underline{S}(x) = \tfrac12 \big(D(x, \bar F) - D(x, F)\big)
 
     with F the training points labelled with the class predicted for x, :math:`\bar F` all others,
-    and D the distance to the nearest. Positive means safe: x is nearer to its own class, and stays
-    so within that radius.
+    and D the distance to the nearest point. Positive means safe: x is nearer to its own class, and
+    remains so within that radius.
 
     Parameters
     ----------
     metric : {"l2", "l1", "linf"}
     features : callable or transformer, optional
-        Applied to X first: a network's hidden layer, or a reduction of
+        Transformation applied to X first: a network's hidden layer, or a reduction of
         ``calibrant.neighbors.reductions``. A transformer is fitted on the training points.
     points : object with ``reduce(X, y)``, optional
         A reduction of the training set, such as
         :class:`~calibrant.neighbors.reductions.RandomSubset`.
     scale : {"auto", "standard", "none"}
-        "auto" leaves images (8-bit integers, more than two dimensions) and columns of similar span
-        as they are and divides the columns of other tables by their standard deviations, with a
-        warning where those differ by orders of magnitude.
+        "auto" keeps images (8-bit integers, more than two dimensions) and columns of similar span
+        unchanged. It divides the columns of other tables by their standard deviations, with a
+        warning if these differ by orders of magnitude.
     index : NeighborIndex, optional
-        Default ``ExactIndex(metric)``.
+        The index; by default ``ExactIndex(metric)``.
     progress : callable, optional
         ``progress(done, total)``, called while many rows are scored.
     inputs : {"probability", "logit"}
@@ -152,7 +152,7 @@ class FastSeparation(
     ----------
     space_ : the features and scale used.
     index_ : the fitted index; it holds the training points, which are saved with it.
-    nbytes_ : int, bytes of the training set as kept.
+    nbytes_ : int, bytes of the stored training set.
 
     Raises
     ------
@@ -163,17 +163,16 @@ class FastSeparation(
     See Also
     --------
     PairwiseSeparation : the exact, slow definition.
-    GeometricCalibrator : the calibrator that is built on it.
+    GeometricCalibrator : the calibrator that uses it.
 
     Notes
     -----
-    Use it where distances between inputs mean something: small images, standardised tables, a
+    Use it where distances between inputs are meaningful: small images, standardised tables, a
     network's hidden layer. The training set is part of the fitted state, in memory and in saved
-    files. Pass ``reference=(X_train, model.predict(X_train))`` to define F by the model's own
-    labels, as the paper writes, instead of the true ones, as its code does. Where all or none of
-    the training points have the predicted class, one of the distances does not exist and the score
-    is plus or minus the radius of the training set about its mean, beyond which no other score
-    lies.
+    files. Pass ``reference=(X_train, model.predict(X_train))`` to define F by the model's labels,
+    as in the paper, instead of the true ones, as in its code. Where all or none of the training
+    points have the predicted class, one distance does not exist. The score is then plus or minus
+    the radius of the training set about its mean, which bounds all other scores.
 
     References
     ----------
@@ -236,7 +235,7 @@ class FastSeparation(
 
 
 class _Zones(Separation):
-    """A signed zone of each row, by pairs of training points: one writes ``_safe`` and
+    """Template of signed zones by pairs of training points; a subclass defines ``_safe`` and
     ``_dangerous``.
     """
 
@@ -259,8 +258,8 @@ class _Zones(Separation):
         return out
 
     def _signed(self, query, same, other):
-        """Plus or minus the radius of the training set where a side has no points, at most the
-        distance to the nearest point.
+        """Return the signed zone, at most the distance to the nearest point; without points on a
+        side, plus or minus the radius of the training set.
         """
         points, radius = self.index_.points_, self.index_.radius_
         _, _, own = nearest_of(query, same, points)
@@ -276,8 +275,8 @@ class _Zones(Separation):
 
 
 class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
-    r"""Separation as the paper defines it: the least, over the other points, of the farthest
-    bisector that a point of the class gives.
+    r"""Separation as defined in the paper: the minimum over other points of the farthest bisector
+    with a point of the class.
 
     .. math:: \overline{S}(x) = \min_{x'' \in \bar F} \max_{x' \in F} \frac{d^2(x, x'') - d^2(x,
         x')}{2\,d(x', x'')}
@@ -288,9 +287,9 @@ class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
     Parameters
     ----------
     dangerous : {"min-max", "max-min"}
-        For points nearer to :math:`\bar F`: the formula as written, or with the roles of the two
-        sides exchanged, :math:`\max_{x' \in F} \min_{x'' \in \bar F}`, which is what the paper's
-        proof for safe points becomes and the larger zone.
+        For points nearer to :math:`\bar F`: the formula as written, or with the two sides
+        exchanged, :math:`\max_{x' \in F} \min_{x'' \in \bar F}`, which follows from the paper's
+        proof for safe points and is the larger zone.
     features, points, scale, progress, inputs, classes
         As in :class:`FastSeparation`.
 
@@ -305,20 +304,20 @@ class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
 
     See Also
     --------
-    FastSeparation : its quick approximation.
-    MaximalZone : the largest ball that stays safe or dangerous.
+    FastSeparation : its fast approximation.
+    MaximalZone : the largest ball that is safe or dangerous throughout.
 
     Notes
     -----
-    It bounds a zone around x in which the nearest training point stays of the same side: exact, but
-    not the largest such zone, which is :class:`MaximalZone` (the paper's proposition 1 says
-    otherwise; it lets one x' answer for the whole ball, where several may share it). For
-    calibration it adds nothing to :class:`FastSeparation` on the data we tried, at several times
-    the cost. Points equal to a point of the other side bound nothing, and no magnitude passes the
-    distance to the nearest point of the side it points to. Where all or none of the training points
-    have the predicted class, there is no bisector and the score is plus or minus the radius of the
-    training set about its mean, as in :class:`FastSeparation`; here that is a convention and no
-    bound: other scores, above all of rows far from the training set, lie beyond it.
+    It bounds a zone around x in which the nearest training point stays on the same side. The zone
+    is valid but not the largest, which is :class:`MaximalZone` (the paper's proposition 1 states
+    otherwise; it lets one x' cover the whole ball, where several may share it). For calibration it
+    adds nothing to :class:`FastSeparation` on the data we tried, at several times the cost. Points
+    equal to a point of the other side impose no bound. No magnitude exceeds the distance to the
+    nearest point of the other side. Where all or none of the training points have the predicted
+    class, there is no bisector. The score is then plus or minus the radius of the training set
+    about its mean, as in :class:`FastSeparation`. Here this is a convention, not a bound: other
+    scores, especially of rows far from the training set, exceed it.
 
     References
     ----------
@@ -370,14 +369,14 @@ class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
 
 
 class MaximalZone(_Zones):
-    r"""The largest ball around x in which the nearest training point stays of the predicted class
-    (safe), or of another (dangerous).
+    r"""Radius of the largest ball around x in which the nearest training point has the predicted
+    class (safe), or another (dangerous).
 
     .. math:: Z(x) = \min_{x'' \in \bar F} \operatorname{dist}\big(x, \{y : |y - x''| \le |y - x'|
         \; \forall x' \in F\}\big)
 
-    for safe x; minus the same with F and :math:`\bar F` exchanged for dangerous x. Euclidean
-    distance.
+    This is for safe x; for dangerous x it is minus the same with F and :math:`\bar F` exchanged.
+    Distances are Euclidean.
 
     Parameters
     ----------
@@ -395,22 +394,21 @@ class MaximalZone(_Zones):
 
     See Also
     --------
-    FastSeparation : smoother, half a difference of distances.
-    PairwiseSeparation : by the bisectors between points.
+    FastSeparation : a smoother signal, half a difference of distances.
+    PairwiseSeparation : the signal from bisectors between points.
 
     Notes
     -----
     Each distance is a projection on the Voronoi cell of x'' among F, found by cutting planes:
-    non-negative least squares on the nearest bisectors, adding those the solution violates. Cells
-    that :class:`FastSeparation` or :class:`PairwiseSeparation` show to be farther are never
-    visited. Use it to certify how far an input may move; for calibration FastSeparation, far
-    cheaper, does as well. A point of the predicted class that lies on one of another is never
-    strictly nearest, but no zone reaches beyond it either. In magnitude fast separation <= pairwise
-    separation <= this <= the distance to the nearest point of the other side. Where all or none of
-    the training points have the predicted class, there is no bisector and the score is plus or
-    minus the radius of the training set about its mean, as in :class:`FastSeparation`; here that is
-    a convention and no bound: other scores, above all of rows far from the training set, lie beyond
-    it.
+    non-negative least squares on the nearest bisectors, adding violated ones. Cells that
+    :class:`FastSeparation` or :class:`PairwiseSeparation` prove to be farther are skipped. Use it
+    to certify how far an input may move; for calibration, the much cheaper FastSeparation is as
+    good. A point of the predicted class equal to one of another class is never strictly nearest,
+    but no zone extends beyond it. In magnitude, fast separation <= pairwise separation <= this <=
+    the distance to the nearest point of the other side. Where all or none of the training points
+    have the predicted class, there is no bisector. The score is then plus or minus the radius of
+    the training set about its mean, as in :class:`FastSeparation`. Here this is a convention, not a
+    bound: other scores, especially of rows far from the training set, exceed it.
 
     References
     ----------
