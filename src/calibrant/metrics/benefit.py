@@ -371,7 +371,7 @@ def _stretch(found: float, share: float, rate: float, border: float) -> float:
     known.
 
     The influence of a row on the share found is (1{flagged} - found) y - border (1{flagged} -
-    share), over the rate.
+    share), divided by the rate.
     """
     given = rate * found * (1.0 - found)
     if given <= 0.0:

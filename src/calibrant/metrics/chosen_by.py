@@ -20,7 +20,7 @@ __all__ = ["CHOSEN_BY", "Choosing"]
 
 @dataclass(frozen=True)
 class Choosing:
-    """How the calibrators of a domain are chosen.
+    """Rules by which the calibrators of a domain are chosen.
 
     Attributes
     ----------

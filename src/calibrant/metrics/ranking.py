@@ -49,8 +49,8 @@ class ConfidenceAuroc(
     Parameters
     ----------
     target : {"answer", "event"} or a class label, default "answer"
-        Whose probability: the predicted label's against its being right, class 1's of two, or the
-        named class's.
+        The probability to evaluate: the predicted label's (against whether it is correct), class
+        1's of two, or the named class's.
 
     See Also
     --------
@@ -79,7 +79,7 @@ class ConfidenceAuroc(
     target: Any = "answer"
 
     def _name(self) -> str:
-        """Name of the metric: AUROC of the confidence, or of the event."""
+        """Name of the metric: Name of the metric: AUROC of the confidence, or of the event."""
         return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
 
     name: ClassVar[str] = by_options(_name)

@@ -1,6 +1,4 @@
-"""Sets of labels: how many hold their label, in all, by group and in the worst slab, and how
-large they are.
-"""
+"""Metrics of sets of labels: coverage overall, by group and in the worst slab; sizes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class SetRows(ScoredRows):
-    """What measures of sets read.
+    """Record of the rows that metrics of sets read.
 
     Attributes
     ----------
@@ -60,7 +58,7 @@ class SetRows(ScoredRows):
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows each row's set and label."""
+        """(n,) hash of each row's set and label."""
         place = self.sets @ np.sqrt(np.arange(1.0, self.sets.shape[1] + 1.0))
         return place if self.labels is None else place + np.sqrt(0.5 + self.labels)
 
@@ -86,14 +84,14 @@ def read_sets(
     sample_weight: ArrayLike | None,
     X: Any = None,
 ) -> SetRows:
-    """The rows, once the sets are (n, K) booleans and there is a known label for each; no labels
-    where ``y_true`` is None.
+    """Read the rows after checking that the sets are (n, K) booleans with a known label each; no
+    labels where ``y_true`` is None.
     """
     member = plain_array(sets, "sets")
     if member.ndim != 2 or len(member) == 0 or not _true_or_false(member):
         raise InputError(
-            "sets must be (n, K) booleans, whether each class is in the set; got shape"
-            f" {member.shape} of {member.dtype}; pass what predict_set gives."
+            "sets must be (n, K) booleans, True where the class is in the set; got shape"
+            f" {member.shape} of {member.dtype}; pass the result of predict_set."
         )
     known = class_array(classes, member.shape[1])
     labels = None
@@ -125,7 +123,7 @@ def _features(X: Any, n: int) -> np.ndarray:
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or len(values) != n or not np.isfinite(values).all():
         raise InputError(
-            f"X must be ({n}, d) finite numbers, a row for each set; got shape {values.shape}."
+            f"X must be ({n}, d) finite numbers, one row per set; got shape {values.shape}."
         )
     return values
 
@@ -139,14 +137,14 @@ def _read(
     classes: ArrayLike | None,
 ) -> SetRows:
     if y_true is None:
-        raise InputError("y_true must be the true labels, one a row; got None.")
+        raise InputError("y_true must be the true labels, one per row; got None.")
     given = [one for one in metrics if getattr(one, "X", None) is not None]
     return read_sets(
         y_true, P, classes, sample_weight, getattr(given[0], "X", None) if given else None
     )
 
 
-#: Sets of labels: (n, K) booleans, as ``ConformalSets.predict_set`` gives them.
+#: Sets of labels: (n, K) booleans, as ``ConformalSets.predict_set`` returns them.
 SETS = Domain("sets", "sets of labels", SetRows, _read, takes=lambda P, std: False)
 
 
@@ -155,26 +153,26 @@ class SetCoverage(
     name="coverage of sets",
     key="set_coverage",
     domain=SETS,
-    estimand="coverage of these sets on new rows of the same kind",
+    estimand="coverage of these sets on new rows",
     direction="none",
     range=(0.0, 1.0),
     rate=True,
 ):
-    r"""Share of the sets that hold the true class.
+    r"""Share of the sets that contain the true class.
 
     .. math:: \frac{1}{n} \sum_i [y_i \in C_i]
 
     See Also
     --------
-    set_coverage_by : of each class, group or size.
-    set_sizes : what the coverage costs.
-    ConformalSets : makes sets that keep a promise.
+    set_coverage_by : the coverage of each class, group or size.
+    set_sizes : the price of the coverage.
+    ConformalSets : sets with guaranteed coverage.
 
     Notes
     -----
-    The sets are (n, K) booleans, as ``ConformalSets.predict_set`` gives them. The interval is of
-    the coverage of these very sets on ever more rows; that of sets made on other calibration rows
-    varies besides.
+    The sets are (n, K) booleans, as ``ConformalSets.predict_set`` returns them. The interval is
+    that of the coverage of these sets in the population; sets from other calibration rows vary in
+    addition.
 
     Examples
     --------
@@ -202,42 +200,42 @@ def set_coverage_by(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> GroupCoverage:
-    """Coverage and mean size of the sets of each class, of each group, or of each size.
+    """Compute coverage and mean size of the sets by class, group or size.
 
     Parameters
     ----------
     y_true : (n,) labels
-    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` returns them
     by : {"class", "groups", "size"}
-        The true class, the ``groups``, or the number of classes in the set: empty and full sets are
-        sizes of their own.
+        The true class, the ``groups``, or the number of classes in the set, including empty and
+        full sets.
     groups : (n,) labels of any kind, or a frame of several columns, for ``by="groups"``
     level : float, default 0.95
-        Of the interval of each (Wilson's).
+        The level of each interval (Wilson's).
     sample_weight : (n,), optional
     classes : (K,) labels in column order, optional
 
     Returns
     -------
     GroupCoverage
-        One row a class, group or size, with n, coverage, its interval, and the mean size as
-        ``width``; ``.frame()`` gives a data frame.
+        One row per class, group or size, with n, coverage, its interval, and the mean size as
+        ``width``; ``.frame()`` returns a data frame.
 
     Raises
     ------
     InputError
-        When groups are given for another ``by``, or not given for theirs.
+        When ``groups`` is missing for ``by="groups"`` or passed for another ``by``.
 
     See Also
     --------
-    set_coverage : of all rows together.
+    set_coverage : the coverage of all rows.
     conditional_coverage_gap : one number for all classes or groups.
-    worst_slab_coverage : where no groups are given.
+    worst_slab_coverage : the worst region when no groups are known.
 
     Notes
     -----
-    Coverage right on the whole may be wrong for a class that is rare or hard. By size it shows
-    whether larger sets are earned: a set of one class should be right as often as others.
+    Sets with correct overall coverage may undercover a rare or difficult class. By size, it shows
+    whether larger sets are justified: a set of one class should be right as often as others.
 
     Examples
     --------
@@ -277,7 +275,7 @@ class SetSizes(Result):
 
     See Also
     --------
-    metrics.set_sizes : makes it.
+    metrics.set_sizes : returns it.
     """
 
     mean: float
@@ -289,11 +287,12 @@ class SetSizes(Result):
 
 
 def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:
-    """Mean and median size of the sets, and the shares of sets of one class, of none and of all.
+    """Compute mean and median size of the sets, and the shares of single-class, empty and full
+    sets.
 
     Parameters
     ----------
-    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` returns them
     sample_weight : (n,), optional
 
     Returns
@@ -303,11 +302,11 @@ def set_sizes(sets: Any, *, sample_weight: ArrayLike | None = None) -> SetSizes:
     Raises
     ------
     InputError
-        When the sets are no booleans.
+        When the sets are not booleans.
 
     See Also
     --------
-    set_coverage : whether they hold the true class; sizes compare at equal coverage only.
+    set_coverage : their coverage; compare sizes only at equal coverage.
 
     Examples
     --------
@@ -340,17 +339,17 @@ def conditional_coverage_gap(
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
 ) -> float:
-    r"""Mean distance of the coverage of each class (or group, or size) from the coverage that was
-    said.
+    r"""Compute the mean distance between nominal coverage and the coverage of each class, group or
+    size.
 
     .. math:: \frac{1}{G} \sum_g |\hat c_g - \text{said}|
 
     Parameters
     ----------
     y_true : (n,) labels
-    sets : (n, K) booleans, as ``ConformalSets.predict_set`` gives them
+    sets : (n, K) booleans, as ``ConformalSets.predict_set`` returns them
     said : float, default 0.9
-        The level of the sets.
+        The nominal coverage of the sets.
     by : {"class", "groups", "size"}
     groups : (n,) labels of any kind, or a frame of several columns, for ``by="groups"``
     sample_weight : (n,), optional
@@ -363,13 +362,13 @@ def conditional_coverage_gap(
 
     See Also
     --------
-    set_coverage_by : each of them, with its interval.
-    worst_slab_coverage : where no groups are given.
+    set_coverage_by : each coverage with its interval.
+    worst_slab_coverage : the worst region when no groups are known.
 
     Notes
     -----
-    Classes of few rows add noise: with n rows each, sets that cover all as said have a gap of about
-    0.8 sqrt(said (1 - said) / n).
+    Classes with few rows add noise: with n rows each, sets with nominal coverage everywhere have a
+    gap of about 0.8 sqrt(said (1 - said) / n).
 
     References
     ----------
@@ -387,7 +386,7 @@ def conditional_coverage_gap(
     return float(np.mean(np.abs(found.coverage - said)))
 
 
-#: Slabs begin and end at so many places along a direction.
+#: Number of possible ends of slabs along a direction.
 CUTS = 40
 
 
@@ -401,7 +400,7 @@ class WorstSlabCoverage(
     range=(0.0, 1.0),
     clustered=False,
 ):
-    """Coverage in the slab of features where it is least.
+    """Coverage in the slab of features where it is lowest.
 
     The slab, the rows between two parallel planes, is chosen on a random half of the rows, among
     ``n_draws`` directions; the coverage is that of the other half's rows in it.
@@ -409,9 +408,9 @@ class WorstSlabCoverage(
     Parameters
     ----------
     X : (n, d) numbers
-        The features, a row for each set.
+        The features, one row per set.
     share : float, default 0.2
-        The share of the rows that a slab holds at least.
+        The smallest share of the rows in a slab.
     n_draws : int, default 200
         The number of directions.
     random_state : int, default 0
@@ -419,13 +418,13 @@ class WorstSlabCoverage(
 
     See Also
     --------
-    set_coverage_by : of classes and groups that have names.
+    set_coverage_by : the coverage of known classes and groups.
 
     Notes
     -----
-    In the half that it was chosen on, the worst slab covers too little for any sets whatever: by
-    chance. Only the other half says whether there is a region that is not covered. The interval is
-    that of Clopper and Pearson, of the rows of the other half in the slab.
+    In the half used to choose it, the worst slab undercovers by chance for any sets. Only the other
+    half shows whether a region is undercovered. The interval is Clopper and Pearson's, from the
+    other half's rows in the slab.
 
     References
     ----------
@@ -447,7 +446,9 @@ class WorstSlabCoverage(
 
     @classmethod
     def _examples(cls) -> Sequence[Any]:
-        """None: its halves are dealt by the rows' places, and it takes features beside sets."""
+        """No examples: the halves depend on row order, and the metric needs features as well as
+        sets.
+        """
         return []
 
     def _check(self) -> None:
@@ -462,8 +463,8 @@ class WorstSlabCoverage(
     ) -> Interval:
         if method not in ("auto", "analytic"):
             raise InputError(
-                f'{self.name} has no "{method}" interval: the slab was chosen on other rows; use'
-                ' method="analytic".'
+                f'{self.name} has no "{method}" interval, because the slab was chosen on other'
+                ' rows; use method="analytic".'
             )
         held, n = self._counts(record)
         low, high = (float(np.asarray(end)) for end in clopper_pearson(held, n, level))
@@ -471,13 +472,15 @@ class WorstSlabCoverage(
         return Interval.holding(value, (low, high), level, "analytic", n)
 
     def _counts(self, record: SetRows) -> tuple[float, float]:
-        """(weight held, weight) of the rows in the slab, of the half that did not choose it."""
+        """(weight covered, weight) of the rows in the slab, from the half that did not choose
+        it.
+        """
         if record.X is None:
-            raise InputError("X must be the features, a row for each set; got None; pass X=.")
+            raise InputError("X must be the features, one row per set; got None; pass X=.")
         if not 0.0 < self.share <= 0.5 or self.share * len(record) < 20.0:
             raise InputError(
-                f"share must be at most 0.5, and of {len(record)} rows at least 20; got"
-                f" {self.share!r}; give more, or raise it."
+                f"share must be at most 0.5 and hold at least 20 of {len(record)} rows; got"
+                f" {self.share!r}; raise it or pass more rows."
             )
         rng, values = np.random.default_rng(self.random_state), record.X
         spread = values.std(axis=0)
@@ -498,7 +501,7 @@ worst_slab_coverage: WorstSlabCoverage = WorstSlabCoverage()
 
 
 def _worst(place: np.ndarray, held: np.ndarray, share: float) -> tuple[float, float, float]:
-    """(coverage, low, high) of the slab along one direction that covers least."""
+    """(coverage, low, high) of the slab with the lowest coverage along one direction."""
     order = np.argsort(place, kind="stable")
     total = np.append(0.0, np.cumsum(held[order]))
     ends = np.unique(np.linspace(0, len(place), CUTS + 1).astype(np.intp))
@@ -507,7 +510,7 @@ def _worst(place: np.ndarray, held: np.ndarray, share: float) -> tuple[float, fl
     rate = np.where(count >= share * len(place), covered / np.maximum(count, 1), np.inf)
     begin, end = np.unravel_index(int(np.argmin(rate)), rate.shape)
     along = place[order]
-    # The outermost slabs have no end on their side.
+    # The outermost slabs are unbounded on the outside.
     low = -np.inf if begin == 0 else along[ends[begin]]
     high = np.inf if ends[end] == len(place) else along[ends[end] - 1]
     return float(rate[begin, end]), float(low), float(high)

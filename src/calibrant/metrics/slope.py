@@ -92,7 +92,7 @@ class CalibrationSlope(
         return float("nan") if found is None else float(found[0][self._place])
 
     def moves_of(self, record: Any) -> Any:
-        """How far each row moves it, (n,)."""
+        """Influence of each row on the value, (n,)."""
         (score, hit), weight = record.pair(self.target), record.weights
         known = plenty(hit, weight) or rows_apart(record)
         found = slope_and_intercept(score, hit, weight) if known else None

@@ -104,7 +104,7 @@ def risk_coverage_curve(
         jointly. The latter are exact where rows are independent and lower confidence never means a
         lower risk.
     cluster : (n,) labels of any kind, optional
-        Which rows hang together (visits of one patient, answers to one question): intervals then
+        Clusters of dependent rows (visits of one patient, answers to one question). Intervals then
         count clusters.
     sample_weight : (n,), optional
         Weight 2 counts a row twice; weight 0 drops it.
