@@ -165,7 +165,7 @@ def test_gates(run, npz, gate, code):
 
 @pytest.mark.parametrize("gate", ["ec>0.02", "ece=0.02", "ece>x", "ece", "__import__>1"])
 def test_unreadable_gates_are_wrong_usage(run, npz, gate):
-    assert "a gate reads" in run("report", npz, "--fail-if", gate, code=2).output
+    assert "a gate must be" in run("report", npz, "--fail-if", gate, code=2).output
 
 
 def test_every_key_can_be_asked_for():

@@ -182,7 +182,7 @@ def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
     write(tmp_path / "short.csv", risk=models["a"][:50], outcome=np.array(["good", "bad"])[y[:50]])
     write(tmp_path / "number.csv", mean=models["a"], std=models["a"], outcome=y)
     for name, said in (
-        ("other", "the labels of other.csv must be those of a.csv, row by row"),
+        ("other", "the labels of other.csv must equal those of a.csv, row by row"),
         ("short", "300; got 50"),
     ):
         assert said in run("compare", "a.csv", f"{name}.csv", *asked, code=1).stderr

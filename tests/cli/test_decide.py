@@ -34,7 +34,7 @@ def test_a_rule_is_certified_and_applied(run, log, tmp_path):
     ).output
     expected = cb.SelectiveClassifier(0.1, 0.9).fit(P, y)
     assert str(expected.certificate_) in " ".join(said.split())
-    assert "It holds if rows are independent draws" in said
+    assert "The guarantee holds if rows are independent draws" in said
     assert "2,000 rows decided" in run("apply", "rule.calibrant", "log.csv", "-o", "out.csv").output
     header, *rows = (
         line.split(",") for line in (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
@@ -130,7 +130,7 @@ def test_what_is_refused(run, log, tmp_path):
         in run("decide", "log.csv", "--max-error", "0.001", "--certainty", "0.5", code=1).output
     )
     assert (
-        "takes 4,603 rows"
+        "needs at least 4,603 rows"
         in run("decide", "log.csv", "--max-error", "0.001", "--certainty", "0.99", code=1).output
     )
     run("decide", "log.csv", "--max-error", "0.1")
@@ -159,7 +159,7 @@ def test_sets(run, log, tmp_path):
     assert [row[-1] for row in rows] == ["|".join(names[one]) for one in sets.predict_set(P)]
     scores = "--risk", "p_cat", "--inputs", "score"
     assert (
-        "sets are made of class probabilities"
+        "sets needs class probabilities"
         in run(
             "decide", "log.csv", "--sets", *scores, "--positive", "cat", "--force", code=2
         ).output

@@ -139,7 +139,7 @@ def test_one_column_of_risks_may_be_named(run, saved, tmp_path):
     unnamed = run(
         "export", "model.calibrant", "-o", "n.sql", "--table", "log", "--inputs", "percent", code=1
     ).output
-    assert "name it, too: --risk NAME" in unnamed
+    assert "name it with --risk NAME" in unnamed
     assert (
         "for a calibrator fitted on probability inputs"
         in run("export", "model.calibrant", "-o", "z.c", "--inputs", "logit", code=1).output

@@ -207,7 +207,7 @@ def test_what_is_refused(tables, tmp_path):
     assert "needs --groups" in _run("fit", fit, "--method", "group", *out).output
     assert "needs --groups" in _run("evaluate", fit, "--method", "group").output
     assert (
-        "temperature scaling is not"
+        "temperature scaling takes no groups"
         in _run("fit", fit, "--method", "temperature", "--groups", "sex", *out).output
     )
     assert "holds no 'cold'" in _run("fit", fit, "--groups", "sex,cold", *out).output

@@ -144,6 +144,6 @@ def test_the_exit_code_tells(run, logs, tmp_path):
 def test_wrong_usage(run, logs):
     assert "--time when" in run("monitor", "logs/*.parquet", code=2).output
     assert (
-        "void the rate"
+        "does not hold with weights"
         in run("monitor", "logs/*.parquet", "--time", "when", "--weight", "p_no", code=2).output
     )

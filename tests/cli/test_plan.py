@@ -35,7 +35,7 @@ def test_what_it_refuses():
         ([], "the distribution of risks is unknown"),
         (
             ["--beta", "2", "8", "--update", "intercept", "--threshold", "0.1"],
-            "--threshold is of a validation",
+            "--threshold plans a validation",
         ),
     ):
         result = run(*arguments)

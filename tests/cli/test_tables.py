@@ -34,7 +34,7 @@ def rows_of(path):
 
 def test_costs_set_the_threshold_of_the_report(log, run, tmp_path):
     asked = "report", "log.csv", "--method", "platt", "-o", "r.json"
-    assert "go together" in run(*asked, "--cost-false-positive", "1", code=2).stderr
+    assert "need each other" in run(*asked, "--cost-false-positive", "1", code=2).stderr
     run(*asked, "--cost-false-positive", "1", "--cost-false-negative", "4")
     p, y = log
     want = cb.report(

@@ -1,1 +1,1 @@
-"""The ``calibrant`` command: files in; tables, JSON, files and pages out."""
+"""The ``calibrant`` command, which reads files and writes tables, JSON, files and pages."""

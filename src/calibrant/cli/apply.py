@@ -13,7 +13,7 @@ __all__ = ["apply"]
 @click.command()
 @click.argument("calibrator", type=SAVED)
 @click.argument("file", type=FILE)
-@output_option(None, "Where to write; the same kind of file as FILE.")
+@output_option(None, "Output file; it must be of the same kind as FILE.")
 @click.option(
     "--interval",
     "levels",
@@ -22,13 +22,13 @@ __all__ = ["apply"]
     default=(0.9,),
     show_default=True,
     metavar="LEVEL",
-    help="Forecasts: add the ends of central intervals; may be repeated.",
+    help="Forecasts: add the ends of the central interval of this level; may be repeated.",
 )
 @click.option(
     "--suffix",
     default="",
     metavar="TEXT",
-    help="Put this behind the names of added columns, where FILE has such columns.",
+    help="Append this to the names of added columns, if FILE already has such columns.",
 )
 @column_options(labels=False)
 @force_option
@@ -43,18 +43,18 @@ def apply(
 ) -> None:
     """Apply a saved CALIBRATOR to the predictions in FILE.
 
-    The output holds all that FILE holds, with calibrated probabilities in place of the predictions,
-    and `confidence`: the probability that the model's own label is right. Logits become
-    probabilities. Of one column named by --risk the calibrated risk takes its place; where --inputs
-    says that it holds something else, it stays, and the risk is a column `risk`. Of forecasts, mean
-    and std (or quantiles) are calibrated in place, and the ends of intervals added as `low_0.9`,
-    `high_0.9`. Other columns stay as they are: where FILE has one that would be added, name those
-    added by --suffix. A calibrator by group reads its columns of groups from FILE, by the names of
-    its fit. A rule of `calibrant decide` changes nothing and adds `accept`, whether the answer is
+    The output has all columns of FILE. Calibrated probabilities replace the predictions, and logits
+    become probabilities. The new column `confidence` is the probability that the predicted label is
+    right. With --risk the calibrated risk replaces that column. If --inputs names another unit,
+    that column stays and the risk is added as `risk`. For forecasts, calibrated mean and std (or
+    quantiles) replace the old ones, and the ends of the intervals are added as `low_0.9` and
+    `high_0.9`. If FILE already has a column that would be added, rename the added ones with
+    --suffix. A calibrator by group reads its columns of groups from FILE under the names used in
+    `fit`. A rule from `calibrant decide` changes no column and adds `accept`: whether the answer is
     accepted.
 
-    A table of more than a million rows is read and written in parts. The output takes its place
-    when all of it is there: an interrupted run leaves nothing behind, and what was there before.
+    A table of more than a million rows is read and written in parts. The output file appears only
+    when it is complete: an interrupted run leaves an existing file as it was.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``calibrant audit``: is it calibrated in every group?"""
+"""``calibrant audit``: test calibration in every group."""
 
 import json
 from pathlib import Path
@@ -29,36 +29,36 @@ __all__ = ["audit"]
     "--groups",
     metavar="A,B",
     required=True,
-    help="Columns of groups; their levels and crossings are audited.",
+    help="Columns of groups; each level and each combination of levels is tested.",
 )
 @click.option(
     "--target",
     metavar="TARGET",
-    help="event, answer, classes, or a class's label (default: the event of two, else the answer).",
+    help="event, answer, classes, or a class's label (default: event of two classes, else answer).",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Up to how many columns are crossed.",
+    help="Largest number of columns in one combination.",
 )
 @click.option(
     "--null",
     type=click.Choice(["strong", "weak"]),
-    help="Every row's probability is true; or right on average in each group.",
+    help="Null hypothesis: every row's probability is true; or true on average in each group.",
 )
 @click.option(
     "--found",
     type=click.Choice(["tree", "boosting"]),
-    help="Look for further groups in these columns.",
+    help="Method that searches these columns for further groups.",
 )
 @click.option(
     "--tolerance",
     type=click.FloatRange(0.0),
     default=0.05,
     show_default=True,
-    help="A gap that does not matter.",
+    help="Largest gap that does not matter.",
 )
 @gate_option('"group_gap>0.05" or "groups_off>0"')
 @cluster_option
@@ -83,13 +83,13 @@ def audit(
     as_json: bool,
     columns: Columns,
 ) -> None:
-    """Test whether the predictions in TABLE are calibrated in every group, with the number of
-    groups taken into account.
+    """Test whether the predictions in TABLE are calibrated in every group, corrected for the number
+    of groups.
 
-    The chance that any group is falsely found to be miscalibrated is at most 5 %. A gap is the mean
-    prediction less the observed rate. The gate group_gap takes the largest gap of the groups that
-    are miscalibrated, shrunk by what chance explains. The first 12 groups are shown, the worst
-    first.
+    The probability of falsely finding any group miscalibrated is at most 5 %. A gap is the mean
+    prediction minus the observed rate. The gate group_gap compares the largest gap of the
+    miscalibrated groups, shrunk by the part expected by chance. The first 12 groups are shown,
+    worst first.
 
     \b
     Examples:
@@ -105,12 +105,12 @@ def audit(
     data: Any = read_file(file, columns)
     if data.inputs == "score":
         raise InputError(
-            "audit needs probabilities, and --inputs score says otherwise; turn them into risks"
-            " with `calibrant fit` first."
+            "audit needs probabilities; --inputs is score; turn the scores into risks with"
+            " `calibrant fit` first."
         )
     if any(gate.when == "after" for gate in gates):
         raise click.UsageError(
-            "audit looks at the predictions as they are; leave out after. in --fail-if."
+            "audit measures uncalibrated predictions; leave out the prefix after. in --fail-if."
         )
     options: dict[str, Any] = {
         "groups": columns_of(data, groups, "--groups"),

@@ -1,4 +1,4 @@
-"""``calibrant compare``: is one model, or calibrator, better than another on the same rows?"""
+"""``calibrant compare``: test whether one model or calibrator is better on the same rows."""
 
 import json
 from dataclasses import replace
@@ -21,27 +21,27 @@ from calibrant.errors import InputError
 
 __all__ = ["compare"]
 
-#: For the number of pairs; as ``metrics.compare`` has them.
+#: Corrections for the number of pairs, under their names in ``metrics.compare``.
 CORRECTIONS = ("holm", "bonferroni", "none")
 
 
 @click.command()
 @click.argument("files", metavar="TABLE...", nargs=-1, required=True, type=FILE)
-@target_option("What is asked")
+@target_option("The quantity to compare")
 @click.option(
     "--metric",
     "keys",
     metavar="KEY",
     multiple=True,
     help=(
-        "Compare by this metric; may be repeated (default log loss and Brier score; of forecasts"
+        "Compare by this metric; may be repeated (default log loss and Brier score; for forecasts"
         " CRPS and NLL)."
     ),
 )
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="The one that the others are compared with; by default every pair is.",
+    help="Compare all others with this one (default: compare every pair).",
 )
 @cluster_option
 @weight_kind_option
@@ -50,7 +50,7 @@ CORRECTIONS = ("holm", "bonferroni", "none")
     type=click.Choice(CORRECTIONS),
     default="holm",
     show_default=True,
-    help="For the number of pairs.",
+    help="Correction for the number of pairs.",
 )
 @click.option(
     "--level",
@@ -76,8 +76,8 @@ def compare(
     or several --risk columns of one.
 
     Each pair gets the difference of each metric with an interval and a test, corrected for the
-    number of pairs. Calibration errors are shown and not compared: where one of two is near 0 no
-    test of them holds its level; decide by a proper score.
+    number of pairs. Calibration errors are shown but not tested, because no test of their
+    difference holds its level where one of them is near 0; decide by a proper score.
 
     \b
     Examples:
@@ -112,7 +112,7 @@ def compare(
 
 
 def _read(files, columns, risks):
-    """{name: file} of two predictions or more."""
+    """Read two predictions or more, as {name: file}."""
     paths = (
         [file.name for file in files]
         if len({file.name for file in files}) == len(files)
@@ -128,7 +128,8 @@ def _read(files, columns, risks):
     if len(names) < 2 or len(set(names)) < len(names):
         found = f"got {few(names or paths)}"
         raise click.UsageError(
-            f"compare takes two different predictions or more, two TABLEs or --risk twice; {found}."
+            f"compare needs two different predictions or more; {found}; pass two TABLEs, or --risk"
+            " twice."
         )
     from calibrant.cli.reading import read_source
     from calibrant.cli.sources import open_source
@@ -146,8 +147,8 @@ def _read(files, columns, risks):
 
 
 def _without_missing(sources, columns, risks):
-    """The sources without the rows that lack a prediction, label or weight in any of them, so
-    that all have the same rows.
+    """Drop every row that lacks a prediction, label or weight in any source, so that all sources
+    keep the same rows.
     """
     import numpy as np
 
@@ -159,13 +160,14 @@ def _without_missing(sources, columns, risks):
     if len({len(each) for each in left}) > 1:
         counts = ", ".join(f"{len(source):,}" for source in sources)
         raise InputError(
-            f"all tables must have the same rows; they have {counts}; compare on the same rows."
+            f"all tables must have the same rows; they have {counts} rows; pass tables of the same"
+            " rows."
         )
     kept = np.all(left, axis=0)
     if not kept.all():
         say(
-            f"{np.sum(~kept):,} of {len(kept):,} rows lack a prediction, label or weight in some"
-            " table and are left out.",
+            f"{np.sum(~kept):,} of {len(kept):,} rows are left out, because they lack a prediction,"
+            " label or weight in some table.",
             err=True,
         )
     return [source.take(np.flatnonzero(kept)) for source in sources]
@@ -179,8 +181,8 @@ def _as_risks(data):
 
 
 def _record(data, target):
-    """(the record of a file, the one that is measured, the question): of the event, where it is
-    asked for, that of yes and no.
+    """Return (the record of a file, the record to measure, the target). For an event the second is
+    a record of two classes.
     """
     asked = data.asked(target)
     whole = data.record().one_output()
@@ -189,26 +191,26 @@ def _record(data, target):
 
 
 def _require_same_rows(first, ours, other, theirs):
-    """The same outcomes and weights, row by row, so that rows can be paired."""
+    """Require the same outcomes and weights, row by row, so that rows can be paired."""
     import numpy as np
 
     if first.domain is not other.domain:
         raise InputError(
             f"{other.path} must be of the same task as {first.path}; got {other.domain.name} and"
-            f" {first.domain.name}; say --task."
+            f" {first.domain.name}; set it with --task."
         )
     if len(ours) != len(theirs):
         raise InputError(
             f"{other.path} must have the rows of {first.path}, {len(ours):,}; got {len(theirs):,};"
-            " compare on the same rows."
+            " pass tables of the same rows."
         )
     same = first.same_outcomes(ours, theirs)
     for what, agree in (("labels", same), ("weights", ours.weights == theirs.weights)):
         if not agree.all():
-            said = f"the {what} of {other.path} must be those of {first.path}, row by row"
+            said = f"the {what} of {other.path} must equal those of {first.path}, row by row"
             raise InputError(
-                f"{said}; {np.sum(~agree):,} of {len(ours):,} differ; give both the same rows in"
-                " the same order."
+                f"{said}; {np.sum(~agree):,} of {len(ours):,} differ; put both tables in the same"
+                " order."
             )
 
 

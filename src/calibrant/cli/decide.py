@@ -1,6 +1,4 @@
-"""``calibrant decide``: a rule that says which answers can be accepted, with the share of errors
-that it promises.
-"""
+"""``calibrant decide``: certify a rule that accepts answers with a bounded share of errors."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ __all__ = ["decide"]
 
 SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
-#: What --when-uncertain takes, and what Python calls it.
+#: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 
 
@@ -33,21 +31,21 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
     type=SHARE,
     default=0.05,
     show_default=True,
-    help="Share of errors allowed among accepted answers.",
+    help="Largest share of errors among accepted answers.",
 )
 @click.option(
     "--certainty",
     type=SHARE,
     default=0.95,
     show_default=True,
-    help="Probability with which that share is not exceeded.",
+    help="Confidence with which the share of errors stays below --max-error.",
 )
 @click.option(
     "--procedure",
     type=click.Choice(PROCEDURES),
     default=PROCEDURES[0],
     show_default=True,
-    help="How thresholds are tried.",
+    help="Procedure that tests the thresholds.",
 )
 @click.option(
     "--when-uncertain",
@@ -55,21 +53,21 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
     default="refuse",
     show_default=True,
     help=(
-        "Where nothing can be certified: say how many rows could, or save a rule that accepts no"
-        " answer."
+        "If no threshold can be certified: fail with the number of rows needed, or save a rule that"
+        " accepts no answer."
     ),
 )
 @click.option(
     "--sets",
     is_flag=True,
-    help="Sets of classes that hold the true one, in place of answers to accept.",
+    help="Predict sets of classes that contain the true one, instead of accepting answers.",
 )
 @click.option(
     "--level",
     type=SHARE,
     default=0.9,
     show_default=True,
-    help="With --sets: the share of sets that hold the true class.",
+    help="With --sets: the coverage, the share of sets that contain the true class.",
 )
 @output_option("rule.calibrant", "Where to save the rule.")
 @cluster_option
@@ -88,21 +86,24 @@ def decide(
     columns: Columns,
     force: bool,
 ) -> None:
-    """Certify on TABLE from which confidence on answers can be accepted, and save the rule.
+    """Certify on TABLE a threshold of confidence above which answers are accepted, and save the
+    rule.
 
     TABLE must hold predictions for rows that neither the model nor a calibrator was fitted on, and
-    what was true. The rule accepts an answer where its probability, or the --confidence or score
-    named, is above the threshold; `calibrant apply` adds a column `accept`, or, with --sets, `set`.
-    Where nothing can be promised it says how many rows that would take.
+    the true labels. The rule accepts an answer whose probability, or --confidence or score, is
+    above the threshold. `calibrant apply` adds a column `accept`, or `set` with --sets. If no
+    threshold can be certified, the error names the number of rows needed.
 
     \b
     Examples:
-      calibrant decide log.csv --max-error 0.05 -o rule.calibrant calibrant decide loans.csv --risk
-      p_default --label outcome --positive bad calibrant decide answers.jsonl --confidence said
-      --label correct --max-error 0.1 --certainty 0.9 calibrant decide answers.jsonl --confidence
-      margin --inputs score --label correct calibrant decide predictions.npz --cluster patient
-      calibrant decide predictions.npz --sets --level 0.9 calibrant apply rule.calibrant new.csv -o
-      decided.csv
+      calibrant decide log.csv --max-error 0.05 -o rule.calibrant
+      calibrant decide loans.csv --risk p_default --label outcome --positive bad
+      calibrant decide answers.jsonl --confidence said --label correct --max-error 0.1 \
+--certainty 0.9
+      calibrant decide answers.jsonl --confidence margin --inputs score --label correct
+      calibrant decide predictions.npz --cluster patient
+      calibrant decide predictions.npz --sets --level 0.9
+      calibrant apply rule.calibrant new.csv -o decided.csv
     """
     import calibrant
     from calibrant.cli.applying import RULED
@@ -113,14 +114,14 @@ def decide(
     data: Any = read_file(file, columns)
     if data.domain not in RULED:
         raise click.UsageError(
-            f"{data.path.name} holds {data.domain.predictions}; rules of this kind accept answers"
-            " among classes."
+            f"decide needs predictions of classes; {data.path.name} holds"
+            f" {data.domain.predictions}; pass another table."
         )
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:
         raise click.UsageError(
-            "--sets are made of class probabilities; name those in place of --confidence or a"
-            " score."
+            "--sets needs class probabilities; name them with --probabilities instead of"
+            " --confidence or a score."
         )
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     if sets:
@@ -139,14 +140,14 @@ def decide(
             )
     rule.save(output, overwrite=force)
     say(
-        f"{rule.certificate_}\nIt holds if {rule.guarantee_.assumes}.\nThreshold"
+        f"{rule.certificate_}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
         f" {rule.threshold_:.6g}: {output}"
     )
 
 
 def _right(data: Any) -> Any:
-    """(n,) whether the answer that a confidence or score is about was right; any number is read
-    as a score.
+    """Return (n,) whether each answer was right. The values are read as logits, because any number
+    may be a score.
     """
     from calibrant.predictions import read
 
@@ -154,7 +155,7 @@ def _right(data: Any) -> Any:
 
 
 def _of_sets(data: Any, level: float, options: dict[str, Any]) -> Any:
-    """Conformal sets of the file's rows, with what they promise said."""
+    """Fit conformal sets on the file's rows and print their guarantee."""
     import calibrant
     from calibrant.cli.tables import working
 
@@ -163,7 +164,7 @@ def _of_sets(data: Any, level: float, options: dict[str, Any]) -> Any:
         rule.fit(data.values, data.labels, **options)
     sizes = rule.predict_set(data.values).sum(axis=1)
     say(
-        f"{rule.guarantee_}.\n{sizes.mean():.2f} classes a set on average here;"
-        f" {(sizes == 1).mean():.1%} hold one alone."
+        f"{rule.guarantee_}.\n{sizes.mean():.2f} classes per set on average here;"
+        f" {(sizes == 1).mean():.1%} of the sets hold one class."
     )
     return rule

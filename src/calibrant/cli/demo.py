@@ -1,4 +1,4 @@
-"""``calibrant demo``: the main job on real data, from training to the report."""
+"""``calibrant demo``: the whole workflow on real data, from training to the report."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ __all__ = ["demo"]
 
 
 @click.command()
-@output_option("report.html", "Where to write the page.")
+@output_option("report.html", "Output file for the page.")
 @click.option(
     "--full",
     is_flag=True,
@@ -22,10 +22,10 @@ __all__ = ["demo"]
 @force_option
 def demo(output: Path, full: bool, as_json: bool, force: bool) -> None:
     """Train real models on scikit-learn's digits and breast cancer data, calibrate each by every
-    method, compare, report.
+    method, compare them and write a report.
 
-    The models learn from 40 % of the rows, the calibrators from another 30 %; all numbers are from
-    the last 30 %.
+    The models are trained on 40 % of the rows and the calibrators on another 30 %; all numbers are
+    computed on the last 30 %.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Real models on real data, calibrated by every method: what ``calibrant demo`` runs."""
+"""Run ``calibrant demo``: real models on real data, calibrated by every method."""
 
 import json
 import time
@@ -35,7 +35,7 @@ N_RESAMPLES = 300
 
 
 def _models():
-    """Three ways of being wrong about oneself: not sure enough, far too sure, slightly too sure."""
+    """Three models: underconfident, very overconfident and slightly overconfident."""
     return {
         "random forest": RandomForestClassifier(100, random_state=0),
         "naive Bayes": make_pipeline(StandardScaler(), GaussianNB(var_smoothing=1e-3)),
@@ -47,7 +47,7 @@ def _models():
 
 @dataclass(frozen=True)
 class _Case:
-    """Predictions of one model on one data set, for the rows to fit on and the rows to test on."""
+    """Predictions of one model on one data set, for the fit rows and for the test rows."""
 
     name: str
     classes: np.ndarray
@@ -56,7 +56,7 @@ class _Case:
 
 
 def demonstrate(output: Path, full: bool, as_json: bool, force: bool) -> None:
-    """Train, calibrate, compare, print and write the page."""
+    """Train and calibrate the models, compare the methods, print tables and write the page."""
     start = time.perf_counter()
     with progress("training models", 2 * len(_models())) as step:
         cases = [case for make in BUNDLED.values() for case in _train(make(), step)]
@@ -100,7 +100,7 @@ def _train(data, step):
 
 
 def _compare(case, step):
-    """Method to its numbers, or to the reason why there are none."""
+    """Map each method to its numbers, or to the reason why it was refused."""
     results = {}
     for name, make in methods().items():
         results[name] = _measure(make(), case)
@@ -110,7 +110,7 @@ def _compare(case, step):
 
 def _measure(calibrator, case):
     with warnings.catch_warnings():
-        # Small data: what a method says of its fit is in its status, shown in the table.
+        # On small data methods warn about their fit; the table shows this as their status.
         warnings.simplefilter("ignore", CalibrationWarning)
         try:
             fitted = calibrator.set_params(classes=case.classes).fit(*case.fit)
@@ -125,9 +125,9 @@ def _measure(calibrator, case):
 
 
 def _overview(results):
-    """Log loss of every method in every case; the methods in the order of their mean."""
+    """Table of the log loss of every method in every case, sorted by the mean."""
     table = Table(
-        title="Log loss on the test rows (lower is better; best of a column in bold)",
+        title="Log loss on the test rows (lower is better; the best of each column in bold)",
         title_justify="left",
     )
     table.add_column("method", no_wrap=True)

@@ -1,4 +1,4 @@
-"""``calibrant evaluate``: how good, how honest."""
+"""``calibrant evaluate``: measure accuracy and calibration."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ __all__ = ["evaluate"]
     "--test",
     type=FILE,
     metavar="TABLE",
-    help="Fit --method on all of TABLE and measure on this one instead of out of fold.",
+    help="Fit --method on all of TABLE and evaluate on this table instead of out of fold.",
 )
 @gate_option('"event_ece>0.02", or "after.log_loss>=0.3" with --method')
 @column_options()
@@ -57,15 +57,15 @@ def evaluate(
 ) -> None:
     """Measure the predictions in TABLE, each number with an interval.
 
-    TABLE is a file, a folder or a quoted pattern of files. Of two classes the numbers are of the
-    risk of the event: log loss, Brier score, D², O/E, calibration in the large and slope, ECE, ICI,
-    AUROC. --target answer asks how likely the model's own answer is right, as more classes do by
-    default: accuracy, log loss, Brier score, ECE; --target LABEL takes one class for the event. Of
-    forecasts: NLL, CRPS, ENCE, coverage.
+    TABLE is a file, a folder or a quoted pattern of files. With two classes the metrics are those
+    of the event's risk: log loss, Brier score, D², O/E, calibration in the large and slope, ECE,
+    ICI, AUROC. With more classes, or --target answer, they are those of the predicted label:
+    accuracy, log loss, Brier score, ECE. --target LABEL takes one class as the event. Forecasts get
+    NLL, CRPS, ENCE and coverage.
 
-    With --calibrator or --method: before and after calibration, and the change (paired). With --by
-    or --time: the numbers of each slice, counted in one pass and bounded memory. A table of more
-    than a million rows is read in parts.
+    With --calibrator or --method it prints the numbers before and after calibration, and the paired
+    change. With --by or --time it prints the numbers of each slice, counted in one pass and bounded
+    memory. A table of more than a million rows is read in parts.
 
     \b
     Examples:
@@ -113,13 +113,13 @@ def evaluate(
 def _refuse_of_rows(option: str | None) -> None:
     if option is not None:
         raise click.UsageError(
-            f"{option} needs rows, and slices are sums; leave it out, or --by, --time, --engine,"
-            " --resume and -o."
+            f"{option} needs rows, but slices are computed from sums; leave it out, or leave out"
+            " --by, --time, --engine, --resume and -o."
         )
 
 
 def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: Any) -> bool:
-    """Print the numbers of the whole table; whether a gate fails."""
+    """Print the numbers of the whole table, and return whether a gate fails."""
     import calibrant
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured

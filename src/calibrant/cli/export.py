@@ -1,4 +1,4 @@
-"""``calibrant export``: a saved calibrator in another language."""
+"""``calibrant export``: write a saved calibrator in another language."""
 
 import io
 from collections.abc import Callable
@@ -21,7 +21,7 @@ __all__ = ["export"]
 @click.command()
 @click.argument("calibrator", type=SAVED)
 @output_option(
-    None, "Where to write; its ending says what: .onnx, .c, .js, .mjs, .json, .sql or .pt."
+    None, "Output file; its ending sets the format: .onnx, .c, .js, .mjs, .json, .sql or .pt."
 )
 @click.option(
     "--name", default="calibrate", show_default=True, help="C, JavaScript: name of the function."
@@ -30,27 +30,25 @@ __all__ = ["export"]
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="SQL: its columns, a,b,... in the order of the classes (default p_CLASS).",
+    help="SQL: columns of the predictions, as a,b,... in class order (default p_CLASS).",
 )
 @click.option(
     "--risk",
     metavar="NAME",
-    help="The one column of the risk (default as in fit): one number in, one out.",
+    help="The one column of the risk (default as in fit); the function then maps one number.",
 )
 @click.option(
     "--inputs",
     type=click.Choice(tuple(RISKS)),
-    help="What that one column holds (default as in fit, or probability).",
+    help="Unit of that one column (default as in fit, or probability).",
 )
-@click.option("--keep", metavar="NAMES", help="SQL: columns to carry along, such as a key.")
+@click.option("--keep", metavar="NAMES", help="SQL: further columns to select, such as a key.")
 @click.option(
     "--groups",
     metavar="NAMES",
-    help="SQL: its columns of groups, for calibrators that take them (default as in fit).",
+    help="SQL: columns of groups, for calibrators that use groups (default as in fit).",
 )
-@click.option(
-    "--dialect", default="duckdb", show_default=True, help="SQL: any that sqlglot writes."
-)
+@click.option("--dialect", default="duckdb", show_default=True, help="SQL: any dialect of sqlglot.")
 @force_option
 def export(
     calibrator: Path,
@@ -67,16 +65,17 @@ def export(
 ) -> None:
     """Write a saved CALIBRATOR as ONNX, C, JavaScript, JSON, SQL or a torch module.
 
-    A calibrator fitted on one column of risks is written as a function of that risk alone, which
-    gives the calibrated risk. What it computes is the same to the rounding of the target; what
-    cannot be said there (signals with a training set) is refused.
+    A calibrator fitted on one column of risks is written as a function from that risk to the
+    calibrated risk. The results agree up to the rounding of the target language. Calibrators that
+    need data at run time (signals with a training set) are refused.
 
     \b
     Examples:
-      calibrant export model.calibrant -o calibrator.onnx calibrant export model.calibrant -o
-      calibrate.c --name calibrate_churn calibrant export model.calibrant -o calibrate.sql --table
-      predictions --columns p_no,p_yes --keep id calibrant export model.calibrant -o calibrate.sql
-      --table predictions --risk score --keep id
+      calibrant export model.calibrant -o calibrator.onnx
+      calibrant export model.calibrant -o calibrate.c --name calibrate_churn
+      calibrant export model.calibrant -o calibrate.sql --table predictions \
+--columns p_no,p_yes --keep id
+      calibrant export model.calibrant -o calibrate.sql --table predictions --risk score --keep id
     """
     from calibrant.cli.choosing import saved
 
@@ -86,7 +85,8 @@ def export(
         raise click.UsageError(f"the output must end in {', '.join(WRITERS)}; got {output.name}.")
     if (table is None) != (kind != ".sql"):
         raise click.UsageError(
-            "--table is for SQL, and SQL needs it: the table that holds the predictions."
+            "--table names the table of predictions, required for SQL and refused otherwise; pass"
+            " it with a .sql output only."
         )
     if columns is not None and (risk or inputs):
         raise click.UsageError("--columns and --risk (or --inputs) exclude each other; pass one.")
@@ -107,8 +107,8 @@ def export(
 
 
 def _one_column(fitted: Any, risk: str | None, inputs: str | None) -> tuple[str | None, str | None]:
-    """(name of the one column of risks, what it holds) as asked for, or as ``fit`` read it; None
-    where there are several.
+    """Return (name of the one column of risks, its unit), by the options or as ``fit`` read it;
+    None if there are several.
     """
     name, unit = getattr(fitted, "risk_column_", None) or (None, None)
     name = risk or name
@@ -127,10 +127,11 @@ def _sql(fitted: Any, name: str, unit: str | None, asked: dict[str, Any]) -> byt
     if columns is None:
         if not hasattr(fitted, "classes_"):
             raise InputError(
-                "--risk must name the column of scores, or --columns those of mean and std."
+                "the columns have no default here; name the column of scores with --risk, or those"
+                " of mean and std with --columns."
             )
         if unit is not None:
-            raise InputError("--inputs says what one column holds; name it, too: --risk NAME.")
+            raise InputError("--inputs needs the column of the risk; name it with --risk NAME.")
         columns = [f"p_{label}" for label in fitted.classes_.tolist()]
     return f"{emitters.to_sql(fitted, risk=unit, **asked | {'columns': columns})}\n".encode()
 
@@ -145,8 +146,8 @@ def _script(fitted: Any, name: str, unit: str | None, *_: Any) -> bytes:
     return emitters.to_javascript(fitted, name=name, risk=unit).encode()
 
 
-#: By ending: the file's content, of what is fitted, a function's name, what one risk holds, and
-#: what SQL is asked for.
+#: Writers of a file's content by its ending; they take the calibrator, a function's name, the unit
+#: of one risk and the options of SQL.
 WRITERS: dict[str, Callable[..., bytes]] = {
     ".onnx": lambda fitted, name, unit, *_: emitters.to_onnx(fitted, risk=unit).SerializeToString(),
     ".c": lambda fitted, name, unit, *_: emitters.to_c(fitted, name=name, risk=unit).encode(),

@@ -27,12 +27,12 @@ __all__ = ["fit"]
 @output_option("model.calibrant", "Where to save the calibrator.")
 @method_option(
     "Calibrator (default: the automatic choice); a wrong name lists all.",
-    "What a map named by --method is fitted to",
+    "The event or answer that a map named by --method is fitted to",
 )
 @cluster_option
 @groups_option(
-    "Columns of groups, each set right as far as its rows say; the saved calibrator then reads them"
-    " by name."
+    "Columns of groups, each corrected as far as its rows support it; `apply` then reads them by"
+    " name."
 )
 @column_options()
 @force_option
@@ -50,23 +50,21 @@ def fit(
 
     TABLE is a file, a folder or a quoted pattern of files. It must hold predictions for rows that
     the model was not trained on, and their true labels; or forecasts, and the outcomes. With
-    --cluster, no choice by folds cuts apart rows that share a value of that column. A table of more
-    than a million rows is read in parts: a map of two classes is fitted on all rows, merged in
-    narrow cells of the risk, any other calibrator on a seeded sample of rows.
+    --cluster, cross-validation keeps rows that share a value of that column in one fold. A table of
+    more than a million rows is read in parts. A map of two classes is then fitted on all rows,
+    merged in narrow cells of the risk; any other calibrator on a seeded sample of rows.
 
     \b
     Examples:
       calibrant fit predictions.npz -o model.calibrant
       calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
       calibrant fit answers.csv --method isotonic --target answer  whether the answer is right
-      calibrant fit log.jsonl --risk margin --inputs score --label correct  a map from a score to
-      the risk
+      calibrant fit log.jsonl --risk margin --inputs score --label correct  from score to risk
       calibrant fit answers.jsonl --confidence said --label correct  how likely the answer is right
       calibrant fit "logs/*.parquet" --label outcome
       calibrant fit visits.csv --label outcome --cluster patient
       calibrant fit logits.npz --logits logits --force
-      calibrant fit loans.csv --groups sex,age_band  the automatic choice, groups among what it
-      tries
+      calibrant fit loans.csv --groups sex,age_band  the automatic choice, which also tries groups
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
@@ -78,7 +76,7 @@ def fit(
     fitted: Any
     fitted, said = made or _fitted(file, columns, method, target, groups, cluster)
     if columns.one is not None:
-        # ``export`` writes what takes this column.
+        # ``export`` writes a function of this column.
         fitted.risk_column_ = (columns.one, columns.inputs or fitted.inputs)
     fitted.save(output, overwrite=force)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
@@ -86,7 +84,7 @@ def fit(
 
 
 def _fitted(file, columns, method, target, groups, cluster):
-    """(the calibrator fitted on rows in memory, words on what)."""
+    """Fit on rows in memory and return (the calibrator, a description of the rows)."""
     from calibrant.cli.choosing import chosen
     from calibrant.cli.large import read_any
     from calibrant.cli.reading import column_of, columns_of
@@ -100,8 +98,7 @@ def _fitted(file, columns, method, target, groups, cluster):
         if data.inputs == "score":
             if groups is not None:
                 raise click.UsageError(
-                    "--groups is for calibrators of probabilities, and a score is mapped alone;"
-                    " leave it out."
+                    "--groups needs probabilities, but --inputs is score; leave one of the two out."
                 )
             return fit_scores(data, method), f"{len(data.values):,} scores"
         of_rows = None if groups is None else columns_of(data, groups, "--groups")
@@ -114,19 +111,19 @@ def _fitted(file, columns, method, target, groups, cluster):
 
 
 def _taking(calibrator, groups):
-    """The calibrator, if it can use groups where there are some."""
+    """Return the calibrator; refuse one that cannot use the groups."""
     from calibrant.comparison.given import shown_name
 
     if groups is not None and not calibrator.tags.takes_groups:
         raise click.UsageError(
-            f"--groups is for calibrators by group, which {shown_name(calibrator)} is not; leave"
+            f"--groups needs a calibrator by group; {shown_name(calibrator)} takes no groups; leave"
             " one of the two out."
         )
     return calibrator
 
 
 def _check_target(target, method, data):
-    """Refuse a question that no calibrator of this file would answer."""
+    """Refuse a --target that no calibrator of this file supports."""
     from calibrant.cli.columns import QUESTIONS
 
     data.refuse_target(target)
@@ -134,20 +131,18 @@ def _check_target(target, method, data):
         return
     if target == "answer" and method is None:
         raise click.UsageError(
-            "--target answer says what the map of --method is fitted to; name one, such as --method"
-            " isotonic."
+            "--target answer needs a map to fit; name one with --method, such as --method isotonic."
         )
     if target == "answer" and data.inputs == "score":
         raise click.UsageError(
-            "--target answer is of probabilities; a score has no answer of its own, so leave it"
-            " out."
+            "--target answer needs probabilities, because a score predicts no label; leave it out."
         )
     if target not in QUESTIONS:
         data.asked(target)
     if target not in ("answer", "classes") and len(data.own_classes) > 2:
         name = "LABEL" if target == "event" else target
         raise click.UsageError(
-            f"--target {target} fits one event of two classes, and {data.path.name} has"
+            f"--target {target} fits one event of two classes; {data.path.name} has"
             f" {len(data.own_classes)}; name the column of its probability: --risk NAME --positive"
             f" {name}."
         )

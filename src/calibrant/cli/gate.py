@@ -15,18 +15,18 @@ from calibrant.reporting.tables import TABLES
 __all__ = ["Gate", "failed", "known"]
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-#: Of an audit of groups, key -> name, and where the number is.
+#: Numbers of an audit of groups: key -> (name, key in the audit's summary).
 OF_GROUPS = {
     "group_gap": ("Largest gap of a miscalibrated group", "largest_gap"),
     "groups_off": ("Number of miscalibrated groups", "n_off"),
 }
-#: Of a monitor.
+#: Numbers of a monitor: key -> name.
 OF_TIME = {"alarms": "Alarms, of all rows and of slices"}
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([^<>=]+?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 
 def known() -> dict[str, dict[str, str]]:
-    """{what a number is of: {its key: its name}}, of extensions too."""
+    """Return {kind of number: {key: name}}, including those of extensions."""
     import_extensions()
     kinds = {one.predictions: TABLES[one].keys() for one in TABLES}
     groups = {key: name for key, (name, _) in OF_GROUPS.items()}
@@ -35,8 +35,8 @@ def known() -> dict[str, dict[str, str]]:
 
 @dataclass(frozen=True)
 class Gate:
-    """One condition under which a run fails: a metric of the predictions ``before`` or ``after``
-    calibration, against a number.
+    """Condition under which a run fails: a metric ``before`` or ``after`` calibration, compared
+    with a number.
     """
 
     when: str
@@ -46,8 +46,8 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> "Gate":
-        """Read ``[before.|after.]metric op number``; without a prefix the predictions as they are
-        in the file are meant.
+        """Parse ``[before.|after.]metric op number``; without a prefix the gate applies to the
+        predictions in the file.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Gate:
             meant = None if match is None else shown.get(match[2].lower())
             listed = (f"of {what} {', '.join(keys)}" for what, keys in known().items())
             raise ValueError(
-                'a gate reads [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC'
+                'a gate must be [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC'
                 f" one {'; '.join(listed)}; got {text!r}"
                 + (
                     f"; the key of {match[2]} is {meant}"
@@ -77,7 +77,7 @@ class Gate:
         return cls(match[1] or "before", key, match[3], bound)
 
     def reason(self, summary: dict[str, Any]) -> Any:
-        """Why it fails, in one line, for the first output that does; None when it passes."""
+        """Return why the gate fails, for the first output that fails it; None if it passes."""
         told = [
             *summary["metrics"],
             *summary.get("answer", {}).get("metrics", ()),
@@ -92,13 +92,13 @@ class Gate:
             known = ", ".join(dict.fromkeys(row["key"] for row in told))
             missing = f"{self.metric} of the predictions {self.when} calibration"
             raise InputError(
-                f"--fail-if asks for {missing}, which this run does not have; it has {known}."
+                f"--fail-if names {missing}, which this run does not have; it has {known}."
             )
         failed = (row for row in rows if self._holds(row[self.when]["value"]))
         return next((self._said(row, len(rows) > 1) for row in failed), None)
 
     def _holds(self, value):
-        # A number that is not finite is left out of the summary: it passes no gate.
+        # The summary has no value for a number that is not finite, and such a number fails a gate.
         return value is None or OPERATORS[self.sign](value, self.bound)
 
     def _said(self, row, several):
@@ -111,7 +111,7 @@ class Gate:
 
 
 def _of_groups(audit):
-    """The numbers of an audit, {"before": ..., "after": ...}, as rows of metrics."""
+    """Return the numbers of an audit, {"before": ..., "after": ...}, as rows of metrics."""
     if audit is None:
         return []
     found = {when: audit[when] for when in ("before", "after")}
@@ -126,7 +126,7 @@ def _of_groups(audit):
 
 
 def failed(gates: Sequence[Gate], summary: dict[str, Any]) -> bool:
-    """Whether a gate fails; each that does is said on standard error."""
+    """Return whether a gate fails, and print each failed gate on standard error."""
     reasons = [reason for gate in gates if (reason := gate.reason(summary)) is not None]
     if reasons:
         say(f"Failed: {'; '.join(reasons)}", err=True)

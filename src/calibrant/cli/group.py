@@ -1,4 +1,4 @@
-"""All commands, each imported when it is run, and what goes wrong in any of them as one line."""
+"""All commands, each imported when it is run; every error becomes one sentence."""
 
 import importlib
 import os
@@ -15,8 +15,7 @@ from calibrant.errors import CalibrationWarning, InputError, MissingDependencyEr
 
 __all__ = ["COMMANDS", "group"]
 
-#: The one table of commands, in the order of a first day's work: name -> (module of this folder,
-#: what it is for).
+#: All commands in the order of a first day's work: name -> (module of this folder, its purpose).
 COMMANDS = {
     "demo": ("demo", "Calibrate real models by every method, and write a report."),
     "evaluate": ("evaluate", "Measure predictions: each number with an interval."),
@@ -31,14 +30,14 @@ COMMANDS = {
     "plan": ("plan", "Compute how many rows a study needs."),
     "methods": ("list_methods", "List all calibrators and metrics."),
 }
-#: What a user can cause; anything else is a bug of ours, or of a library.
+#: Errors that a user can cause; any other is a bug of ours or of a library.
 EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
 INTERRUPTED = 130
 BUG = "this is a bug in calibrant"
 
 
 class _Interrupted(click.ClickException):
-    """The user pressed Ctrl-C; files are whole or not there."""
+    """Interruption by Ctrl-C; each output file is complete or absent."""
 
     exit_code = INTERRUPTED
 
@@ -48,8 +47,8 @@ class _Interrupted(click.ClickException):
 
 @contextmanager
 def _one_sentence() -> Iterator[None]:
-    """What goes wrong ends the command with one sentence and an exit code; with CALIBRANT_DEBUG
-    a bug keeps its traceback.
+    """Turn any error into one sentence and an exit code; with CALIBRANT_DEBUG a bug keeps its
+    traceback.
     """
     try:
         yield
@@ -64,7 +63,7 @@ def _one_sentence() -> Iterator[None]:
         raise click.ClickException(said(error)) from error
     except MemoryError as error:
         raise click.ClickException(
-            "there is not enough memory for this; give it fewer rows, or fewer columns, at a time."
+            "there is not enough memory for this table; pass fewer rows or fewer columns."
         ) from error
     except Exception as error:
         from sklearn.exceptions import NotFittedError
@@ -81,9 +80,7 @@ def _one_sentence() -> Iterator[None]:
 
 
 class _Group(click.Group):
-    """Commands that are imported when they are run, so that help and wrong usage cost next to
-    nothing.
-    """
+    """Group of commands, imported when they are run so that help and usage errors are fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -113,7 +110,7 @@ class _Group(click.Group):
 
 
 def _once_each() -> Any:
-    """Show each warning, the first time that it is given."""
+    """Return a function that shows each warning once."""
     told = set()
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
@@ -131,20 +128,19 @@ def _once_each() -> Any:
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="calibrant")
 def group() -> None:
-    """Know when to trust a prediction: measure, calibrate and look.
+    """Know when to trust a prediction: measure, calibrate and monitor it.
 
     \b
     calibrant evaluate log.csv --risk p --label y        each number with its interval
-    calibrant report log.csv --risk p --label y  before and after, figures, a verdict: report.html
+    calibrant report log.csv --risk p --label y          a page with figures and a verdict
     calibrant fit log.csv --risk p --label y             learn a calibrator: model.calibrant
     calibrant apply model.calibrant new.csv --risk p -o calibrated.csv
-    calibrant decide log.csv --max-error 0.05            which answers to accept, with a promise
+    calibrant decide log.csv --max-error 0.05            which answers to accept, with a guarantee
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
 
     A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
-    or - for standard input. Packages that add methods of their own are imported, by their entry
-    points.
+    or - for standard input. Installed packages that add methods are imported by their entry points.
 
-    Exit codes: 0 done; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130
+    Exit codes: 0 success; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130
     interrupted.
     """

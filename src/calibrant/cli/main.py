@@ -1,5 +1,5 @@
-"""The entry point: it needs nothing, so that without the command line's own libraries it can say
-which are missing.
+"""Entry point of the command line, which imports no optional library and so can name those that
+are missing.
 """
 
 import io
@@ -13,11 +13,9 @@ __all__ = ["main"]
 
 
 def main(arguments: Any = None) -> None:
-    """Run the ``calibrant`` command with the given arguments (default: those of the process) and
-    exit.
-    """
+    """Run the ``calibrant`` command with these arguments (default: ``sys.argv``) and exit."""
     for stream in (sys.stdout, sys.stderr):
-        # What the terminal's encoding lacks is written as a code, rather than being an error.
+        # A character that the terminal cannot encode is written as a code instead of failing.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:

@@ -1,6 +1,4 @@
-"""What ``evaluate`` and ``report`` measure: one route for a file, a folder, a pattern, and a
-table of any size.
-"""
+"""Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +18,8 @@ __all__ = ["Asked", "measured"]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a table; ``default`` is the calibrator where neither --method nor
-    --calibrator names one.
+    """Options of a measurement; ``default`` is the calibrator if neither --method nor --calibrator
+    names one.
     """
 
     columns: Columns
@@ -42,7 +40,7 @@ class Asked:
 
     @property
     def costs(self) -> dict[str, float | None]:
-        """Both costs, as ``report`` takes them; nothing where none is given."""
+        """Both costs, as ``report`` takes them; empty if neither was passed."""
         found = {
             "cost_false_positive": self.cost_false_positive,
             "cost_false_negative": self.cost_false_negative,
@@ -51,7 +49,7 @@ class Asked:
 
     @property
     def of_rows(self) -> bool:
-        """Whether it needs rows in memory, and sums over them do not do."""
+        """Whether the options need rows in memory, because sums over them do not suffice."""
         return any(
             (
                 self.test,
@@ -66,14 +64,14 @@ class Asked:
 
 
 def measured(file: Path, asked: Asked) -> Any:
-    """The report on a table."""
+    """Compute the report on a table."""
     if asked.test is not None and asked.calibrator is not None:
         raise click.UsageError(
             "--test and --calibrator exclude each other; pass the test file as FILE."
         )
     if len(asked.costs) and None in asked.costs.values():
         raise click.UsageError(
-            "--cost-false-positive and --cost-false-negative go together; pass both."
+            "--cost-false-positive and --cost-false-negative need each other; pass both."
         )
     loaded = saved(asked.calibrator, asked.method)
     if not asked.of_rows:
@@ -90,7 +88,7 @@ def measured(file: Path, asked: Asked) -> Any:
 
 
 def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
-    """The report on rows in memory."""
+    """Compute the report on rows in memory."""
     own = None if asked.test is not None else asked.cluster
     data = read_any(file, asked.columns, cluster=own, prefer=getattr(loaded, "inputs", None))
     held_out = None
@@ -139,7 +137,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
 
 
 def _test(test: Any, data: Any, groups: str | None) -> Any:
-    """What a report's ``test`` takes of a file, with its groups where the calibrator uses them."""
+    """Return a report's argument ``test`` for a file, with groups if the calibrator uses them."""
     if test is None:
         return None
     own = () if groups is None else (columns_of(test, groups, "--groups"),)

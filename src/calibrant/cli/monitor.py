@@ -1,4 +1,4 @@
-"""``calibrant monitor``: has the calibration changed, since when, and what to do."""
+"""``calibrant monitor``: detect a change of calibration, date it and recommend an action."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ from calibrant.cli.options import (
 __all__ = ["monitor"]
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-#: What is watched -> what the two numbers of a slice are.
+#: Target of the monitor -> names of the two columns of numbers of a slice.
 SAID = {
     "event": ("predicted risk", "observed"),
     "answer": ("confidence", "accuracy"),
@@ -31,28 +31,28 @@ SAID = {
 
 @click.command()
 @click.argument("source", metavar="TABLE", type=FILE)
-@target_option("Whose probability is watched")
+@target_option("The probability to watch")
 @column_options()
 @table_options
 @click.option(
     "--reference",
     metavar="TABLE",
     type=FILE,
-    help="Rows whose calibration is the standard; default perfect calibration.",
+    help="Reference rows: watch for a change from their calibration (default perfect calibration).",
 )
 @click.option(
     "--alpha",
     default=0.05,
     show_default=True,
     type=SHARE,
-    help="Probability that a calibrated stream ever raises the alarm.",
+    help="Probability that a calibrated stream ever raises a false alarm.",
 )
 @click.option(
     "--tolerance",
     default=0.01,
     show_default=True,
     type=click.FloatRange(0, 1, max_open=True),
-    help="Gaps between what was predicted and observed up to this are no drift.",
+    help="Largest gap between predicted and observed that does not count as drift.",
 )
 @click.option("--bins", type=click.IntRange(1), help="Bins of the score (default 15).")
 @gate_option('"alarms>0"')
@@ -73,22 +73,23 @@ def monitor(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Watch the calibration of TABLE over --time: an alarm with a stated rate of false ones, and
-    advice.
+    """Watch the calibration of TABLE over --time: raise an alarm at a controlled rate of false
+    alarms, and give advice.
 
-    With two classes it watches the risk of the event, with more the confidence of the model's own
-    answer; --target says otherwise. With forecasts (mean and std, or quantiles) it watches where
-    the outcomes fall between the levels. Parquet files are counted out of core, by --by and by
-    --every of --time; with --resume only new files are read. The alarm holds however often you
-    look.
+    With two classes it watches the risk of the event, with more the confidence of the predicted
+    label; --target selects another. With forecasts (mean and std, or quantiles) it watches the
+    share of outcomes between the levels. Parquet files are counted out of core, by --by and by
+    --every of --time; with --resume only new files are read. The rate of false alarms holds however
+    often you look.
 
     \b
     Examples:
-      calibrant monitor "logs/*.parquet" --time when --every week calibrant monitor logs/ --time
-      when --by model --resume sums.calibrant --json calibrant monitor "logs/2026/*.parquet" --time
-      when --reference "validation/*.parquet" --fail-if "alarms>0" calibrant monitor answers.jsonl
-      --confidence said --label correct --time when calibrant monitor forecasts.csv --time day --by
-      store
+      calibrant monitor "logs/*.parquet" --time when --every week
+      calibrant monitor logs/ --time when --by model --resume sums.calibrant --json
+      calibrant monitor "logs/2026/*.parquet" --time when \
+--reference "validation/*.parquet" --fail-if "alarms>0"
+      calibrant monitor answers.jsonl --confidence said --label correct --time when
+      calibrant monitor forecasts.csv --time day --by store
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
@@ -97,14 +98,17 @@ def monitor(
 
     tables = Tables(**options)
     if tables.time is None:
-        raise click.UsageError("name the column of times: --time when")
+        raise click.UsageError("--time is required; name the column of times, such as --time when.")
     if columns.weight is not None:
-        raise click.UsageError("weights void the rate of false alarms; leave --weight out.")
+        raise click.UsageError(
+            "the rate of false alarms does not hold with weights; leave --weight out."
+        )
     check_output(tables, source, reference)
     evaluation, _ = count_tables(str(source), tables, columns, bins, target)
     if evaluation.target == "forecast" and bins is not None:
         raise click.UsageError(
-            "--bins is of probabilities; forecasts are counted between their levels; leave it out."
+            "--bins applies to probabilities only; forecasts are counted between their levels;"
+            " leave it out."
         )
     standard = None
     if reference is not None:
@@ -163,8 +167,8 @@ def _print_slices(out: Any, found: Any, worst: Any, said: tuple[str, str], whole
     from calibrant.cli.tables import as_text, first_of
 
     title = (
-        f"Slices, worst first (of those flagged at most a share of {worst.alpha:g} is expected to"
-        " be false)"
+        f"Slices, worst first (expected share of false discoveries among those flagged: at most"
+        f" {worst.alpha:g})"
     )
     table = Table(title=title, title_justify="left")
     for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:

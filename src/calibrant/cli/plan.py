@@ -1,4 +1,4 @@
-"""``calibrant plan``: how many rows a study needs."""
+"""``calibrant plan``: compute the sample size of a study."""
 
 import json
 from typing import Any
@@ -18,20 +18,18 @@ __all__ = ["plan"]
     "--normal",
     type=(float, float),
     metavar="MEAN STD",
-    help="A normal law of the predicted log-odds.",
+    help="A normal distribution of the predicted log-odds.",
 )
 @click.option(
-    "--beta", type=(float, float), metavar="A B", help="A beta law of the predicted risks."
+    "--beta", type=(float, float), metavar="A B", help="A beta distribution of the predicted risks."
 )
-@click.option(
-    "--threshold", type=float, help="The risk at which people act: plans for its net benefit too."
-)
+@click.option("--threshold", type=float, help="A decision threshold: plan for its net benefit too.")
 @click.option(
     "--update",
     type=click.Choice(["intercept", "intercept and slope"]),
     help="Plan this update instead of a validation.",
 )
-@click.option("--slope-width", type=float, help="How wide the 95 % interval of the slope may be.")
+@click.option("--slope-width", type=float, help="Target width of the 95 % interval of the slope.")
 @json_option
 def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
     """Compute how many rows the validation, or the update, of a risk model needs for intervals of
@@ -52,6 +50,6 @@ def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
         found = updating_size(update=update, **asked)
     else:
         raise InputError(
-            "--threshold is of a validation, and --update plans an update; leave one of them out."
+            "--threshold plans a validation, but --update plans an update; leave one of them out."
         )
     click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))

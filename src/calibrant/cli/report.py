@@ -1,4 +1,4 @@
-"""``calibrant report``: the page to look at."""
+"""``calibrant report``: write a page with a verdict, numbers and figures."""
 
 import json
 from pathlib import Path
@@ -27,62 +27,65 @@ __all__ = ["report"]
 
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
-@output_option("report.html", "Where to write it: a page, or by suffix .json or .md.")
+@output_option("report.html", "Output file: an HTML page, or .json or .md by its suffix.")
 @method_options
 @click.option(
     "--test",
     type=FILE,
     metavar="TABLE",
-    help="Fit on all of TABLE and measure on this one instead of out of fold.",
+    help="Fit on all of TABLE and evaluate on this table instead of out of fold.",
 )
-@gate_option('"ece>0.02" (predictions as they are) or "after.ece>0.02"')
+@gate_option('"ece>0.02" (uncalibrated predictions) or "after.ece>0.02"')
 @click.option(
     "--time",
     metavar="NAME",
-    help="Column of dates: calibration over time, and whether it has changed.",
+    help="Column of dates: show calibration over time, and test whether it has changed.",
 )
 @click.option(
     "--groups",
     metavar="A,B",
     help=(
-        "Columns of groups, looked at with their combinations; --method group calibrates by them,"
-        " too."
+        "Columns of groups to audit, with their combinations; --method group also calibrates by"
+        " them."
     ),
 )
 @click.option(
     "--features",
     metavar="A,B",
-    help="Columns in whose parts the worst places are looked for, one by one.",
+    help="Columns in which to look for miscalibrated regions, one column at a time.",
 )
 @cluster_option
 @weight_kind_option
 @cost_options
 @click.option("--title", help="Title of the page (default: the name of TABLE).")
 @bins_option
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, too.")
+@click.option("--json", "as_json", is_flag=True, help="Also print the results as JSON.")
 @column_options()
 @force_option
 @click.pass_context
 def report(
     ctx: Any, file: Path, output: Path, gates: Any, as_json: bool, force: bool, **asked: Any
 ) -> None:
-    """Write one offline HTML page on TABLE: verdict, before and after, figures, where it is still
-    wrong.
+    """Write one offline HTML page on TABLE: verdict, numbers before and after calibration, figures,
+    remaining miscalibration.
 
     TABLE is a file, a folder or a quoted pattern of files. "After" is 5-fold out-of-fold
     calibration, unless --test or --calibrator is given. A table of more than a million rows is read
-    in parts, and the page says what is then of a sample.
+    in parts, and the page names the numbers that come from a sample.
 
     \b
     Examples:
-      calibrant report predictions.npz -o report.html calibrant report fit.csv --test test.csv
-      --method isotonic calibrant report test.npz --calibrator model.calibrant --force calibrant
-      report "logs/*.parquet" --fail-if "event_ece>0.02" calibrant report log.parquet --time when
-      --groups model calibrant report loans.csv --groups sex,age_band --method group --fail-if
-      "after.group_gap>0.05" calibrant report loans.csv --features age,income calibrant report
-      loans.csv --cost-false-positive 1 --cost-false-negative 20 calibrant report visits.csv --label
-      outcome --cluster patient calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if
-      "after.coverage<0.88"
+      calibrant report predictions.npz -o report.html
+      calibrant report fit.csv --test test.csv --method isotonic
+      calibrant report test.npz --calibrator model.calibrant --force
+      calibrant report "logs/*.parquet" --fail-if "event_ece>0.02"
+      calibrant report log.parquet --time when --groups model
+      calibrant report loans.csv --groups sex,age_band --method group \
+--fail-if "after.group_gap>0.05"
+      calibrant report loans.csv --features age,income
+      calibrant report loans.csv --cost-false-positive 1 --cost-false-negative 20
+      calibrant report visits.csv --label outcome --cluster patient
+      calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured

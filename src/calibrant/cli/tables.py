@@ -1,4 +1,4 @@
-"""Tables and progress for a terminal."""
+"""Tables and progress bars for a terminal."""
 
 import os
 import sys
@@ -27,33 +27,33 @@ __all__ = [
     "working",
 ]
 
-#: Seconds of work that need no bar.
+#: Seconds of work before a progress bar appears.
 SHORT = 2.0
 
 
 def console() -> Any:
-    """Standard output; 124 columns wide where it is no terminal, so that tables do not break in
-    a log.
+    """Return a console on standard output, 124 columns wide if it is no terminal so that tables fit
+    into a log.
     """
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=124)
 
 
 def as_text(value: str, style: str = "") -> Any:
-    """Anything of the user's as text: Rich would take [red] for a colour, and a terminal ESC for
-    an order.
+    """Return a user's text without markup or control codes: Rich would read [red] as a colour, and
+    a terminal ESC as a command.
     """
     return Text(shown(value), style)
 
 
 def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
-    """(what is shown of a list, the line that says how much of it that is); ``whole`` shows all."""
+    """Return (the part of a list to show, a note on how much was cut); ``whole`` shows all."""
     first = listed if whole else listed[:MOST_SHOWN]
     return first, "".join(cut_note(len(first), len(listed), "--all"))
 
 
 def print_summary(summary: dict[str, Any]) -> None:
-    """The metrics of a summary as a table for each output, then its cautions and verdict."""
+    """Print the metrics of a summary as one table per output, then its cautions and verdict."""
     out, data = console(), summary["data"]
     classes = f", {data['n_classes']} classes" if "n_classes" in data else ""
     for name in data.get("outputs", [None]):
@@ -62,8 +62,8 @@ def print_summary(summary: dict[str, Any]) -> None:
         out.print(_metrics_table(as_text(title), rows, summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
         said = (
-            "Intervals of calibration errors are for the true error: noise in the bins adds to the"
-            " one measured."
+            "Intervals of calibration errors are for the true error, because noise in the bins"
+            " inflates the measured one."
         )
         out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
@@ -88,7 +88,7 @@ def _metrics_table(title, rows, summary):
         )
         table.add_column("change", justify="right")
         table.add_column("")
-    # Error bars have units of their own, however small or large.
+    # Forecasts may be in any unit, so their numbers get four significant digits.
     written = _four_digits if "outputs" in summary["data"] else rounded
     for row in rows:
         cells = [row["name"], with_interval(row["before"], written=written)]
@@ -107,12 +107,12 @@ def _metrics_table(title, rows, summary):
 def with_interval(
     found: dict[str, Any], sign: str = "", written: Callable[[float, str], str] = rounded
 ) -> str:
-    """Value and interval, on one line."""
+    """Format a value and its interval on one line."""
     if found["value"] is None:
         return "–"
     if found["low"] is None and found["high"] is None:
         return written(found["value"], sign)
-    # An end that is not finite is left out of the summary.
+    # The summary has no value for an end that is not finite.
     low, high = (
         "–" if found[end] is None else written(found[end], sign) for end in ("low", "high")
     )
@@ -129,10 +129,10 @@ def _meaning(row, method):
 
 @contextmanager
 def progress(words: str, total: int, amounts: bool = False) -> Iterator[Any]:
-    """A bar on standard error while work of more than two seconds runs, gone when it ends; yields
-    what to call after each step.
+    """Show a bar on standard error while work of more than two seconds runs; yield a function to
+    call after each step.
 
-    With ``amounts`` it is called with how much of the total was done.
+    With ``amounts`` that function takes the amount of work done.
     """
     error = Console(stderr=True)
     columns = (
@@ -153,21 +153,19 @@ def progress(words: str, total: int, amounts: bool = False) -> Iterator[Any]:
 
 
 def working(words: str) -> Any:
-    """A turning sign on standard error while work of unknown length runs; nothing where that is
-    no terminal.
-    """
+    """Show a spinner on standard error while work of unknown length runs, if that is a terminal."""
     error = Console(stderr=True)
     return error.status(words) if error.is_terminal else nullcontext()
 
 
 @contextmanager
 def own_words() -> Iterator[Any]:
-    """Standard error for Python alone: what a library's own threads write there of a damaged
-    file is said by its error as well.
+    """Reserve standard error for Python: messages of a library's threads on a damaged file repeat
+    its exception.
     """
     try:
         real = sys.stderr.fileno() == 2
-    except (AttributeError, OSError):  # no file of the system's, as in tests
+    except (AttributeError, OSError):  # not a file of the operating system, as in tests
         real = False
     if not real or os.environ.get("CALIBRANT_DEBUG"):
         yield
