@@ -82,7 +82,7 @@ def test_the_public_risk_control_needs_as_many_rows_as_its_risk_asks():
     assert (rule.parameter_, rule.mean_loss_, rule.n_) == (0.7, 0.0, 9.0)
     assert refuses(
         lambda: cb.decisions.ConformalRiskControl(0.1).fit_losses([0.3, 0.7], losses[:8]),
-        "takes 9 rows",
+        "needs at least 9 rows",
         "got 8",
     )
 
