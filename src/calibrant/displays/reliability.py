@@ -330,7 +330,7 @@ class ReliabilityDisplay:
             By default the event for two classes, the answer for more.
         scale : {"auto", "linear", "log", "logit"}
             The scale of both axes. "auto" is linear for the answer. For an event it is logit where
-            many risks are near both ends and no smooth curve is drawn, and log for events in fewer
+            many risks are near both ends (not with a smooth curve), and log for events in fewer
             than 5 % of the rows.
         smooth : {"loess", "spline"}, optional
             A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical

@@ -31,9 +31,9 @@ class BayesianBinning(Map):
         \frac{\Gamma(n_b + \beta_b)}{\Gamma(\beta_b)}, \qquad
         g(s) \propto \sum_B \mathrm{score}(B)\, \frac{m_{b(s)} + \alpha_{b(s)}}{N_{b(s)} + N'/B}
 
-    Here m right and n wrong rows are among the N rows of a bin, N' = 2, α = (N'/B) p, β = (N'/B)(1
-    - p), and p is the middle of the bin's scores. B runs from n^(1/3)/10 to min(n/5, 10 n^(1/3)),
-    with equal prior probabilities.
+    Here a bin has N rows, m of them right and n wrong, and p is the middle of its scores; N' = 2, α
+    = (N'/B) p, β = (N'/B)(1 - p). B runs from n^(1/3)/10 to min(n/5, 10 n^(1/3)), with equal prior
+    probabilities.
 
     Parameters
     ----------

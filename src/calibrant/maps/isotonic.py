@@ -159,8 +159,8 @@ class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
     .. math:: \min_p \tfrac{1}{2} \sum_i w_i (c_i - p_i)^2 + \lambda \sum_i (p_i - p_{i+1})_+
 
     It is solved exactly at every breakpoint of λ. The solutions except the first (λ = 0, the data
-    themselves) are averaged with weights exp(-BIC / 2), where BIC = -2 log L + J log n for J
-    distinct values. The map is linear between the scores and constant outside.
+    themselves) are averaged with weights exp(-BIC / 2). For J distinct values, BIC = -2 log L + J
+    log n. The map is linear between the scores and constant outside.
 
     Parameters
     ----------

@@ -48,10 +48,10 @@ class KernelDensity(
     ----------
     bandwidth : {"b_mon", "b_mon2", "b_mon4", "b_opt"} or float, default "b_mon2"
         The "b_mon" rules take the first bandwidth at which the slope of the curve changes sign at
-        most 0, 2 or 4 times between the smallest and the largest score (steps of the curve below
-        1e-6 are ignored). The search increases by 5 % from max(2 steps of the grid, 0.2 times
-        Silverman's rule on all scores). "b_opt" has the lowest leave-one-out log loss. A number is
-        in units of the score.
+        most 0, 2 or 4 times. They count between the smallest and the largest score, and ignore
+        steps of the curve below 1e-6. The search increases by 5 % from max(2 steps of the grid, 0.2
+        times Silverman's rule on all scores). "b_opt" has the lowest leave-one-out log loss. A
+        number is in units of the score.
     boundary : None or "reflect"
         "reflect" mirrors the scores at the smallest and the largest of them.
     prior_weight : float, default 1
@@ -83,11 +83,11 @@ class KernelDensity(
     Use it per predicted class (``ConfidenceCalibrator(map=KernelDensity(), per_class=True)``) when
     classes differ in size and quality. Compare the curve with the histogram before use. Taken
     literally, the paper's rule accepts the smallest bandwidth whenever there is a single wrong
-    prediction (one spike is one minimum), so the start of the search and the smallest counts are
-    our choices. "b_opt" follows noise in the data, as the paper warns. One bandwidth does not suit
-    scores concentrated at an end, as top probabilities of ensembles and large networks are at 1:
-    use the log odds then (``signal=LogOdds()``). Compare it with no calibration on other rows: per
-    class, on ten stored outputs (25 rows per class), it was worse on three with the top
+    prediction (one spike is one minimum). The start of the search and the smallest counts are
+    therefore our choices. "b_opt" follows noise in the data, as the paper warns. One bandwidth does
+    not suit scores concentrated at an end, as top probabilities of ensembles and large networks are
+    at 1: use the log odds then (``signal=LogOdds()``). Compare it with no calibration on other
+    rows: per class, on ten stored outputs (25 rows per class), it was worse on three with the top
     probability, and on one with the log odds. A fit takes O(n + G log G) for each bandwidth.
 
     References

@@ -79,7 +79,7 @@ class ConfidenceAuroc(
     target: Any = "answer"
 
     def _name(self) -> str:
-        """Name of the metric: Name of the metric: AUROC of the confidence, or of the event."""
+        """Name of the metric: AUROC of the confidence, or of the event."""
         return "AUROC of the confidence" if self.target == "answer" else "AUROC of the event"
 
     name: ClassVar[str] = by_options(_name)

@@ -44,9 +44,9 @@ class LabelStability(
         with ``transform`` combines both.
     scale : "auto" or float
         Standard deviation (Gaussian) or width (uniform) of the noise, in units of the logits.
-        "auto" selects, among 17 widths relative to the median gap between the two largest logits,
-        the one with the largest spread of :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on
-        one bin (of :math:`\gamma` without labels, or where all rows are right or all wrong).
+        "auto" tries 17 widths relative to the median gap between the two largest logits. It selects
+        the largest spread of :math:`\hat p = \alpha \gamma + \beta (1 - \gamma)` on one bin (of
+        :math:`\gamma` without labels, or where all rows are right or all wrong).
     method : {"exact", "sampled"}
         "sampled" draws ``n_draws`` noise vectors, shared by all rows, as in the paper.
     n_draws : int, default 1000

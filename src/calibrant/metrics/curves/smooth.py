@@ -202,10 +202,10 @@ def loess_curve(
     band contains the diagonal; the pointwise interval applies to one score chosen beforehand. The
     bands are for the smoothed curve and ignore its bias where the truth bends within a span. In
     simulations of 200 and of 1,000 rows, the simultaneous 95 % band covered the whole truth 95 to
-    98 times of 100 for calibrated risks, but 93 and 80 times where log-odds were too large by 1 /
-    0.6 (``spline_curve``: 93 and more). The curve equals R's ``loess(y ~ p, surface = "direct")``;
-    beyond 5,000 distinct scores, these are first pooled into groups, which changes it by about
-    1e-4.
+    98 times of 100 for calibrated risks. Where log-odds were too large by 1 / 0.6, it covered 93
+    and 80 times (``spline_curve``: 93 and more). The curve equals R's
+    ``loess(y ~ p, surface = "direct")``; beyond 5,000 distinct scores, these are first pooled into
+    groups, which changes it by about 1e-4.
 
     References
     ----------

@@ -85,9 +85,9 @@ class ContinuousRankedProbabilityScore(
     Parameters
     ----------
     estimator : {"empirical", "fair"}
-        For samples only: the score of their empirical distribution, which is larger for fewer
-        samples, or the unbiased estimate for the distribution they come from (equal to that by
-        probability-weighted moments), which can be below 0 in a row.
+        For samples only. "empirical" is the score of their empirical distribution, which is larger
+        for fewer samples. "fair" is the unbiased estimate for the distribution they come from
+        (equal to that by probability-weighted moments), which can be below 0 in a row.
 
     See Also
     --------
