@@ -61,9 +61,11 @@ def register(cls: Class) -> Class:
     load : reads saved objects of registered classes.
     Calibrator, Map, Signal, RegressionCalibrator : the templates of parts.
 
-    Notes ----- ``load`` imports no other packages, so that no file decides which code runs: import
-    the package that registers the class before loading its files. A package may name its module
-    under the entry point group "calibrant"; the command line imports those.
+    Notes
+    -----
+    ``load`` imports no other packages, so that no file decides which code runs: import the package
+    that registers the class before loading its files. A package may name its module under the entry
+    point group "calibrant"; the command line imports those.
 
     Examples
     --------

@@ -333,9 +333,9 @@ class IntegratedCalibrationIndex(
 
     See Also
     --------
-    loess_curve, spline_curve : the recalibration curve with bands. smooth_calibration_error,
-    expected_calibration_error : other measures of the gap's size. calibration_slope,
-    calibration_in_the_large : the direction of the gap.
+    loess_curve, spline_curve : the recalibration curve with bands.
+    smooth_calibration_error, expected_calibration_error : other measures of the gap's size.
+    calibration_slope, calibration_in_the_large : the direction of the gap.
 
     Notes
     -----

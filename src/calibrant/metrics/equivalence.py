@@ -74,7 +74,7 @@ def calibration_equivalence_test(
     See Also
     --------
     calibration_error_test, spiegelhalter_test : tests for evidence against calibration, which is
-    another question.
+        another question.
 
     Notes
     -----

@@ -159,7 +159,7 @@ class JointCalibrationIntercept(
     See Also
     --------
     calibration_in_the_large : the intercept with the slope fixed at 1, which shows whether the
-    risks are too high on average.
+        risks are too high on average.
     calibration_slope : the slope of the same fit.
 
     Notes

@@ -177,7 +177,7 @@ def isotonic_curve(
     --------
     IsotonicCurveDisplay : the plot of it.
     corp_state : the same for parts of the rows. reliability_curve, smooth_curve, loess_curve :
-    curves in bins, by a kernel, or by local regression.
+        curves in bins, by a kernel, or by local regression.
 
     Notes
     -----

@@ -196,7 +196,7 @@ def reliability_curve(
     See Also
     --------
     ReliabilityDisplay : the plot of it. isotonic_curve, loess_curve, spline_curve : curves without
-    bins, the last two with a band for the whole curve.
+        bins, the last two with a band for the whole curve.
 
     Notes
     -----
@@ -496,7 +496,7 @@ def smooth_curve(
     See Also
     --------
     reliability_curve, isotonic_curve, loess_curve : curves in bins, increasing, or by local
-    regression.
+        regression.
     kde_calibration_error : the gap as one number.
 
     Notes

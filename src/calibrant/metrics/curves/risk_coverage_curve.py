@@ -127,7 +127,7 @@ def risk_coverage_curve(
     See Also
     --------
     RiskCoverageDisplay : the plot of it. area_under_risk_coverage, coverage_at_risk : the curve as
-    one number.
+        one number.
 
     Examples
     --------

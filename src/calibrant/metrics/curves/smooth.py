@@ -192,7 +192,7 @@ def loess_curve(
     See Also
     --------
     spline_curve : the same by logistic regression on a spline, faster and more stable in sparse
-    tails.
+        tails.
     isotonic_curve : a monotone curve without a span to choose.
     integrated_calibration_index : the mean gap between this curve and the diagonal.
 

@@ -181,7 +181,7 @@ class EnergyScore(
     --------
     variogram_score : a score more sensitive to wrong correlations.
     continuous_ranked_probability_score : the score of one output, equal for d = 1, but without
-    member weights.
+        member weights.
 
     Notes
     -----

@@ -266,7 +266,7 @@ def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -
     See Also
     --------
     pit_histogram, pit_test : functions that take normal scores of these with means 0 and stds 1, as
-    below.
+        below.
     BoundedOutcomes : forecasts of bounded amounts that are not counts.
 
     Notes
