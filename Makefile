@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture lock system-deps clean
+.PHONY: help demo test near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture papers lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -108,6 +108,10 @@ $(PEERS)/.installed: requirements/arena-peers.txt
 	@$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu -r $<
 	@touch $@
+
+papers: $(VENV)/.dev ## the pages on the five papers, drawn anew, and what of their tables takes minutes: build/papers/index.html
+	nice $(BIN)/python -m benchmarks.papers --quick
+	$(BIN)/python -m sphinx -q -b html -c docs -D extensions=mathml,pictures,stored_tables -D exclude_patterns=generated -D suppress_warnings=ref.doc docs/papers build/papers
 
 picture: $(VENV)/.package ## draw the README's picture by running its code
 	$(BIN)/python tools/readme_picture.py

@@ -4,9 +4,9 @@
     python -m benchmarks.papers.gp.run --datasets kitti --methods gp temperature
     python -m benchmarks.papers.gp.run --tables  # only print what is there
 
-Needs CALIBRANT_DATA (default ../shared/data); published numbers from reference/gp_paper_results/
-beside it. Folds are kept in results/ one by one; what was found is in README.md. Exits 1 when fewer
-than 8 of 10 rows of GPcalib are within 0.003 of the published ones: 8 to 10 are, by machine.
+Needs CALIBRANT_DATA (default ../shared/data); the published numbers are those of the stored tables.
+Folds are kept in results/ one by one; what was found is in README.md. Exits 1 when fewer than 8 of
+10 rows of GPcalib are within 0.003 of the published ones: 8 to 10 are, by machine.
 """
 
 import argparse

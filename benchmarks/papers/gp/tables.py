@@ -1,25 +1,24 @@
 """Means over the folds, beside the published ones."""
 
-import csv
-
 import numpy as np
-from benchmarks.papers.gp.protocol import CLASSIFIERS, DATA, FOLDS, TEST_ROWS
+from benchmarks.papers import stored
+from benchmarks.papers.gp.protocol import CLASSIFIERS, FOLDS, TEST_ROWS
 
-#: Ours -> column of the published files.
-COLUMNS = {"ece100": "ECE_mean", "nll": "log-loss_mean", "accuracy": "accuracy_mean"}
+#: Measure -> the stored table that has it.
+COLUMNS = {"ece100": "ece", "nll": "log_loss", "accuracy": "accuracy"}
 NEAR = 0.003
 
 
 def published(dataset):
-    """{(row, classifier): {measure: mean over ten folds}}."""
-    path = DATA.parent / "reference" / "gp_paper_results" / f"{dataset}_final.csv"
-    if not path.is_file():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {
-            (r["Method"], r["Model"]): {ours: float(r[theirs]) for ours, theirs in COLUMNS.items()}
-            for r in csv.DictReader(file)
-        }
+    """{(row, classifier): {measure: mean over ten folds}}, from the stored tables' brackets."""
+    out = {}
+    for measure, name in COLUMNS.items():
+        heading, *rows = stored.read("gp", f"{dataset}_{name}")
+        for row, *cells in rows:
+            for classifier, cell in zip(heading[1:], cells, strict=True):
+                if "(" in cell:
+                    out.setdefault((row, classifier), {})[measure] = float(cell.split("(")[1][:-1])
+    return out
 
 
 def means(folds):

@@ -1,0 +1,109 @@
+"""``python -m benchmarks.papers [NAME ...] [--quick | --full]``: redo the papers' tables.
+
+--quick takes minutes and shows that everything runs; without it the tables are those of the
+READMEs; --full is as near to the paper's own protocol as the data allow, for hours. Each step is a
+module of its own, which keeps what it measured and goes on where it was stopped. A step whose data
+are not here is left out, with the command that fetches them.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+from benchmarks.papers.stored import PAPERS
+
+from calibrant.datasets.stored import data_folder
+
+__all__ = ["STEPS", "Step", "main"]
+
+
+class Step(NamedTuple):
+    """A module below ``benchmarks.papers``, its arguments in three sizes (None: not in that size)
+    and the data that it reads.
+    """
+
+    module: str
+    quick: str | None
+    usual: str
+    full: str
+    data: tuple[str, ...] = ()
+
+
+NETWORKS = tuple(
+    f"network_outputs/{name}"
+    for name in ("lenet-5-cifar10", "wideresnet-16-4-cifar10", "densenet-bc-100-cifar100")
+)
+CLASSIFIERS = tuple(
+    f"classifier_outputs/{name}-{data}"
+    for name in ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
+    for data in ("kitti", "mnist")
+)
+STEPS = {
+    "geometric": (
+        Step(
+            "geometric.tables",
+            "--data kitti --models rf --shuffles 1",
+            "",
+            "--epochs 30 --shuffles 10 --full-boosting --pairwise",
+            ("kitti",),
+        ),
+    ),
+    "exploratory": (
+        Step("exploratory.helps", "", "", "", (*NETWORKS, *CLASSIFIERS)),
+        Step("exploratory.run", None, "--networks 50 --ensembles 20", "", ("mnist",)),
+    ),
+    "gp": (
+        Step("gp.cifar", "--outputs lenet-5-cifar10 --seeds 1", "", "", NETWORKS),
+        Step("gp.run", None, "", "", CLASSIFIERS),
+    ),
+    "regression": (Step("regression.tables", "--seeds 1", "", ""),),
+    "hoki": (
+        Step("hoki.tables", "--networks lenet-5-cifar10 --no-figures", "", "", NETWORKS),
+        Step("hoki.others", None, "", "", CLASSIFIERS),
+    ),
+}
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.papers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(PAPERS)}; all")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", dest="size", action="store_const", const="quick")
+    size.add_argument("--full", dest="size", action="store_const", const="full")
+    parser.set_defaults(size="usual")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the steps one by one; return how many failed."""
+    parser = _options()
+    options = parser.parse_args(arguments)
+    names = options.names or list(PAPERS)
+    if unknown := set(names) - set(PAPERS):
+        parser.error(f"no paper is named {sorted(unknown)[0]!r}: {', '.join(PAPERS)}")
+    steps = [(name, step) for name in names for step in STEPS[name]]
+    failed = 0
+    for k, (_, step) in enumerate(steps, start=1):
+        given, start = getattr(step, options.size), time.monotonic()
+        absent = [name for name in step.data if not (data_folder() / f"{name}.npz").is_file()]
+        print(f"[{k}/{len(steps)}] {step.module}", flush=True)
+        if given is None:
+            print("  not in --quick")
+        elif absent:
+            print(f"  left out: run `python -m benchmarks.data fetch {' '.join(absent)}` first")
+        else:
+            command = [sys.executable, "-m", f"benchmarks.papers.{step.module}", *given.split()]
+            code = subprocess.run(command, check=False).returncode
+            failed += code != 0
+            print(f"  ended with {code} after {time.monotonic() - start:.0f} s", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
