@@ -61,7 +61,7 @@ def test_what_cannot_be_written_is_one_sentence(run, saved, tmp_path):
         tmp_path / "hoki.calibrant"
     )
     assert (
-        "cannot be said as an expression"
+        "cannot be exported as an expression"
         in run("export", "hoki.calibrant", "-o", "out.json", code=1).output
     )
 

@@ -117,7 +117,7 @@ def test_without_an_error_a_cluster_counts_as_a_row_and_the_width_is_not_zero(me
 
 @pytest.mark.parametrize("metric", BIASED, ids=lambda metric: metric.key)
 def test_what_knows_no_clusters_says_so(metric):
-    with pytest.raises(InputError, match="knows of clusters"):
+    with pytest.raises(InputError, match="interval for clustered rows"):
         metric.interval(Y, P, cluster=CLUSTER)
     assert (
         metric.interval(Y, P, cluster=CLUSTER, method="bootstrap", n_resamples=20).method
@@ -237,7 +237,7 @@ def test_two_ways_where_they_are_not_known_are_refused():
     y, p, ways = crossed(0)
     with pytest.raises(InputError, match="two columns of clusters"):
         metrics.brier_score.interval(y, p, cluster=ways, method="bootstrap")
-    with pytest.raises(InputError, match="knows of clusters"):
+    with pytest.raises(InputError, match="interval for clustered rows"):
         metrics.event_auroc.interval(y, p, cluster=ways)
     with pytest.raises(InputError, match="or two crossed ones"):
         metrics.brier_score.interval(y, p, cluster=np.column_stack([ways, ways]))

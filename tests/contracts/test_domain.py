@@ -162,7 +162,7 @@ def test_metrics_of_two_domains_are_not_read_together(questions):
     y, P = data()
     with pytest.raises(InputError, match=r"one task; got \['classification', 'questions'\]"):
         metrics.compute([metric_of(questions), metrics.log_loss], y, P)
-    with pytest.raises(InputError, match="std= is not of answers to questions"):
+    with pytest.raises(InputError, match="std= does not apply to answers to questions"):
         metric_of(questions)(y, P, std=np.ones(200))
 
 

@@ -140,6 +140,6 @@ def test_facts_are_keywords_of_the_class_and_options_are_frozen():
 
 def test_a_fact_that_no_template_declares_is_named():
     with pytest.raises(
-        TypeError, match=r"Misspelt has no fact \['rnage'\]; its template has .*'range'"
+        TypeError, match=r"Misspelt has no property \['rnage'\]; its template has .*'range'"
     ):
         type("Misspelt", (WholeMetric,), {}, rnage=(0.0, 1.0))

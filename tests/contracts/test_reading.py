@@ -10,9 +10,17 @@ from calibrant.errors import InputError
     ("chosen", "said", "words"),
     [
         ([metrics.accuracy, metrics.sharpness], {}, "one task"),
-        ([metrics.sharpness], {"classes": [0, 1]}, "classes= is not of forecasts of a number"),
-        ([metrics.sharpness], {"inputs": "logit"}, "inputs= is not of forecasts of a number"),
-        ([metrics.accuracy], {"std": [1.0, 1.0]}, "std= is not of predictions of classes"),
+        (
+            [metrics.sharpness],
+            {"classes": [0, 1]},
+            "classes= does not apply to forecasts of a number",
+        ),
+        (
+            [metrics.sharpness],
+            {"inputs": "logit"},
+            "inputs= does not apply to forecasts of a number",
+        ),
+        ([metrics.accuracy], {"std": [1.0, 1.0]}, "std= does not apply to predictions of classes"),
         ([metrics.sharpness], {}, "standard deviations"),
     ],
 )

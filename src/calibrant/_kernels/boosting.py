@@ -43,7 +43,7 @@ class Growth:
     depth : int, levels of a tree.
     penalty : float, the information that a leaf's value is shrunk by.
     ordered : (d,) bool, columns whose codes are ordered; those of the others are sorted by their
-    rows' errors.
+        rows' errors.
     width : int, codes are below it.
     """
 

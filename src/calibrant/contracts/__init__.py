@@ -1,6 +1,4 @@
-"""The templates: what a calibrator, map, signal, metric and state promise; whoever writes one of
-their own imports from here.
-"""
+"""Templates of calibrators, maps, signals, metrics and states, also for extensions."""
 
 from calibrant._exports import attach
 

@@ -1,5 +1,5 @@
-"""What a metric is to code that holds records: its facts, its value, its sums, and the interval of
-rows that are independent.
+"""The part of metrics that works on records: properties, value, sums, and intervals of independent
+rows.
 """
 
 from abc import abstractmethod
@@ -34,33 +34,33 @@ Direction = Literal["minimize", "maximize", "none"]
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True, repr=False)
 class BaseMetric(Exampled):
-    """The part of a :class:`Metric` that works on records; what reads them, and intervals of
-    clusters, stand on it.
+    """The part of a :class:`Metric` that works on records; validation and clustered intervals build
+    on it.
     """
 
     name: ClassVar[str]  # shown to people
-    key: ClassVar[str]  # the name in keys, columns and gates: "ece"; the one place where it is said
-    estimand: ClassVar[str] = "value on ever more rows of the same kind"  # what its interval is of
+    key: ClassVar[str]  # the name in keys, columns and gates: "ece"; defined only here
+    estimand: ClassVar[str] = (
+        "value on ever more rows of the same kind"  # the target of its interval
+    )
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
     domain: ClassVar[Domain]
     proper: ClassVar[bool] = False
-    #: Whether a model may be chosen by it: proper scores, and scores of the label or the ranking
-    #: alone; never a calibration error.
+    #: Whether it may select a model: proper scores, and scores of the label or the ranking; never a
+    #: #: calibration error.
     selects: ClassVar[bool] = False
     #: Whether the paired interval of a difference between two predictions covers in simulation
     #: (benchmarks/metrics/paired.py).
     paired: ClassVar[bool] = False
-    #: Whether a bootstrap of whole clusters, where there is no analytic interval, is one of it: not
-    #: where chance inflates the number.
+    #: Whether a bootstrap of whole clusters is valid if there is no analytic interval: not where
+    #: chance #: inflates the value.
     clustered: ClassVar[bool] = True
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False
-    soft_labels: ClassVar[bool] = False  # whether it takes shares of raters for labels
-    compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, which one row cannot give
-    needs_std: ClassVar[bool] = (
-        True  # of forecasts: whether the spread matters; else means are enough
-    )
+    soft_labels: ClassVar[bool] = False  # whether it takes soft labels
+    compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, undefined for one row
+    needs_std: ClassVar[bool] = True  # for forecasts: whether it uses the spread, or only means
     #: Contract checks that do not apply, each with the reason.
     exceptions: ClassVar[Mapping[str, str]] = {}
 
@@ -69,7 +69,7 @@ class BaseMetric(Exampled):
         known = {name for base in cls.__mro__ for name in get_annotations(base)}
         if unknown := sorted(facts.keys() - known):
             raise TypeError(
-                f"{cls.__name__} has no fact {unknown}; its template has {sorted(known)}."
+                f"{cls.__name__} has no property {unknown}; its template has {sorted(known)}."
             )
         for name, value in facts.items():
             setattr(cls, name, value)
@@ -81,9 +81,7 @@ class BaseMetric(Exampled):
         return self.mergeable_
 
     def of(self, record: Record) -> Any:
-        """The value on a record that has been read: a float, or an array (d,) for forecasts of d
-        outputs.
-        """
+        """The value on a record: a float, or an array (d,) for forecasts of d outputs."""
         require_pairs(record.weight if self.compares_rows else None, self.name)
         values = [float(self._value(output)) for output in record.outputs()]
         return np.array(values) if record.several else values[0]
@@ -101,25 +99,21 @@ class BaseMetric(Exampled):
         """The value with its interval, of each output."""
 
     def moves_of(self, record: Any) -> np.ndarray | None:
-        """How far each row of a record moves the value, (n,): the derivative by its weight,
-        times the total weight; None if not known.
+        """Influence of each row on the value, (n,): the derivative by its weight, times the total
+        weight; None if unknown.
         """
 
     def sides_of(self, record: Any) -> np.ndarray | None:
-        """Of a metric that sets one outcome's rows against the other's: which each row has, (n,)
-        0 or 1; the rarer are what is known.
+        """The outcome of each row, (n,) 0 or 1, for a metric that compares the rows of both; the
+        rarer limits its precision.
         """
 
     def totals_of(self, record: Record) -> np.ndarray:
-        """Sums over the rows of a record of one output: what a state holds; totals of parts add
-        up to those of the whole.
-        """
+        """Sums over the rows of a record of one output, as in a state; totals of parts add up."""
         return self._all_totals(record)
 
     def group_totals_of(self, record: Record, group: np.ndarray, n_groups: int) -> np.ndarray:
-        """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` is
-        (n,).
-        """
+        """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` (n,)."""
         return self._group_totals(record, group, n_groups)
 
     def finalise(self, totals: np.ndarray) -> Any:
@@ -184,7 +178,7 @@ class BaseMetric(Exampled):
         else:
             limits = percentile_limits(values, level)
             if method == "auto" and self.domain.seen_labels:
-                # What has not been seen may widen it at either end.
+                # Unseen rows may widen it at either end.
                 others = percentile_limits(
                     _other_draws(record, self._revalued(record), n_resamples, random_state), level
                 )
@@ -204,8 +198,8 @@ class BaseMetric(Exampled):
         return draws[key][1]
 
     def _revalued(self, record: Any) -> Callable[..., float]:
-        """The value as a function of other weights of these rows, and other ``labels``: what
-        sorts the rows does so once.
+        """The value as a function of other weights and ``labels`` of these rows; rows are sorted
+        only once.
         """
         return partial(self._reweighted, record)
 
@@ -221,11 +215,11 @@ Fact = TypeVar("Fact")
 
 
 def by_options(find: Callable[[Any], Fact]) -> Fact:
-    """A fact of a metric that depends on its options: of an instance what ``find`` says of it,
+    """A property of a metric that depends on its options: ``find`` computes it for an instance,
     read-only.
 
-    Where the fact is declared as data a type checker allows no property over it; it sees the fact,
-    and at run time it is a property.
+    A type checker does not allow a property to override data; it sees data, and at run time it is a
+    property.
 
     Examples
     --------
@@ -241,8 +235,8 @@ def by_options(find: Callable[[Any], Fact]) -> Fact:
 def _other_draws(
     record: Any, value: Callable[..., float], n_resamples: int, random_state: int
 ) -> np.ndarray:
-    """``value(weight, labels=...)`` on resamples of the rows, (n_resamples,), some of them with
-    another label.
+    """``value(weight, labels=...)`` on resamples of the rows, (n_resamples,), some with changed
+    labels.
     """
     rng = np.random.default_rng([random_state, 1])
     return bootstrap_totals(
@@ -254,18 +248,18 @@ def _other_draws(
 
 
 def _other_labels(record: Any, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Labels of predictions of these weights, (n,), some of them another one, drawn in proportion
-    to the others' probabilities.
+    """Labels (n,), some of them changed, with probabilities in proportion to those of the other
+    classes.
 
-    As many rows as a row more of exponential weight stands for: none in half of the draws, one in a
-    quarter, and so on.
+    The number of changed rows is that of an additional row of exponential weight: none in half of
+    the draws, one in a quarter, and so on.
     """
     count = int(rng.geometric(0.5)) - 1
     labels = record.labels.copy()
     for row in rng.choice(len(labels), count, p=weight / weight.sum()):
         others = record.probabilities[row].copy()
         others[labels[row]] = 0.0
-        # The least share for each, where nothing at all is left for the others.
+        # A minimal share for each, if the others have probability 0.
         others[np.arange(len(others)) != labels[row]] += 1e-12
         labels[row] = (
             rng.choice(len(others), p=others / others.sum()) if others.sum() > 0.0 else labels[row]
@@ -280,7 +274,7 @@ class SumState:
 
     See Also
     --------
-    Metric : makes one by ``metric.state(y_true, P)``.
+    Metric : returns one from ``metric.state(y_true, P)``.
     """
 
     metric: BaseMetric
@@ -307,5 +301,5 @@ class SumState:
         return self if other == 0 else NotImplemented
 
     def finalise(self) -> float:
-        """The metric's value on all rows added so far; nan when there are none."""
+        """The metric's value on all rows so far; nan without rows."""
         return float("nan") if self.totals is None else float(self.metric.finalise(self.totals))

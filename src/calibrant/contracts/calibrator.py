@@ -1,4 +1,4 @@
-"""The template of a calibrator on arrays: the door, then the method's own few lines."""
+"""Template of calibrators of class probabilities: validation, fit, prediction and export."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
@@ -25,7 +25,7 @@ __all__ = ["Calibrator", "require_fitted"]
 
 
 def require_fitted(estimator: object, attribute: str) -> None:
-    """Raise NotFittedError, naming the class and the remedy, unless ``attribute`` is there."""
+    """Raise NotFittedError, with the class and the remedy, unless ``attribute`` exists."""
     if not hasattr(estimator, attribute):
         raise NotFittedError(f"this {type(estimator).__name__} is not fitted; call fit first.")
 
@@ -33,20 +33,19 @@ def require_fitted(estimator: object, attribute: str) -> None:
 class Calibrator(DomainCalibrator):
     """Base of all calibrators of class probabilities.
 
-    A method writes ``_fit(record)`` and one of ``_predict_proba(record)`` and
-    ``_predict_confidence(record)``, by its tag ``output``; the template reads the input and derives
-    the other. Constructors only store, ``inputs`` and ``classes`` among the rest; what ``_fit``
-    learns is stored in attributes that end in ``_``.
+    A method implements ``_fit(record)`` and one of ``_predict_proba(record)`` and
+    ``_predict_confidence(record)``, by its tag ``output``; the template validates the input and
+    derives the other. Constructors only store their arguments, including ``inputs`` and
+    ``classes``; ``_fit`` stores learned parameters in attributes that end in ``_``.
 
     See Also
     --------
-    TemperatureScaling, AutoCalibrator : two that are ready.
+    TemperatureScaling, AutoCalibrator : two implementations.
     RegressionCalibrator, Map, Signal : the other templates.
     """
 
     domain: ClassVar[Domain] = CLASSIFICATION
-    #: Probabilities below it count as it where a logarithm is taken, so that the order holds at
-    #: exact zeros.
+    #: Floor of probabilities in logarithms, which keeps the order at exact zeros.
     least_: float = ZERO_FLOOR
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
@@ -72,7 +71,7 @@ class Calibrator(DomainCalibrator):
         ----------
         P : (n, K), or (n,) for binary: probability of the second class
             Probabilities, or logits with ``inputs="logit"``.
-        y : (n,) labels, or SoftLabels where the tag ``soft_labels`` says so
+        y : (n,) labels, or SoftLabels with the tag ``soft_labels``
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
         X : (n, ...) features of the rows, for calibrators that use them.
@@ -89,7 +88,7 @@ class Calibrator(DomainCalibrator):
         return self.fit_record(read(P, y, **options, **beside, soft=True))
 
     def fit_record(self, record: Predictions) -> Self:
-        """``fit`` on a record that has been read already.
+        """Fit on a record.
 
         Soft labels become rows of one label each, weighted by the shares.
         """
@@ -102,31 +101,31 @@ class Calibrator(DomainCalibrator):
         return self
 
     def predict_record(self, record: Predictions) -> np.ndarray:
-        """``predict_proba`` of a record that has been read already, (n, K)."""
+        """Calibrated probabilities of a record, (n, K)."""
         return self._proba(self._ready(record))
 
     def confidence_record(self, record: Predictions) -> np.ndarray:
-        """``predict_confidence`` of a record that has been read already, (n,)."""
+        """Calibrated confidence of a record, (n,)."""
         return self._confidence(self._ready(record))
 
     def _expression(self, record: SymbolicRecord) -> Expression:
-        """What ``_predict_proba`` (or, by the tag ``output``, ``_predict_confidence``) computes."""
+        """``_predict_proba`` (or, by the tag ``output``, ``_predict_confidence``) in symbols."""
         raise InputError(
-            f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in"
-            " Python."
+            f"{type(self).__name__} cannot be exported as an expression of the predictions; keep it"
+            " in Python."
         )
 
     def express(self, record: SymbolicRecord) -> Expression:
-        """``predict_record`` of a record of expressions; InputError where it cannot be said."""
+        """``predict_record`` of a symbolic record; InputError if this is impossible."""
         require_fitted(self, "classes_")
         own = self._expression(record.above(self.least_))
         return own if self.tags.output == "probability" else record.with_confidence(own)
 
     def expression(self) -> Expression:
-        """What ``predict_proba`` computes, as an expression of P with shape (n, K), for export;
-        InputError where it cannot be said.
+        """``predict_proba`` as an expression of P with shape (n, K), for export; InputError if this
+        is impossible.
 
-        With groups the shape is (n, K + c): behind P are the positions of the rows' levels,
+        With groups the shape is (n, K + c): P is followed by the positions of the rows' levels,
         ``group_levels().codes(groups)``.
         """
         require_fitted(self, "classes_")
@@ -136,17 +135,14 @@ class Calibrator(DomainCalibrator):
         )
 
     def group_levels(self) -> GroupLevels | None:
-        """The levels of each column of groups that its expression takes positions of; None where
-        it takes none.
-        """
+        """The levels of the columns of groups in its expression; None if it uses none."""
         return None
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen, a missing value
-        among them.
+        """Count the rows with an unseen level, or an unseen missing value, by column of groups.
 
-        Such a row gets what its other columns say, and the overall calibrated risk where they say
-        nothing.
+        Such a row gets the effects of its other columns, or the overall calibrated risk if there
+        are none.
 
         Parameters
         ----------
@@ -165,7 +161,7 @@ class Calibrator(DomainCalibrator):
         return Compiled(self.expression())
 
     def _ready(self, record: Predictions) -> Predictions:
-        """The record, once this is fitted and what it uses is there."""
+        """The record, after checks that this is fitted and that all arguments are present."""
         require_fitted(self, "classes_")
         self._require_given(record)
         return record.above(self.least_)
@@ -178,7 +174,7 @@ class Calibrator(DomainCalibrator):
             raise InputError(f"{name} needs groups=, the groups of the rows of P; got None.")
 
     def _begin(self, record: Predictions) -> None:
-        """What comes before ``_fit`` once the data are read."""
+        """Checks before ``_fit``."""
         tags, name = self.tags, type(self).__name__
         if tags.needs_reference and record.reference is None:
             raise InputError(
@@ -187,7 +183,7 @@ class Calibrator(DomainCalibrator):
             )
         self._require_given(record)
         if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one per row; got None.")
         if tags.binary_only and record.n_classes != 2:
             raise InputError(
                 f"{name} takes two classes; got {record.n_classes}; wrap it: OneVsRest({name}())."
@@ -238,12 +234,12 @@ class Calibrator(DomainCalibrator):
 
     def _predict_proba(self, record: Predictions) -> np.ndarray:
         raise TypeError(
-            f"{type(self).__name__} must write _predict_proba for its tag output='probability'."
+            f"{type(self).__name__} must implement _predict_proba for output='probability'."
         )
 
     def _predict_confidence(self, record: Predictions) -> np.ndarray:
         raise TypeError(
-            f"{type(self).__name__} must write _predict_confidence for its tag output='confidence'."
+            f"{type(self).__name__} must implement _predict_confidence for output='confidence'."
         )
 
 

@@ -1,4 +1,4 @@
-"""The interval of a metric on a record whose rows hang together in clusters."""
+"""The interval of a metric on a record of clustered rows."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,8 +22,8 @@ from calibrant.labels import array_of
 
 __all__ = ["cluster_draws", "clustered_interval", "two_way_interval"]
 
-#: The part of a row that is added and taken away to see what it moves the number by, and the share
-#: of the number that is rounding then.
+#: The fraction of a row that is added and removed to measure its influence, and the relative #:
+#: rounding error of the difference.
 STEP = 1e-2
 ROUNDING = 1e-12
 
@@ -33,20 +33,18 @@ def clustered_interval(
 ) -> Interval:
     """The interval of a record of one output that carries its clusters.
 
-    Where an interval follows from sums over rows, it is that of as many independent rows as the
-    clusters are worth: of a mean, the cluster-robust one (CR2, Student's t with Satterthwaite's
-    degrees of freedom). Of rows that are clusters of their own, as those with weights of sampling
-    are, it is the sandwich one of any number whose moves by each row are known. Elsewhere whole
-    clusters are drawn, and limits are wider as Student's t is with as many equal clusters as these
-    are worth.
+    If an interval follows from sums over rows, it uses the effective number of independent rows:
+    for a mean this is the cluster-robust interval (CR2, Student's t with Satterthwaite's degrees of
+    freedom). Rows that are their own clusters, as with sampling weights, have the sandwich interval
+    of any metric with known influences. Otherwise whole clusters are resampled, and limits are
+    widened by Student's t with the effective number of clusters.
     """
     cluster = np.unique(record.cluster, return_inverse=True)[1]
     record = replace(record, cluster=cluster)
     value, n = metric.of(record), float(record.weights.sum())
     if cluster.max() < 1:
         raise InputError(
-            "cluster must name two clusters or more; got one; leave it out if rows do not hang"
-            " together."
+            "cluster must name two clusters or more; got one; leave it out if rows are independent."
         )
     if method in ("auto", "analytic"):
         limits = _limits(metric, record, value, level)
@@ -56,7 +54,7 @@ def clustered_interval(
             return Interval.holding(value, limits, level, "analytic", n)
     if method not in ("auto", "bootstrap", "bca") or (method == "auto" and not metric.clustered):
         raise InputError(
-            f'{metric.name} has no "{method}" interval that knows of clusters; use'
+            f'{metric.name} has no "{method}" interval for clustered rows; use'
             ' method="bootstrap", which draws them whole, or a mean.'
         )
     sides, share = metric.sides_of(record), np.bincount(cluster, weights=record.weights) / n
@@ -67,8 +65,8 @@ def clustered_interval(
     draws = cluster_draws(metric, record, n_resamples, random_state)
     finite = draws[np.isfinite(draws)]
     if not (len(finite) and np.ptp(finite) > ROUNDING * abs(value) and known > 0.0):
-        # What shows no variation may hide some: each cluster counts as one row, and rows have an
-        # interval of their own.
+        # Values without variation may hide some: each cluster counts as one row, and rows have
+        # their own interval.
         alone = replace(
             record,
             cluster=None,
@@ -98,16 +96,17 @@ def two_way_interval(
     level: float,
     method: str,
 ) -> Any:
-    """The interval of rows that hang together in two ways that cross, as raters and items do.
+    """The interval of rows with two crossed clusterings, such as raters and items.
 
-    Of variances V1 + V2 - V12, the last that of the cells of both, and at least the larger of the
-    first two (Cameron, Gelbach and Miller 2011); each has its own degrees of freedom, and at either
-    end the distances from the value stand for the roots. It takes what has an analytic interval.
+    The variance is V1 + V2 - V12, the last for the cells of both, and at least the larger of the
+    first two (Cameron, Gelbach and Miller 2011). Each has its own degrees of freedom, and the
+    distances from the value at either end represent the roots. It applies to metrics with an
+    analytic interval.
     """
     if method not in ("auto", "analytic"):
         raise InputError(
             f'method must be "auto" or "analytic" with two columns of clusters; got {method!r};'
-            " whole clusters are drawn of one column."
+            " only one column allows resampling of whole clusters."
         )
     cells = array_of(list(zip(*(one.tolist() for one in ways), strict=True)))
     records = [clustered(record, one, weight_kind) for one in (*ways, cells)]
@@ -121,7 +120,7 @@ def _crossed(found: Sequence[Interval]) -> Interval:
     value, ends = found[0].value, list[float]()
     for side in ("low", "high"):
         first, second, both = (np.square(getattr(one, side) - value) for one in found)
-        # An infinite end has no difference from another.
+        # The difference of two infinite ends is undefined.
         with np.errstate(invalid="ignore"):
             square = np.fmax(first + second - both, np.maximum(first, second))
         ends.append(float(np.sqrt(square)))
@@ -151,9 +150,7 @@ def _value(metric: BaseMetric, record: Any, times: np.ndarray) -> float:
 
 
 def _apart(metric: BaseMetric, record: Any, value: float, level: float) -> Any:
-    """(low, high) of rows apart whose weights are of sampling; None where their moves are
-    unknown.
-    """
+    """(low, high) of independent rows with sampling weights; None if influences are unknown."""
     moves, sides, weight = metric.moves_of(record), metric.sides_of(record), record.weights
     if moves is None or np.isnan(value):
         return None
@@ -163,15 +160,15 @@ def _apart(metric: BaseMetric, record: Any, value: float, level: float) -> Any:
 
 
 def _limits(metric: BaseMetric, record: Any, value: float, level: float) -> Any:
-    """Analytic (low, high), or None where none are known of independent rows."""
+    """Analytic (low, high), or None if independent rows have none."""
     if not metric.mergeable:
         return None
     totals = metric.totals_of(record)
     if metric.limits(totals, level) is None:
         return None
     rows = STEP * metric.group_totals_of(record, np.arange(len(record)), len(record))
-    # What each row moves the number by: the derivative of a function of sums, and of a mean the
-    # row's deviation from it.
+    # The influence of each row: the derivative of a function of sums; for a mean the row's
+    # deviation.
     moves = (metric.finalise(totals + rows) - metric.finalise(totals - rows)) / (2.0 * STEP)
     moves = np.where(np.isfinite(moves) & (np.abs(moves) > ROUNDING * abs(value)), moves, 0.0)
     moves = moves - record.weights * (moves.sum() / record.weights.sum())

@@ -1,6 +1,4 @@
-"""Records of equal-length arrays: data first, drawn by displays; and any result as plain values,
-ready for JSON.
-"""
+"""Records of equal-length arrays, which displays draw, and conversion of results to JSON values."""
 
 import math
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -22,7 +20,7 @@ class Record:
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
     def thinned(self, most: int) -> Self:
-        """At most about ``most`` rows, evenly by their place, the first and the last among them."""
+        """At most about ``most`` evenly spaced rows, including the first and the last."""
         rows = thin(len(getattr(self, fields(self)[0].name)), most)
         return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
@@ -33,19 +31,17 @@ class Record:
 
 
 def thin(count: int, most: int) -> np.ndarray:
-    """Places of at most about ``most`` of ``count`` rows, evenly, the first and the last among
-    them.
+    """At most about ``most`` evenly spaced positions of ``count`` rows, including the first and the
+    last.
     """
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 class Known:
-    """Base of results of which some numbers may not be known: in a dictionary these, None, are
-    left out.
-    """
+    """Base of results with optional numbers: a dictionary omits those that are None."""
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known."""
+        """The numbers that are not None."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
@@ -61,8 +57,8 @@ def plain(value: Any) -> Any:
     """Dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's, nan and infinity
     as None, others (times) as text.
 
-    A dataclass with ``to_dict`` is what that says; a field with an underscore at its end, as
-    ``class_``, loses it.
+    A dataclass with ``to_dict`` uses it; a trailing underscore in the name of a field, as in
+    ``class_``, is removed.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""An expression run in NumPy: the meaning of its primitives, and the fast way to serve it."""
+"""Evaluation of expressions in NumPy: the meaning of the primitives, and a fast function for
+serving."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +19,7 @@ Function = Callable[..., np.ndarray]
 
 
 def _sum(x: np.ndarray) -> np.ndarray:
-    # From the first class to the last, as records sum their rows: a step map must see the very same
-    # scores.
+    # Sum from the first class to the last, as records do: a step map needs identical scores.
     return sum_in_sequence(np.ascontiguousarray(x.T))[:, None]
 
 
@@ -132,12 +132,10 @@ class Compiled:
 
     See Also
     --------
-    Calibrator : its ``predict_proba`` is the same with every check.
+    Calibrator : its ``predict_proba`` computes the same with all checks.
 
-    Notes
-    -----
-    For serving: one row costs microseconds. Rows that no door has read give whatever the arithmetic
-    gives.
+    Notes ----- Use it for serving: one row costs microseconds. Rows are not validated, so invalid
+    rows give arbitrary numbers.
 
     Examples
     --------
@@ -179,7 +177,7 @@ class Compiled:
         try:
             return np.array([self._row(*given[0].tolist())])
         except (ValueError, OverflowError, ZeroDivisionError):
-            # Where floats raise, arrays have an answer.
+            # Where floats raise, arrays return a value.
             return self._together(given)
 
     def _together(self, given: np.ndarray) -> np.ndarray:

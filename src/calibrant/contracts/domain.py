@@ -1,4 +1,4 @@
-"""A kind of prediction is an object: what it is, and what each folder has for it."""
+"""Domains: objects that describe a kind of prediction, and tables with an entry for each domain."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Domain:
     Attributes
     ----------
     name : its name in results, files and options
-    predictions : what errors call its predictions
-    record : the type of the rows read, a :class:`~calibrant.contracts.record.Record`
-    read : (metrics, y_true, P, **options) -> record: the door. Its keywords, among std,
-        sample_weight, classes, inputs and check_values, are the options that a metric has.
-    takes : (P, std) -> whether this input is surely of this kind
-    strata : whether folds keep the shares of its outcomes in balance
-    seen_labels : whether another label of a row seen could have come, which widens its intervals
+    predictions : the name of its predictions in errors
+    record : the type of its records, a :class:`~calibrant.contracts.record.Record`
+    read : (metrics, y_true, P, **options) -> record: the validating function. Its keywords, from
+        std, sample_weight, classes, inputs and check_values, are the options of its metrics.
+    takes : (P, std) -> whether this input is certainly of this kind
+    strata : whether folds are stratified by its outcomes
+    seen_labels : whether a row could have had another label, which widens its intervals
     """
 
     name: str
@@ -43,11 +43,11 @@ class Domain:
 
     @cached_property
     def options(self) -> frozenset[str]:
-        """The keywords of the door."""
+        """The keywords of ``read``."""
         return frozenset(signature(self.read).parameters)
 
 
-#: By name; the first is the one of an input that none is sure of.
+#: By name; the first is the default for an ambiguous input.
 DOMAINS: dict[str, Domain] = {}
 
 
@@ -57,8 +57,8 @@ def domain_of(record: Any) -> Domain:
 
 
 def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
-    """The domain of what is given as predictions: the one that is sure of it; else that of the
-    calibrator, its class or the first of several; or else the first.
+    """The domain of predictions: the one that recognises them; else that of the calibrator, its
+    class or the first of several; or else the first.
     """
     found = next((one for one in DOMAINS.values() if one.takes(P, std)), None)
     if found is not None:
@@ -71,12 +71,12 @@ def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
 
 
 class Facet(Generic[Part]):
-    """What a folder has for each domain: made when it is first asked for.
+    """Table with one entry for each domain, created at its first use.
 
     Parameters
     ----------
     what : str
-        What it is, for the error where a domain has none.
+        The name of the entry, for the error if a domain has none.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Facet(Generic[Part]):
         self._made: dict[Domain, Part] = {}
 
     def register(self, domain: Domain, make: Callable[[], Part]) -> None:
-        """Have ``make()`` as the part for a domain."""
+        """Register ``make()`` as the entry of a domain."""
         self._makers[domain] = make
 
     def __getitem__(self, domain: Domain) -> Part:

@@ -1,5 +1,5 @@
-"""What calibrators of every kind of prediction share: they learn from a record, and say what its
-rows should have said.
+"""Base of calibrators of every kind of prediction: they learn from a record and recalibrate its
+rows.
 """
 
 from abc import ABC, abstractmethod
@@ -16,9 +16,9 @@ __all__ = ["DomainCalibrator"]
 class DomainCalibrator(Exampled, Explained, Saved, BaseEstimator, ABC):
     """Base of the calibrators of a domain.
 
-    Its doors, ``fit`` and ``predict``, read what users give into a record of the domain. A
-    constructor only stores; what ``fit_record`` learns is stored in attributes that end in ``_``,
-    ``status_`` among them.
+    ``fit`` and ``predict`` validate their input into a record of the domain. A constructor only
+    stores its arguments; ``fit_record`` stores learned parameters in attributes that end in ``_``,
+    including ``status_``.
 
     See Also
     --------
@@ -28,13 +28,13 @@ class DomainCalibrator(Exampled, Explained, Saved, BaseEstimator, ABC):
     domain: ClassVar[Domain]
     tags: ClassVar[Tags] = Tags()
     status_: str
-    #: Names of the columns of groups, where those of the fit had names.
+    #: Names of the columns of groups, if they had names in the fit.
     group_names_: list[str] | None = None
 
     @abstractmethod
     def fit_record(self, record: Any) -> Self:
-        """``fit`` on a record that has been read already."""
+        """Fit on a record."""
 
     @abstractmethod
     def predict_record(self, record: Any) -> Any:
-        """What ``recalibrated`` of the record takes, for the rows of a record."""
+        """Predictions for the rows of a record, in the form that its ``recalibrated`` takes."""

@@ -1,8 +1,8 @@
-r"""What a fitted calibrator or map computes, as a small expression that other languages can say.
+r"""The formula of a fitted calibrator or map, as a small expression for other languages.
 
 A node stands for n rows of ``width`` numbers. The primitives are few (``PRIMITIVES``), each with
 its one meaning in float64; an emitter (:mod:`calibrant.export`) has one line for each of them.
-Nodes are shared, so an expression is a graph: what two parts use is computed once.
+Nodes are shared, so an expression is a graph: common subexpressions are computed once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,10 +27,10 @@ __all__ = [
 
 #: Below any logit, and finite in float32 too.
 LOWEST = -1e30
-#: Times this, the largest of a row stays the largest, and one entry that equals it comes first.
+#: Factor that keeps the largest entry of a row the largest, and separates ties.
 ABOVE_ONE = 1.0 + 2.0**-52
 
-#: What each primitive means, x and y its operands, row by row. Binary ones broadcast a width of 1.
+#: Meaning of each primitive for operands x and y, row by row. Binary ones broadcast a width of 1.
 PRIMITIVES: dict[str, str] = {
     "input": "the predictions as given, (n, K)",
     "constant": "the row `values` in every row",
@@ -65,24 +65,22 @@ PRIMITIVES: dict[str, str] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expression:
-    """One node: a primitive, what it works on, and its constants.
+    """One node: a primitive, its operands, and its constants.
 
     Attributes
     ----------
     op : str, a key of ``PRIMITIVES``
     of : tuple of Expression, the operands
-    width : int, numbers a row
+    width : int, numbers per row
     constants : dict of float64 arrays, floats and booleans, by the names in ``PRIMITIVES``
 
     See Also
     --------
     Calibrator, Map : their ``expression()`` makes one.
 
-    Notes
-    -----
-    Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to say what a new
-    calibrator of yours computes: write ``_expression(record)`` beside ``_predict_proba(record)``,
-    with the symbolic record in place of the read one.
+    Notes ----- Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to
+    export your own calibrator: implement ``_expression(record)`` in addition to
+    ``_predict_proba(record)``, with the symbolic record in place of the record.
 
     Examples
     --------
@@ -103,7 +101,7 @@ class Expression:
         return f"Expression({self.op!r}, width={self.width}, of {[x.op for x in self.of]})"
 
     def nodes(self) -> Iterator["Expression"]:
-        """Every node once, operands before what uses them, this one last."""
+        """Every node once, operands before their users, this one last."""
         seen: set[int] = set()
         stack: list[tuple[Expression, bool]] = [(self, False)]
         while stack:
@@ -141,7 +139,7 @@ class Expression:
     def __rtruediv__(self, other: Any) -> "Expression":
         return _binary("divide", other, self)
 
-    # NumPy rows on the left must leave the operator to this class.
+    # NumPy arrays on the left must defer the operator to this class.
     __array_ufunc__ = None
 
     def matrix(self, matrix: ArrayLike, shift: ArrayLike) -> "Expression":
@@ -204,8 +202,8 @@ class Expression:
         return self._same("step", **table, closed=bool(closed))
 
     def settled(self) -> "Expression":
-        """x, and 0 where rounding alone keeps a difference from 0, as
-        ``calibrant._kernels.bins.settled`` has it.
+        """x, with differences from 0 by rounding set to 0, as in
+        ``calibrant._kernels.bins.settled``.
         """
         return (self * self).step([ROUNDING**2], [0.0, 1.0]).where(self, 0.0)
 
@@ -236,7 +234,7 @@ class Expression:
 
 
 def source(width: int) -> Expression:
-    """The predictions as given."""
+    """The input predictions."""
     return Expression("input", (), width)
 
 

@@ -1,6 +1,4 @@
-"""What a set, an interval or a rule promises, over what draw, on what assumption, and from how
-many rows.
-"""
+"""Guarantees of sets, intervals and rules, with their assumptions and numbers of rows."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +7,7 @@ from calibrant.contracts.columns import Result
 
 __all__ = ["Guarantee"]
 
-#: What the probability of each kind of promise is taken over, in words.
+#: The probability space of each kind of guarantee, in words.
 DRAWS = {
     "marginal": "on average over calibration sets and new rows",
     "pac": "over calibration sets, for all new rows together",
@@ -20,7 +18,7 @@ DRAWS = {
 
 @dataclass(frozen=True)
 class Guarantee(Result):
-    """A promise, said in full; promises of different kinds are different things and never mixed.
+    """A guarantee in full; guarantees of different kinds must not be compared.
 
     Attributes
     ----------
@@ -31,29 +29,27 @@ class Guarantee(Result):
     quantity : str
         What is bounded, for example "coverage" or "error rate among accepted rows".
     least, most : float or None
-        The bounds of the quantity; None where nothing is promised on that side.
+        The bounds of the quantity; None for no bound.
     over : str
-        What the promise is an average over, or holds for all of, for example "new rows" or "new
-        rows of each class".
+        The rows that the guarantee averages over or holds for, for example "new rows" or "new rows
+        of each class".
     assumes : str
-        What must be true, for example "new rows are exchangeable with the calibration rows".
+        The assumption, for example "new rows are exchangeable with the calibration rows".
     n : float
-        How many rows (or clusters) the promise was bought with; rows that something else was fitted
-        on do not count.
+        The number of rows (or clusters) behind the guarantee, without rows that something else was
+        fitted on.
     unit : {"rows", "clusters"}
     confidence : float or None
-        Of a "pac" promise.
+        Confidence of a "pac" guarantee.
     method : str
         The theorem or bound, by its usual name.
 
     See Also
     --------
-    ConformalIntervals : makes intervals with one.
+    ConformalIntervals : intervals with a guarantee.
 
-    Notes
-    -----
-    Read ``assumes`` before you lean on it: no promise here outlives a change of the population.
-    ``calibrant.testing.check_guarantee`` asks simulations whether one is kept.
+    Notes ----- Read ``assumes`` before relying on it: no guarantee survives a change of the
+    population. ``calibrant.testing.check_guarantee`` tests a guarantee by simulation.
     """
 
     guarantee: Literal["marginal", "pac", "long run", "asymptotic"]

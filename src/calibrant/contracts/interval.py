@@ -10,7 +10,7 @@ __all__ = ["Interval", "require_level", "require_resamples"]
 
 
 def require_resamples(n_resamples: object) -> None:
-    """Raise InputError unless ``n_resamples`` is a number of resamples that have quantiles."""
+    """Raise InputError unless ``n_resamples`` is large enough for quantiles."""
     require_count("n_resamples", n_resamples, 2, usual=1000)
 
 
@@ -21,22 +21,21 @@ class Interval:
     Attributes
     ----------
     value, low, high : float
-        The number and the ends of its interval, which holds both ``value`` and what the metric
-        itself gives.
+        The number and the ends of its interval, which holds both ``value`` and the value of the
+        metric itself.
     level : float
-        The share of such intervals that are to hold the true value, for example 0.95; how many do
-        is simulated in the guide.
+        The nominal coverage, for example 0.95; the guide simulates the actual coverage.
     method : str
-        How it was made: "analytic", "bootstrap", "bca", or "debiased", where ``value`` too is freed
-        of its bias; "null": not of the data but of calibrated scores (``null_of``).
+        The method: "analytic", "bootstrap", "bca", or "debiased", which also corrects ``value``;
+        "null": for calibrated scores instead of the data (``null_of``).
     n : float
         Sum of the weights: the number of rows where every row counts once.
     plain : float or None
-        What the metric itself gives, where ``value`` is another number: its debiased estimate.
+        The value of the metric itself, if ``value`` is the debiased estimate.
 
     See Also
     --------
-    contracts.Metric : gives one by ``metric.interval(y_true, P)``.
+    contracts.Metric : returns one from ``metric.interval(y_true, P)``.
     """
 
     value: float
@@ -60,8 +59,8 @@ class Interval:
         n: float,
         plain: float | None = None,
     ) -> "Interval":
-        """An interval of these limits, widened where they leave out the value, or what the
-        metric itself gives.
+        """An interval with these limits, widened to include the value and the value of the metric
+        itself.
         """
         held = [float(one) for one in (value, plain) if one is not None and one == one]
         return cls(

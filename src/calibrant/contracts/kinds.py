@@ -1,5 +1,5 @@
-"""What a part must be where one is asked for: said in one sentence at the door, not by an
-AttributeError below it.
+"""Checks of the kind of a component, with an error of one sentence instead of a later
+AttributeError.
 """
 
 from typing import TypeVar
@@ -23,7 +23,7 @@ __all__ = [
 
 Part = TypeVar("Part")
 
-#: Kind of part -> what it is called, and examples of it.
+#: Kind of component -> its description, and examples.
 KINDS: dict[type, tuple[str, str]] = {
     Calibrator: ("a calibrator of classes", "TemperatureScaling()"),
     RegressionCalibrator: ("a calibrator of forecasts", "StdScaling()"),
@@ -31,7 +31,7 @@ KINDS: dict[type, tuple[str, str]] = {
     Signal: ("a signal", "LogOdds()"),
     Metric: ("a metric", "metrics.log_loss"),
 }
-#: (kind wanted, kind given) -> where what was given belongs.
+#: (required kind, given kind) -> remedy.
 BELONGS: dict[tuple[type, type], str] = {
     (Calibrator, Map): "wrap it, as OneVsRest({0}), PerClass({0}) or ConfidenceCalibrator(map={0})",
     (Calibrator, Signal): "wrap it, as ConfidenceCalibrator(signal={0})",
@@ -55,7 +55,7 @@ BELONGS: dict[tuple[type, type], str] = {
 def require_calibrator(
     part: object, argument: str = "calibrator", *, or_map: bool = False
 ) -> Calibrator:
-    """The calibrator of classes itself, if it is one; ``or_map`` says that a map would have done.
+    """The calibrator of classes itself, if it is one; with ``or_map`` a map is also allowed.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def _require(wanted: type[Part], part: object, argument: str, more: str = "") ->
 
 
 def _said(part: object) -> str:
-    """What was given, in a few words."""
+    """Short description of the argument."""
     if isinstance(part, type):
         return f"the class {part.__name__}"
     kind = next((called for kind, (called, _) in KINDS.items() if isinstance(part, kind)), None)
@@ -123,7 +123,7 @@ def _said(part: object) -> str:
 
 
 def _is_a(kind: type, part: object) -> bool:
-    """Whether it is of a kind, or a class of that kind."""
+    """Whether it has a kind, or is a class of that kind."""
     return issubclass(part, kind) if isinstance(part, type) else isinstance(part, kind)
 
 

@@ -1,4 +1,4 @@
-"""The template of a map: a score to the probability of being correct."""
+"""Template of maps from a score to the probability of being correct."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
@@ -22,13 +22,13 @@ __all__ = ["Map"]
 
 
 class Map(Exampled, Saved, BaseEstimator, ABC):
-    """Base of all maps. A map writes ``_fit(score, correct, weight)`` and ``_predict(score)`` on
-    clean float64 arrays.
+    """Base of all maps. A map implements ``_fit(score, correct, weight)`` and ``_predict(score)``
+    on validated float64 arrays.
 
     See Also
     --------
-    Platt, Spline, CenteredIsotonic : some that are ready.
-    OneVsRest, ConfidenceCalibrator : calibrators made of a map.
+    Platt, Spline, CenteredIsotonic : three implementations.
+    OneVsRest, ConfidenceCalibrator : calibrators based on a map.
     """
 
     tags: ClassVar[MapTags] = MapTags()
@@ -49,8 +49,8 @@ class Map(Exampled, Saved, BaseEstimator, ABC):
     ) -> Self:
         """Fit on scores (n,) and outcomes (n,) of 0 and 1.
 
-        A weight of 2 means the row twice, a weight of 0 no row. Where the tag
-        ``soft_labels`` says so, outcomes may be ``SoftLabels``, (n,) shares.
+        A weight of 2 means the row twice, a weight of 0 no row. With the tag ``soft_labels``,
+        outcomes may be ``SoftLabels``, (n,) shares.
         """
         score = arrays.scores(score, domain=self.tags.domain)
         soft = isinstance(correct, SoftLabels)
@@ -76,11 +76,10 @@ class Map(Exampled, Saved, BaseEstimator, ABC):
         weight: np.ndarray | None = None,
         workspace: MapWorkspace | None = None,
     ) -> Self:
-        """``fit`` on what a door has read: float64 scores, outcomes of 0 and 1, positive weights or
-        None.
+        """Fit on validated float64 scores, outcomes of 0 and 1, and positive weights or None.
 
-        A ``workspace`` takes what one search found to the next, on nearly the same rows; without
-        one the fit has its own.
+        A ``workspace`` lets a search start from the last one on nearly the same rows; without one
+        the fit creates its own.
         """
         self.n_fit_: float = float(len(score) if weight is None else weight.sum())
         self.status_: str = "exact"
@@ -99,27 +98,25 @@ class Map(Exampled, Saved, BaseEstimator, ABC):
         group: np.ndarray,
         n_groups: int,
     ) -> list["Map"]:
-        """One fitted copy for each of the groups 0..n_groups-1 (such as predicted classes), each
-        with rows; a map may do it at once.
+        """One fitted copy for each of the nonempty groups 0..n_groups-1 (such as predicted
+        classes); a map may vectorise this.
         """
         rows = rows_by_group(group, n_groups)
         return [clone(self).fit_checked(score[own], correct[own], weight[own]) for own in rows]
 
     def _expression(self, score: Expression) -> Expression:
         raise InputError(
-            f"{type(self).__name__} does not say its prediction as an expression; write"
+            f"{type(self).__name__} does not define its prediction as an expression; write"
             " _expression(score) beside _predict."
         )
 
     def express(self, score: Expression) -> Expression:
-        """What ``predict`` computes, of a score that is itself an expression, of width 1."""
+        """``predict`` of a score that is itself an expression, of width 1."""
         require_fitted(self, "n_fit_")
         return self._expression(score)
 
     def expression(self) -> Expression:
-        """What ``predict`` computes, as an expression of the score; InputError where it cannot
-        be said.
-        """
+        """``predict`` as an expression of the score; InputError if this is impossible."""
         return self.express(source(1))
 
     def predict(self, score: ArrayLike) -> np.ndarray:

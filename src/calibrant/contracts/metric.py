@@ -1,5 +1,5 @@
-"""The templates of metrics: a number, its interval, and a state that adds up, for every task; sums
-over rows, means and quotients; and metrics of forecasts.
+"""Templates of metrics, with intervals and mergeable states: sums over rows, means and ratios; and
+metrics of forecasts.
 """
 
 from abc import abstractmethod
@@ -50,21 +50,21 @@ __all__ = [
 class Metric(BaseMetric):
     """Base of all metrics: a callable object whose fields are its options.
 
-    Three levels: ``metric(y, P)`` reads what it is given, ``metric.of(record)`` works on a record
-    that has been read, and below it are kernels on arrays. ``metric.interval`` and ``interval_of``
-    give the number with its interval, ``state`` and ``totals_of`` what adds up over parts. A metric
-    writes ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which works on any number of
-    leading axes at once, and, for speed, ``_group_totals`` (the sums by group); one that cannot be
-    had from sums is a ``WholeMetric``.
+    There are three levels: ``metric(y, P)`` validates its input, ``metric.of(record)`` takes a
+    record, and kernels work on arrays. ``metric.interval`` and ``interval_of`` return the value
+    with its interval, ``state`` and ``totals_of`` sums that add up over parts. A metric implements
+    ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which allows any leading axes, and,
+    for speed, ``_group_totals`` (the sums by group); a metric that is not a function of sums is a
+    ``WholeMetric``.
 
-    What is known of a class are its keywords: ``class Mine(MeanMetric, name="mine", key="mine")``.
-    Each is a frozen dataclass of its options without being decorated.
+    Properties of a class are its keywords: ``class Mine(MeanMetric, name="mine", key="mine")``.
+    Each class automatically becomes a frozen dataclass of its options.
 
     Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, shares of several raters.
 
     See Also
     --------
-    SumMetric, MeanMetric, RatioMetric, WholeMetric : what to derive from.
+    SumMetric, MeanMetric, RatioMetric, WholeMetric : bases for your own metrics.
     RegressionMetric : the same for forecasts of numbers.
     """
 
@@ -85,7 +85,7 @@ class Metric(BaseMetric):
         object (see its class).
         """
         metric = self.with_options(**options)
-        # One pass over the data: where sums are enough, the blocks are checked on the way.
+        # One pass over the data: metrics of sums check the blocks in the same pass.
         return metric.of(
             read_for(
                 [metric],
@@ -121,10 +121,10 @@ class Metric(BaseMetric):
 
         ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap"
         (percentile) or "bca" (bias-corrected and accelerated); the bootstraps are seeded by
-        ``random_state``. ``cluster``, (n,) labels, says which rows hang together: means are then
-        cluster-robust, resamples of whole clusters, and what knows neither is an InputError. Two
-        columns, (n, 2) or a frame, are two ways that cross, as raters and items do, for what has an
-        analytic interval (a mean, O/E, a quotient of sums).
+        ``random_state``. ``cluster``, (n,) labels, names the cluster of each row: means are then
+        cluster-robust, other metrics resample whole clusters, and metrics that allow neither raise
+        InputError. Two columns, (n, 2) or a frame, are crossed clusters, such as raters and items,
+        for metrics with an analytic interval (a mean, O/E, a ratio of sums).
         """
         metric = self.with_options(**options)
         record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
@@ -146,8 +146,8 @@ class Metric(BaseMetric):
         inputs: Inputs = "probability",
         **options: Any,
     ) -> SumState:
-        """What adds up: ``state(part 1) + state(part 2)`` finalises to the value of the whole;
-        ``state()`` is the empty one.
+        """Mergeable state: ``state(part 1) + state(part 2)`` finalises to the value of the whole;
+        ``state()`` is empty.
         """
         metric = self.with_options(**options)
         if not metric.mergeable:
@@ -183,8 +183,8 @@ class Metric(BaseMetric):
         n_resamples: int = 1000,
         random_state: int = 0,
     ) -> Any:
-        """``interval`` of a record that has been read, with its clusters if it carries any: an
-        :class:`Interval`, or a list of d.
+        """``interval`` of a record, with its clusters if it has any: an :class:`Interval`, or a
+        list of d.
         """
         require_level(level)
         require_resamples(n_resamples)
@@ -204,7 +204,8 @@ class Metric(BaseMetric):
 
 
 class WholeMetric(Metric, mergeable_=False):
-    """A metric that needs all rows at once: no state. A metric writes ``_value(record)``.
+    """A metric that needs all rows at once and has no state. A metric implements
+    ``_value(record)``.
 
     See Also
     --------
@@ -222,8 +223,8 @@ class WholeMetric(Metric, mergeable_=False):
 
 
 class SumMetric(Metric, paired=True):
-    """A function of weighted sums of columns: state, groups and a quick bootstrap come for free. A
-    metric writes ``_columns(record)``.
+    """A function of weighted sums of columns, with state, groups and a fast bootstrap. A metric
+    implements ``_columns(record)``.
 
     See Also
     --------
@@ -232,20 +233,20 @@ class SumMetric(Metric, paired=True):
     """
 
     def columns_of(self, record: Any) -> list[np.ndarray]:
-        """What is summed over the rows of a record, besides the weight itself: a list of (n,)."""
+        """The columns that are summed over the rows of a record, besides the weight: a list of
+        (n,)."""
         return self._columns(record)
 
     @abstractmethod
     def _columns(self, record: Any) -> list[np.ndarray]:
-        """What is summed, besides the weight itself: a list of (n,)."""
+        """The summed columns, besides the weight: a list of (n,)."""
 
     def _totals(self, record: Any) -> np.ndarray:
         return _summed(record, self._columns(record))
 
     def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
         total, start = np.zeros(()), 0
-        # Blocks well longer than the table of groups, so that adding up tables costs less than the
-        # rows do.
+        # Blocks are much longer than the table of groups, so that adding tables is cheap.
         for block in record.blocks(max(4 * n_groups, 65_536)):
             rows = group[start : start + len(block)]
             start += len(block)
@@ -261,35 +262,35 @@ class SumMetric(Metric, paired=True):
 
 
 class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
-    r"""A weighted mean of one loss a row, with its analytic interval. A metric writes
-    ``_losses(record)``; ``_unseen`` if it can.
+    r"""A weighted mean of one loss per row, with its analytic interval. A metric implements
+    ``_losses(record)``, and ``_unseen`` if possible.
 
-    The interval is that of a Bayesian bootstrap with one row not seen yet, from the sums of the
-    loss, its square and its cube, so that merged states give the same one; of a ``rate``, whose
-    losses are 0 and 1, the exact one (Clopper and Pearson's), or Wilson's from ten of either on.
+    The interval is that of a Bayesian bootstrap with one unseen row, from the sums of the loss, its
+    square and its cube, so that merged states give the same one. A ``rate``, whose losses are 0 and
+    1, has the exact interval (Clopper and Pearson's), or Wilson's from ten of either on.
 
     See Also
     --------
-    RatioMetric : a quotient of two sums.
+    RatioMetric : a ratio of two sums.
     RegressionMeanMetric : the same for forecasts of numbers.
     """
 
     #: Whether every loss is 0 or 1.
     rate: ClassVar[bool] = False
-    #: What a row not seen yet may lose where there is no ``_unseen``: either end of the range, or
-    #: with "double", and where the range is open, as much again or nothing.
+    #: The loss of an unseen row without ``_unseen``: either end of the range, or with "double", and
+    #: #: for an open range, twice the loss or nothing.
     unseen: ClassVar[str | None] = None
 
     def losses_of(self, record: Any) -> np.ndarray:
-        """The loss of each row of a record, (n,); of soft labels its mean over the raters."""
+        """The loss of each row of a record, (n,); for soft labels its mean over the raters."""
         return _over_labels(record, lambda one: [self._losses(one)])[0]
 
     @abstractmethod
     def _losses(self, record: Any) -> np.ndarray: ...
 
     def _unseen(self, record: Any) -> list[np.ndarray]:
-        """What each row would lose had it another label, one (n,); or the least and the most
-        that it could, two; or none.
+        """The loss of each row with another label, one (n,); or its least and largest value, two;
+        or none.
         """
         return []
 
@@ -307,7 +308,7 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
         return quotient(totals[..., 1], totals[..., 0])
 
     def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Analytic (low, high) from totals, with any leading axes: those of a mean are known."""
+        """Analytic (low, high) of a mean from totals, with any leading axes."""
         return self._limits(totals, level)
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
@@ -321,7 +322,7 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
 
 
 class RatioMetric(SumMetric, estimand="quotient of the two means over new rows of the same kind"):
-    """A quotient of two weighted sums, with the delta method's interval. A metric writes
+    """A ratio of two weighted sums, with the delta method's interval. A metric implements
     ``_parts(record)`` -> (top, bottom), each (n,).
 
     The value is ``empty_value`` where the bottom sums to 0.
@@ -351,7 +352,7 @@ class RatioMetric(SumMetric, estimand="quotient of the two means over new rows o
 
 
 def _over_labels(record: Any, of: Callable[[Any], list[np.ndarray]]) -> list[np.ndarray]:
-    """What ``of`` gives of each row, (n,) each; of soft labels its mean over the raters."""
+    """The values of ``of`` for each row, (n,) each; for soft labels its mean over the raters."""
     if record.shares is None:
         return of(record)
     single, row = record.one_label_each()
@@ -373,14 +374,14 @@ class RegressionMetric(Metric, domain=REGRESSION):
 
     See Also
     --------
-    RegressionSumMetric, RegressionMeanMetric : what to derive from.
+    RegressionSumMetric, RegressionMeanMetric : bases for your own metrics.
     """
 
     degree: ClassVar[int | None] = 0
 
 
 class RegressionSumMetric(RegressionMetric, SumMetric):
-    """A function of weighted sums of columns; a metric writes ``_columns(record)`` and
+    """A function of weighted sums of columns; a metric implements ``_columns(record)`` and
     ``_finalise(totals)``.
 
     See Also
@@ -390,7 +391,7 @@ class RegressionSumMetric(RegressionMetric, SumMetric):
 
 
 class RegressionMeanMetric(RegressionMetric, MeanMetric):
-    """A weighted mean of one loss a row, with its analytic interval; a metric writes
+    """A weighted mean of one loss per row, with its analytic interval; a metric implements
     ``_losses(record)``.
 
     See Also
@@ -400,7 +401,7 @@ class RegressionMeanMetric(RegressionMetric, MeanMetric):
 
 
 class RootMeanMetric(RegressionMeanMetric):
-    """The square root of a weighted mean of squares; a metric writes ``_losses(record)``, the
+    """The square root of a weighted mean of squares; a metric implements ``_losses(record)``, the
     squares.
     """
 
@@ -408,6 +409,6 @@ class RootMeanMetric(RegressionMeanMetric):
         return np.sqrt(super()._finalise(totals))
 
     def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        # The interval of the mean of the squares, taken through the root.
+        # The square root of the interval of the mean of the squares.
         low, high = super()._limits(totals, level)
         return np.sqrt(low), np.sqrt(high)

@@ -1,5 +1,5 @@
-"""Functions with an inner level: ``curve(y, P)`` reads what it is given, ``curve.of(record)``
-works on a record that has been read.
+"""Functions with an inner level: ``curve(y, P)`` validates its input, ``curve.of(record)`` takes a
+record.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ Found = TypeVar("Found")
 
 
 class OnRecord(Protocol[Given, Read, Found]):
-    """A function of what users hold, and ``of``, the same of a record."""
+    """A public function, and ``of``, the same function of a record."""
 
     of: Callable[Read, Found]
 
     def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Found:
-        """The function of what users hold."""
+        """The public function."""
         ...
 
 

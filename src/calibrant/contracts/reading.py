@@ -1,5 +1,5 @@
-"""What was said and what was true, read as the metrics ask: probabilities for classification,
-forecasts for regression.
+"""Validation of predictions and outcomes for metrics: probabilities for classification, forecasts
+for regression.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def read_for(
     inputs: Inputs = "probability",
     check_values: bool = True,
 ) -> Record:
-    """The one record that all these metrics read.
+    """The record for all these metrics.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def read_for(
     y_true, P, std, sample_weight, classes, inputs
         As for a metric.
     check_values : bool, default True
-        False leaves the check of probabilities to the first pass over the record's blocks.
+        False defers the check of probabilities to the first pass over the record's blocks.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def read_for(
     Raises
     ------
     InputError
-        For metrics of several domains, arguments of another domain, and what the doors refuse.
+        For metrics of several domains, arguments of another domain, and invalid data.
     """
     domains = {metric.domain for metric in metrics}
     if len(domains) != 1:
@@ -64,7 +64,7 @@ def read_for(
     given = {"std": std, "classes": classes, "inputs": None if inputs == "probability" else inputs}
     for name, value in given.items():
         if value is not None and name not in domain.options:
-            raise InputError(f"{name}= is not of {domain.predictions}; leave it out.")
+            raise InputError(f"{name}= does not apply to {domain.predictions}; leave it out.")
     options = {**given, "inputs": inputs, "sample_weight": sample_weight}
     options["check_values"] = check_values
     own = {name: value for name, value in options.items() if name in domain.options}
@@ -84,13 +84,13 @@ def read_labelled(
     called: str = "y_true",
     soft: bool = False,
 ) -> Predictions:
-    """A record of predictions of classes that must have their labels, in the order of metrics;
-    errors call the labels ``called``.
+    """A record of labelled predictions of classes, in the argument order of metrics; ``called``
+    names the labels in errors.
     """
     options = {"X": X, "reference": reference, "check_values": check_values, "soft": soft}
     record = read(P, y_true, sample_weight=sample_weight, classes=classes, inputs=inputs, **options)
     if record.labels is None and record.shares is None:
-        raise InputError(f"{called} must be the true labels, one a row; got None.")
+        raise InputError(f"{called} must be the true labels, one per row; got None.")
     return record
 
 
@@ -144,7 +144,7 @@ def _numbers(
         and not is_forecast(P)
         and not any(metric.needs_std for metric in metrics)
     ):
-        # No number depends on the spread: any will do.
+        # No metric depends on the spread: use any.
         std = np.ones(to_array(P, "mean").shape)
     if y_true is None:
         raise InputError("y_true must be the outcomes, of the shape of the forecast; got None.")

@@ -1,5 +1,5 @@
-"""What the rows of every kind of prediction can do: the protocol that metrics, folds, comparisons
-and reports rely on.
+"""The protocol of records of every kind of prediction, used by metrics, folds, comparisons and
+reports.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,10 +12,10 @@ __all__ = ["Record"]
 
 @runtime_checkable
 class Record(Protocol):
-    """Rows that were read once: what was said of each, and what came true.
+    """Validated rows: predictions and outcomes.
 
-    Rows of weight 0 have been dropped. A record is never changed; what is derived of it may be
-    kept in ``derived``.
+    Rows of weight 0 have been dropped. A record is immutable; derived values may be cached in
+    ``derived``.
 
     Examples
     --------
@@ -27,7 +27,7 @@ class Record(Protocol):
     True
     """
 
-    #: It is a dataclass: rows with other weights or clusters are made by ``dataclasses.replace``.
+    #: It is a dataclass: use ``dataclasses.replace`` to change weights or clusters.
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
@@ -40,25 +40,25 @@ class Record(Protocol):
 
     @property
     def cluster(self) -> np.ndarray | None:
-        """(n,) which rows hang together, or None."""
+        """(n,) the cluster of each row, or None."""
 
     @property
     def kept(self) -> np.ndarray | None:
-        """(n given,) which of the rows given are held, or None where all are."""
+        """(n given,) mask of the input rows that were kept, or None for all."""
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number that follows what each row says and is, by which clusters are numbered."""
+        """(n,) a number from the content of each row, by which clusters are numbered."""
         ...
 
     @property
     def strata(self) -> np.ndarray:
-        """(n,) what folds keep in balance."""
+        """(n,) strata of the folds."""
         ...
 
     @property
     def shares(self) -> np.ndarray | None:
-        """Of labels that are shared out among classes, these shares; None where none are."""
+        """The shares of soft labels; None if there are none."""
 
     @property
     def several(self) -> bool:
@@ -67,11 +67,11 @@ class Record(Protocol):
 
     @property
     def derived(self) -> Any:
-        """A ``Derived`` for what several measurements of these very rows derive from them."""
+        """A ``Derived`` cache of values that several metrics of these rows derive."""
 
     @property
     def calibrator_params(self) -> dict[str, Any]:
-        """What a calibrator must be told of the rows before it is fitted on them."""
+        """Arguments of a calibrator to be fitted on these rows."""
         ...
 
     def __len__(self) -> int: ...
@@ -85,7 +85,7 @@ class Record(Protocol):
         ...
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
-        """Of something said of each row given, what is of the rows kept."""
+        """The entries of the kept rows, from one entry per input row."""
         ...
 
     def outputs(self) -> Sequence[Self]:
@@ -93,24 +93,24 @@ class Record(Protocol):
         ...
 
     def one_output(self) -> Self:
-        """The record itself, refused where it has several outputs."""
+        """The record itself; raises an error if it has several outputs."""
         ...
 
     def other_labels(self, other: Any) -> list[np.ndarray]:
-        """Labels that these rows might have had, (n,) each; none where that is not known."""
+        """Possible labels of these rows, (n,) each; none if unknown."""
         ...
 
     def without_features(self) -> Self:
-        """For a calibrator that uses none."""
+        """The record without features, for a calibrator that uses none."""
         ...
 
     def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> Any:
-        """What calibrators said, from what several fits said of ``rows[k]`` each."""
+        """Calibrated predictions, from those of several fits for ``rows[k]`` each."""
 
     def recalibrated(self, result: Any, output: str = ...) -> Self:
-        """The same rows with what a calibrator says of them."""
+        """The same rows with a calibrator's predictions."""
         ...
 
     def agrees_with(self, other: Any) -> bool:
-        """Whether both say the same of all rows, up to rounding."""
+        """Whether both predict the same for all rows, up to rounding."""
         ...

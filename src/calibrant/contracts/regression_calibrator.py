@@ -1,4 +1,4 @@
-"""The template of a regression calibrator: the door, then one fit for each output."""
+"""Template of regression calibrators: validation, then one fit for each output."""
 
 import warnings
 from abc import abstractmethod
@@ -35,24 +35,24 @@ __all__ = ["RegressionCalibrator", "try_forecasts"]
 class RegressionCalibrator(DomainCalibrator):
     """Base of all calibrators of predictive distributions.
 
-    A method writes ``_fit_output(record)``, which returns what it learned from one output as a dict
-    with the names in ``learns`` (and "status"), and ``_predict_output(forecast, **learned)``; or
-    ``_predict_rows(record, **learned)`` where it looks at more of a row than its forecast. The
-    template reads the input and goes through the outputs: what is learned is stored as it is for
-    (n,) forecasts, and as an array (of numbers) or list with one entry for each output for (n, d).
+    A method implements ``_fit_output(record)``, which returns the parameters of one output as a
+    dict with the names in ``learns`` (and "status"), and ``_predict_output(forecast, **learned)``;
+    or ``_predict_rows(record, **learned)`` if it uses more of a row than its forecast. The template
+    reads the input and loops over the outputs. Parameters are stored unchanged for (n,) forecasts,
+    and as an array (of numbers) or list with one entry per output for (n, d).
 
     See Also
     --------
-    StdScaling, AutoRegressionCalibrator : two that are ready.
+    StdScaling, AutoRegressionCalibrator : two implementations.
     Calibrator : the same for class probabilities.
     """
 
     domain: ClassVar[Domain] = REGRESSION
     tags: ClassVar[Tags] = Tags(output="distribution")
     learns: ClassVar[tuple[str, ...]] = ()
-    #: Names of the d outputs, where a frame said them in fit; older files have none.
+    #: Names of the d outputs, from a frame in fit; older files have none.
     output_names_: list[str] | None = None
-    #: Calibration rows, by weight; older files do not say.
+    #: Total weight of the calibration rows; missing in older files.
     n_rows_: float | None = None
 
     @abstractmethod
@@ -70,18 +70,18 @@ class RegressionCalibrator(DomainCalibrator):
         sample_weight: ArrayLike | None = None,
         groups: Any = None,
     ) -> Self:
-        """Fit on held-out forecasts and what came true: ``fit(forecast, y)``, or
+        """Fit on held-out forecasts and outcomes: ``fit(forecast, y)``, or
         ``fit(mean, y, std=std)`` for normal forecasts.
 
         The columns of a frame of means, else of outcomes, are kept as ``output_names_``;
-        ``predict`` refuses them in another order.
+        ``predict`` raises an error if their order differs.
 
         Parameters
         ----------
         forecast : Forecast, (mean, std) tuple, frozen scipy distribution; or the means with
             ``std``, (n,) or (n, d)
         y : outcomes, of the shape of the forecast
-        std : as the means, optional
+        std : of the shape of the means, optional
         sample_weight : (n,), optional
             Weight 2 means the row twice, weight 0 no row.
         groups : (n,) labels, (n, c) of them, or a frame of n rows, for calibrators that use them.
@@ -93,8 +93,7 @@ class RegressionCalibrator(DomainCalibrator):
         Raises
         ------
         InputError
-            For three positional arguments, which were (mean, std, y) once: nobody's outcomes are
-            taken for standard deviations.
+            For three positional arguments, so that outcomes are never read as standard deviations.
         """
         return self.fit_record(self._read_to_fit(forecast, y, more, std, sample_weight, groups))
 
@@ -108,9 +107,7 @@ class RegressionCalibrator(DomainCalibrator):
         groups: Any = None,
         X: Any = None,
     ) -> ForecastRecord:
-        """The record of what ``fit`` was given, for methods whose ``fit`` is told more of the
-        rows.
-        """
+        """The record of the arguments of ``fit``, for methods that take more arguments."""
         self._refuse_unused(groups)
         if more:
             raise InputError(
@@ -131,7 +128,7 @@ class RegressionCalibrator(DomainCalibrator):
             )
 
     def fit_record(self, record: ForecastRecord) -> Self:
-        """``fit`` on a record that has been read already."""
+        """Fit on a record."""
         if record.y is None:
             raise InputError("y must be the outcomes, of the shape of the forecast; got None.")
         self._check()
@@ -153,7 +150,7 @@ class RegressionCalibrator(DomainCalibrator):
         return self
 
     def _check(self) -> None:
-        """Options that cannot work raise InputError here."""
+        """Raise InputError for invalid options."""
 
     def predict(
         self, forecast: Any, std: ArrayLike | None = None, *, groups: Any = None
@@ -173,14 +170,14 @@ class RegressionCalibrator(DomainCalibrator):
         return self.predict_record(read_forecast(forecast, std, groups=groups))
 
     def unseen_rows(self, groups: Any) -> dict[str, int]:
-        """Count by column of groups the rows whose level the fit had not seen; empty for a
-        calibrator that uses no groups.
+        """Count the rows with an unseen level by column of groups; empty for a calibrator without
+        groups.
         """
         require_fitted(self, "n_outputs_")
         return {}
 
     def predict_record(self, record: ForecastRecord) -> Forecast:
-        """``predict`` for the forecasts of a record that has been read already."""
+        """Predict for the forecasts of a record."""
         require_fitted(self, "n_outputs_")
         self._require_given(record)
         forecast = record.forecast
@@ -206,17 +203,17 @@ class RegressionCalibrator(DomainCalibrator):
     def _expression(
         self, forecast: SymbolicForecast, **learned: Any
     ) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
-        """What ``_predict_output`` makes of a normal forecast."""
+        """``_predict_output`` of a normal forecast, in symbols."""
         raise InputError(
-            f"{type(self).__name__} cannot be said as an expression of mean and std; keep it in"
+            f"{type(self).__name__} cannot be exported as an expression of mean and std; keep it in"
             " Python."
         )
 
     def express(
         self, forecast: SymbolicForecast
     ) -> SymbolicForecast | SymbolicAverage | SymbolicBins:
-        """``predict_record`` of a normal forecast of one output in symbols; InputError where it
-        cannot be said.
+        """``predict_record`` of a normal forecast of one output in symbols; InputError if this is
+        impossible.
         """
         require_fitted(self, "n_outputs_")
         if self.n_outputs_:
@@ -238,7 +235,7 @@ class RegressionCalibrator(DomainCalibrator):
         return self.express(symbolic_forecast()).said(levels)
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
-        """What the intervals of a level promise of new rows; None where nothing is."""
+        """The guarantee of the intervals of a level on new rows; None if there is none."""
         require_fitted(self, "n_outputs_")
         require_level(level, usual=0.9)
         return self._guarantee(level)
@@ -247,7 +244,7 @@ class RegressionCalibrator(DomainCalibrator):
         return None
 
     def _guarantee_in_the_limit(self, level: float) -> Guarantee | None:
-        """The promise of methods whose quantiles at the ends are those of the calibration rows."""
+        """The guarantee of methods whose outer quantiles are those of the calibration rows."""
         if self.n_rows_ is None:
             return None
         return Guarantee(
@@ -263,7 +260,7 @@ class RegressionCalibrator(DomainCalibrator):
 
     def _of(self, name: str, j: int) -> Any:
         value = getattr(self, name)
-        # What an older file does not know yet is None for all outputs.
+        # Parameters that an older file lacks are None for all outputs.
         return value[j] if self.n_outputs_ and value is not None else value
 
 
@@ -274,8 +271,8 @@ def _gathered(values: list[Any], n_outputs: int) -> Any:
 
 
 def try_forecasts(calibrator: Any, **beside: Any) -> Forecast:
-    """What a loaded calibrator says of three forecasts, finite; ``beside`` is what it takes of
-    the rows.
+    """Finite predictions of a loaded calibrator for three forecasts; ``beside`` holds its other
+    arguments.
     """
     shape = (3, calibrator.n_outputs_) if calibrator.n_outputs_ else (3,)
     forecast = calibrator.predict(
@@ -296,11 +293,11 @@ def _(calibrator: RegressionCalibrator):
         for values in (*held, calibrator.output_names_ or range(d))
         if values is not None
     ):
-        raise ValueError(f"it says {d} outputs and holds others")
+        raise ValueError(f"it declares {d} outputs and holds others")
     forecast = try_forecasts(calibrator)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SparseDataWarning)
         ends = forecast.interval(float(getattr(calibrator, "levels", (0.8,))[0]))
     for values in ends:
-        # Of too few rows a conformal end is infinite, and rightly so.
+        # With too few rows a conformal end is correctly infinite.
         require_valid(np.where(np.isinf(values), 0.0, values), forecast.shape)

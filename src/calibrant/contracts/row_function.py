@@ -1,5 +1,5 @@
-"""An expression as a Python function of one row: for a few classes plain floats are several
-times quicker than arrays of one row.
+"""An expression as a Python function of one row: for a few classes plain floats are several times
+faster than arrays of one row.
 """
 
 import math
@@ -13,7 +13,7 @@ from calibrant.contracts.expression import Expression
 
 __all__ = ["row_function"]
 
-#: Beyond so many statements arrays are quicker, and the source is long.
+#: Above this many statements arrays are faster.
 MOST_STATEMENTS = 3_000
 #: Larger matrices are multiplied by NumPy.
 LARGE_MATRIX = 60
@@ -30,7 +30,7 @@ ENTRYWISE = {
 
 
 def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | None:
-    """``function(*row)``: the calibrated row; None where it would be too long.
+    """``function(*row)``, which returns the calibrated row; None if it would be too long.
 
     Where arrays would give infinity or nan, it raises ValueError, OverflowError or
     ZeroDivisionError.
@@ -47,7 +47,7 @@ def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | N
         f"def function({', '.join(writer.inputs)}):\n{body}    return"
         f" ({', '.join(writer.result)},)\n"
     )
-    # The source holds numbers and names made here; nothing of a file's text reaches it.
+    # The source contains only numbers and names created here; no text of a file reaches it.
     exec(compile(source, "<calibrant row>", "exec"), writer.namespace)
     return writer.namespace["function"]
 
@@ -55,8 +55,8 @@ def row_function(expression: Expression) -> Callable[..., tuple[float, ...]] | N
 class _Writer:
     """Statements over floats: every node's entries are atoms, names or numbers.
 
-    Names are used again once nothing needs them: the frame of a function with thousands of them
-    would be allocated anew at each call.
+    Names are reused when free: the frame of a function with thousands of names would be allocated
+    at each call.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class _Writer:
         return name
 
     def forget(self, nodes: set[int]) -> None:
-        """Free the names that only these nodes' entries, or nobody's, still hold."""
+        """Free the names that only these nodes' entries, or none, still use."""
         held = {name for key in nodes for name in self.names_of(key)}
         for key in nodes:
             for name in self.names_of(key):
@@ -88,7 +88,7 @@ class _Writer:
         self.fresh = []
 
     def names_of(self, key: int) -> set[str]:
-        """The names of ours among a node's entries."""
+        """The generated names among a node's entries."""
         return {
             name
             for name in (atom.partition("[")[0] for atom in self.atoms[key])

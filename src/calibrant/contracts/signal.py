@@ -1,4 +1,4 @@
-"""The template of a signal: evidence, from a prediction, that it is right."""
+"""Template of signals: evidence that a prediction is right."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
@@ -19,12 +19,12 @@ __all__ = ["Signal", "fitted_signal"]
 
 
 class Signal(Exampled, Saved, BaseEstimator, ABC):
-    """Base of all signals. A signal writes ``_score(record)``, and ``_fit(record)`` if it learns
-    anything.
+    """Base of all signals. A signal implements ``_score(record)``, and ``_fit(record)`` if it
+    learns anything.
 
     See Also
     --------
-    TopProbability, Margin : two that are ready.
+    TopProbability, Margin : two implementations.
     ConfidenceCalibrator : takes a signal and a map.
     """
 
@@ -49,7 +49,7 @@ class Signal(Exampled, Saved, BaseEstimator, ABC):
         X: Any = None,
         reference: Any = None,
     ) -> Self:
-        """Learn what the signal needs (often nothing) from predictions, labels, features and the
+        """Fit the signal (often without parameters) on predictions, labels, features and the
         training set.
         """
         record = read(
@@ -64,29 +64,27 @@ class Signal(Exampled, Saved, BaseEstimator, ABC):
         return self.fit_record(record)
 
     def fit_record(self, record: Predictions) -> Self:
-        """``fit`` on a record that has been read already."""
+        """Fit on a record."""
         self.classes_: np.ndarray = record.classes
         self._fit(record)
         return self
 
     def score_record(self, record: Predictions) -> np.ndarray:
-        """``score`` of a record that has been read already."""
+        """Score the rows of a record."""
         return self._score(record)
 
     def _expression(self, record: SymbolicRecord) -> Expression:
         raise InputError(
-            f"{type(self).__name__} cannot be said as an expression of the predictions; keep it in"
-            " Python."
+            f"{type(self).__name__} cannot be exported as an expression of the predictions; keep it"
+            " in Python."
         )
 
     def express(self, record: SymbolicRecord) -> Expression:
-        """What ``score`` computes, as an expression of width 1; InputError where it cannot be
-        said.
-        """
+        """``score`` as an expression of width 1; InputError if this is impossible."""
         return self._expression(record)
 
     def score(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
-        """One score a row, (n,) float64; larger means more evidence that the predicted label is
+        """One score per row, (n,) float64; larger means more evidence that the predicted label is
         right.
         """
         return self._score(
@@ -101,9 +99,7 @@ def _(signal: Signal):
 
 
 def fitted_signal(signal: Signal, record: Predictions) -> Signal:
-    """A copy of ``signal`` fitted on the record, which reads what the record was read from: the
-    same kind of input, the same classes.
-    """
+    """A copy of ``signal`` fitted on the record, for the same kind of input and classes."""
     copy = clone(signal)
     copy.inputs = record.kind
     return copy.fit_record(record)

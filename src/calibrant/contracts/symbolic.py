@@ -1,6 +1,4 @@
-"""The record of predictions with an expression for each of its parts, from which a calibrator
-makes the expression of its own.
-"""
+"""The record of predictions in symbols, from which a calibrator builds its own expression."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +11,7 @@ from calibrant.predictions import Inputs
 
 __all__ = ["RISKS", "SymbolicRecord", "symbolic"]
 
-#: What one number may say of the second class, and what a calibrator reads in its place.
+#: Forms of one number for the second class, and the input of the calibrator.
 RISKS: dict[str, Callable[[Expression], Expression]] = {
     "probability": lambda x: x,
     "percent": lambda x: x / 100.0,
@@ -24,15 +22,15 @@ RISKS: dict[str, Callable[[Expression], Expression]] = {
 
 @dataclass(frozen=True)
 class SymbolicRecord:
-    """What ``Predictions`` derives from its values, by the same names.
+    """The derived values of ``Predictions`` in symbols, with the same names.
 
     Attributes
     ----------
     values : Expression, (n, K): probabilities or logits, as given
     kind : {"probability", "logit"}
     groups : tuple of Expression, width 1 each: the positions of the row's levels of each column of
-        groups, -1 for one that is not known
-    least : float, which logarithms of probabilities are at least of
+        groups, -1 for unknown levels
+    least : float, the floor of probabilities in logarithms
 
     See Also
     --------
@@ -49,7 +47,7 @@ class SymbolicRecord:
         return self.values.width
 
     def above(self, least: float) -> "SymbolicRecord":
-        """The same rows, the logarithms of whose probabilities are of at least ``least``."""
+        """The same rows with probabilities of at least ``least`` in logarithms."""
         return self if least == self.least else replace(self, least=least)
 
     @cached_property
@@ -87,7 +85,7 @@ class SymbolicRecord:
         return self.probabilities.max()
 
     def tempered(self, temperature: float, mixing: float) -> Expression:
-        """log((1 - mixing) softmax(logits / T) + mixing / K), what structured scalings work on."""
+        """log((1 - mixing) softmax(logits / T) + mixing / K), the input of structured scalings."""
         scaled = self.logits * (1.0 / temperature)
         if not mixing:
             return scaled.log_softmax()
@@ -107,11 +105,10 @@ class SymbolicRecord:
 def symbolic(
     n_classes: int, kind: Inputs, n_groups: int = 0, risk: str | None = None
 ) -> SymbolicRecord:
-    """The record of predictions as they will be given, (n, K), or with the positions of levels
-    behind them, (n, K + n_groups).
+    """The symbolic record of input predictions, (n, K), or followed by the positions of levels, (n,
+    K + n_groups).
 
-    With ``risk``, one of ``RISKS``, one number of the second of two classes takes the place of the
-    K.
+    With ``risk``, one of ``RISKS``, one number of the second of two classes replaces the K.
     """
     width = n_classes if risk is None else 1
     if not n_groups and risk is None:

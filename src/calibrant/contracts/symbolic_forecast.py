@@ -1,4 +1,4 @@
-"""A normal forecast, and what calibrators make of it, as expressions of its mean and std."""
+"""Normal forecasts, and their calibrated versions, as expressions of mean and std."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,9 +47,7 @@ class SymbolicForecast:
         return self.scale if std == 1.0 else self.scale * std
 
     def reshaped(self, shape: Forecast) -> "SymbolicForecast":
-        """With another distribution of Z: for methods that do the same to a forecast whatever
-        its location and scale.
-        """
+        """With another distribution of Z, for methods that do not depend on location and scale."""
         return replace(self, shape=shape)
 
     def stretched(self, factor: Expression | float) -> "SymbolicForecast":
@@ -63,7 +61,7 @@ class SymbolicForecast:
         return SymbolicForecast(self.mean, constant(1.0), STANDARD)
 
     def alone(self) -> "SymbolicForecast":
-        """Itself: of one shape, so that another calibrator can go on from it."""
+        """Itself: it has one shape, so that another calibrator can use it."""
         return self
 
     def said(self, levels: Sequence[float]) -> Expression:
@@ -72,7 +70,7 @@ class SymbolicForecast:
         if not np.isfinite(ends).all():
             raise InputError(
                 "quantiles must be finite to be exported; that of"
-                f" {levels[int(np.argmin(np.isfinite(ends)))]} is infinite; ask for others."
+                f" {levels[int(np.argmin(np.isfinite(ends)))]} is infinite; request others."
             )
         return join(
             [self.mean, self.std, *(self.location + self.scale * float(end) for end in ends)]
@@ -93,7 +91,7 @@ class SymbolicAverage:
     weights: np.ndarray
 
     def alone(self) -> SymbolicForecast:
-        """Refused: it has no one shape."""
+        """Raise InputError: it has no single shape."""
         raise InputError(
             "forecasts that are averaged cannot be calibrated on in an expression; keep them in"
             " Python."
@@ -134,7 +132,7 @@ class SymbolicBins:
     members: Sequence[SymbolicForecast]
 
     def alone(self) -> SymbolicForecast:
-        """Refused: it has no one shape."""
+        """Raise InputError: it has no single shape."""
         raise InputError(
             "forecasts in bins cannot be calibrated on in an expression; keep them in Python."
         )
@@ -154,6 +152,6 @@ def _covariance(a: Forecast, b: Forecast) -> float:
 
 
 def symbolic_forecast() -> SymbolicForecast:
-    """A normal forecast as it will be given, (n, 2): mean and std."""
+    """A normal forecast as an input (n, 2): mean and std."""
     given = source(2)
     return SymbolicForecast(given.column(0), given.column(1), STANDARD)

@@ -1,4 +1,4 @@
-"""Facts about a method, declared as data: tests, docs tables and the command line read them."""
+"""Properties of methods, declared as data for tests, documentation tables and the command line."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -9,26 +9,25 @@ __all__ = ["MapTags", "Promises", "SignalTags", "Tags"]
 
 @dataclass(frozen=True)
 class Tags:
-    """What a calibrator is.
+    """Properties of a calibrator.
 
     Attributes
     ----------
-    output : "probability" gives whole vectors by its own rule, "confidence" the top label's,
-        "distribution" is regression.
+    output : "probability" calibrates whole vectors, "confidence" the top label, "distribution" is
+        regression.
     keeps_argmax : the predicted label never changes.
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot fit without ``reference=``.
-    may_use_features : takes ``X=`` and ``reference=`` where they are given, and does without.
-    uses_groups : takes ``groups=`` and cannot do without; an automatic choice tries it only where
-        they are given.
-    may_use_groups : takes ``groups=`` where they are given, and does without.
-    for_features_or_groups : does without both, but is for rows of which one is given: lists and
-        automatic choices offer it only there.
+    may_use_features : takes optional ``X=`` and ``reference=``.
+    uses_groups : requires ``groups=``; an automatic choice tries it only if they are passed.
+    may_use_groups : takes optional ``groups=``.
+    for_features_or_groups : needs neither, but is useful only with one of them: lists and automatic
+        choices offer it only then.
     binary_only : accepts two classes only.
-    soft_labels : its fit, a weighted one without tests, takes shares of raters for labels.
+    soft_labels : its weighted fit takes soft labels.
     label : the name shown in tables.
-    row_tolerance : how far the answer to a row may move with the rows beside it; 0 means that all
-        its bits stay.
+    row_tolerance : how far the prediction of a row may depend on the other rows; 0 means bitwise
+        independence.
     exceptions : contract checks that do not apply, each with the reason.
 
     See Also
@@ -53,16 +52,16 @@ class Tags:
 
     @property
     def takes_features(self) -> bool:
-        """Whether it knows ``X=``, needed or not."""
+        """Whether it accepts ``X=``, required or not."""
         return self.uses_features or self.may_use_features
 
     @property
     def takes_groups(self) -> bool:
-        """Whether it knows ``groups=``, needed or not."""
+        """Whether it accepts ``groups=``, required or not."""
         return self.uses_groups or self.may_use_groups
 
     def suits(self, given: Collection[str]) -> bool:
-        """Whether it is for rows with which these come, of "X", "reference" and "groups".
+        """Whether it suits rows with these arguments, of "X", "reference" and "groups".
 
         Examples
         --------
@@ -80,13 +79,13 @@ class Tags:
 
 @dataclass(frozen=True)
 class MapTags:
-    """What a map is.
+    """Properties of a map.
 
     Attributes
     ----------
     domain : "unit" takes scores in [0, 1] only, "real" takes any finite score.
     monotone : P(correct) never falls as the score rises.
-    smooth : a curve of a few coefficients, which near scores may be merged for.
+    smooth : a curve of a few coefficients, for which near scores may be merged.
     soft_labels : its fit takes shares of raters (:class:`SoftLabels`) for outcomes.
     random : depends on ``random_state``.
     label : the name shown in tables.
@@ -108,11 +107,11 @@ class MapTags:
 
 @dataclass(frozen=True)
 class SignalTags:
-    """What a signal is.
+    """Properties of a signal.
 
     Attributes
     ----------
-    domain : where its scores lie, "unit" [0, 1] or "real".
+    domain : range of its scores, "unit" [0, 1] or "real".
     random : depends on ``random_state``.
     uses_features, needs_reference : takes ``X=``; cannot be fitted without ``reference=``.
     exceptions : contract checks that do not apply, each with the reason.
@@ -131,15 +130,15 @@ class SignalTags:
 
 @dataclass(frozen=True)
 class Promises:
-    """What a measure of calibration promises, each said as "yes", "no" or "partly".
+    """Properties of a measure of calibration, each "yes", "no" or "partly".
 
     Attributes
     ----------
-    truthful : in expectation nobody gains by reporting anything but the true probabilities.
+    truthful : in expectation no forecaster gains by reporting anything but the true probabilities.
     testable : it can be estimated from a sample, however many distinct probabilities there are.
     actionable : a small value bounds what decision makers lose by trusting the probabilities.
     regret : the bound, in a few words.
-    derived : built and proved here without the paper at hand, which may differ.
+    derived : derived here without access to the paper, which may differ.
 
     See Also
     --------
