@@ -160,7 +160,7 @@ def test_f26_bad_parquet_by_slice(engine, run, tmp_path):
             engine,
             code=1,
         ).stderr
-        assert f"{name}.parquet is damaged, no Parquet file" in said
+        assert f"{name}.parquet is damaged, is not a Parquet file" in said
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")

@@ -101,7 +101,8 @@ def test_f30_nor_does_the_function(tmp_path):
     with pytest.raises(
         InputError,
         match=(
-            "has a column 'confidence', which is not overwritten; name the one added by confidence="
+            "already has a column 'confidence'; pass another name for the added column as"
+            " confidence="
         ),
     ):
         apply(calibrator, logs, tmp_path / "out.parquet", probabilities="p_*")

@@ -131,7 +131,7 @@ def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "batches", lambda *a, **k: read.append(1) or original(*a, **k))
     assert_same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])
     assert len(read) == 11
-    with pytest.raises(InputError, match="same question"):
+    with pytest.raises(InputError, match="same evaluation"):
         cb.evaluate(logs, checkpoint=kept, **MODES["columns"])
 
 
@@ -160,7 +160,7 @@ def test_the_record(logs):
         ({"probabilities": "p_*", "time": "region"}, "column of times"),
         (
             {"probabilities": "p_*", "cluster": "region"},
-            "cluster must be left out where tables are counted out of core",
+            "cluster must be None, because tables are evaluated out of core",
         ),
         ({"probabilities": ["p_0", "p_1", "p_2", "w"], "classes": range(4)}, "probabilities in"),
     ],
@@ -307,11 +307,13 @@ def test_one_class_of_several_is_an_event(logs, whole):
 
 
 def test_further_metrics_that_are_no_sums_or_lack_probabilities_are_refused(logs):
-    with pytest.raises(InputError, match="metrics must be sums over rows"):
+    with pytest.raises(
+        InputError, match="metrics must be classification metrics that are sums over rows"
+    ):
         cb.evaluate(logs, probabilities="p_*", metrics=[metrics.calibration_slope])
     with pytest.raises(InputError, match="metrics= need the probabilities"):
         cb.evaluate(logs, score="score", predicted="predicted", metrics=[metrics.brier_score])
-    with pytest.raises(InputError, match="of classification"):
+    with pytest.raises(InputError, match="applies to classification only"):
         cb.evaluate(logs, mean="score", std="score", metrics=[metrics.brier_score])
 
 

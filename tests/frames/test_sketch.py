@@ -161,9 +161,7 @@ def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
         _by_cells(frame).fit_groups(cb.TemperatureScaling())
     with pytest.raises(
         InputError,
-        match=(
-            "by must name columns that are known before anything comes true; 'label' is the label"
-        ),
+        match=("by must name columns that are known before the outcome; 'label' is the label"),
     ):
         sketch(frame, probabilities="p", target="event", by=["a", "label"], n_bins=64)
     unnamed = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame["a"].to_numpy())

@@ -109,6 +109,6 @@ def test_slices_of_durations(unit, tmp_path):
 def test_intervals_of_months_are_refused():
     relation = duckdb.connect().sql("SELECT 0.3 AS p, 1 AS y, INTERVAL 1 MONTH AS g")
     with pytest.raises(
-        cb.errors.InputError, match="column 'g' must hold durations of days or less"
+        cb.errors.InputError, match="column 'g' must hold durations in days or smaller units"
     ):
         cb.evaluate(relation, probabilities="p", label="y", by="g")

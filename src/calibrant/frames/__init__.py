@@ -1,4 +1,4 @@
-"""Tables of any size: sums over Arrow batches that add up, on engines that exist."""
+"""Evaluation and calibration of tables of any size, batch by batch on existing engines."""
 
 from calibrant.frames.apply import apply
 from calibrant.frames.evaluate import evaluate

@@ -32,25 +32,23 @@ def apply(
 ) -> Path:
     r"""Calibrate the predictions of a table of any size, batch by batch, and write it to Parquet.
 
-    Rows and other columns stay as they are. The calibrated probabilities take the place of the
-    predictions, and a column ``confidence`` is added: the probability that the model's own label is
-    right.
+    The calibrated probabilities replace the predictions; other columns stay as they are. A column
+    ``confidence`` is added: the probability that the predicted class of the model is right.
 
     Parameters
     ----------
     calibrator : fitted Calibrator, or fitted Map with ``score=``
     source : files or a table, as in :func:`calibrant.evaluate`
-        With a calibrator by group the columns of its groups are read by the names that they had in
-        its fit.
+        For a calibrator by group, the group columns must have the names that they had in ``fit``.
     output : path
-        A Parquet file; a folder of them on Dask, Spark and Ray.
+        A Parquet file; on Dask, Spark and Ray, a folder of Parquet files.
     probabilities : str or list of str
-        The columns that hold what the calibrator takes (probabilities or logits), in the order of
-        its classes unless a pattern's star names them; as in :func:`calibrant.evaluate`.
+        The columns of probabilities or logits, as in :func:`calibrant.evaluate`. They must be in
+        the order of the calibrator's classes, unless the star of a pattern names the classes.
     score : str
-        The column a map takes; it stays, and ``confidence`` is the map's.
+        The column that a map calibrates. It is kept; ``confidence`` holds the map's output.
     confidence : str, default "confidence"
-        The name of the column that is added, which the table must not have yet.
+        The name of the added column; the table must not have a column of this name.
     engine : str, default "auto"
     overwrite : bool, default False
 
@@ -60,8 +58,8 @@ def apply(
 
     See Also
     --------
-    frames.sample, frames.sketch : rows or sums to fit the calibrator on.
-    evaluate : scores of what it wrote.
+    frames.sample, frames.sketch : draw rows, or compute sums, to fit the calibrator on.
+    evaluate : compute metrics of the written table.
 
     Examples
     --------
@@ -90,8 +88,8 @@ def apply(
     kinds = columns_of(source, module)
     if confidence in kinds:
         raise InputError(
-            f"the table has a column {confidence!r}, which is not overwritten; name the one added"
-            " by confidence=."
+            f"the table already has a column {confidence!r}; pass another name for the added"
+            " column as confidence=."
         )
     transform = Transform(
         calibrator,
@@ -107,7 +105,7 @@ def apply(
 
 
 def _layout(kinds, probabilities, score, by=()):
-    # A score has no predicted class here; its own column stands in.
+    # A map needs no predicted class, so the score's own column stands in for it.
     return layout(
         kinds, label=None, probabilities=probabilities, score=score, predicted=score, by=by
     )
@@ -119,16 +117,14 @@ def _groups_of(calibrator):
         return ()
     if calibrator.group_names_ is None:
         raise InputError(
-            "the calibrator's groups had no names in its fit; fit it on a frame, or on a sketch by"
-            " columns."
+            "the calibrator was fitted to groups without names; fit it on a frame, or on a sketch"
+            " with by=."
         )
     return calibrator.group_names_
 
 
 def _in_order(columns, calibrator):
-    """The columns in the order of the calibrator's classes, where their names say which is
-    which.
-    """
+    """The columns in the order of the calibrator's classes, if their names are the classes."""
     if columns.mode != "columns":
         return columns
     require_fitted(calibrator, "classes_")
@@ -161,10 +157,10 @@ def _write(batches, output, overwrite):
 
 
 def _warn_of_new_levels(calibrator, layout, output):
-    """Say here where no row that a cluster wrote is of a level of the fit: what its workers warn of
-    stands in their logs.
+    """Warn if no row that a cluster wrote has a group level that was seen in the fit.
 
-    The groups are read until one level of each column is known, most often in the first batch.
+    The workers' own warnings appear only in their logs. Rows are read until each column has shown
+    a known level, most often in the first batch.
     """
     levels = calibrator.group_levels() if layout.by else None
     if levels is None or not output.is_dir():
@@ -185,7 +181,7 @@ def _warn_of_new_levels(calibrator, layout, output):
 
 
 def _groups(layout, batch):
-    """Name -> labels of the columns of groups of a batch."""
+    """The group columns of a batch: name -> labels."""
     return {
         name: array_of(known)[code]
         for name, (known, code) in zip(layout.by, layout.slices(batch), strict=True)
@@ -193,7 +189,7 @@ def _groups(layout, batch):
 
 
 class Transform:
-    """An Arrow batch with calibrated predictions; pickled whole to the workers of a cluster."""
+    """Calibration of an Arrow batch; it is pickled and sent to the workers of a cluster."""
 
     calibrator: Any
     layout: Layout

@@ -1,6 +1,4 @@
-"""Batches of a good size: their arrays fit a core's cache, and what is done once a batch costs
-little.
-"""
+"""Batches small enough for a core's cache, and large enough to make the cost per batch small."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,12 +7,12 @@ from typing import Any
 __all__ = ["batch_rows", "gathered", "hive_root", "runs"]
 
 BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
-#: Entries a row that a column of lists is taken to hold, as its type does not say.
+#: Assumed length of the lists in a column of lists, because its type does not tell.
 LIST_LENGTH = 1000
 
 
 def batch_rows(kinds: dict[str, str], columns: Sequence[str] | None = None) -> int:
-    """Rows to ask an engine for at a time, for these columns (None: all)."""
+    """Rows per batch to request from an engine, for these columns (None: all)."""
     width = 8 * sum(
         LIST_LENGTH if kinds[name] == "list" else 1
         for name in (kinds if columns is None else columns)
@@ -23,8 +21,9 @@ def batch_rows(kinds: dict[str, str], columns: Sequence[str] | None = None) -> i
 
 
 def gathered(batches: Sequence[Any]) -> Iterator[Any]:
-    """Record batches joined to those next to them, or cut, until they are of a good size; none
-    is empty.
+    """Record batches of a suitable size: small neighbours are joined and large ones are cut.
+
+    No batch is empty.
     """
     waiting, rows, size = [], 0, 0
     for batch in batches:
@@ -39,7 +38,7 @@ def gathered(batches: Sequence[Any]) -> Iterator[Any]:
 
 
 def runs(batches: Iterator[Any]) -> Iterator[Any]:
-    """Lists of neighbouring batches, each the work of one thread for a while."""
+    """Lists of neighbouring batches; each list is one task of a thread."""
     run, rows, size = [], 0, 0
     for batch in batches:
         run.append(batch)
@@ -60,7 +59,7 @@ def _one(batches):
 
 
 def hive_root(paths: Sequence[str]) -> Any:
-    """The folder above the first that is called ``name=value``; None where no file lies in one."""
+    """The parent of the first folder named ``name=value``; None if there is no such folder."""
     folders = Path(paths[0]).absolute().parts[:-1]
     named = [i for i, name in enumerate(folders) if "=" in name.strip("=")]
     return str(Path(*folders[: named[0]])) if named else None

@@ -1,6 +1,4 @@
-"""File by file, with the sums kept after each, so that a run that was stopped goes on where it
-was.
-"""
+"""Evaluation file by file that saves its sums after each, so that a stopped run can resume."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -19,7 +17,7 @@ __all__ = ["FrameCheckpoint", "fold_files"]
 
 
 class FrameCheckpoint(Saved):
-    """The sums so far and the files they are of, each with its size and time of change."""
+    """The sums so far and the files they cover, each with its size and modification time."""
 
     def __init__(self, needed: Sequence[Any], state: "GroupState") -> None:
         self.needed: Sequence[Any] = needed
@@ -34,7 +32,7 @@ def fold_files(
     checkpoint: Path | None = None,
     progress: Callable[..., Any] | None = None,
 ) -> "GroupState":
-    """The kernel's state over all files; those that the checkpoint holds are not read again."""
+    """The kernel's state over all files; files already in the checkpoint are not read again."""
     kept = _kept(checkpoint, paths, kernel)
     for count, path in enumerate(paths, start=1):
         if path not in kept.done:
@@ -53,8 +51,8 @@ def _kept(checkpoint, paths, kernel):
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    # Sums over thousands of mostly empty bins compress without limit, and the file is this user's
-    # own.
+    # Sums over thousands of mostly empty bins compress very well, and the user wrote this file, so
+    # the size is not limited.
     kept = load(checkpoint, max_bytes=sys.maxsize)
     if (
         not isinstance(kept, FrameCheckpoint)
@@ -62,7 +60,7 @@ def _kept(checkpoint, paths, kernel):
         or kept.state.settings != fresh.state.settings
     ):
         raise InputError(
-            f"{checkpoint} must be the checkpoint of the same question (columns, slices, bins);"
+            f"{checkpoint} must be a checkpoint of the same evaluation (columns, slices, bins);"
             " delete it or name another."
         )
     changed = [
@@ -73,7 +71,7 @@ def _kept(checkpoint, paths, kernel):
     if changed:
         raise InputError(
             f"{checkpoint} holds sums of {changed[0]}, which has changed or is not among the files;"
-            " delete it to start again."
+            " delete the checkpoint to start again."
         )
     return kept
 

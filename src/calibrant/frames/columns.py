@@ -1,4 +1,4 @@
-"""Which columns of a table hold what, and a batch of them as arrays."""
+"""The roles of a table's columns, and the columns of a batch as arrays."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -32,14 +32,15 @@ __all__ = [
     "whole_numbers",
 ]
 
-#: Pairs of labels of which the second says itself that it is the event; of others the order of the
-#: alphabet would turn good and bad round.
+#: Pairs of labels whose second label is the event by convention. For any other pair, alphabetical
+#: order could swap the event and its opposite.
 NO_AND_YES = (("0", "1"), ("false", "true"), ("no", "yes"))
 
 
 def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
-    """Which of these labels are the event: by value or text, or where None is named the 1, true or
-    yes of two; others must be named.
+    """Mark which of these labels are the event, compared by value or by text.
+
+    Without ``event``, it is the 1, true or yes of a pair; any other event must be named.
 
     Examples
     --------
@@ -54,19 +55,20 @@ def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
         if set(texts) <= {no, yes} and len(set(texts)) == len(texts):
             return [text == yes for text in texts]
     raise InputError(
-        "the event must be named where the labels are not 0 and 1, booleans, or no and yes; got"
+        "the event must be named if the labels are not 0 and 1, booleans, or no and yes; got"
         f" {str(listed[:6])[1:-1]}; pass classes=[...] with the label of the event last."
     )
 
 
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
-#: Whole numbers that lie this close together are their own code.
+#: Integers within a range smaller than this are encoded by their offset from the smallest.
 SPAN = 8192
 
 
 def encode(column: Any) -> tuple[list[Any], np.ndarray]:
-    """(values, number of each row's among them (n,) intp) of an Arrow array; a value may have no
-    row.
+    """Encode an Arrow array: (values, index of each row's value, (n,) intp).
+
+    Some values may occur in no row.
     """
     import pyarrow.types as types
 
@@ -84,16 +86,14 @@ def encode(column: Any) -> tuple[list[Any], np.ndarray]:
     if column.null_count:
         codes = np.where(np.isnan(codes), len(values), codes) if codes.dtype.kind == "f" else codes
         values = [*values, None]
-    # Arrow tells 0.0 from -0.0, and NaN from null; a slice is one.
+    # Arrow distinguishes 0.0 from -0.0 and NaN from null; slices must not.
     place: dict[Any, int] = {}
     to = np.array([place.setdefault(value, len(place)) for value in values], dtype=np.intp)
     return list(place), to[codes.astype(np.intp)]
 
 
 def mixed(parts: Sequence[Any]) -> np.ndarray:
-    """Number of each row's combination of values among all combinations, (n,), of encoded
-    columns.
-    """
+    """Index of each row's combination of values among all combinations of encoded columns, (n,)."""
     code = parts[0][1]
     for values, part in parts[1:]:
         code = code * len(values) + part
@@ -101,7 +101,7 @@ def mixed(parts: Sequence[Any]) -> np.ndarray:
 
 
 def combinations(values: Sequence[Any], codes: np.ndarray) -> list[tuple[Any, ...]]:
-    """The combinations of values that these codes of :func:`mixed` stand for, as tuples."""
+    """The combinations of values, as tuples, that these codes of :func:`mixed` represent."""
     columns = []
     for named in reversed(values):
         codes, digit = np.divmod(codes, len(named))
@@ -110,18 +110,19 @@ def combinations(values: Sequence[Any], codes: np.ndarray) -> list[tuple[Any, ..
 
 
 def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The codes that have rows, and each row's number among them."""
+    """The codes that occur, and the index of each row's code among them."""
     if n_codes > 4 * len(code):
         return np.unique(code, return_inverse=True)
-    # A table of all codes is quicker than sorting the rows, where it is not much longer than they
-    # are.
+    # Counting all codes is faster than sorting the rows, unless there are many more codes than
+    # rows.
     seen = np.bincount(code, minlength=n_codes) > 0
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[code]
 
 
 def floor(column: Any, every: str, name: str) -> Any:
-    """Times cut to the hour, day, ... they are in; those with a zone in UTC, as
-    ``calibrant.levels`` reads them.
+    """Round times down to the hour, day, ...; times with a zone are rounded in UTC.
+
+    ``calibrant.levels`` reads times in the same way.
     """
     import pyarrow.compute as pc
     import pyarrow.types as types
@@ -131,27 +132,28 @@ def floor(column: Any, every: str, name: str) -> Any:
     if types.is_timestamp(column.type) and column.type.tz is not None:
         import pyarrow as pa
 
-        # Arrow keeps UTC; not every engine keeps the zone.
+        # Arrow stores UTC, and not every engine keeps the zone.
         column = column.view(pa.timestamp(column.type.unit))
     return pc.floor_temporal(column, unit=every)
 
 
 def _levels(column, types):
-    """What the values of an Arrow array are read as, whatever engine it comes from."""
+    """The values of an Arrow array as levels that are the same from every engine."""
     if types.is_timestamp(column.type) or types.is_duration(column.type):
-        # As NumPy has them: nanoseconds, and UTC where there is a zone, need no library of times.
+        # NumPy's times, in nanoseconds and UTC, need no time zone library.
         return levels_of(column.to_numpy(zero_copy_only=False))
     return [level_of(value) for value in column.to_pylist()]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns by their names; ``values`` are probabilities (several, or one list column, or one
-    of the second class), one score, mean and std, or quantiles at ``levels``.
+    """The names of the columns by their roles.
 
-    ``mode`` is "columns", "list", "second", "score", "event" (of one column: the probability of a
-    class) or "forecast"; ``inputs`` says whether the values are probabilities or logits. A score
-    without ``predicted`` is right where the label is ``event``, or says so.
+    ``values`` name columns of probabilities (several, one of lists, or one of the second class), a
+    score, a mean and a std, or quantiles at ``levels``. ``mode`` is "columns", "list", "second",
+    "score", "event" (one column, the probability of a class) or "forecast". ``inputs`` tells
+    probabilities from logits. For a score without ``predicted``, the label tells whether the answer
+    is right: it equals ``event``, or is 1, true or yes.
     """
 
     mode: str
@@ -175,17 +177,17 @@ class Layout:
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the slice's values."""
+        """Names of the columns that define a slice."""
         return (*self.by, *([self.every] if self.time else []))
 
     def probabilities(self, batch: Any) -> np.ndarray:
-        """(n, K) as they came (float32 stays float32), or (n,) probability of the second class."""
+        """(n, K) values in their own dtype, or (n,) probabilities of the second class."""
         if self.mode == "list":
             return _list_values(batch.column(self.values[0]), self.values[0])
         columns = [numbers(batch, name) for name in self.values]
         if len(columns) == 1:
             return columns[0]
-        # One row a class in memory, which is how the kernel wants them.
+        # The kernel needs the values of each class to be contiguous in memory.
         return np.stack(columns).T
 
     def slices(self, batch: Any) -> list[tuple[list[Any], np.ndarray]]:
@@ -210,8 +212,9 @@ def layout(
     classes: Any = None,
     target: Any = None,
 ) -> Layout:
-    """Check the columns asked for against those there; ``types`` maps a name to "list" where the
-    column holds lists.
+    """Check the requested columns against those of the table.
+
+    ``types`` maps the name of a column that holds lists to "list".
     """
     if (probabilities is None) == (score is None):
         raise InputError(
@@ -263,19 +266,20 @@ def layout(
 
 
 def _of_event(mode, values, classes, target, ordered):
-    """(the column of its probability, its label or None where the labels say it) of the event that
-    is asked for; ``ordered`` classes have
-    it last."""
+    """Return (column of the event's probability, its label) for the event that ``target`` names.
+
+    The label is None if the labels define the event themselves. ``ordered`` classes have it last.
+    """
     if mode == "second":
         return values, target if target != "event" else classes[-1] if ordered else None
     if mode != "columns" or len(classes) != len(values):
         raise InputError(
-            f"target={target!r} takes a column of probabilities for each class, or one of the"
-            f" event's; got {list(values)[:6]}."
+            f"target={target!r} needs one column of probabilities per class, or one of the event;"
+            f" got {list(values)[:6]}."
         )
     if target == "event" and len(classes) != 2:
         raise InputError(
-            f'target="event" takes two classes; got {len(classes)}; name one of'
+            f'target="event" needs two classes; got {len(classes)}; pass one of'
             f' {list(classes)[:6]}, or "classes".'
         )
     named = classes[-1] if target == "event" and ordered else None if target == "event" else target
@@ -298,11 +302,11 @@ def forecast_layout(
     time: Any = None,
     every: str = "day",
 ) -> Layout:
-    """Columns of outcomes, and of means and standard deviations or of quantiles."""
+    """The layout of a table of outcomes with means and standard deviations, or with quantiles."""
     beside = label, None, weight, by, time, every
     if quantiles is None:
         if std is None or mean is None:
-            raise InputError("mean= needs std=, the column of standard deviations.")
+            raise InputError("mean= also needs std=, the column of standard deviations.")
         return _there(Layout("forecast", (mean, std), None, *beside), names)
     if mean is not None or std is not None:
         raise InputError("pass mean= and std=, or quantiles=, not both.")
@@ -310,8 +314,8 @@ def forecast_layout(
     if len(found) < 2:
         listed = ", ".join(list(names)[:20])
         raise InputError(
-            f'quantiles must be a pattern such as "q_*" of two columns or more; got {quantiles!r}'
-            f" for {listed}."
+            f'quantiles must be a pattern such as "q_*" that matches at least two columns; got'
+            f" {quantiles!r} for {listed}."
         )
     ordered = sorted(found, key=lambda name: found[name])
     return _there(
@@ -323,7 +327,7 @@ def forecast_layout(
 
 
 def _there(columns, names):
-    """The layout, its slices as a tuple, once all its columns are found."""
+    """The layout with ``by`` as a tuple, after a check that all its columns exist."""
     if columns.every not in EVERY:
         raise InputError(f"every must be one of {', '.join(EVERY)}; got {columns.every!r}.")
     columns = replace(
@@ -355,8 +359,9 @@ def _probability_columns(types, probabilities):
 
 
 def starred(names: Any, pattern: Any) -> dict[str, str]:
-    """Name -> the part of it that the pattern's star stands for, of the names that match; none
-    where the pattern has no star.
+    """Matching names -> the part of each that the pattern's star stands for.
+
+    The result is empty if the pattern has no star.
     """
     start, star, end = pattern.partition("*")
     return (
@@ -371,9 +376,7 @@ def starred(names: Any, pattern: Any) -> dict[str, str]:
 
 
 def starred_levels(names: Any, pattern: str) -> dict[str, float]:
-    """Name -> level, of the columns of quantiles: those that match, whose star stands for a
-    number between 0 and 1.
-    """
+    """Quantile columns -> levels: names whose star stands for a number between 0 and 1."""
     found = {}
     for name, text in starred(names, pattern).items():
         with suppress(ValueError):
@@ -382,8 +385,9 @@ def starred_levels(names: Any, pattern: str) -> dict[str, float]:
 
 
 def whole_numbers(texts: Any) -> list[Any]:
-    """The texts as whole numbers where all of them are; a header's "0" and a column's 0 or 0.0 are
-    then one class.
+    """The texts as integers if all of them are; otherwise the texts.
+
+    The "0" of a header and the 0 or 0.0 of a column are then the same class.
 
     Examples
     --------
@@ -413,13 +417,13 @@ def _whole(column, name):
 def _require_all(n_missing, name):
     if n_missing:
         raise InputError(
-            f"column {name!r} must have a value in every row; {n_missing} are missing; filter those"
-            " rows out first."
+            f"column {name!r} must have a value in every row; {n_missing} are missing; filter out"
+            " those rows first."
         )
 
 
 def coded(batch: Any, name: str) -> Any:
-    """(values, number of each row's among them) of a column without nulls, NaN among them."""
+    """Encode a column without missing values: (values, index of each row's value)."""
     values, codes = encode(_whole(batch.column(name), name))
     _require_all(np.count_nonzero(codes == values.index(None)) if None in values else 0, name)
     return values, codes

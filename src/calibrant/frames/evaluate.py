@@ -22,18 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate", "refuse_missing_times"]
 
-#: Rows named in the message.
+#: Number of rows named in the message.
 NAMED = 3
 
 
 def refuse_missing_times(found: "Sliced", source: Any, module: Any, time: str | None) -> None:
-    """InputError with the numbers of the rows that have no time, for the evaluation of a source
-    sliced by ``time``.
-    """
-    # Time is the last of what rows are sliced by.
+    """Raise InputError if a source sliced by ``time`` has rows without a time, and number them."""
+    # Time is the last of the columns that define a slice.
     if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):
         return
-    # A cluster's engine has no order of rows to number them by.
+    # On a cluster's engine rows have no order, so they cannot be numbered.
     rows = (
         []
         if module.CLUSTER
@@ -57,7 +55,7 @@ def _missing(batches, name):
     return rows
 
 
-#: Fine bins that bins of equal weight are joined from.
+#: Number of fine bins that are merged into bins of equal weight.
 FINE_BINS = 4096
 
 
@@ -85,8 +83,9 @@ def evaluate(
     metrics: Sequence[Metric] = (),
     cluster: str | None = None,
 ) -> Evaluation | ForecastEvaluation:
-    r"""Scores and calibration errors of a table of predictions of any size, by slice, in one pass
-    and bounded memory.
+    r"""Compute scores and calibration errors by slice of a table of predictions of any size.
+
+    It takes one pass and bounded memory.
 
     .. math::
 
@@ -98,79 +97,80 @@ def evaluate(
     source : path, pattern such as "logs/\*.parquet", list of paths, or a table
         Tables of polars, DuckDB, pyarrow, pandas, Dask, Spark and Ray.
     label : str, default "label"
-        Column of true classes; of outcomes, with ``mean``.
+        Column of true classes; for regression, of outcomes.
     probabilities : str or list of str
-        Columns as a pattern ("p\_\*", the star being the class) or a list, one column of lists, or
-        one column of the second class's probability.
+        Columns as a pattern ("p\_\*", whose star is the class) or a list, one column of lists, or
+        one column with the probability of the second class.
     score, predicted : str
-        Instead of all probabilities: columns of the predicted class's probability and of the
-        predicted class. Without ``predicted`` the label says whether the answer was right: 0 and 1,
-        booleans, no and yes, or of others the label that ``target`` names.
+        Instead of all probabilities: the columns of the predicted class's probability and of the
+        predicted class. Without ``predicted``, the label tells whether the answer was right: as 0
+        and 1, booleans, no and yes, or by equality with ``target``.
     mean, std : str
-        Instead, for regression: columns of predicted means and standard deviations.
+        For regression instead: columns of predicted means and standard deviations.
     quantiles : str
-        Instead, for regression: a pattern of columns of quantiles, "q\_\*", whose star is the
-        level.
+        For regression instead: a pattern of columns of quantiles, "q\_\*", whose star is the level.
 
     by : str or list of str
         Columns to slice by.
     time : str, optional
-        Column of times to slice by as well, cut to ``every``; times with a zone are cut in UTC.
+        Column of times to slice by as well, rounded down to ``every``; times with a zone in UTC.
     every : {"hour", "day", "week", "month", "quarter", "year"}
     weight : str, optional
-        Column of weights; weight 2 means the row twice.
+        Column of weights; weight 2 is equivalent to repeating the row.
     classes : (K,) labels in column order, optional
     target : {"event", "answer"} or a class label, optional
-        The question, as for :func:`report` and the command line. "event": how likely the event is,
-        of two classes the last of ``classes``, or the one that labels 0 and 1, booleans, or no and
-        yes say themselves. "answer": how likely the predicted class is right. A label: how likely
-        that class is. By default the event of one column or of two, and otherwise the answer.
+        The probability to evaluate, as for :func:`report` and the command line. "event": that of
+        the event, the last of two ``classes``, or the 1, true or yes of such labels. "answer": that
+        the predicted class is right. A class label: that of this class. The default is "event" for
+        one or two columns of probabilities, and "answer" otherwise.
     n_bins : int, default 15, and 10 for forecasts
     strategy : {"width", "mass"}
-        "width" is exact. "mass" joins 4,096 fine bins, uniform in the logit of the score, to bins
-        of equal weight; the column ``ece_bound`` says how far that can be from the exact error.
+        "width" is exact. "mass" merges 4,096 fine bins, uniform in the logit of the score, into
+        bins of equal weight; the column ``ece_bound`` bounds the difference from the exact error.
     engine : {"auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"}
         "auto" is polars for files and a table's own engine otherwise.
     checkpoint : path, optional
-        For files: the sums are kept there after each file, and a later call goes on from them.
+        For files: the sums are saved there after each file, and a later call resumes from them.
     progress : callable, optional
         For files, called as ``progress(done, total)`` after each file.
     metrics : list of Metric, optional
-        Further ones that are sums over rows, such as ``[metrics.observed_expected_ratio]``: a
-        column each by its ``key`` (its ``repr`` where two share one), with ``_low`` and ``_high``.
-        They need all probabilities.
+        Further metrics that are sums over rows, such as ``[metrics.observed_expected_ratio]``. Each
+        adds a column named by its ``key`` (by its ``repr`` if two share a key), and its ``_low``
+        and ``_high``. They need all probabilities.
 
     cluster : None
-        Intervals here are of independent rows. A column of rows that hang together is refused: a
-        cluster may lie in any part of the table, and its sums would not stay bounded.
+        Must be None: the intervals assume independent rows. Clusters of dependent rows may be
+        spread over the whole table, so that their sums would need unbounded memory.
 
     Returns
     -------
     Evaluation or ForecastEvaluation
-        ``.frame()`` one row a slice, ``.overall()``, ``.to_dict()``, and of classes
-        ``.reliability_curve()``; evaluations add up. Of forecasts: NLL, CRPS, RMSE, MAE, sharpness,
-        c_v, coverage and width of 90 % intervals, ENCE, UCE, interval calibration error.
+        ``.frame()`` has one row per slice. Other methods are ``.overall()``, ``.to_dict()`` and,
+        for classes, ``.reliability_curve()``. Evaluations add up. For forecasts the metrics are
+        NLL, CRPS, RMSE, MAE, sharpness, c_v, coverage and width of 90 % intervals, ENCE, UCE and
+        interval calibration error.
 
     Raises
     ------
     InputError
-        Where a column is missing or its values cannot be used.
+        If a column is missing or its values cannot be used.
     MissingDependencyError
 
     See Also
     --------
-    report : a page about predictions in memory.
-    worst_slices, monitor : what to ask of its result.
+    report : write a report on predictions in memory.
+    worst_slices, monitor : analyse the result further.
 
     Notes
     -----
-    Numbers equal those of ``calibrant.metrics`` on all rows at once, to the order of summation
-    (1e-9). Memory is (slices x predicted classes x bins), never rows. Columns of ``score=`` alone
-    give the losses of the confidence (``confidence_log_loss``, ``confidence_brier_score``), not
-    those of all probabilities. Of an event the table has ``mean_risk``, ``event_rate``,
-    ``observed_expected_ratio``, ``log_loss``, ``event_brier_score`` and ``event_ece``. ENCE and UCE
-    are those of the metrics with ``cells=32``: bins of equal weight by std whose edges are off by
-    at most 2 %. With one process the kernel uses one core; a cluster's engine uses all.
+    The values equal those of ``calibrant.metrics`` on all rows at once, up to the order of
+    summation (1e-9). Memory grows with (slices x predicted classes x bins), not with rows.
+    ``score=`` alone gives the losses of the confidence (``confidence_log_loss``,
+    ``confidence_brier_score``), not those of all probabilities. For an event the columns are
+    ``mean_risk``, ``event_rate``, ``observed_expected_ratio``, ``log_loss``, ``event_brier_score``
+    and ``event_ece``. ENCE and UCE are those of the metrics with ``cells=32``: bins of equal weight
+    by std whose edges are inexact by at most 2 %. With one process the kernel uses one core; a
+    cluster's engine uses all.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def evaluate(
     if of_numbers:
         if metrics:
             raise InputError(
-                "metrics= are of classification; leave them out with mean= or quantiles=."
+                "metrics= applies to classification only; omit it with mean= or quantiles=."
             )
         if probabilities is not None or score is not None:
             raise InputError(
@@ -246,8 +246,9 @@ def evaluate(
 
 
 def _question(kinds, probabilities, target, metrics):
-    """The question that ``target`` asks, as ``calibrant.report`` asks it; sums of further
-    metrics are of all classes.
+    """Resolve the default of ``target`` as ``calibrant.report`` does.
+
+    With further ``metrics`` the default stays, because their sums need all classes.
     """
     if target is not None or probabilities is None or metrics:
         return target
@@ -262,25 +263,25 @@ def _question(kinds, probabilities, target, metrics):
 def _refuse(cluster, target, of_numbers):
     if cluster is not None:
         raise InputError(
-            f"cluster must be left out where tables are counted out of core; got {cluster!r}; pass"
-            " the rows to calibrant.report(cluster=), or metric.interval(cluster=), in memory."
+            f"cluster must be None, because tables are evaluated out of core; got {cluster!r}; load"
+            " the rows, and use calibrant.report(cluster=) or metric.interval(cluster=)."
         )
     if target is not None and of_numbers:
         raise InputError(
-            "target= is of predictions of classes; leave it out for forecasts of a number."
+            "target= applies to classification only; omit it for forecasts of a number."
         )
 
 
 def _sums(metrics, columns):
-    """The metrics, checked: each a sum over rows, of probabilities that are all there."""
+    """Check that each metric is a sum over rows, and that all probabilities are available."""
     for metric in metrics:
         if (
             not isinstance(require_metric(metric, "each of metrics"), SumMetric)
             or metric.domain is not Kernel.domain
         ):
             raise InputError(
-                f"metrics must be sums over rows of predictions of classes; {metric.name} is not;"
-                " compute it on the rows."
+                f"metrics must be classification metrics that are sums over rows; {metric.name} is"
+                " not; compute it on the rows in memory."
             )
         metric.with_options()
     if metrics and (columns.mode == "score" or columns.classes is None):

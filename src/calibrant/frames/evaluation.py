@@ -1,4 +1,4 @@
-"""What an evaluation of a table of any size says: of classes, and of forecasts."""
+"""Results of the evaluation of a table of any size, for classes and for forecasts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,14 +25,13 @@ __all__ = ["Evaluation", "ForecastEvaluation", "merged_to_mass", "named_by_targe
 
 
 def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray, float]:
-    r"""Fine bins (F, 3) joined to at most ``n_bins`` bins of equal weight: (joined sums (B, 3), bin
-    of each fine bin, bound).
+    r"""Merge fine bins (F, 3) into at most ``n_bins`` bins of equal weight.
 
-    A fine bin goes whole to the bin that holds the middle of its weight. The exact bins of equal
-    weight would cut the fine bins that a multiple of w / B falls in; every row is in its exact bin
-    but for some of those of the fine bins cut. Those moved from a fine bin [l, u) with r right and
-    q wrong change two gaps by at most max(q u, r (1 - l)). So the error differs from the exact one
-    by at most
+    Returns (merged sums (B, 3), bin of each fine bin, bound). Each fine bin goes whole to the bin
+    that holds the middle of its weight. The exact bins of equal weight would cut each fine bin that
+    contains a multiple of w / B; only rows of these cut bins can be in a wrong bin. Moving rows of
+    a fine bin [l, u) with r right and q wrong changes two gaps by at most max(q u, r (1 - l)). So
+    the error differs from the exact one by at most
 
     .. math:: \frac{2}{w} \sum_{c\ \mathrm{cut}} \max\left(q_c u_c,\ r_c (1 - l_c)\right)
 
@@ -51,7 +50,8 @@ def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarra
     joined = np.stack(
         [np.bincount(part, weights=sums[filled, j], minlength=len(used)) for j in range(3)], axis=1
     )
-    # Cut: a multiple of whole / n_bins lies strictly inside. Equal to an end, nothing moves.
+    # A fine bin is cut if a multiple of whole / n_bins lies strictly inside it. If the multiple
+    # equals an end, no row moves.
     cut = np.ceil(end / whole * n_bins - 1e-9) - np.floor((end - own) / whole * n_bins + 1e-9) > 1.0
     lower, upper = (edge[filled[cut]] for edge in fine_edges(len(mass)))
     right = sums[filled[cut], 2]
@@ -59,7 +59,7 @@ def merged_to_mass(sums: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarra
     return joined, group, float(min(2.0 * moved.sum() / whole, 1.0))
 
 
-#: What numbers of the predicted label are called of an event.
+#: Columns of the predicted class -> their names for an event.
 EVENT_NAMES = {
     "confidence": "mean_risk",
     "accuracy": "event_rate",
@@ -72,8 +72,7 @@ EVENT_NAMES = {
     "brier_score_low": "event_brier_score_low",
     "brier_score_high": "event_brier_score_high",
 }
-#: What they are called of forecasts: the interval between the outermost levels, and the gaps of all
-#: levels.
+#: The same for forecasts: the interval between the outermost levels, and the gaps of all levels.
 FORECAST_NAMES = {"confidence": "level", "accuracy": "coverage", "ece": "quantile_error"}
 
 
@@ -88,12 +87,12 @@ class Evaluation(Sliced):
     strategy : {"width", "mass"}
     n_bins : int
     metrics : tuple of SumMetric
-        Those asked for besides.
+        The further metrics that were requested.
 
     See Also
     --------
-    evaluate : makes one.
-    worst_slices, monitor : what to ask of it.
+    evaluate : returns an Evaluation.
+    worst_slices, monitor : analyse it further.
     """
 
     strategy: str = "width"
@@ -109,11 +108,11 @@ class Evaluation(Sliced):
 
     @property
     def target(self) -> Literal["event", "answer"]:
-        """Whose probability was counted."""
+        """The probability that was evaluated."""
         return "event" if self.state.settings["mode"] == "event" else "answer"
 
     def columns(self, *, per_class: bool = False) -> dict[str, Any]:
-        """Column name -> array, one entry a slice (and predicted class, with ``per_class``)."""
+        """Column name -> array, one entry per slice (per slice and predicted class on request)."""
         return (
             self._columns(lambda g: g, [*self.by, "predicted"]) if per_class else super().columns()
         )
@@ -121,8 +120,9 @@ class Evaluation(Sliced):
     def calibration_sums(
         self, part: Callable[..., Any]
     ) -> tuple[list[tuple[Any, ...]], np.ndarray]:
-        """(parts in order, (P, B, 3) rows, summed score and hits of each bin), joined over
-        slices of one ``part``.
+        """Sums over slices with the same ``part``: (parts in order, (P, B, 3)).
+
+        The last axis holds the rows, summed score and hits of each bin.
         """
         parts, bins, _ = self.state.by(lambda group: part(group[:-1]))
         return parts, bins
@@ -132,7 +132,7 @@ class Evaluation(Sliced):
         return {"strategy": self.strategy, "n": self.n_bins}
 
     def _slice(self, group):
-        # The last of a group is the predicted class.
+        # The last element of a group is the predicted class.
         return group[:-1]
 
     def _numbers(self, bins, sums):
@@ -158,14 +158,15 @@ class Evaluation(Sliced):
         return out
 
     def reliability_curve(self, *slice_: Any) -> ReliabilityCurve:
-        """The reliability curve of one slice, given by its values in the order of ``by``; of all
-        rows when none are given.
+        """The reliability curve of one slice, given by its values in the order of ``by``.
+
+        Without values it is the curve of all rows.
         """
         parts, bins, _ = self.state.by(lambda g: g[:-1] if slice_ else ())
         if tuple(slice_) not in parts:
             raise InputError(
-                f"the slice must be one of those seen, {len(self.by)} values in the order"
-                f" {self.by}; got {slice_}."
+                f"the slice must be one of the evaluated slices, {len(self.by)} values in the"
+                f" order {self.by}; got {slice_}."
             )
         sums = bins[parts.index(tuple(slice_))]
         if self.strategy == "mass":
@@ -201,8 +202,9 @@ class Evaluation(Sliced):
 
 
 def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
-    """Columns of numbers of the answer as they are, of any event by its names, or of forecasts
-    by theirs.
+    """Rename the columns for the target: "answer" keeps them, events and forecasts have their own.
+
+    Any other target is an event.
     """
     names = (
         {"answer": {}, "forecast": FORECAST_NAMES}.get(target, EVENT_NAMES)
@@ -213,9 +215,7 @@ def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
 
 
 def _of_event(found, sums, bins):
-    """The same by the names of an event: how likely it was said to be, how often it happened,
-    and their ratio.
-    """
+    """The columns by their names for an event, with the observed-expected ratio added."""
     totals = np.stack([sums[:, 0], sums[:, 1], bins[..., 1].sum(axis=-1)], axis=-1)
     out = {}
     for name, values in found.items():
@@ -226,11 +226,11 @@ def _of_event(found, sums, bins):
 
 
 def _numbers(bins, sums, score_only):
-    """Name -> array of the metrics that come from sums, with their 95 % intervals."""
+    """Name -> array of the metrics computed from sums, with their 95 % intervals."""
     n, right = sums[:, 0], sums[:, 1]
     out = {"n": n, "confidence": quotient(bins[..., 1].sum(axis=-1), n)}
-    # Of the score alone, the losses are those of "right" as a binary outcome: another number, so
-    # another name.
+    # With a score alone, the losses are those of the binary outcome "right". They are different
+    # quantities, so they have different names.
     names = (
         (f"confidence_{log_loss.key}", f"confidence_{brier_score.key}")
         if score_only
@@ -272,19 +272,20 @@ class ForecastEvaluation(Sliced):
 
     @property
     def target(self) -> Literal["forecast"]:
-        """What was counted."""
+        """The kind of prediction that was evaluated."""
         return "forecast"
 
     @property
     def levels(self) -> np.ndarray:
-        """(L,) levels between which outcomes were counted."""
+        """(L,) levels; outcomes were counted in the cells between them."""
         return np.array(self.state.settings["levels"])
 
     def calibration_sums(
         self, part: Callable[..., Any]
     ) -> tuple[list[tuple[Any, ...]], np.ndarray]:
-        """(parts in order, (P, C, C) rows by the cells between the levels that hold their PIT),
-        joined over slices of one ``part``.
+        """Counts over slices with the same ``part``: (parts in order, (P, C, C)).
+
+        Rows are counted by the cells between the levels that contain their PIT.
         """
         parts, _, sums = self.state.by(part)
         cells = len(self.levels) + 1

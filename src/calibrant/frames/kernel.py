@@ -1,4 +1,4 @@
-"""The one kernel: Arrow batches in, sums by slice, predicted class and bin out."""
+"""Kernels that turn Arrow batches into sums by slice, predicted class and bin."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -61,16 +61,16 @@ __all__ = [
     "widths",
 ]
 
-#: Sums for every combination of values are kept while they are at most this many times the rows of
-#: a batch.
+#: Sums are kept for every combination of values while there are at most this many times more of
+#: them than rows in a batch.
 SPARSEST = 4
 
 
 class Tally:
-    """Sums by group and bin of a run of batches with the same values of slices and classes, emptied
-    into a state where they change.
+    """Sums by group and bin over a run of batches that share their values of slices and classes.
 
-    Naming the groups costs more than adding up a batch, so it is done once a run.
+    When the values change, the sums are moved into a state. Naming the groups costs more than
+    adding up a batch, so it is done once per run.
     """
 
     n_bins: int
@@ -94,8 +94,9 @@ class Tally:
         columns: Sequence[np.ndarray],
         weight: np.ndarray | None = None,
     ) -> None:
-        """Add rows: ``parts`` encoded slices and classes; ``bin_``, ``score``, ``hit`` and each
-        of ``columns`` (n,).
+        """Add rows: ``parts`` are the encoded slices and classes.
+
+        ``bin_``, ``score``, ``hit`` and each of ``columns`` are (n,).
         """
         values, group = [named for named, _ in parts], mixed(parts)
         n_groups, seen = prod(len(named) for named in values), None
@@ -113,7 +114,7 @@ class Tally:
         _add_at(self.sums, group, columns, weight)
 
     def empty(self) -> GroupState:
-        """The state, with all that was added."""
+        """Move the sums into the state, and return it."""
         if self.values is not None:
             bins = self.bins.reshape(3, -1, self.n_bins)
             used = np.flatnonzero(bins[0].any(axis=1))
@@ -130,24 +131,25 @@ class Tally:
 
 
 def _add_at(totals, index, columns, weight):
-    """Add each column (None: ones), weighted, to its row of the totals."""
+    """Add each weighted column (None: ones) to its row of the totals."""
     for total, column in zip(totals, columns, strict=True):
         if weight is not None:
             column = weight if column is None else column * weight
         total += np.bincount(index, column, minlength=len(total))
 
 
-#: The fine bins reach from -18 to 18 in the logit, 1.5e-8 from 0 and 1; the outermost hold what is
-#: beyond, short of exact 0 and 1.
+#: The fine bins span -18 to 18 in the logit, up to 1.5e-8 from 0 and 1. The outermost of them also
+#: hold the scores beyond, except for exact 0 and 1.
 REACH = 18.0
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """What is summed of a batch's rows, (n,) each: the predicted class's probability, whether it is
-    right, its number among ``names``,
-    and the metrics' columns. Rows of weight 0 are left out: ``kept`` is the mask of the others,
-    None for all."""
+    """The quantities of a batch's rows that are summed, (n,) each.
+
+    They are the predicted class's probability, whether it is right, its index among ``names``, and
+    the metrics' columns. Rows of weight 0 are left out: ``kept`` masks the others (None: all).
+    """
 
     score: np.ndarray
     hit: np.ndarray
@@ -160,7 +162,7 @@ class _Rows:
 
 
 class Kernel:
-    """What is done with a batch; pickled whole to the workers of a cluster.
+    """Kernel that sums classification batches; it is pickled and sent to a cluster's workers.
 
     Parameters
     ----------
@@ -171,10 +173,10 @@ class Kernel:
     losses : bool
         Whether log loss and Brier score are summed too.
     metrics : tuple of SumMetric
-        Whose sums are kept besides.
+        Further metrics to sum.
     """
 
-    #: Whose metrics it can sum.
+    #: The domain whose metrics it can sum.
     domain: ClassVar[Domain] = CLASSIFICATION
     layout: Layout
     n_bins: int
@@ -205,8 +207,8 @@ class Kernel:
         }
         if self.summed[2:]:
             settings["metrics"] = [repr(metric) for metric in self.summed[2:]]
-        # weight, right, the four columns of the log loss, those of the Brier score, then those of
-        # further metrics.
+        # The sums are: weight, right, four columns of the log loss, four of the Brier score, then
+        # the columns of further metrics.
         return GroupState(
             settings,
             self.n_bins,
@@ -247,7 +249,7 @@ class Kernel:
     def _bin(self, score, resolution):
         if self.grid == "width":
             return equal_width_index(score, self.n_bins, resolution)
-        # The first and the last bin are of exact 0 and 1, which maps treat as such.
+        # The first and the last bin hold exact 0 and 1, which maps treat separately.
         inner = self.n_bins - 2
         place = 1 + np.clip(
             ((log_odds(score) + REACH) * (inner / (2.0 * REACH))).astype(np.intp), 0, inner - 1
@@ -288,7 +290,7 @@ class Kernel:
             hit = said == np.array(places(true_names, named))[true]
         resolution = arrays.resolution(None, score)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
-            # Rounding may leave a float32 score just above 1, which the door forgives too.
+            # Rounding may leave a float32 score just above 1, which ``read`` accepts too.
             score = np.where((score > 1.0) & (score <= 1.0 + 2.0 * resolution), 1.0, score)
             score = arrays.scores(score, self.layout.values[0], domain="unit")
         p, hit, (weight, kept) = (
@@ -309,7 +311,7 @@ class Kernel:
 
 
 def widths(metrics: Sequence[SumMetric], classes: Sequence[Any] | None) -> list[int]:
-    """How many columns each metric sums, besides the weight."""
+    """The number of columns that each metric sums, besides the weight."""
     classes = (0, 1) if classes is None else classes
     record = replace(
         read(np.full((1, len(classes)), 1.0 / len(classes)), [0]),
@@ -321,13 +323,14 @@ def widths(metrics: Sequence[SumMetric], classes: Sequence[Any] | None) -> list[
 def record_of(
     layout: Layout, batch: ArrayLike, weight: np.ndarray | None = None
 ) -> tuple[Predictions, tuple[Any, ...]]:
-    """(the rows of a batch as the door reads them, names of the classes); the values are not
-    checked yet.
+    """Return (predictions of a batch, names of the classes).
+
+    The values are not checked yet.
     """
     values = layout.probabilities(batch)
     if layout.classes is not None and values.ndim == 2 and values.shape[1] != len(layout.classes):
         raise InputError(
-            f"{layout.values[0]!r} must hold {len(layout.classes)} values a row; it holds"
+            f"{layout.values[0]!r} must hold {len(layout.classes)} values per row; it holds"
             f" {values.shape[1]}."
         )
     values_seen, codes = coded(batch, layout.label)
@@ -344,22 +347,24 @@ def record_of(
 
 
 def _keep_freed_memory():
-    """Have the C library reuse blocks smaller than this one, which it sees freed; fresh ones for
-    every batch take a third of the time.
+    """Make the C library keep freed blocks that are smaller than this one.
+
+    Allocating new ones for every batch takes a third of the time.
     """
     np.empty(2**22 - 2**12)
 
 
 def fine_edges(n_bins: int) -> tuple[np.ndarray, np.ndarray]:
-    """(lower, upper) scores of the fine bins: exact 0, bins of equal width in the logit that
-    reach to 0 and 1, exact 1.
+    """(lower, upper) scores of the fine bins.
+
+    The first holds exact 0 and the last exact 1; those between have equal width in the logit.
     """
     cuts = sigmoid(np.linspace(-REACH, REACH, n_bins - 1))[1:-1]
     return np.concatenate([[0.0, 0.0], cuts, [1.0]]), np.concatenate([[0.0], cuts, [1.0, 1.0]])
 
 
 def _class_name(value):
-    """Of one class the same name in every table: a whole number where it is one."""
+    """A name of a class that is the same in every table: an integer if the value is one."""
     key = label_key(value)
     return int(key) if isinstance(key, bool) else key
 
@@ -375,20 +380,21 @@ def _happened(values, codes, event):
 
 
 def _right(values, codes, event):
-    """Whether the label of each row says that the answer was right, (n,)."""
+    """Whether the label of each row marks the answer as right, (n,)."""
     try:
         return _happened(values, codes, event)
     except InputError:
         raise InputError(
-            "score= without predicted= needs labels that say whether the answer was right, as 0"
+            "score= without predicted= needs labels that tell whether the answer was right, as 0"
             f" and 1, booleans, or no and yes; got {str(list(values[:6]))[1:-1]}; pass predicted=,"
-            " the column of answers."
+            " the column of predicted classes."
         ) from None
 
 
 def _positions(values, codes, names, one_column):
-    """Labels as positions among the classes, (n,); beside one column of risks no and yes, or
-    false and true, speak for themselves.
+    """Labels as positions among the classes, (n,).
+
+    With one column of risks, no and yes or false and true need no ``classes``.
     """
     label = np.array(places(values, names), dtype=np.intp)[codes]
     if label.min() >= 0:
@@ -406,8 +412,8 @@ def _positions(values, codes, names, one_column):
     )
 
 
-#: By column, the metrics that are functions of sums over rows, whose state after the weight is kept
-#: side by side with the others'.
+#: Column -> metric that is a function of sums over rows. The state holds the sums of all of them,
+#: side by side after the weight.
 SUMMED = {
     metric.key: metric
     for metric in (
@@ -421,25 +427,25 @@ SUMMED = {
         interval_width,
     )
 }
-#: Cells per doubling of the std: 4,096 in all, 0.1 MB a slice; edges of bins are off by at most 2
-#: %.
+#: Cells per factor of 2 of the std: 4,096 in all, 0.1 MB per slice. Bin edges are inexact by at
+#: most 2 %.
 CELLS = 32
 
 
 def sketched(n_bins: int) -> ExpectedNormalizedCalibrationError:
-    """The ENCE from cells of predicted std."""
+    """The ENCE, computed from cells of predicted std."""
     return ExpectedNormalizedCalibrationError(n_bins=n_bins, cells=CELLS)
 
 
 class ForecastKernel:
-    """What is done with a batch of forecasts; pickled whole to the workers of a cluster.
+    """Kernel that sums batches of forecasts; it is pickled and sent to the workers of a cluster.
 
     Parameters
     ----------
     layout : Layout
-        Of the mode "forecast".
+        A layout with the mode "forecast".
     n_bins : int
-        Of the ENCE; the state does not depend on it.
+        Bins of the ENCE; the state does not depend on it.
     """
 
     grid = "std"
@@ -450,8 +456,9 @@ class ForecastKernel:
         self.layout, self.n_bins = layout, n_bins
 
     def empty(self) -> GroupState:
-        """The state of no rows: bins are the ENCE's cells; sums the weight, each metric's own,
-        rows by level of interval, and by PIT.
+        """The state of no rows; its bins are the ENCE's cells.
+
+        Its sums are the weight, those of each metric, rows by interval level, and rows by PIT.
         """
         record = read_forecast([0.0], [1.0], [0.0])
         widths = sum(len(metric.columns_of(record)) for metric in SUMMED.values())
@@ -470,7 +477,7 @@ class ForecastKernel:
 
     @property
     def levels(self) -> np.ndarray:
-        """Between which levels outcomes are counted: those of the quantiles, or ``PIT_LEVELS``."""
+        """Levels between which outcomes are counted: those of the quantiles, or ``PIT_LEVELS``."""
         return np.array(PIT_LEVELS if self.layout.levels is None else self.layout.levels)
 
     def over(self, batches: Sequence[Any]) -> GroupState:

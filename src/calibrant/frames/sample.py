@@ -1,6 +1,4 @@
-"""A sample of the rows of a table of any size, from which calibrators of whole vectors are
-fitted.
-"""
+"""Samples of the rows of a table of any size, to fit calibrators of whole probability vectors."""
 
 import zlib
 from collections.abc import Sequence
@@ -26,19 +24,19 @@ __all__ = ["RowSample", "sample"]
 
 
 class RowSample(Saved):
-    """Rows of a table, each with the weight of the rows it stands for.
+    """Sampled rows of a table, each weighted by the rows that it represents.
 
     Attributes
     ----------
-    probabilities : (m, K) as in the table, or (m,) of the second class
+    probabilities : (m, K) as in the table, or (m,) for the second class
     labels : (m,) true classes, as positions among ``classes``
     predicted : (m,) predicted classes, likewise
-    weight : (m,) sums over the sample with these weights are unbiased for sums over the table
+    weight : (m,) weights under which sums over the sample are unbiased for sums over the table
     classes : list of K
 
     See Also
     --------
-    frames.sample : makes one.
+    frames.sample : draws a RowSample.
     """
 
     probabilities: np.ndarray
@@ -69,9 +67,8 @@ class RowSample(Saved):
     def fit(self, calibrator: Calibrator) -> Self:
         """A fitted copy of the calibrator."""
         names = np.array(self.classes)
-        # A weight is repetition, so penalties would take the sample for the whole table: the
-        # weights fitted with sum to the number of rows of equal weight that would tell as much
-        # (Kish).
+        # A weight means repetition, so the raw weights would make penalties treat the sample as the
+        # whole table. The scaled weights sum to Kish's effective sample size.
         weight = self.weight * (self.weight.sum() / np.square(self.weight).sum())
         return (
             clone(as_calibrator(calibrator))
@@ -91,12 +88,12 @@ def sample(
     engine: str = "auto",
     random_state: int = 0,
 ) -> RowSample:
-    r"""About ``n`` rows of a table of any size, stratified by predicted class, with weights that
-    make fits on them unbiased.
+    r"""Draw about ``n`` rows of a table of any size, stratified by predicted class.
 
-    Half of the rows fall to the predicted classes in proportion to their rows, half to all classes
-    alike, so that a class of a thousand has the rows that its parameters need. With :math:`N_c`
-    rows of predicted class c in the table, of which :math:`m_c` were drawn,
+    Half of the rows are allotted in proportion to the size of the predicted classes, and half in
+    equal parts, so that each of many classes has enough rows for its parameters. The weights make
+    sums over the sample unbiased. With :math:`N_c` rows of predicted class c in the table, of which
+    :math:`m_c` were drawn,
 
     .. math:: w_i \frac{N_c}{m_c}, \qquad
         \mathbb{E}\,[m_c] = \min\left(N_c,\ \tfrac{n}{2} \tfrac{N_c}{N} + \tfrac{n}{2}
@@ -109,8 +106,8 @@ def sample(
     source, label, probabilities, weight, classes, engine
         As in :func:`calibrant.evaluate`.
     n : int
-        Rows wanted, twenty a class or more; what comes is within a few :math:`\sqrt{n}` of it,
-        fewer where classes have too few.
+        Number of rows, at least twenty per class. The sample size is within a few :math:`\sqrt{n}`
+        of it, or smaller if classes have too few rows.
     random_state : int, default 0
 
     Returns
@@ -119,14 +116,14 @@ def sample(
 
     See Also
     --------
-    frames.sketch : all rows, as a histogram of the score.
-    frames.apply : uses the calibrator that was fitted.
+    frames.sketch : summarise all rows as a histogram of the score.
+    frames.apply : apply the fitted calibrator.
 
     Notes
     -----
-    Two passes over the table, one that counts and one that draws; memory is that of the sample. Use
-    it for scalings with many classes; maps of a score lose less from
-    :func:`calibrant.frames.sketch`, which uses every row.
+    It takes two passes over the table, one that counts and one that draws. Memory is that of the
+    sample. Use it for scalings with many classes. For maps of a score,
+    :func:`calibrant.frames.sketch` is more precise, because it uses every row.
 
     Examples
     --------
@@ -158,7 +155,7 @@ def sample(
     }
     drawn: Any = fold(module, source, Sampler(columns, _rates(n, rows), random_state))
     if not drawn.parts:
-        raise InputError("the table has no rows; there is nothing to draw from.")
+        raise InputError("the table has no rows; pass a table with rows to draw from.")
     values, labels, predicted, weight = (
         np.concatenate(column) for column in zip(*drawn.parts, strict=True)
     )
@@ -170,7 +167,7 @@ def sample(
 
 
 def _rates(n, rows):
-    """Predicted class -> share of its rows to draw."""
+    """Predicted class -> fraction of its rows to draw."""
     whole = sum(rows.values())
     return {
         name: min(1.0, n / 2 * (1 / whole + 1 / (len(rows) * count)))
@@ -179,9 +176,7 @@ def _rates(n, rows):
 
 
 class Sampler:
-    """What is done with a batch when rows are drawn; pickled whole to the workers of a cluster,
-    as :class:`Kernel` is.
-    """
+    """Kernel that draws rows from batches; it is pickled and sent to the workers of a cluster."""
 
     layout: Layout
     rates: dict[int, float]
@@ -191,7 +186,7 @@ class Sampler:
         self.layout, self.rates, self.seed = layout, rates, seed
 
     def empty(self) -> Drawn:
-        """Nothing drawn."""
+        """A sample without rows."""
         return Drawn()
 
     def over(self, batches: Sequence[Any]) -> Drawn:
@@ -206,8 +201,8 @@ class Sampler:
             else numbers(batch, self.layout.weight).astype(np.float64)
         )
         rate = np.array([self.rates.get(name, 0.0) for name in names])
-        # Workers do not know which batch they have, so its own values make its numbers differ from
-        # the others'.
+        # Workers do not know the index of their batch, so the seed includes a checksum of its
+        # values, which differ between batches.
         rng = np.random.default_rng(
             [self.seed, zlib.crc32(np.ascontiguousarray(record.values[:256]).tobytes())]
         )

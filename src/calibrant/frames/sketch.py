@@ -1,5 +1,6 @@
-"""Score histograms so fine that maps, and calibrators by group, are fitted from them: a billion
-rows in megabytes.
+"""Fine score histograms from which maps and calibrators by group are fitted.
+
+They summarise a billion rows in megabytes.
 """
 
 from typing import Any, Self
@@ -25,10 +26,10 @@ __all__ = ["ScoreSketch", "sketch"]
 
 
 class ScoreSketch(Saved):
-    """Weighted histogram of the score by slice and predicted class, which is data for every map and
-    calibrator by group.
+    """Weighted histogram of the score by slice and predicted class.
 
-    Sketches add up; ``save`` keeps one, and :func:`calibrant.audit` takes one.
+    Every map and every calibrator by group can be fitted to it. Sketches add up, ``save`` writes
+    one to a file, and :func:`calibrant.audit` accepts one.
 
     Attributes
     ----------
@@ -36,8 +37,8 @@ class ScoreSketch(Saved):
 
     See Also
     --------
-    frames.sketch : makes one.
-    ConfidenceCalibrator, GroupCalibrator : what can be fitted to it.
+    frames.sketch : computes a ScoreSketch.
+    ConfidenceCalibrator, GroupCalibrator : calibrators that can be fitted to it.
     """
 
     def __init__(self, state: GroupState) -> None:
@@ -61,10 +62,10 @@ class ScoreSketch(Saved):
     def points(
         self, slice_: Any = None, predicted: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(score, correct, weight) that stand for the rows of one slice (None: all) and one
-        predicted class (None: all).
+        """(score, correct, weight) that represent the rows of one slice and one predicted class.
 
-        Two points a fine bin, right and wrong, at the mean score of the bin.
+        None means all slices or classes. Each fine bin gives two points, one right and one wrong,
+        at the mean score of the bin.
         """
         chosen = [
             row
@@ -98,30 +99,30 @@ class ScoreSketch(Saved):
         return {name: self.fit(map, slice_=slice_, predicted=name) for name in classes}
 
     def fit_groups(self, calibrator: Calibrator | None = None) -> Calibrator:
-        """A fitted copy of a calibrator by group, the columns of the slices being its groups.
+        """A fitted copy of a calibrator by group, whose groups are the columns of the slices.
 
         Parameters
         ----------
         calibrator : Calibrator, default ``GroupCalibrator()``
-            One that uses groups. Each bin of a slice is two rows for it, with and without the
-            event, at its mean score. With 512 bins, 0.07 wide in the logit, the probabilities of a
-            ``GroupCalibrator`` on a smooth base (temperature, Platt, the identity) were within 1e-3
-            of those of the fit of all rows, with 4,096 within 2e-4. Others have no such limit: an
-            isotonic base jumps elsewhere (0.01 apart on average, 0.1 at a jump), and
-            :class:`Multicalibration` deals its folds over bins in place of rows, so that it differs
-            as it does with another ``random_state`` (0.005 apart on average, 0.04 at most, of
-            30,000 rows).
+            A calibrator that uses groups. It is fitted to two rows for each bin of a slice, with
+            and without the event, at the mean score of the bin. The fit of a ``GroupCalibrator``
+            with a smooth base (temperature, Platt, identity) is close to that of all rows: within
+            1e-3 with 512 bins (0.07 wide in the logit), and within 2e-4 with 4,096. Others have no
+            such limit. An isotonic base jumps at other scores (0.01 apart on average, 0.1 at a
+            jump). :class:`Multicalibration` assigns bins instead of rows to its folds, so it
+            differs as it does with another ``random_state`` (of 30,000 rows: 0.005 apart on
+            average, 0.04 at most).
 
         Returns
         -------
         Calibrator
-            To be given probabilities and a frame of the same columns, or to
+            It predicts from probabilities and a frame with the same group columns, or through
             :func:`calibrant.frames.apply`.
 
         Raises
         ------
         InputError
-            Where there are no slices, or the score is not an event's.
+            If there are no slices, or the score is not the probability of an event.
         """
         settings, of = (
             self.state.settings,
@@ -129,13 +130,12 @@ class ScoreSketch(Saved):
         )
         if settings["mode"] != "event" or not settings["by"]:
             raise InputError(
-                "fit_groups takes the sketch of an event by groups; sketch again with"
-                ' target="event" and by=, the columns.'
+                "fit_groups needs a sketch of an event by groups; sketch again with"
+                ' target="event" and by=, the group columns.'
             )
         if not of.tags.takes_groups:
             raise InputError(
-                "calibrator must be one that uses groups, such as GroupCalibrator(); got"
-                f" {type(of).__name__}."
+                f"calibrator must use groups, as GroupCalibrator() does; got {type(of).__name__}."
             )
         row, place = np.nonzero(self.state.bins[: len(self.groups), :, 0] > 0.0)
         n, total, hits = self.state.bins[row, place].T
@@ -173,18 +173,17 @@ def sketch(
     engine: str = "auto",
     target: Any = None,
 ) -> ScoreSketch:
-    r"""One pass over a table of any size to a histogram of the score from which every map can be
-    fitted.
+    r"""Summarise a table of any size, in one pass, as a histogram to which every map can be fitted.
 
     Parameters
     ----------
     source, label, probabilities, score, predicted, by, time, every, weight, classes, engine, target
-        As in :func:`calibrant.evaluate`. For calibrators by group, ``target="event"`` and ``by=``
-        the columns of groups.
+        As in :func:`calibrant.evaluate`. For calibrators by group, pass ``target="event"`` and the
+        group columns as ``by=``.
     n_bins : int, default 32768
         Bins of equal width in the logit of the score from -18 to 18, and one each for exact 0 and
-        1. A histogram takes 24 bytes a bin, 0.8 MB by default: take fewer bins for thousands of
-        slices, 512 for groups.
+        1. A histogram takes 24 bytes per bin, 0.8 MB by default. Use fewer bins for thousands of
+        slices, and 512 for groups.
 
     Returns
     -------
@@ -192,14 +191,14 @@ def sketch(
 
     See Also
     --------
-    frames.sample : some rows, for calibrators of whole vectors.
-    frames.apply : uses the calibrator that was fitted.
+    frames.sample : draw rows for calibrators of whole probability vectors.
+    frames.apply : apply the fitted calibrator.
 
     Notes
     -----
-    A point of the sketch is at most a bin's width from its rows, 0.0011 in the logit and 0.00028 in
-    the score, and right on average. Platt and kernel density fits are within 1e-3 of the exact fit
-    at every score; isotonic regression, which jumps, is so on average.
+    A point of the sketch differs from its rows by at most a bin's width, 0.0011 in the logit and
+    0.00028 in the score, and equals their mean. Platt and kernel density fits are within 1e-3 of
+    the exact fit at every score. Isotonic regression, which jumps, is within 1e-3 on average.
 
     Examples
     --------
@@ -227,8 +226,8 @@ def sketch(
     )
     if columns.label in columns.by:
         raise InputError(
-            f"by must name columns that are known before anything comes true; {columns.label!r} is"
-            " the label; leave it out."
+            f"by must name columns that are known before the outcome; {columns.label!r} is the"
+            " label; leave it out."
         )
     return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
 

@@ -1,4 +1,4 @@
-"""Sums by group and bin, and rows drawn, that add up over batches, files, days and machines."""
+"""Sums by group and bin, and sampled rows; both add up over batches, files, days and machines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,13 @@ __all__ = ["Drawn", "GroupState", "Sliced", "require_width", "value_and_limits"]
 
 
 class GroupState(Saved):
-    """One row of sums for each group seen; a group is (slice values..., predicted class). Its size
-    is groups times bins, never rows.
+    """One row of sums for each group; a group is (slice values..., predicted class).
+
+    Its size grows with groups times bins, not with rows.
 
     Attributes
     ----------
-    settings : dict of what the sums are of; only states with the same settings add up.
+    settings : dict that describes the sums; only states with the same settings add up.
     rows : dict from the group to its row.
     bins : (G, B, 3) weight, summed score and summed hits of each bin.
     sums : (G, S) weight, hits, then the other sums.
@@ -42,21 +43,19 @@ class GroupState(Saved):
     def add(
         self, groups: Sequence[tuple[Any, ...]], bins: np.ndarray, sums: np.ndarray | None = None
     ) -> None:
-        """Add the sums of some groups, which must differ: ``bins`` (g, B, 3), ``sums`` (g, S)
-        where the state has any.
-        """
+        """Add the sums of distinct groups: ``bins`` (g, B, 3), and ``sums`` (g, S) if any."""
         at = self._rows_of(groups)
         self.bins[at] += bins
         if sums is not None:
             self.sums[at] += sums
 
     def _rows_of(self, groups):
-        """Rows of the groups; new ones are added."""
+        """Rows of the groups; new groups are added."""
         new = [group for group in groups if group not in self.rows]
         self.rows.update(zip(new, range(len(self.rows), len(self.rows) + len(new)), strict=True))
         at = np.fromiter(map(self.rows.__getitem__, groups), np.intp, len(groups))
         if len(self.rows) > len(self.bins):
-            # Room for twice as many at least, so that growing costs what the groups do.
+            # The capacity at least doubles, so that the total cost of growing is linear.
             more = max(len(self.rows), 2 * len(self.bins)) - len(self.bins)
             self.bins = np.concatenate([self.bins, np.zeros((more, *self.bins.shape[1:]))])
             self.sums = np.concatenate([self.sums, np.zeros((more, *self.sums.shape[1:]))])
@@ -72,7 +71,7 @@ class GroupState(Saved):
                 if self.settings.get(k) != other.settings.get(k)
             )
             raise InputError(
-                f"only sums made with the same settings add up; {', '.join(odd)} differ: "
+                f"only sums with the same settings can be added; {', '.join(odd)} differ: "
                 f"{[self.settings.get(k) for k in odd]} and {[other.settings.get(k) for k in odd]}."
             )
         if other.rows:
@@ -97,8 +96,9 @@ class GroupState(Saved):
         return out
 
     def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
-        """Sums joined over the groups with the same ``part(group)``: (parts in order, bins (P,
-        B, 3), sums (P, S)).
+        """Sums over the groups with the same ``part(group)``.
+
+        Returns (parts in order, bins (P, B, 3), sums (P, S)).
         """
         seen: dict = {}
         to = np.array([seen.setdefault(part(g), len(seen)) for g in self.rows], dtype=np.intp)
@@ -126,15 +126,17 @@ def _sortable(group):
 
 @dataclass(frozen=True, eq=False)
 class Sliced(ABC):
-    """Template: an evaluation says what is a slice of a group (``_slice``), which numbers follow
-    from sums (``_numbers``), and its bins.
+    """Base class of evaluations by slice.
+
+    A subclass defines the slice of a group (``_slice``), the metrics computed from sums
+    (``_numbers``), and its bins (``_bins``).
     """
 
     state: GroupState
 
     @property
     def by(self) -> list[str]:
-        """Names of what the rows are sliced by."""
+        """Names of the columns that define a slice."""
         return list(self.state.settings["by"])
 
     @property
@@ -149,7 +151,7 @@ class Sliced(ABC):
         """Column name -> array, from the sums of P slices: bins (P, B, 3), sums (P, S)."""
 
     def columns(self) -> dict[str, Any]:
-        """Column name -> array, one entry a slice."""
+        """Column name -> array, one entry per slice."""
         return self._columns(self._slice, self.by)
 
     def _columns(self, part, names):
@@ -168,13 +170,13 @@ class Sliced(ABC):
         )
 
     def frame(self, **options: Any) -> Any:
-        """One row a slice, as a pandas data frame; options are those of ``columns``."""
+        """A pandas data frame with one row per slice; options are those of ``columns``."""
         return import_extra("pandas", "a data frame of an evaluation", "frames").DataFrame(
             self.columns(**options)
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
+        """A dict for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
         columns = self.columns()
         slices = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
@@ -185,7 +187,7 @@ class Sliced(ABC):
 
 
 def require_width(sums: np.ndarray, width: int) -> None:
-    """InputError unless there are as many sums as intervals need."""
+    """Raise InputError unless the number of sums is the one that intervals need."""
     if sums.shape[1] != width:
         raise InputError(
             f"a group must have {width} sums; got {sums.shape[1]}; evaluate the rows again."
@@ -193,8 +195,9 @@ def require_width(sums: np.ndarray, width: int) -> None:
 
 
 def value_and_limits(name: str, metric: Metric, totals: np.ndarray) -> dict[str, Any]:
-    """Columns of a sum over rows from its totals (..., S): the value, ``_low`` and ``_high``,
-    nan where no closed form is known.
+    """Columns of a metric computed from its totals (..., S): the value, ``_low`` and ``_high``.
+
+    The limits are nan if they have no closed form.
     """
     value = metric.finalise(totals)
     low, high = metric.limits(totals) or (np.full_like(value, np.nan),) * 2

@@ -1,4 +1,4 @@
-"""The rows of Parquet files in their order, a batch at a time, as records of predictions."""
+"""The rows of Parquet files in their order, batch by batch, as predictions."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["TableRows", "drawn", "row_count", "row_hash"]
 
 
 def row_hash(start: int, count: int, seed: int = 0) -> np.ndarray:
-    """(count,) uint64, as if drawn at random, of rows ``start``, ``start`` + 1, ... (splitmix64).
+    """(count,) pseudo-random uint64 numbers of rows ``start``, ``start`` + 1, ... (splitmix64).
 
     Examples
     --------
@@ -39,16 +39,16 @@ def row_hash(start: int, count: int, seed: int = 0) -> np.ndarray:
 
 
 def drawn(number: np.ndarray, share: float) -> np.ndarray:
-    """Places of the rows that are drawn for a sample of this share, by their numbers."""
+    """Positions of the rows drawn for a sample of this share, by their pseudo-random numbers."""
     return np.flatnonzero(number < np.uint64(min(int(share * 2.0**64), 2**64 - 1)))
 
 
 def row_count(paths: Sequence[str | Path]) -> int:
-    """Rows of Parquet files, as they say themselves."""
+    """The number of rows of Parquet files, read from their metadata."""
     parquet = import_extra("pyarrow.parquet", "reading Parquet", "frames")
     rows = 0
     for path in paths:
-        # Opened here, as its name may be of bytes that are no text.
+        # Python opens the file, because its name may not be valid text.
         with reading([path]), open(path, "rb") as file:
             rows += parquet.read_metadata(file).num_rows
     return rows
@@ -56,8 +56,9 @@ def row_count(paths: Sequence[str | Path]) -> int:
 
 @dataclass(frozen=True)
 class TableRows:
-    """Parquet files that are read again for each pass; ``seed`` is of the number that each row
-    has from its place.
+    """Parquet files that are read again for each pass.
+
+    ``seed`` is that of the pseudo-random number of each row, which depends on its position.
     """
 
     paths: Sequence[str]
@@ -70,8 +71,9 @@ class TableRows:
         work: Callable[[Predictions, np.ndarray], Any],
         progress: Callable[[int], Any] | None = None,
     ) -> Any:
-        """The sum of ``work(record, number of each row)`` over all batches, whose results have
-        ``plus``; it runs on several threads.
+        """The sum of ``work(record, number of each row)`` over all batches, on several threads.
+
+        The results of ``work`` are added by their method ``plus``.
         """
         total = None
         with reading(list(self.paths)):
@@ -81,7 +83,7 @@ class TableRows:
                 if progress is not None:
                     progress(rows)
         if total is None:
-            raise InputError(f"{self.paths[0]} has no rows to count; name files that have some.")
+            raise InputError(f"{self.paths[0]} has no rows to count; name files with rows.")
         return total
 
     def _runs(self) -> Iterator[tuple[int, list[Any]]]:

@@ -1,6 +1,6 @@
-"""Engines that read tables: a few lines each, Arrow batches out.
+"""Engines that read tables as Arrow batches, one small module for each library.
 
-``READS`` names the libraries whose tables a module takes. A ``CLUSTER`` has the kernels sent to
-where its data are, which have no order (``fold``, ``apply``); from the others come ``batches``, in
-order if asked.
+``READS`` names the libraries whose tables a module reads. If ``CLUSTER`` is true, the engine sends
+the kernel to the workers that hold the data (``fold``, ``apply``), and its rows have no order. The
+other engines yield ``batches``, in order on request.
 """

@@ -1,4 +1,4 @@
-"""pyarrow: files, datasets, tables, and pandas frames."""
+"""Engine for pyarrow: files, datasets, tables, and pandas frames."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ CLUSTER, READS = False, ("pyarrow", "pandas")
 
 
 def open_files(paths: Sequence[str]) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset
     return dataset(list(paths), partitioning=None if hive_root(paths) is None else "hive")
 
@@ -45,7 +45,7 @@ def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[A
     elif isinstance(table, pa.RecordBatch):
         yield table
     else:
-        # Reading far ahead would hold many batches.
+        # Reading far ahead would keep many batches in memory.
         yield from table.to_batches(
             columns=columns, batch_size=rows, batch_readahead=2, fragment_readahead=1
         )

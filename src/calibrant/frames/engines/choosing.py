@@ -1,4 +1,4 @@
-"""Which engine reads a source, and the files a source names."""
+"""Choice of the engine that reads a source, and the files that a source names."""
 
 import importlib
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
 
-#: name -> module of this folder; the first that is installed reads files under engine="auto".
+#: name -> module of this folder. With engine="auto", the first installed one reads files.
 ENGINES = {
     "polars": "polars_engine",
     "duckdb": "duckdb_engine",
@@ -27,22 +27,20 @@ ENGINES = {
     "ray": "ray_engine",
 }
 EMBEDDED = ("polars", "duckdb", "pyarrow")
-#: Where errors of files that cannot be read come from. A panic of polars is no Exception, but is
-#: named so.
+#: Libraries whose errors mean that a file cannot be read. A panic of polars is not an Exception,
+#: but comes from the module pyo3_runtime.
 LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
 
 
 def files(source: Any) -> list[str] | None:
-    """Paths that a path, a pattern or a list of them names, sorted; None where the source is a
-    table.
-    """
+    """Sorted paths that a path, a pattern or a list of them names; None if it is a table."""
     if isinstance(source, str | Path):
         source = [source]
     if not isinstance(source, list | tuple) or not all(isinstance(s, str | Path) for s in source):
         return None
     found = []
     for part in map(str, source):
-        # What is there is meant as it is written, though its name may look like a pattern.
+        # An existing file is taken literally, even if its name looks like a pattern.
         pattern = any(c in part for c in "*?[") and not Path(part).exists()
         matches = sorted(glob(part, recursive=True)) if pattern else [part]
         matches = [
@@ -51,7 +49,7 @@ def files(source: Any) -> list[str] | None:
             for p in (sorted(Path(m).glob("**/*.parquet")) if Path(m).is_dir() else [m])
         ]
         if not matches or not all(Path(m).is_file() for m in matches):
-            raise InputError(f"{part!r} must name Parquet files; none is there.")
+            raise InputError(f"{part!r} must name Parquet files; no such file exists.")
         found += matches
     if not found:
         raise InputError("source must name at least one file; got an empty list.")
@@ -85,7 +83,7 @@ def choose(source: Any, engine: str) -> Any:
 
 @contextmanager
 def reading(source: Any) -> Iterator[Any]:
-    """What a library says of files that it cannot read, said of the files."""
+    """Turn a library's error about an unreadable file into an InputError that names the file."""
     try:
         yield
     except BaseException as error:
@@ -100,14 +98,14 @@ def reading(source: Any) -> Iterator[Any]:
         )
         words = str(error).strip().partition("\n")[0][:200] or type(error).__name__
         raise InputError(
-            f"{named} is damaged, no Parquet file, or has columns of other kinds than the rest"
+            f"{named} is damaged, is not a Parquet file, or has other column types than the rest"
             f" ({words}); write it again."
         ) from error
 
 
 def columns_of(source: Any, module: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
-    # Files say it by themselves, without a job of a cluster.
+    # The schema of files can be read without starting a job on a cluster.
     module = _module("pyarrow") if module.CLUSTER and files(source) is not None else module
     with reading(source):
         return module.kinds(opened(source, module))
@@ -120,20 +118,21 @@ def opened(source: Any, module: Any) -> Any:
         unnamed = next((path for path in paths if not _is_utf8(path)), None)
         if unnamed is not None:
             raise InputError(
-                f"{unnamed} has a name that is not UTF-8, which no engine reads; rename it."
+                f"{unnamed} has a name that is not UTF-8, which no engine can read; rename it."
             )
         return module.open_files(paths)
     if not _reads(module, source):
         raise InputError(
-            f"this engine does not read a {type(source).__module__}.{type(source).__name__}; use"
+            f"this engine cannot read a {type(source).__module__}.{type(source).__name__}; use"
             ' engine="auto".'
         )
     return source
 
 
 def _reads(module, source):
-    """Whether a table is one of the engine's libraries', or of a class of the user's made from
-    it; none of them is imported.
+    """Whether a table's class, or a base class, comes from one of the engine's libraries.
+
+    No library is imported for this test.
     """
     return any(base.__module__.partition(".")[0] in module.READS for base in type(source).__mro__)
 

@@ -1,5 +1,6 @@
-"""Dask: the kernel on each partition, states added up in a tree. Never its reductions over
-columns, which are silently wrong.
+"""Engine for Dask: run the kernel on each partition, and add up the states in a tree.
+
+Dask's own reductions over columns are not used, because they are silently wrong.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ FEATURE = "engine='dask'"
 
 
 def open_files(paths: Sequence[str]) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(list(paths))
 
 
@@ -28,7 +29,7 @@ def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
     from calibrant.frames.engines import arrow_engine
 
-    # Text and numbers say what they are; an object may be a list, so a row is looked at.
+    # A column of type object may hold lists, so its first rows are inspected.
     unclear = [name for name, dtype in table.dtypes.items() if dtype == "object"]
     kinds = arrow_engine.kinds(_first_rows(table[unclear])) if unclear else {}
     return {name: kinds.get(name, "other") for name in table.columns}
@@ -40,9 +41,7 @@ def fold(table: Any, kernel: Any) -> "Drawn | GroupState":
 
 
 def fold_files(paths: Sequence[str], kernel: Any) -> "Drawn | GroupState":
-    """The state of all rows of these Parquet files, which each worker reads without a frame of
-    Dask.
-    """
+    """The state of all rows of these Parquet files, which workers read without a Dask frame."""
     return _fold(fold_task, file_tasks(paths), kernel)
 
 
@@ -65,7 +64,7 @@ def _added(total, states):
 def apply(table: Any, transform: "Transform", output: Path) -> None:
     """Write the transformed table as a folder of Parquet files."""
     after = transform(_arrow(_first_rows(table)))
-    # The schema is said, as Dask cannot infer that of lists.
+    # The schema is passed because Dask cannot infer that of lists.
     made = table.map_partitions(
         _transformed, transform, meta=after.to_pandas().iloc[:0], enforce_metadata=False
     )
@@ -78,7 +77,7 @@ def apply(table: Any, transform: "Transform", output: Path) -> None:
 
 
 def _file_name(number):
-    """Names that sort as the rows do."""
+    """File names that sort in the order of the rows."""
     return f"part.{number:08d}.parquet"
 
 

@@ -1,4 +1,4 @@
-"""DuckDB: files, or a relation of its own."""
+"""Engine for DuckDB: files and DuckDB relations."""
 
 from collections.abc import Iterator, Sequence
 from glob import escape
@@ -13,21 +13,21 @@ from calibrant.frames.batching import batch_rows, hive_root
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
 CLUSTER, READS = False, ("duckdb", "_duckdb")
-#: What makes an interval of the number that a file holds, by its type in Arrow; an interval has
-#: microseconds.
+#: Arrow duration type -> DuckDB expression that turns the stored number into an interval, which has
+#: a resolution of microseconds.
 TO_INTERVAL = {
     "duration[s]": "to_seconds({})",
     "duration[ms]": "to_milliseconds({})",
     "duration[us]": "to_microseconds({})",
     "duration[ns]": "to_microseconds({} // 1000)",
 }
-#: How Arrow holds an interval, and the microseconds of a day.
+#: The memory layout of an Arrow interval, and the number of microseconds in a day.
 PARTS = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 DAY = 86_400_000_000
 
 
 def open_files(paths: Sequence[str]) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     duckdb = import_extra("duckdb", "engine='duckdb'", "frames")
     table = duckdb.connect().read_parquet(
         [escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None
@@ -56,9 +56,7 @@ def batches(table: Any, columns: Any = None, ordered: bool = True) -> Iterator[A
 
 
 def _durations(path: str) -> list[str]:
-    """Columns that Arrow wrote as durations, of which DuckDB reads the bare numbers, as
-    intervals again.
-    """
+    """Expressions that restore the durations written by Arrow, which DuckDB reads as numbers."""
     parquet = import_extra("pyarrow.parquet", "engine='duckdb'", "frames")
     fields = {f.name: str(f.type) for f in parquet.read_schema(path) if str(f.type) in TO_INTERVAL}
     return [
@@ -72,7 +70,7 @@ def _quoted(name: str) -> str:
 
 
 def _with_durations(batch: Any) -> Any:
-    """The batch, with intervals as the durations that every other engine gives."""
+    """The batch with intervals converted to durations, as the other engines return them."""
     import pyarrow as pa
 
     for j, field in enumerate(batch.schema):
@@ -90,8 +88,8 @@ def _duration(column: Any, name: str) -> Any:
     missing = column.is_null().to_numpy(zero_copy_only=False)
     if parts["months"][~missing].any():
         raise InputError(
-            f"column {name!r} must hold durations of days or less; it holds months, whose length"
-            " differs; pass them as text."
+            f"column {name!r} must hold durations in days or smaller units; it holds months, whose"
+            " length varies; pass them as text."
         )
     micros = parts["days"].astype(np.int64) * DAY + parts["nanoseconds"] // 1_000
     return pa.array(micros.view("timedelta64[us]"), mask=missing)

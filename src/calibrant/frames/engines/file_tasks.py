@@ -1,6 +1,4 @@
-"""Files cut into tasks, which a cluster's workers read by themselves: no row goes through the
-cluster's own kind of table.
-"""
+"""Tasks that cover Parquet files; a cluster's workers read them without the cluster's tables."""
 
 import os
 from collections.abc import Sequence
@@ -13,14 +11,15 @@ if TYPE_CHECKING:
 
 __all__ = ["file_tasks", "fold_task"]
 
-#: A task reads as many bytes, or a share of all: each sends back a state, which takes a few
-#: megabytes too.
+#: A task reads at least this many bytes, and there are at most about this many tasks, because the
+#: state that each task returns takes a few megabytes too.
 TASK_BYTES, MOST_TASKS = 2**24, 1024
 
 
 def file_tasks(paths: Sequence[str]) -> list[Any]:
-    """Parts of the table of these Parquet files, each a dataset that can be pickled; a file
-    larger than a task is cut by its row groups.
+    """Parts of the table of these Parquet files, each a dataset that can be pickled.
+
+    A file larger than a task is split by its row groups.
     """
     whole = arrow_engine.open_files(paths)
     size = max(TASK_BYTES, sum(map(os.path.getsize, paths)) // MOST_TASKS)

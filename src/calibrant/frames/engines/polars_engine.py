@@ -1,4 +1,4 @@
-"""Polars: the embedded default; streams files of any size."""
+"""Engine for Polars, the default for files, which it streams at any size."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ CLUSTER, READS = False, ("polars",)
 
 
 def open_files(paths: Sequence[str]) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     polars = import_extra("polars", "engine='polars'", "frames")
     return polars.scan_parquet(paths, glob=False, hive_partitioning=hive_root(paths) is not None)
 
@@ -30,8 +30,7 @@ def batches(table: Any, columns: Any = None, ordered: bool = False) -> Iterator[
     import polars as pl
 
     lazy = table.lazy() if columns is None else table.lazy().select(columns)
-    # Without the older compatibility level text arrives as views, which Arrow's own functions only
-    # partly know.
+    # The oldest compatibility level avoids string views, which many Arrow functions do not support.
     for part in lazy.collect_batches(
         chunk_size=batch_rows(kinds(table), columns), maintain_order=ordered, engine="streaming"
     ):

@@ -1,4 +1,4 @@
-"""Ray Data: the kernel in map_batches; each batch sends back one state."""
+"""Engine for Ray Data: the kernel runs in ``map_batches``, and each batch returns one state."""
 
 import pickle
 from typing import Any
@@ -12,7 +12,7 @@ FEATURE = "engine='ray'"
 
 
 def open_files(paths: Any) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     return import_extra("ray.data", FEATURE, "ray").read_parquet(list(paths))
 
 

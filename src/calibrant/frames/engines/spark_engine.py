@@ -1,5 +1,6 @@
-"""Spark: the kernel inside mapInArrow; each partition sends back one state. Set PYSPARK_PYTHON
-to this environment's python.
+"""Engine for Spark: the kernel runs in ``mapInArrow``, and each partition returns one state.
+
+Set PYSPARK_PYTHON to this environment's Python.
 """
 
 import pickle
@@ -13,7 +14,7 @@ __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_fil
 
 
 def schema_after(table: Any, transform: Any) -> Any:
-    """Other columns as they were, probabilities and confidence as doubles."""
+    """The schema with probabilities and confidence as doubles, and other columns unchanged."""
     types = import_extra("pyspark.sql.types", "engine='spark'", "spark")
     fields = []
     for field in table.schema.fields:
@@ -31,12 +32,12 @@ def schema_after(table: Any, transform: Any) -> Any:
 
 CLUSTER, READS = True, ("pyspark",)
 FEATURE = "engine='spark'"
-#: So many states the driver adds up by itself; more are added up by a few tasks first.
+#: The driver adds up this many states alone; more states are first added up by a few tasks.
 FEW_TASKS, MERGING_TASKS = 16, 4
 
 
 def open_files(paths: Any) -> Any:
-    """The table of these Parquet files, nothing read yet."""
+    """The table of these Parquet files; no rows are read yet."""
     sql = import_extra("pyspark.sql", FEATURE, "spark")
     reader, root = sql.SparkSession.builder.getOrCreate().read, hive_root(paths)
     return (reader if root is None else reader.option("basePath", root)).parquet(*paths)
@@ -50,8 +51,9 @@ def kinds(table: Any) -> Any:
 
 
 def fold(table: Any, kernel: Any) -> Any:
-    """The state of the whole table: what comes back is written by our own code on the workers,
-    as Spark's own tasks are.
+    """The state of the whole table.
+
+    The pickles read here were written by this module on the workers, so they can be trusted.
     """
 
     def partial(batches):
@@ -61,9 +63,10 @@ def fold(table: Any, kernel: Any) -> Any:
 
 
 def fold_files(paths: Any, kernel: Any) -> Any:
-    """The state of all rows of these Parquet files, which each worker reads without a frame of
-    Spark: it would turn columns into rows
-    and back."""
+    """The state of all rows of these Parquet files.
+
+    Workers read them without a Spark frame, which would convert columns to rows and back.
+    """
     sql, tasks = import_extra("pyspark.sql", FEATURE, "spark"), file_tasks(paths)
 
     def partial(batches):
@@ -81,8 +84,9 @@ def fold_files(paths: Any, kernel: Any) -> Any:
 
 
 def _merged(parts, kernel):
-    """The sum of a column of states: one a partition would be too many for the driver; a few
-    tasks add them up first.
+    """The sum of a column of states.
+
+    A few tasks add up the states of the partitions first, which are too many for the driver.
     """
 
     def merged(batches):
