@@ -215,7 +215,7 @@ def test_what_is_refused(tables, tmp_path):
         tmp_path / "unnamed.calibrant"
     )
     assert (
-        "was fitted to groups without names"
+        "had no names in its fit"
         in _run("apply", tmp_path / "unnamed.calibrant", new, "-o", tmp_path / "o.csv").output
     )
 

@@ -157,7 +157,7 @@ def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
     ):
         with pytest.raises(InputError, match='target="event" and by='):
             made.fit_groups()
-    with pytest.raises(InputError, match="such as GroupCalibrator"):
+    with pytest.raises(InputError, match="must use groups, as GroupCalibrator"):
         _by_cells(frame).fit_groups(cb.TemperatureScaling())
     with pytest.raises(
         InputError,

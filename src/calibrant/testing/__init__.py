@@ -1,5 +1,6 @@
-"""The contracts as checks, for our tests and for yours: ``check_calibrator(MyCalibrator())``
-runs every one that applies.
+"""Checks of the contracts, for the tests of calibrant and of its extensions.
+
+``check_calibrator(MyCalibrator())`` runs every check that applies.
 """
 
 from calibrant.testing.calibrator_checks import calibrator_checks, check_calibrator

@@ -1,4 +1,4 @@
-"""What every calibrator has to keep, at the edges of its data too."""
+"""Checks of the contract of calibrators, including edge cases of the data."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ def _one_hot(labels, n_classes):
 
 
 def check_constant_scores(calibrator: Any) -> None:
-    """Every row with the same prediction: ordinary, uniform, and exactly 0 and 1."""
+    """Check fits in which every row has the same prediction: ordinary, uniform, or certain."""
     for data in ordinary(calibrator):
         k = data.n_classes
         rows = {
@@ -43,7 +43,7 @@ def check_constant_scores(calibrator: Any) -> None:
 
 
 def check_one_class_only(calibrator: Any) -> None:
-    """All labels the same, the first or the last class."""
+    """Check fits in which all labels are the first, or the last, class."""
     for data in ordinary(calibrator):
         for label in (0, data.n_classes - 1):
             single = replace(data, name=f"{data.name}, all {label}", y=np.full_like(data.y, label))
@@ -51,7 +51,7 @@ def check_one_class_only(calibrator: Any) -> None:
 
 
 def check_perfect_separation(calibrator: Any) -> None:
-    """Every prediction right, and every prediction wrong."""
+    """Check fits in which every prediction is right, or every prediction is wrong."""
     for data in ordinary(calibrator):
         right = data.P.argmax(axis=1)
         for name, y in (("all right", right), ("all wrong", (right + 1) % data.n_classes)):
@@ -60,7 +60,7 @@ def check_perfect_separation(calibrator: Any) -> None:
 
 
 def check_two_rows(calibrator: Any) -> None:
-    """n = 2: ordinary, p = [0, 1] with y = [0, 1], both of one class, and twice the same row."""
+    """Check fits to two rows: ordinary, certain, of one class, or equal."""
     for data in ordinary(calibrator):
         k = data.n_classes
         pair = data.take([0, 1])
@@ -77,9 +77,7 @@ def check_two_rows(calibrator: Any) -> None:
 
 
 def check_exact_zero_and_one(calibrator: Any) -> None:
-    """Probabilities of exactly 0 and 1 among the others, some of them wrong, in the fit and
-    afterwards.
-    """
+    """Check probabilities of exactly 0 and 1 among the others, some wrong, to fit and predict."""
     for data in ordinary(calibrator):
         k = data.n_classes
         P, P_test = data.P.copy(), data.P_test.copy()
@@ -94,7 +92,7 @@ def check_exact_zero_and_one(calibrator: Any) -> None:
 
 
 def check_unseen_extremes(calibrator: Any) -> None:
-    """Ordinary rows to fit, certain ones to predict."""
+    """Check a fit to ordinary rows that then predicts certain ones."""
     for data in ordinary(calibrator):
         k = data.n_classes
         certain = _one_hot(np.arange(len(data.logits_test)) % k, k)
@@ -105,7 +103,7 @@ def check_unseen_extremes(calibrator: Any) -> None:
 
 
 def check_scale_of_logits(calibrator: Any) -> None:
-    """Logits from 1e-6 to 1e8 give valid probabilities."""
+    """Check that logits scaled by 1e-6 to 1e8 give valid probabilities."""
     logit = clone(calibrator).set_params(inputs="logit")
     for data in ordinary(calibrator)[:2]:
         for scale in (1e-6, 1e3, 1e8):
@@ -119,7 +117,7 @@ def check_scale_of_logits(calibrator: Any) -> None:
 
 
 def check_zero_weight_rows(calibrator: Any) -> None:
-    """A row of weight 0 may be anything valid, even the only one of its class."""
+    """Check that a row of weight 0 is ignored, even if it is the only one of its class."""
     data = ordinary(calibrator)[-1]
     last = data.n_classes - 1
     rows = np.flatnonzero(data.y != last)
@@ -139,7 +137,7 @@ def check_zero_weight_rows(calibrator: Any) -> None:
 
 
 def check_absent_class(calibrator: Any) -> None:
-    """A class that P has and the labels lack keeps its column and some probability."""
+    """Check that a class without labels keeps its column of P and some probability."""
     for data in ordinary(calibrator)[1:]:
         last = data.n_classes - 1
         absent = replace(data.take(np.flatnonzero(data.y != last)), name=f"{data.name}, one absent")
@@ -166,15 +164,15 @@ EDGE_CHECKS = (
 )
 
 
-#: Risks at which a method shows that it keeps their order, and those at which it must then keep it
-#: too.
+#: A method that preserves the order of the risks in MIDDLE must preserve it near 0 and 1 too.
 MIDDLE = np.concatenate([np.geomspace(1e-8, 0.4, 40), 1.0 - np.geomspace(0.4, 1e-8, 40)])
 NEAR_ZERO = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-9])
 
 
 def check_calibrator(calibrator: DomainCalibrator) -> None:
-    """Run every check of the contract that applies to ``calibrator``; AssertionError names the one
-    that fails.
+    """Run every check of the contract that applies to ``calibrator``.
+
+    An AssertionError names the check that fails.
 
     Examples
     --------
@@ -212,7 +210,7 @@ def _of_classes(calibrator):
 
 
 def check_one_column_is_two(calibrator: Any) -> None:
-    """Binary predictions as one column are the same predictions."""
+    """Check that binary predictions as one column give the same answers as two columns."""
     held = given(calibrator, ordinary(calibrator)[0])
     logit = calibrator.inputs == "logit"
     one = {
@@ -233,9 +231,7 @@ def check_one_column_is_two(calibrator: Any) -> None:
 
 
 def check_order_at_zero(calibrator: Any) -> None:
-    """Where the risk rises with the risk predicted, it does so down to an exact 0 and up to an
-    exact 1.
-    """
+    """Check that increasing calibrated risks increase down to exact 0 and up to exact 1."""
     part = clone(calibrator).set_params(inputs="probability")
     data = ordinary(part)[0]
     some_zeros = data.P.copy()
@@ -247,10 +243,10 @@ def check_order_at_zero(calibrator: Any) -> None:
             return
         high = _risks_of(fresh, data, 1.0 - NEAR_ZERO[::-1])
         assert (np.diff(low) >= -1e-9 * low[1:]).all(), (
-            f"risks at {NEAR_ZERO.tolist()} become {low.tolist()}, {name}"
+            f"risks {NEAR_ZERO.tolist()} become {low.tolist()}, not in order, {name}"
         )
         assert (np.diff(high) >= -1e-9 * high[1:]).all(), (
-            f"risks near 1 become {high.tolist()}, {name}"
+            f"risks near 1 become {high.tolist()}, not in order, {name}"
         )
 
 
@@ -262,7 +258,7 @@ def _risks_of(fresh, data, risk):
 
 
 def check_named_classes(calibrator: Any) -> None:
-    """Any labels, in the order the columns have, not in sorted order."""
+    """Check that labels may be of any type, in the order of the columns, not in sorted order."""
     for data in ordinary(calibrator):
         held, plain = given(calibrator, data), fitted(calibrator, data)
         assert plain.classes_.tolist() == list(range(data.n_classes)), (
@@ -280,8 +276,9 @@ def check_named_classes(calibrator: Any) -> None:
 
 
 def check_confidence_is_consistent(calibrator: Any) -> None:
-    """predict_confidence is predict_proba's entry at the model's own label; predict is
-    predict_proba's argmax.
+    """Check that predict_confidence and predict agree with predict_proba.
+
+    The confidence is the probability of the model's own label; predict returns the argmax.
     """
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
@@ -301,13 +298,14 @@ def _at_own_label(Q, held):
 
 
 def _routes(calibrator):
-    """(problem, what is held and a fitted clone: of probabilities, then of their logarithms as
-    logits).
+    """Yield (problem, [(arguments, fitted clone)]) for probabilities and for logits.
+
+    The logits are the logarithms of the probabilities.
     """
     parts = [clone(calibrator).set_params(inputs=inputs) for inputs in ("probability", "logit")]
     for data in ordinary(calibrator):
         held = given(parts[0], data)
-        # Probabilities, and not logits, are read as the least of the fit where they are below it.
+        # Probabilities below the smallest one of the fit are raised to it, and logits are not.
         held["P_test"] = np.maximum(held["P_test"], held["P"].min())
         logits = held | {name: np.log(held[name]) for name in ("P", "P_test")}
         yield (
@@ -317,14 +315,14 @@ def _routes(calibrator):
 
 
 def check_logit_route(calibrator: Any) -> None:
-    """Probabilities, and their logarithms as logits, are the same predictions."""
+    """Check that probabilities, and their logarithms as logits, give the same answers."""
     for data, routes in _routes(calibrator):
         a, b = (answer(fresh, held) for held, fresh in routes)
         show_near(a, b, f"logits on {data.name}")
 
 
 def check_signals_follow_inputs(calibrator: Calibrator) -> None:
-    """The fitted signals read what the calibrator was fitted on, be it probabilities or logits."""
+    """Check that the fitted signals take the calibrator's inputs, probabilities or logits."""
     for data, routes in _routes(calibrator):
         scores = []
         for held, fresh in routes:
@@ -340,17 +338,17 @@ def check_signals_follow_inputs(calibrator: Calibrator) -> None:
 
 
 def check_keeps_argmax(calibrator: Calibrator) -> None:
-    """The model's own label keeps the largest probability."""
+    """Check that the model's own label keeps the largest probability."""
     for data in ordinary(calibrator):
         Q = predicted(fitted(calibrator, data), data)
         own = _at_own_label(Q, given(calibrator, data))
         assert (own == Q.max(axis=1)).all(), (
-            f"the tag keeps_argmax is wrong on {data.name}: {int((own < Q.max(axis=1)).sum())} rows"
-            " moved"
+            f"the tag keeps_argmax is wrong on {data.name}: the argmax of"
+            f" {int((own < Q.max(axis=1)).sum())} rows changed"
         )
 
 
-#: What calibrators of a domain promise besides the laws of all.
+#: Checks of a domain's calibrators, in addition to the laws of all components.
 CALIBRATOR_CHECKS: Facet[Any] = Facet("checks of calibrators")
 CALIBRATOR_CHECKS.register(CLASSIFICATION, lambda: _of_classes)
 CALIBRATOR_CHECKS.register(REGRESSION, lambda: lambda calibrator: FORECAST_CHECKS)

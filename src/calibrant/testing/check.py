@@ -1,4 +1,4 @@
-"""One check of one object, and the comparisons that checks share."""
+"""A check of an object, and the comparisons that checks share."""
 
 import hashlib
 import math
@@ -41,22 +41,21 @@ __all__ = [
     "splits",
 ]
 
-#: How near two results must be that differ only in the order of summation or by an optimiser's
-#: stopping rule.
+#: Largest allowed difference of two results that differ only in the order of summation or by an
+#: optimiser's stopping rule.
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Check:
-    """A named check bound to an object; calling it raises AssertionError when the contract is
-    broken.
+    """Named check bound to an object; calling it raises AssertionError if the contract is broken.
 
     Attributes
     ----------
     name : str
     subject : the object under test.
     reason : str or None
-        Why the object is excepted from this check, where it declares so.
+        The reason why the object declares an exception from this check.
     """
 
     name: str
@@ -65,7 +64,7 @@ class Check:
     reason: str | None = None
 
     def __call__(self) -> None:
-        """Run it: our own warnings are no failure, any other warning is."""
+        """Run the check; any warning that is not a CalibrationWarning fails it."""
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", CalibrationWarning)
@@ -75,7 +74,7 @@ class Check:
 def bind(
     functions: Iterable[Callable[..., Any]], subject: Any, exceptions: Mapping[str, str]
 ) -> Iterator[Check]:
-    """The functions as checks of ``subject``, with its declared exceptions."""
+    """Turn functions into checks of ``subject``, with its declared exceptions."""
     functions = list(functions)
     names = [f.__name__.removeprefix("check_") for f in functions]
     unknown = set(exceptions) - set(names)
@@ -89,8 +88,9 @@ def bind(
 
 
 def run_all(checks: Iterable[Check]) -> None:
-    """Run checks, at least one; one declared as an exception must fail, so that no exception
-    outlives its reason.
+    """Run checks, at least one.
+
+    A check declared as an exception must fail, so that no exception outlives its reason.
     """
     for check in _some(checks):
         try:
@@ -112,15 +112,15 @@ def _some(checks):
     checks = list(checks)
     if not checks:
         raise AssertionError(
-            "no check applies, and a suite that runs nothing proves nothing; pass the checks of an"
-            " object."
+            "no check was given, so nothing would be tested; pass the checks of an object."
         )
     return checks
 
 
 def parameters(checks: Iterable[Check]) -> list[Any]:
-    """The checks as pytest parameters with readable names; declared exceptions become strict
-    expected failures.
+    """Turn checks into pytest parameters with readable names.
+
+    Declared exceptions become strict expected failures.
     """
     pytest = import_extra("pytest", "the contract suite as pytest parameters", "test")
     return [
@@ -136,7 +136,7 @@ def parameters(checks: Iterable[Check]) -> list[Any]:
 
 
 def refuses_unfitted(unfitted: Any, call: Any, method: str) -> None:
-    """The call of a method raises NotFittedError, and says which class it is and what to do."""
+    """Check that a method raises NotFittedError, with the class and the remedy in its message."""
     try:
         call()
     except NotFittedError as error:
@@ -144,22 +144,20 @@ def refuses_unfitted(unfitted: Any, call: Any, method: str) -> None:
     else:
         raise AssertionError(f"{method} before fit must raise NotFittedError")
     assert type(unfitted).__name__ in said, (
-        f"{method} before fit must name {type(unfitted).__name__}; it says {said!r}"
+        f"{method} before fit must name {type(unfitted).__name__} in its error; got {said!r}"
     )
-    assert "call fit" in said, (
-        f"{method} before fit must say what to do, call fit; it says {said!r}"
-    )
+    assert "call fit" in said, f"{method} before fit must tell the user to call fit; got {said!r}"
 
 
 def seeded(estimator: Any) -> Any:
-    """The estimator itself, with ``random_state`` set to 0 where it has one and it is None."""
+    """Set ``random_state`` to 0 if the estimator has one that is None, and return the estimator."""
     if estimator.get_params(deep=False).get("random_state", 0) is None:
         estimator.set_params(random_state=0)
     return estimator
 
 
 def digest(*values: Any) -> str:
-    """A hash of arrays, bit by bit; None and tuples allowed."""
+    """A hash of the bits of arrays; values may also be None or tuples."""
     out = hashlib.sha256()
     for value in values:
         if isinstance(value, tuple | list):
@@ -173,7 +171,7 @@ def digest(*values: Any) -> str:
 
 
 def same_bits(a: np.ndarray, b: np.ndarray, what: str) -> None:
-    """The two arrays are equal bit by bit."""
+    """Check that two arrays are equal bit by bit."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
     assert digest(a) == digest(b), (
@@ -189,32 +187,28 @@ def show_near(
     *,
     relative: bool = False,
 ) -> None:
-    """The two arrays agree within an absolute tolerance, or within one relative to 1 + the size
-    of ``b``.
-    """
+    """Check that two arrays agree within an absolute tolerance, or one relative to 1 + |b|."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.shape == b.shape, f"{what}: shapes {a.shape} and {b.shape}"
-    assert np.isfinite([a, b]).all(), f"{what}: not finite"
+    assert np.isfinite([a, b]).all(), f"{what}: some values are not finite"
     scale = 1.0 + np.abs(b) if relative else 1.0
     worst = float((np.abs(a - b) / scale).max()) if a.size else 0.0
     assert worst <= tolerance, f"{what}: differs by {worst:.3g}, more than {tolerance:g}"
 
 
 def saved_copies(fitted: Any) -> Iterator[tuple[str, Any]]:
-    """The object after a round trip through our own file and through pickle."""
+    """Copies of the object, one saved to a file and loaded, and one pickled and unpickled."""
     with tempfile.TemporaryDirectory() as folder:
         yield "save and load", load(fitted.save(Path(folder) / "object.calibrant"))
     yield "pickle", pickle.loads(pickle.dumps(fitted))
 
 
-#: Rows that are asked for alone, and of the short slices.
+#: Number of rows predicted alone, and number of rows in a short slice.
 ALONE, SHORT = 8, 7
 
 
 def splits(n: int) -> list[list[slice]]:
-    """Return parts of n rows: single rows, halves that leave the last row to itself, and short
-    slices.
-    """
+    """Return parts of n rows: single rows, halves with the last row apart, and short slices."""
     single = [slice(i, i + 1) for i in np.unique(np.linspace(0, n - 1, ALONE).astype(int)).tolist()]
     short = [slice(i, min(i + SHORT, n)) for i in range(0, min(n, 3 * SHORT), SHORT)]
     halves = [slice(0, n // 2), slice(n // 2, n - 1), slice(n - 1, n)]
@@ -235,7 +229,7 @@ def _reversed(values: np.ndarray) -> np.ndarray:
     return values[back].copy()[back]
 
 
-#: Name -> function that gives the same numbers in another memory order.
+#: Name -> function that returns the same numbers in another memory order.
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "C order": np.ascontiguousarray,
     "Fortran order": np.asfortranarray,
@@ -245,7 +239,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def laid_out(held: dict[str, Any], layout: Callable[[np.ndarray], np.ndarray]) -> dict[str, Any]:
-    """Return what is held, with every array of numbers to answer on in another memory order."""
+    """Return the arguments with every numeric array to predict on in another memory order."""
     return {
         name: layout(value) if name.endswith("_test") and _is_numbers(value) else value
         for name, value in held.items()
@@ -257,8 +251,9 @@ def _is_numbers(value):
 
 
 def same_rows(a: np.ndarray, b: np.ndarray, what: str, tolerance: float = 0.0) -> None:
-    """Raise AssertionError unless two answers have the same bits, or agree within a declared
-    tolerance and decide alike.
+    """Check that two outputs have the same bits.
+
+    With a declared tolerance, they must agree within it and have the same argmax.
     """
     if not tolerance:
         same_bits(a, b, what)
@@ -270,29 +265,29 @@ def same_rows(a: np.ndarray, b: np.ndarray, what: str, tolerance: float = 0.0) -
         )
 
 
-#: An error that is longer than this is a dump, no sentence.
+#: A longer error message does not count as one clear sentence.
 LONGEST = 600
 
 
 @dataclass(frozen=True)
 class Case:
-    """One input given to one part.
+    """A call of one component with one unusual input.
 
     Attributes
     ----------
     family : str
-        Such as "logits" or "masked".
+        The family of inputs, such as "logits" or "containers".
     name : str
     argument : str
-        What an error must name; "" for any.
-    call : callable of nothing
-        Gives the part the input and returns its answer.
-    right : callable of the answer
-        AssertionError where it is not the right one.
+        The argument that an error must name; "" for any.
+    call : callable without arguments
+        Passes the input to the component and returns the result.
+    right : callable of the result
+        Raises AssertionError if the result is wrong.
     answered : bool
-        Whether an answer is allowed: not where data are missing or contradict each other.
+        Whether a result is allowed: False if data are missing or contradictory.
     refused : bool
-        Whether a clear error is allowed: not where the input says all that is needed.
+        Whether a clear error is allowed: False if the input is complete.
     """
 
     family: str
@@ -306,8 +301,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: "right", "clear error", "wrong" (a wrong answer, or one where there
-    is none) or "obscure" (any other error).
+    """Outcome of a case: "right", "clear error", "wrong" or "obscure".
+
+    "wrong" is a wrong result, or one that is not allowed; "obscure" is any other error.
     """
 
     kind: str
@@ -315,14 +311,12 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether it is one of the two that are allowed."""
+        """Whether the outcome is a right result or a clear error."""
         return self.kind in ("right", "clear error")
 
 
 def settle(case: Case) -> Outcome:
-    """Run a case. Warnings of calibrant are no failure; any other is, for it has leaked from
-    inside.
-    """
+    """Run a case; any warning that is not a CalibrationWarning counts as an obscure error."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -333,7 +327,7 @@ def settle(case: Case) -> Outcome:
     except Exception as error:
         return Outcome("obscure", f"{type(error).__name__}: {error}")
     if not case.answered:
-        return Outcome("wrong", "answered, where data are missing or contradict each other")
+        return Outcome("wrong", "returned a result, although data are missing or contradictory")
     try:
         case.right(answer)
     except AssertionError as error:
@@ -342,23 +336,22 @@ def settle(case: Case) -> Outcome:
 
 
 def _refused(case, text):
-    """A clear error is one sentence that names the argument and, after a semicolon, what was
-    seen or what to do.
+    """Judge an error: a clear one is one sentence that names the argument.
+
+    After a semicolon it states what was seen or what to do.
     """
     if "\n" in text or len(text) > LONGEST or case.argument not in text or ";" not in text:
         return Outcome(
-            "obscure", f"not one clear sentence on {case.argument or 'the input'}: {text}"
+            "obscure", f"not one clear sentence about {case.argument or 'the input'}: {text}"
         )
     return Outcome("clear error", text) if case.refused else Outcome("wrong", f"refused: {text}")
 
 
 def require_good(cases: Iterable[Case]) -> None:
-    """AssertionError that names every case which ended otherwise than in a right answer or a
-    clear error.
-    """
+    """Check that every case ends in a right result or a clear error, and name those that do not."""
     outcomes = [(case, settle(case)) for case in cases]
     if not outcomes:
-        raise AssertionError("no case was tried")
+        raise AssertionError("no case was run; pass at least one")
     bad = [
         f"{case.name}: {outcome.kind}, {outcome.detail}"
         for case, outcome in outcomes
@@ -368,29 +361,28 @@ def require_good(cases: Iterable[Case]) -> None:
         raise AssertionError(f"{len(bad)} of {len(outcomes)} cases: {'; '.join(bad)}")
 
 
-#: Simulation errors that a kept promise may be off by.
+#: Number of simulation standard errors by which the runs may deviate from a guarantee.
 MARGIN = 3.0
 
 
 def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
-    """Fail where the numbers of independent runs break what was promised by more than three
-    simulation errors.
+    """Check that independent runs keep a guarantee, within three simulation standard errors.
 
     Parameters
     ----------
     guarantee : Guarantee
-    realised : (runs,) the promised quantity in each run, on its population or on many new rows.
+    realised : (runs,) the guaranteed quantity in each run, on its population or on many new rows.
         Each run draws a calibration set of its own.
 
     Raises
     ------
     AssertionError
-        Where the mean of the runs (of a "pac" promise: the share of runs beyond the bound) is
-        outside the promise.
+        If the mean of the runs violates the guarantee; for a "pac" guarantee, if too many runs
+        exceed the bound.
 
     See Also
     --------
-    contracts.Guarantee : the promise.
+    contracts.Guarantee : the guarantee that is checked.
 
     Examples
     --------
@@ -403,7 +395,7 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     values = np.asarray(realised, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise AssertionError(
-            f"realised must be finite numbers, one a run, of at least 2 runs; got {realised!r}."
+            f"realised must hold one finite number per run, of at least 2 runs; got {realised!r}."
         )
     if guarantee.guarantee == "pac":
         _few_broken(guarantee, values)
@@ -413,7 +405,7 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
     mean = float(values.mean())
     if (low is not None and mean < low - slack) or (high is not None and mean > high + slack):
         raise AssertionError(
-            f"promised: {guarantee}; {len(values)} runs have a mean of {mean:.4f} (margin"
+            f"guaranteed: {guarantee}; the mean of {len(values)} runs is {mean:.4f} (margin"
             f" {slack:.4f})."
         )
 
@@ -421,12 +413,12 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
 def _few_broken(guarantee, values):
     low = -np.inf if guarantee.least is None else guarantee.least
     high = np.inf if guarantee.most is None else guarantee.most
-    # A quantity on its bound, but for rounding, is no break.
+    # A quantity that equals its bound up to rounding does not violate it.
     broken = float(np.mean((values < low - 1e-12) | (values > high + 1e-12)))
     allowed = 1.0 - guarantee.confidence
     limit = allowed + MARGIN * math.sqrt(allowed * (1.0 - allowed) / len(values))
     if broken > limit:
         raise AssertionError(
-            f"promised: {guarantee}; broken in {broken:.4f} of {len(values)} runs, more than"
-            f" {limit:.4f}."
+            f"guaranteed: {guarantee}; violated in a share of {broken:.4f} of {len(values)} runs,"
+            f" more than {limit:.4f}."
         )

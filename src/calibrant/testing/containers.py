@@ -1,4 +1,4 @@
-"""Containers of every kind, and the checks that each is read as its array is."""
+"""Containers of every kind, and the checks that each is read like a plain array."""
 
 import importlib
 import importlib.util
@@ -34,17 +34,17 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Container:
-    """One way to hold numbers.
+    """A container of numbers.
 
     Attributes
     ----------
     name : str
-    rows : function of a (n, k) array, or None where it holds one column only
-    column : function of a (n,) array, or None where it holds no single column
+    rows : function of a (n, k) array, or None if it holds single columns only
+    column : function of a (n,) array, or None if it cannot hold a single column
     needs : str
-        Library without which there is no such container.
+        The library that provides the container.
     answered : bool
-        False where an entry is missing or the shape is another, which no part may pass over.
+        False if an entry is missing or the shape is wrong, which every component must refuse.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Container:
     answered: bool = True
 
     def holds(self, values: np.ndarray) -> bool:
-        """Whether it can hold an array of this many dimensions."""
+        """Whether it can hold an array with these dimensions."""
         return (self.column if np.ndim(values) == 1 else self.rows) is not None
 
     def __call__(self, values: Any) -> Any:
@@ -63,7 +63,7 @@ class Container:
 
 
 def present(needs: str) -> bool:
-    """Whether a library is there."""
+    """Whether a library is installed."""
     return importlib.util.find_spec(needs) is not None
 
 
@@ -106,7 +106,7 @@ def _object_with_none(values):
 
 def _series(values, dtype=None, missing=False):
     pandas = _library("pandas")
-    # Labels of rows are no numbers of rows: taken for such, they would turn the rows round.
+    # The index must not be used as row positions; that would reverse the rows.
     out = pandas.Series(values.copy(), index=np.arange(len(values))[::-1], dtype=dtype)
     if missing:
         out.iloc[1] = pandas.NA
@@ -125,8 +125,9 @@ def _nullable(values, missing=False):
 
 
 def _columns(values, missing, one, table):
-    """Numbers as one column, or as a table of named ones; where ``missing``, the second row of
-    the first is nothing.
+    """One column, or a table of named columns.
+
+    With ``missing``, the second entry of the first column is None.
     """
     columns = [column.tolist() for column in np.atleast_2d(values.T)]
     if missing:
@@ -147,7 +148,7 @@ def _arrow(values, missing=False):
 
 
 def _floats(dtype):
-    """The floats of an array in a narrower dtype; whole numbers, which are labels, as they are."""
+    """Cast the floats of an array to a narrower dtype; integers, which are labels, stay."""
     return lambda values: values.astype(dtype) if values.dtype.kind == "f" else values
 
 
@@ -197,8 +198,7 @@ CONTAINERS = (
     _both("a torch tensor of bfloat16", lambda v: _tensor(v, "bfloat16"), "torch"),
 )
 
-#: Frames with names of columns, and whether two columns may share one: library -> function of names
-#: and a (n, k) array.
+#: Frames with named columns: library -> function of names and a (n, k) array.
 FRAMES: dict[Any, Any] = {
     "pandas": lambda names, values: _library("pandas").DataFrame(values.copy(), columns=names),
     "polars": lambda names, values: _library("polars").DataFrame(
@@ -208,14 +208,12 @@ FRAMES: dict[Any, Any] = {
         list(values.T.copy()), names=[str(name) for name in names]
     ),
 }
-#: Those that hold two columns of one name.
+#: Libraries whose frames may hold two columns with the same name.
 REPEATING = ("pandas", "pyarrow")
 
 
 def contents(held: Any) -> str:
-    """All that a container holds and how, as text: the same before and after where it was left
-    alone.
-    """
+    """The contents and types of a container as text, which shows whether it was changed."""
     if isinstance(held, np.ma.MaskedArray):
         return contents([np.ma.getdata(held), np.ma.getmaskarray(held)])
     if isinstance(held, np.ndarray):
@@ -232,19 +230,19 @@ def contents(held: Any) -> str:
 
 
 FAMILY = "containers"
-#: Arguments in which a missing entry is an answer.
+#: Arguments in which a missing entry is a valid level.
 MISSING_IS_A_LEVEL = ("groups", "groups_test")
-#: What an error calls an argument, where that is not its name before "_test".
+#: Argument -> its name in errors, if this is not the part before "_test".
 CALLED = {"X_train": "", "y_train": "reference", "forecast": "mean"}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How a part is given data: plain arrays by argument, those to predict on by names that end in
-    "_test".
+    """The arguments of a component as plain arrays, and how to fit it and predict.
 
-    ``fit(held)`` gives what is fitted, ``answer(fitted, held)`` the numbers that it says. What is
-    missing from the argument ``ignores`` may be passed over, if the answer is the same.
+    Names of arguments to predict on end in "_test". ``fit(held)`` returns the fitted component and
+    ``answer(fitted, held)`` its output. Missing entries of the argument ``ignores`` may be ignored,
+    if the output is the same.
     """
 
     arguments: dict[str, np.ndarray]
@@ -253,24 +251,22 @@ class Trial:
     ignores: str = ""
 
     def run(self, held: dict[str, Any]) -> float | np.ndarray:
-        """The answer to data held in containers, which must be as before afterwards."""
+        """The output for data in containers, which must not change."""
         before = {name: contents(value) for name, value in held.items()}
         out = self.answer(self.fit(held), held)
         changed = [name for name, value in held.items() if contents(value) != before[name]]
         if changed:
-            raise AssertionError(f"{changed} were changed")
+            raise AssertionError(f"fit or predict changed the arguments {changed}")
         return out
 
     def plain(self) -> tuple[Any, float | np.ndarray]:
-        """(what is fitted on the plain arrays, its answer)."""
+        """(component fitted to the plain arrays, its output)."""
         fitted = self.fit(self.arguments)
         return fitted, self.answer(fitted, self.arguments)
 
 
 def _held_cases(trial: Trial) -> Iterator[Case]:
-    """Every container: for all arguments at once where it says all there is to say, for one at a
-    time where something is missing.
-    """
+    """Cases of every container: a complete one for all arguments at once, others one at a time."""
     fitted, plain = trial.plain()
     for container in (c for c in CONTAINERS if present(c.needs)):
         mine = {name: values for name, values in trial.arguments.items() if container.holds(values)}
@@ -313,9 +309,9 @@ def _refusal(name, argument, call):
 
 
 def _frame_cases(trial: Trial, named: Trial, permuted: Trial) -> Iterator[Case]:
-    """P as frames whose columns are in another order, by text and by number, or share a name.
+    """Cases of P as frames whose columns are in another order, or share a name.
 
-    ``named`` takes texts for labels, ``permuted`` holds the plain arrays with their columns in
+    ``named`` has texts for labels; ``permuted`` holds the plain arrays with their columns in
     another order.
     """
     P = trial.arguments["P"]
@@ -346,7 +342,7 @@ def _names(n_classes):
 
 
 def _trial(part, data, ignores="") -> Trial:
-    """Of a part that is fitted. Outcomes to find the CDF at are no argument of it."""
+    """The trial of a component that is fitted; the outcomes of its CDF are not an argument."""
     held = given(part, data)
     at = {name: held.pop(name) for name in ("y_test",) if name in held}
     return Trial(
@@ -366,7 +362,7 @@ def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
 
 
 def _relabelled(trial) -> Trial:
-    """The same with texts for labels."""
+    """The same trial with texts for labels."""
     texts = np.array(_names(trial.arguments["P"].shape[1]))
     return replace(
         trial,
@@ -377,7 +373,7 @@ def _relabelled(trial) -> Trial:
 
 
 def _permuted(trial) -> Trial:
-    """The same with the columns of P in another order, and the labels to match."""
+    """The same trial with the columns of P in another order, and matching labels."""
     order = np.roll(np.arange(trial.arguments["P"].shape[1]), 1)
     place = np.argsort(order)
     moved = {name: v[:, order] for name, v in trial.arguments.items() if name.startswith("P")}
@@ -391,7 +387,7 @@ def _forecast_cases(part) -> Iterator[Case]:
 
 
 def _metric_cases(metric) -> Iterator[Case]:
-    """Labels, predictions (of two classes as one column, too) and weights in every container."""
+    """Cases of labels, predictions (also one column for two classes) and weights."""
     data = exact_problem(2 if metric.binary_only else 3, COARSE)
     trial = _metric_trial(metric, {"y": data.y, "P": data.P, "sample_weight": data.weight})
     yield from _held_cases(trial)
@@ -404,7 +400,7 @@ def _metric_cases(metric) -> Iterator[Case]:
 
 
 def _metric_trial(metric, arguments, *rest, **options):
-    """``rest`` goes between what is predicted, the second argument, and the weights."""
+    """The trial of a metric; ``rest`` is passed between the predictions and the weights."""
 
     def value(held):
         y, P, weight = held.values()
@@ -414,9 +410,7 @@ def _metric_trial(metric, arguments, *rest, **options):
 
 
 def _regression_metric_cases(metric) -> Iterator[Case]:
-    """Outcomes, means, standard deviations and weights in every container, of one output and of
-    two.
-    """
+    """Cases of outcomes, means, standard deviations and weights, for one output and for two."""
 
     def value(held):
         return metric(
@@ -431,13 +425,13 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
 
 
 def _scored_cases(metric) -> Iterator[Case]:
-    """Outcomes, what was predicted of them and weights in every container."""
+    """Cases of outcomes, predictions and weights."""
     data = scored_problem(metric.domain)
     arguments = {"y": data.y, data.name: data.said[0], "sample_weight": data.weight}
     yield from _held_cases(_metric_trial(metric, arguments, *data.said[1:]))
 
 
-#: Kind of part -> function of a part that gives its cases.
+#: Kind of component -> function of a component that yields its cases.
 CONTAINER_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
     "calibrator": lambda part: _class_cases(part, part.tags.binary_only),
     "signal": partial(_class_cases, ignores="X"),

@@ -1,4 +1,4 @@
-"""Made problems, exact ones, and how a metric of each kind is given one."""
+"""Synthetic problems, some with exactly representable numbers, and metrics evaluated on them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -36,14 +36,13 @@ __all__ = [
     "value",
 ]
 
-#: Rows to fit, by the number of classes.
+#: Number of rows to fit, by the number of classes.
 ROWS = {2: 120, 3: 120, 10: 200, 20: 200}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A calibration problem: what the model said on rows to fit and rows to predict, what was true,
-    and the features.
+    """A calibration problem: predictions of rows to fit and to predict, labels, and features.
 
     Attributes
     ----------
@@ -87,7 +86,7 @@ class Problem:
 
     @property
     def said(self) -> tuple[Any, ...]:
-        """What a metric is given beside y."""
+        """Arguments of a metric after y."""
         return (self.P,)
 
     def __len__(self) -> int:
@@ -123,7 +122,7 @@ class Problem:
 
 
 def _exact_binary(P):
-    """Two columns as the door makes them of one, so that both forms hold the same numbers."""
+    """Compute two columns from the second as ``read`` does, so that both forms are identical."""
     return np.column_stack([1.0 - P[:, 1], P[:, 1]]) if P.shape[1] == 2 else P
 
 
@@ -134,7 +133,7 @@ def _logits(P):
 
 @cache
 def problem(n_classes: int, seed: int = 0) -> Problem:
-    """Blobs on a circle, and a nearest-mean model that is twice too sure."""
+    """Normal clusters on a circle, and a nearest-mean model whose logits are twice too large."""
     rng = np.random.default_rng([seed, n_classes])
     n = ROWS[n_classes]
     angle = 2.0 * np.pi * np.arange(n_classes) / n_classes
@@ -184,8 +183,9 @@ class ScoreProblem:
 
 @cache
 def score_problem(domain: str) -> ScoreProblem:
-    """150 scores in [0, 1] with ties, more often right the higher they are; for "real", their
-    log-odds.
+    """150 scores in [0, 1] with ties, or their log-odds for "real".
+
+    Higher scores are right more often.
     """
     rng = np.random.default_rng(7)
     score = np.round(rng.beta(3.0, 1.5, 150), 2).clip(0.01, 0.99)
@@ -200,9 +200,7 @@ def score_problem(domain: str) -> ScoreProblem:
 
 @dataclass(frozen=True)
 class ForecastProblem:
-    """Forecasts and outcomes of rows to fit, forecasts and outcomes of rows to predict, and
-    whole-number weights from 0 to 3.
-    """
+    """Forecasts and outcomes of rows to fit and to predict, and integer weights from 0 to 3."""
 
     name: str
     forecast: Forecast
@@ -213,7 +211,7 @@ class ForecastProblem:
 
     @property
     def said(self) -> tuple[Any, ...]:
-        """What a metric is given beside y."""
+        """Arguments of a metric after y."""
         return as_arguments(self.forecast)
 
     def __len__(self) -> int:
@@ -229,14 +227,15 @@ class ForecastProblem:
 
 
 def as_arguments(forecast: Any) -> tuple[Any, ...]:
-    """(mean, std) of normal forecasts, others as they are."""
+    """(mean, std) of normal forecasts; other forecasts unchanged, in a tuple."""
     return (forecast.mean, forecast.std) if isinstance(forecast, NormalForecast) else (forecast,)
 
 
 @cache
 def forecast_problems() -> list[ForecastProblem]:
-    """One output, three outputs, and quantile forecasts; errors are half as large again as the
-    standard deviations say.
+    """Forecasts of one output, of three outputs, and by quantiles.
+
+    The errors are 1.5 times as large as the predicted standard deviations.
     """
     rng = np.random.default_rng(5)
 
@@ -259,8 +258,9 @@ def forecast_problems() -> list[ForecastProblem]:
 
 
 def joint_rows(n: int, d: int, random_state: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Calibrated forecasts of d outputs together: (n, d) means, (n, d, d) covariances and (n, d)
-    outcomes drawn from them.
+    """Calibrated joint forecasts of d outputs: (means, covariances, outcomes drawn from them).
+
+    Their shapes are (n, d), (n, d, d) and (n, d).
     """
     rng = np.random.default_rng(random_state)
     mean, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) / np.sqrt(d) + 0.5 * np.eye(d)
@@ -273,14 +273,14 @@ def joint_rows(n: int, d: int, random_state: int = 0) -> tuple[np.ndarray, np.nd
 
 
 EXACT_ROWS, TEST_ROWS = 40, 12
-#: Numbers are whole multiples of these. Of the coarse ones, none lies as near below an edge of 5,
-#: 10 or 15 bins as bfloat16 rounds, which would count it as on the edge.
+#: Numbers are integer multiples of these. No coarse number lies within bfloat16's rounding below an
+#: edge of 5, 10 or 15 bins, where it would count as on the edge.
 FINE, COARSE, REAL_STEP = 1.0 / 64.0, 1.0 / 8.0, 1.0 / 8.0
 
 
 @cache
 def exact_problem(n_classes: int, step: float = FINE) -> Problem:
-    """The ordinary problem, with weights from 1 to 3."""
+    """The ordinary problem in multiples of ``step``, with weights from 1 to 3."""
     data = problem(n_classes).take(slice(0, EXACT_ROWS))
     P, P_test = _exact(data.P, step), _exact(data.P_test[:TEST_ROWS], step)
     rounded = {name: _rounded(getattr(data, name)) for name in ("X", "X_test")}
@@ -310,7 +310,7 @@ def _exact(P, step):
 
 
 def exact_scores(domain: str) -> ScoreProblem:
-    """The scores for maps, with weights from 1 to 3."""
+    """The scores for maps, rounded to exact numbers, with weights from 1 to 3."""
     data, step = score_problem(domain), FINE if domain == "unit" else REAL_STEP
     test = _rounded(data.test[:: len(data.test) // TEST_ROWS], step)
     return replace(
@@ -322,8 +322,9 @@ def exact_scores(domain: str) -> ScoreProblem:
 
 
 def exact_forecasts(j: int) -> ForecastProblem:
-    """Normal forecasts, with weights from 1 to 3: of one output for j = 0, of two for j = 1; the
-    outcomes to predict are 0.
+    """Rounded normal forecasts with weights from 1 to 3: one output for j = 0, two for j = 1.
+
+    The outcomes to predict are 0.
     """
     data = forecast_problems()[j].take(slice(0, EXACT_ROWS)).only(slice(0, TEST_ROWS))
     forecast, test = (_exact_forecast(each) for each in (data.forecast, data.test))
@@ -343,8 +344,9 @@ def _exact_forecast(forecast):
 
 @dataclass(frozen=True)
 class ScoredProblem:
-    """What metrics alone are tried on: outcomes, what a metric is given beside them, of which
-    ``name`` is the first, and weights.
+    """A problem for metrics without calibrators: outcomes, predictions and weights.
+
+    ``said`` holds the arguments of a metric after y; ``name`` is that of the first.
     """
 
     name: str
@@ -364,13 +366,13 @@ class ScoredProblem:
         )
 
 
-#: As the ordinary problems have.
+#: Number of rows, as in the forecast problems.
 SCORED_ROWS = 150
 
 
 @cache
 def scored_problem(domain: Domain) -> ScoredProblem:
-    """Forecasts of two outputs together, or sets of three labels; numbers are multiples of 1/8."""
+    """Joint forecasts of two outputs, or sets of three labels; numbers are multiples of 1/8."""
     weight = 1.0 + np.arange(SCORED_ROWS) % 3
     if domain is JOINT:
         mean, cov, y = joint_rows(SCORED_ROWS, 2)
@@ -382,8 +384,9 @@ def scored_problem(domain: Domain) -> ScoredProblem:
 
 @dataclass(frozen=True)
 class Made:
-    """What metrics of a domain are tried on: what they are called, made problems of one output,
-    and whether values have a unit.
+    """Test data for the metrics of a domain.
+
+    They are the metrics' kind, synthetic problems with one output, and whether values have a unit.
     """
 
     kind: str
@@ -413,12 +416,12 @@ MADE.register(SETS, lambda: Made("scored metric", lambda metric: [scored_problem
 
 
 def kind_of(metric: Any) -> str:
-    """ "metric", or "regression metric"."""
+    """The kind of a metric: "metric", "regression metric" or "scored metric"."""
     return MADE[metric.domain].kind
 
 
 def ordinary(metric: Any) -> list[Any]:
-    """The made problems that the metric accepts, of one output."""
+    """The synthetic problems with one output that the metric accepts."""
     return MADE[metric.domain].ordinary(metric)
 
 
@@ -428,15 +431,13 @@ def value(metric: Any, data: Any, weight: np.ndarray | None = None, **options: A
 
 
 def near(metric: Any, a: Any, b: Any, what: str, tolerance: float = 1e-9) -> None:
-    """AssertionError unless two values agree; those of forecasts, which have a unit, relative to
-    their size.
-    """
+    """Check that two values agree; values with a unit are compared relative to their size."""
     scale = 1.0 + abs(b) if MADE[metric.domain].has_unit else 1.0
     assert abs(a - b) <= tolerance * scale, f"{what}: {a!r} and {b!r}"
 
 
 def valid(metric: Any, found: Any, what: str) -> None:
-    """AssertionError unless it is a float in the declared range."""
+    """Check that a value is a finite float in the metric's declared range."""
     low, high = metric.range
     assert type(found) is float, f"{what}: the value is a {type(found).__name__}, not a float"
     assert np.isfinite(found), f"{what}: the value is {found}"

@@ -1,4 +1,4 @@
-"""Extreme values, and what every part has to do with them."""
+"""Extreme values, and the checks of how every component handles them."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -26,12 +26,11 @@ __all__ = [
     "extreme_checks",
 ]
 
-#: How many rows the cases have: the extreme one is the second.
+#: Number of rows in each case; the second row is the extreme one.
 ROWS = 40
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
 
-#: One row of logits over K classes, and the dtype it comes in. All have a softmax, so none may be
-#: refused.
+#: One row of logits over K classes, and its dtype. All have a softmax, so none may be refused.
 LOGITS: dict[Any, Any] = {
     "3.4e38 against -3.4e38 in float32": (
         lambda k: np.r_[3.4e38, -3.4e38, np.zeros(k - 2)],
@@ -47,7 +46,7 @@ LOGITS: dict[Any, Any] = {
     "9e14 against -9e14": (lambda k: np.r_[-9e14, np.full(k - 1, 9e14)], np.float64),
     "1e-320": (lambda k: np.r_[1e-320, np.zeros(k - 1)], np.float64),
 }
-#: n weights.
+#: Name -> function of n that returns n weights.
 WEIGHTS: dict[Any, Any] = {
     "that sum to 1": lambda n: np.full(n, 1.0 / n),
     "that sum to 1e12": lambda n: np.full(n, 1e12 / n),
@@ -73,7 +72,7 @@ SCORES: dict[Any, Any] = {
     "inf": np.inf,
     "-inf": -np.inf,
 }
-#: Added for scores that may be any real number.
+#: Additional cases for scores that may be any real number.
 REAL_SCORES: dict[Any, Any] = {"9e99": 9e99, "2e307": 2e307, "-1.79e308": -1.79e308}
 #: One row of (mean, std, y).
 FORECASTS: dict[Any, Any] = {
@@ -93,7 +92,7 @@ FORECASTS: dict[Any, Any] = {
     "an outcome of nan": (0.0, 1.0, np.nan),
     "an outcome of inf": (0.0, 1.0, np.inf),
 }
-#: No answer is right where the data are missing.
+#: Cases with missing or invalid data, for which no result is right.
 NO_DATA = (
     "nan",
     "inf",
@@ -102,7 +101,7 @@ NO_DATA = (
     "with an inf",
     *(name for name in FORECASTS if name.endswith((" nan", " inf", " of 0"))),
 )
-#: What leaves all the digits that an answer needs may not be refused.
+#: Cases that keep all the digits needed for a result, so they may not be refused.
 PLAIN = (
     *LOGITS,
     "1e-320",
@@ -140,7 +139,7 @@ def _with_row(rows, row, dtype=np.float64):
 
 
 def _logit_rows(data):
-    """(name, logits, logits to predict) with each extreme row."""
+    """Yield (name, logits to fit, logits to predict) with each extreme row."""
     for name, (row, dtype) in LOGITS.items():
         yield (
             name,
@@ -157,7 +156,7 @@ def _probability_rows(data):
 
 
 def _unit(p):
-    assert ((p >= 0.0) & (p <= 1.0)).all(), f"{p.min()} to {p.max()}"
+    assert ((p >= 0.0) & (p <= 1.0)).all(), f"outside [0, 1]: {p.min()} to {p.max()}"
 
 
 def _rows_of_one(Q):
@@ -166,9 +165,7 @@ def _rows_of_one(Q):
 
 
 def _runs(part, data):
-    """Function of some arguments: the answer of the part fitted with these and the others of the
-    problem.
-    """
+    """Return a function that fits the component to a changed problem, and predicts."""
 
     def run(weight=None, **changed):
         held = given(part, data) | changed | ({} if weight is None else {"sample_weight": weight})
@@ -178,7 +175,7 @@ def _runs(part, data):
 
 
 def _class_cases(part, data, right) -> Iterator[Case]:
-    """Extreme logits and probabilities, in the rows to fit and in those to predict."""
+    """Cases of extreme logits and probabilities, in the rows to fit and in those to predict."""
     for inputs, kind, rows in (
         ("logit", "logits", _logit_rows(data)),
         ("probability", "probabilities", _probability_rows(data)),
@@ -211,9 +208,9 @@ def _calibrator_cases(calibrator) -> Iterator[Case]:
 
 def _signal_cases(signal) -> Iterator[Case]:
     def right(score):
-        assert np.isfinite(score).all(), f"{score.min()} to {score.max()}"
+        assert np.isfinite(score).all(), f"not finite: {score.min()} to {score.max()}"
         assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), (
-            f"{score.min()} to {score.max()}"
+            f"outside [0, 1]: {score.min()} to {score.max()}"
         )
 
     return _class_cases(signal, _few_rows(problems()[1]), right)
@@ -244,7 +241,7 @@ def _map_cases(map) -> Iterator[Case]:
 
 
 def _metric_cases(metric) -> Iterator[Case]:
-    """Extreme logits, probabilities and weights: the value and its interval."""
+    """Cases of a metric's value and interval for extreme logits, probabilities and weights."""
     data = _few_rows(problems(binary_only=metric.binary_only)[:2][-1])
     for name, L, _ in _logit_rows(data):
         yield from _measured("logits", name, "logits of ", "P", metric, (data.y, L), inputs="logit")
@@ -259,15 +256,15 @@ def _measured(
     low, high = metric.range
 
     def right_value(value):
-        assert np.isfinite(value), f"the value is {value}"
-        assert low - 1e-12 <= value <= high + 1e-12, f"the value is {value}"
+        assert np.isfinite(value), f"the value is {value}, not finite"
+        assert low - 1e-12 <= value <= high + 1e-12, f"the value {value} is out of range"
         assert expected is None or abs(value - expected) <= 1e-9 * (1.0 + abs(expected)), (
             f"the value is {value}, not {expected}"
         )
 
     def right_interval(found):
         right_value(found.value if found.plain is None else found.plain)
-        assert found.low <= found.high, f"the interval is {found!r}"
+        assert found.low <= found.high, f"the interval's ends are not in order: {found!r}"
 
     yield _case(family, name, what, argument, lambda: metric(*given, **options), right_value)
     yield _case(
@@ -281,7 +278,7 @@ def _measured(
 
 
 def _weighted(metric, given) -> Iterator[Case]:
-    """Weights of one size leave a mean where it is."""
+    """Cases of extreme weights; equal weights must not change a mean."""
     expected = metric(*given) if isinstance(metric, MeanMetric) else None
     for name, w in WEIGHTS.items():
         weight = w(ROWS)
@@ -292,23 +289,23 @@ def _weighted(metric, given) -> Iterator[Case]:
 
 
 def _forecast_row(values):
-    """(mean, std, y) with the extreme row."""
+    """[mean, std, y] with the extreme row."""
     data = forecast_problems()[0]
     columns = [column[:ROWS] for column in (data.forecast.mean, data.forecast.std, data.y)]
     return [_with_row(column, value) for column, value in zip(columns, values, strict=True)]
 
 
 def _forecast_cases(calibrator) -> Iterator[Case]:
-    """Extreme means, standard deviations, outcomes and weights."""
+    """Cases of extreme means, standard deviations, outcomes and weights."""
     names = ("forecast", "std", "y")
 
     def held(row, names=names):
         return dict(zip(names, _forecast_row(row), strict=False))
 
     def right(numbers):
-        # With the weight of a row or less, conformal intervals are everything, and rightly so.
-        assert np.isfinite(numbers[:, :2]).all(), "not finite"
-        assert not np.isnan(numbers).any(), "not a number"
+        # With a total weight of one row or less, conformal intervals are correctly infinite.
+        assert np.isfinite(numbers[:, :2]).all(), "a mean or std is not finite"
+        assert not np.isnan(numbers).any(), "a number of the forecast is nan"
 
     tests = [f"{name}_test" for name in names]
     plain = held((0.0, 1.0, 0.5)) | held((0.0, 1.0, 0.5), tests)
@@ -335,7 +332,7 @@ def _forecast_cases(calibrator) -> Iterator[Case]:
 
 
 def _regression_metric_cases(metric) -> Iterator[Case]:
-    """Extreme means, standard deviations, outcomes and weights: the value and its interval."""
+    """Cases of a metric's value and interval for extreme forecasts, outcomes and weights."""
     for name, row in FORECASTS.items():
         mean, std, y = _forecast_row(row)
         yield from _measured("forecasts", name, "", "", metric, (y, mean, std))
@@ -343,7 +340,7 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
     yield from _weighted(metric, (y, mean, std))
 
 
-#: Kind of part -> function of a part that gives its cases.
+#: Kind of component -> function of a component that yields its cases.
 EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
     "calibrator": _calibrator_cases,
     "map": _map_cases,
@@ -355,7 +352,7 @@ EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
 
 
 def extreme_checks(kind: str, *families: str) -> list[Callable[..., Any]]:
-    """A check of each family of extreme values, for one kind of part."""
+    """Return a check for each family of extreme values, for one kind of component."""
 
     def check_of(family):
         def check(part):
@@ -363,7 +360,7 @@ def extreme_checks(kind: str, *families: str) -> list[Callable[..., Any]]:
 
         check.__name__, check.__doc__ = (
             f"check_extreme_{family}",
-            f"Extreme {family} end in a right answer or one clear error.",
+            f"Check that extreme {family} end in a right result or one clear error.",
         )
         return check
 

@@ -1,4 +1,4 @@
-"""What calibrators of forecasts have to keep, their promises among it."""
+"""Checks of the contract of forecast calibrators, including their guarantees."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +15,15 @@ from calibrant.testing.runs import fitted, groups_beside, near, numbers_of, pred
 
 __all__ = ["FORECAST_CHECKS", "check_promise", "realised_coverage"]
 
-#: Levels that every method's examples know.
+#: Levels that the examples of every method support.
 LEVELS = (0.5, 0.8)
 NEW_ROWS = 100
 
 
 def check_promise(calibrator: Any, runs: int = 120, n: int = 40) -> None:
-    """Coverage is what ``guarantee(level)`` says, on skewed errors of wrong std; where nothing
-    is promised nothing is asked.
+    """Check that coverage keeps ``guarantee(level)``, with skewed errors and wrong std.
+
+    A calibrator without a guarantee passes.
     """
     for level in LEVELS:
         said, _ = realised_coverage(calibrator, level, 1, n)
@@ -36,8 +37,9 @@ def check_promise(calibrator: Any, runs: int = 120, n: int = 40) -> None:
 
 
 def realised_coverage(calibrator: Any, level: float, runs: int, n: int) -> tuple[Any, np.ndarray]:
-    """(what was promised, the share of new rows that the intervals held in each run), every run
-    with calibration rows of its own.
+    """Return (guarantee, coverage of new rows in each run, (runs,)).
+
+    Each run draws calibration rows of its own.
     """
     rng = np.random.default_rng(round(1000 * level))
     said, held = None, np.zeros(runs)
@@ -60,7 +62,7 @@ def _one():
 
 
 def check_sampling(calibrator: Any) -> None:
-    """The same seed draws the same bits, of two fits too; draws are the last axis."""
+    """Check that a seed draws the same bits from two fits, and that draws are the last axis."""
     for data in forecast_problems():
         beside = groups_beside(calibrator, data.test.mean)
         draws = [
@@ -72,7 +74,7 @@ def check_sampling(calibrator: Any) -> None:
 
 
 def check_shorthand(calibrator: Any) -> None:
-    """fit(mean, y, std=std) and predict(mean, std) are the normal forecast, as is the pair."""
+    """Check that mean and std, separate or as a pair, are equivalent to the normal forecast."""
     data = _one()
     whole = predicted(fitted(calibrator, data), data)
     of_fit, of_test = (
@@ -91,7 +93,7 @@ def check_shorthand(calibrator: Any) -> None:
 
 
 def check_outputs_are_independent(calibrator: Any) -> None:
-    """Each of several outputs is calibrated as if it were alone."""
+    """Check that each of several outputs is calibrated independently of the others."""
     data = forecast_problems()[1]
     together = predicted(fitted(calibrator, data), data)
     of_fit, of_test = (
@@ -111,7 +113,7 @@ def check_outputs_are_independent(calibrator: Any) -> None:
 
 
 def check_units(calibrator: Any) -> None:
-    """Outcomes and forecasts in other units give the answer in those units."""
+    """Check that outcomes and forecasts in other units give the answer in those units."""
     data = _one()
     metres = predicted(fitted(calibrator, data), data)
     of_fit, of_test = (
@@ -129,7 +131,7 @@ def check_units(calibrator: Any) -> None:
 
 
 def check_few_rows(calibrator: Any) -> None:
-    """n = 1 and n = 2."""
+    """Check fits to one row and to two rows."""
     data = _one()
     for n in (1, 2):
         forecast = fitted(calibrator, data.take(slice(0, n))).predict(
@@ -137,16 +139,16 @@ def check_few_rows(calibrator: Any) -> None:
         )
         _positive_and_finite(forecast, f"after {n} rows")
         low, high = forecast.interval(0.8)
-        assert (low <= high).all(), f"an interval is upside down after {n} rows"
+        assert (low <= high).all(), f"an interval's lower end exceeds its upper end after {n} rows"
 
 
 def _positive_and_finite(forecast, when):
     assert (forecast.std > 0.0).all(), f"a std is not positive {when}"
-    assert np.isfinite([forecast.mean, forecast.std]).all(), f"not finite {when}"
+    assert np.isfinite([forecast.mean, forecast.std]).all(), f"a mean or std is not finite {when}"
 
 
 def check_constant_std(calibrator: Any) -> None:
-    """Every row with the same std, and every row with the same mean and std."""
+    """Check fits in which every row has the same std, or the same mean and std."""
     data = _one()
     for mean in (data.forecast.mean, np.zeros(len(data))):
         beside = groups_beside(calibrator, data.forecast.mean)
@@ -154,7 +156,7 @@ def check_constant_std(calibrator: Any) -> None:
 
 
 def check_no_error(calibrator: Any) -> None:
-    """Outcomes exactly as predicted leave the distributions finite, with positive std."""
+    """Check that exactly predicted outcomes give finite distributions with positive std."""
     data = _one()
     of_fit, of_test = (
         groups_beside(calibrator, forecast.mean) for forecast in (data.forecast, data.test)
@@ -166,14 +168,12 @@ def check_no_error(calibrator: Any) -> None:
     )
     _positive_and_finite(forecast, "after outcomes without error")
     assert np.isfinite(numbers_of(forecast, data.y_test)).all(), (
-        "not finite after outcomes without error"
+        "the forecast is not finite after outcomes without error"
     )
 
 
 def check_wild_errors(calibrator: Any) -> None:
-    """Outcomes a thousand std away, where a CDF is exactly 0 or 1, are calibrated for what they
-    are.
-    """
+    """Check calibration to outcomes a thousand std away, where the CDF is exactly 0 or 1."""
     data = _one()
     wild = data.forecast.mean + 1000.0 * (data.y - data.forecast.mean)
     beside = groups_beside(calibrator, data.forecast.mean)
@@ -187,13 +187,13 @@ def _holds_about(level, forecast, y, tolerance):
     show_near(
         np.mean((low <= y) & (y <= high)),
         level,
-        f"the share that the {level:.0%} intervals hold",
+        f"the coverage of the {level:.0%} intervals",
         tolerance,
     )
 
 
 def check_coverage(calibrator: Any) -> None:
-    """Intervals of normal forecasts that were too narrow hold about what they say, on new rows."""
+    """Check that calibrated intervals of overconfident forecasts cover about their level."""
     rng = np.random.default_rng(3)
     mean, std = rng.normal(size=4000), np.exp(0.3 * rng.normal(size=4000))
     y = mean + 2.0 * std * rng.normal(size=4000)
@@ -208,13 +208,13 @@ def check_coverage(calibrator: Any) -> None:
 
 
 def check_bad_std(calibrator: Any) -> None:
-    """A std of 0 is refused, and the row is named."""
+    """Check that a std that is not positive is refused, and that the error names the row."""
     for std in (0.0, np.nan, -1.0):
         try:
             seeded(clone(calibrator)).fit([0.0, 0.0], [0.0, 1.0], std=[1.0, std])
         except InputError as error:
             if "row 1" not in str(error):
-                raise AssertionError(f"the message does not name the row: {error}") from error
+                raise AssertionError(f"the error must name row 1; got {error}") from error
         else:
             raise AssertionError(f"a std of {std} must raise InputError")
 

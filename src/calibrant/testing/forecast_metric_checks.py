@@ -1,4 +1,4 @@
-"""What is a regression metric's own in its contract."""
+"""Checks of the contract that are specific to regression metrics."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["forecast_metric_checks"]
 
 
 def forecast_metric_checks(metric: Any) -> list[Callable[..., Any]]:
-    """Those that apply to the metric by its facts."""
+    """The checks that apply to the metric by its declared facts."""
     return [
         check_outputs_are_independent,
         check_constant_std,
@@ -23,7 +23,7 @@ def forecast_metric_checks(metric: Any) -> list[Callable[..., Any]]:
 
 
 def check_outputs_are_independent(metric: Any) -> None:
-    """For (n, d) forecasts an array with each output's own number."""
+    """Check that (n, d) forecasts give an array with the value of each output alone."""
     data = forecast_problems()[1]
     together = value(metric, data)
     alone = [metric(data.y[:, j], data.forecast.column(j)) for j in range(data.y.shape[1])]
@@ -33,14 +33,14 @@ def check_outputs_are_independent(metric: Any) -> None:
 
 
 def check_constant_std(metric: Any) -> None:
-    """Every row with the same std; every outcome as predicted."""
+    """Check the values for a constant std, and for outcomes that equal the prediction."""
     data = forecast_problems()[0]
     valid(metric, metric(data.y, data.forecast.mean, np.ones(len(data.y))), "a constant std")
     valid(metric, metric(data.forecast.mean, data.forecast), "no error")
 
 
 def check_units(metric: Any) -> None:
-    """In other units of y the value changes by the declared power of the factor."""
+    """Check that a change of the unit of y scales the value by the declared power."""
     data = forecast_problems()[0]
     other = metric(1000.0 * data.y, 1000.0 * data.forecast.mean, 1000.0 * data.forecast.std)
     near(
@@ -53,12 +53,13 @@ def check_units(metric: Any) -> None:
 
 
 def check_proper(metric: Any) -> None:
-    """In expectation no other normal forecast beats the true one."""
+    """Check that no other normal forecast has a better expected value than the true one."""
     rng = np.random.default_rng(3)
     y = rng.normal(size=20_000)
     best = metric(y, np.full(20_000, y.mean()), np.full(20_000, y.std()))
     for shift, factor in ((0.0, 0.8), (0.0, 1.25), (0.3, 1.0), (-0.3, 1.2)):
         other = metric(y, np.full(20_000, y.mean() + shift), np.full(20_000, y.std() * factor))
         assert other > best, (
-            f"declared proper, but N({shift}, {factor}) beats the truth: {other} and {best}"
+            f"declared proper, but N({shift}, {factor}) scores better than the truth: {other}"
+            f" and {best}"
         )

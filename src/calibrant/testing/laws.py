@@ -1,6 +1,4 @@
-"""The laws that every kind of part keeps, among them that what is written out gives the same
-numbers.
-"""
+"""The laws of every kind of component, and the checks of their exported expressions."""
 
 from dataclasses import replace
 from typing import Any
@@ -57,7 +55,7 @@ __all__ = [
 
 
 def check_output_is_valid(part: Any) -> None:
-    """What it says is well formed, finite and in range; fit returns the object itself."""
+    """Check that the output is well formed, finite and in range, and that fit returns self."""
     for data in ordinary(part):
         fresh = seeded(clone(part))
         assert refit(fresh, given(part, data)) is fresh, "fit must return self"
@@ -65,7 +63,7 @@ def check_output_is_valid(part: Any) -> None:
 
 
 def check_weights_are_repetition(part: Any) -> None:
-    """Weight 2 is the row twice, weight 0 no row."""
+    """Check that integer weights are equivalent to repeated rows, and weight 0 to no row."""
     for data in ordinary(part):
         weighted = fitted(part, data, data.weight)
         repeated = fitted(part, data.take(np.repeat(np.arange(len(data)), data.weight.astype(int))))
@@ -82,7 +80,7 @@ def check_weights_are_repetition(part: Any) -> None:
 
 
 def check_row_order(part: Any) -> None:
-    """The order of the rows does not matter."""
+    """Check that the order of the rows does not matter."""
     for data in ordinary(part):
         shuffled = data.take(np.random.default_rng(1).permutation(len(data)))
         near(
@@ -94,7 +92,7 @@ def check_row_order(part: Any) -> None:
 
 
 def check_fit_twice(part: Any) -> None:
-    """A fit forgets the ones before it, on data of another kind and on the same."""
+    """Check that a second fit, on other data or the same, does not depend on the first."""
     sets = ordinary(part)
     for first, second in zip(sets, sets[1:] + sets[:1], strict=True):
         used = fitted(part, first)
@@ -108,13 +106,13 @@ def check_fit_twice(part: Any) -> None:
 
 
 def check_clone_and_parameters(part: Any) -> None:
-    """The constructor only stores, clone copies the parameters, and fit leaves them alone."""
+    """Check that the constructor only stores, clone copies, and fit keeps the parameters."""
     parameters = part.get_params(deep=False)
     rebuilt = type(part)(**parameters)
     for name, value in parameters.items():
         assert getattr(rebuilt, name) is value, f"the constructor must store {name} as it is"
     assert not [a for a in vars(rebuilt) if a.endswith("_")], (
-        f"the constructor made {sorted(vars(rebuilt))}"
+        f"the constructor must not set fitted attributes; it set {sorted(vars(rebuilt))}"
     )
     before = repr(clone(part).get_params())
     fresh = fitted(part, ordinary(part)[0])
@@ -130,8 +128,9 @@ def check_clone_and_parameters(part: Any) -> None:
 
 
 def check_inputs_untouched(part: Any) -> None:
-    """No argument is written to, even when it could be, and no output shares memory with an
-    argument or the fitted object.
+    """Check that no argument is changed, and that no output shares memory.
+
+    Outputs must not share memory with an argument or the fitted object.
     """
     for data in ordinary(part):
         held = {
@@ -163,7 +162,7 @@ def _digest(held):
 
 
 def check_determinism(part: Any) -> None:
-    """The same data give the same bits, and NumPy's global generator is not used."""
+    """Check that the same data give the same bits, without NumPy's global generator."""
     state = np.random.get_state(legacy=False)["state"]["key"].tobytes()  # noqa: NPY002
     for data in ordinary(part):
         first, second = fitted(part, data), fitted(part, data)
@@ -175,7 +174,7 @@ def check_determinism(part: Any) -> None:
 
 
 def check_saving(part: Any) -> None:
-    """A saved and loaded, or pickled, object answers with the same bits."""
+    """Check that a saved and loaded, or pickled, object predicts the same bits."""
     for data in ordinary(part):
         fresh = fitted(part, data)
         for how, copy in saved_copies(fresh):
@@ -187,7 +186,7 @@ def check_saving(part: Any) -> None:
 
 
 def check_narrow_floats(part: Any) -> None:
-    """Narrow floats give what the same numbers give in float64."""
+    """Check that narrow floats give the same output as the same numbers in float64."""
     for data in ordinary(part):
         held = given(part, data)
         for dtype, tolerance in handling(part).narrow.items():
@@ -204,7 +203,7 @@ def check_narrow_floats(part: Any) -> None:
 
 
 def _said(held):
-    """Names of what a model says, as arrays of floats, and of real outcomes."""
+    """Names of the arguments that are float arrays of predictions or outcomes."""
     said = [
         name
         for name in held
@@ -216,7 +215,7 @@ def _said(held):
 
 
 def _wide(part, name, values):
-    # The sums of float16 rows are farther from 1 than those of float64 may be.
+    # Rows of float16 may sum to values farther from 1 than is allowed for float64.
     rounded = (
         name.removesuffix("_test") == "P"
         and part.inputs == "probability"
@@ -226,8 +225,9 @@ def _wide(part, name, values):
 
 
 def check_rows_are_independent(part: Any) -> None:
-    """The answer to a row has the same bits alone, beside any rows, in any order and in any
-    memory order.
+    """Check that the output of a row has the same bits alone, with other rows, and in any order.
+
+    The memory order must not matter either.
     """
     tolerance = getattr(part.tags, "row_tolerance", 0.0)
     for data in many_rows(part):
@@ -256,8 +256,9 @@ def check_rows_are_independent(part: Any) -> None:
 
 
 def check_unfitted(part: Any) -> None:
-    """Asking before fitting raises NotFittedError with the class and the remedy; a signal may
-    answer what a fit would not change.
+    """Check that prediction before fit raises NotFittedError with the class and the remedy.
+
+    A signal may return scores that a fit would not change.
     """
     data = ordinary(part)[0]
     fresh, held = seeded(clone(part)), given(part, data)
@@ -276,13 +277,14 @@ def _answered(fresh, held):
 
 
 def check_containers(part: Any) -> None:
-    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' answer, or
-    one clear error.
+    """Check that other containers give the output of plain arrays, or one clear error.
+
+    They are frames, masked arrays, lists, narrow floats and the like.
     """
     require_good(CONTAINER_CASES[handling(part).kind](part))
 
 
-#: Of every kind.
+#: Laws of every kind of component.
 LAWS = (
     check_output_is_valid,
     check_fit_twice,
@@ -295,13 +297,13 @@ LAWS = (
     check_unfitted,
     check_containers,
 )
-#: Of what is fitted on weighted rows.
+#: Laws of components that are fitted to weighted rows.
 WEIGHT_LAWS = (check_weights_are_repetition, check_row_order)
 
 
-#: How near the two must be, where no steep line between knots enlarges the rounding.
+#: Tolerance of expressions, for expressions without steep segments that amplify rounding.
 EXACT = 1e-12
-#: Primitives that no two languages, nor two lengths of a row, round alike.
+#: Primitives whose rounding differs between languages, and between lengths of a row.
 ROUNDED_OTHERWISE = (
     "exp",
     "log",
@@ -314,12 +316,13 @@ ROUNDED_OTHERWISE = (
 
 
 def check_expression(calibrator: Any) -> None:
-    """Where a calibrator has an expression, it gives what predict_proba gives; and so does the
-    formula of what it shows.
+    """Check that a calibrator's expression, if any, gives the probabilities of predict_proba.
+
+    The formula of its fitted attributes must give them too.
     """
     for data in ordinary(calibrator):
         fresh, held = fitted(calibrator, data), given(calibrator, data)
-        # Probabilities below the least of the fit are read as that.
+        # Probabilities below the smallest one of the fit are raised to it.
         least = held["P"].min() if calibrator.inputs == "probability" else -np.inf
         _show_logit_formula(fresh, np.maximum(held["P_test"], least), data)
         try:
@@ -355,14 +358,15 @@ def check_expression(calibrator: Any) -> None:
 
 
 def one_ulp_off(P: np.ndarray, inputs: str, end: float) -> np.ndarray:
-    """The numbers next to those given, towards ``end``; probabilities stay in [0, 1]."""
+    """The adjacent floats in the direction of ``end``; probabilities stay in [0, 1]."""
     near = np.nextafter(P, end)
     return np.clip(near, 0.0, 1.0) if inputs == "probability" else near
 
 
 def shaken(expression: Expression) -> Expression:
-    """The same expression, with what languages round in their own way moved by a unit of its
-    last place, up or down by turns.
+    """The same expression with language-dependent results changed by one unit in the last place.
+
+    The changes alternate between up and down.
     """
     made: dict[int, Expression] = {}
     for j, node in enumerate(expression.nodes()):
@@ -374,9 +378,11 @@ def shaken(expression: Expression) -> Expression:
 
 
 def _show_logit_formula(fresh, P, data):
-    """What a calibrator shows as ``scale_`` (or square ``matrix_``) and ``shift_`` has one meaning,
-    so that a server with it is right:
-    softmax(scale z + shift), z = log((1 - mixing) softmax(logits / temperature) + mixing / K)."""
+    """Check that ``scale_`` (or square ``matrix_``) and ``shift_`` reproduce the probabilities.
+
+    The formula, which a server may use, is softmax(scale z + shift) with
+    z = log((1 - mixing) softmax(logits / temperature) + mixing / K).
+    """
     K = data.n_classes
     scale, shift = getattr(fresh, "scale_", None), getattr(fresh, "shift_", None)
     matrix = getattr(fresh, "matrix_", None) if scale is None else scale * np.eye(K)
@@ -391,14 +397,15 @@ def _show_logit_formula(fresh, P, data):
     show_near(
         softmax(z @ matrix.T + shift, axis=1),
         answer(fresh, {"P_test": P}),
-        f"the formula of what it shows on {data.name}",
+        f"the formula of scale_ or matrix_ and shift_ on {data.name}",
         1e-9,
     )
 
 
 def check_forecast_expression(calibrator: Any) -> None:
-    """Where a calibrator of normal forecasts has an expression, it gives the mean, std and
-    quantiles of predict.
+    """Check that a forecast calibrator's expression, if any, agrees with predict.
+
+    It must give the same mean, std and quantiles of normal forecasts.
     """
     levels = (0.05, 0.5, 0.9)
     data = forecast_problems()[0]
@@ -421,7 +428,7 @@ def check_forecast_expression(calibrator: Any) -> None:
 
 
 def check_map_expression(map: Any) -> None:
-    """Where a map has an expression, it gives what predict gives, on its knots too."""
+    """Check that a map's expression, if any, agrees with predict, also at its knots."""
     for data in ordinary(map):
         fresh = fitted(map, data)
         try:
@@ -441,7 +448,7 @@ def check_map_expression(map: Any) -> None:
 
 
 def check_signal_expression(signal: Any) -> None:
-    """Where a signal has an expression, it gives what score gives."""
+    """Check that a signal's expression, if any, agrees with score."""
     for data in ordinary(signal):
         fresh, held = fitted(seeded(signal), data), given(signal, data)
         try:
@@ -453,7 +460,7 @@ def check_signal_expression(signal: Any) -> None:
 
 
 def _edges(n_classes, inputs):
-    """Certain rows, equal ones, and rows with one class ruled out."""
+    """Certain rows, uniform rows, and rows with one class of probability 0."""
     rest = (1.0 - np.eye(n_classes)) / (n_classes - 1)
     rows = np.vstack(
         [

@@ -1,4 +1,4 @@
-"""The contract of a map, check by check."""
+"""Checks of the contract of maps."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,8 +18,9 @@ __all__ = ["check_map", "map_checks"]
 
 
 def check_map(map: Map) -> None:
-    """Run every check of the contract that applies to ``map``; AssertionError names the one that
-    fails.
+    """Run every check of the contract that applies to ``map``.
+
+    An AssertionError names the check that fails.
 
     Examples
     --------
@@ -63,9 +64,7 @@ def _valid(fresh, test, where):
 
 
 def check_constant_scores(map: Map) -> None:
-    """Every score the same: the prediction there lies between the base rate and the middle, with
-    exact 0 and 1 among the scores.
-    """
+    """Check that a fit to a constant score predicts about the base rate, also at 0 and 1."""
     data = _ordinary(map)
     for value in (0.7, 0.0, 1.0):
         fresh = _fitted(map, np.full(len(data.score), value), data.correct)
@@ -77,31 +76,29 @@ def check_constant_scores(map: Map) -> None:
 
 
 def check_one_outcome_only(map: Map) -> None:
-    """All right, or all wrong."""
+    """Check fits in which all outcomes are right, or all are wrong."""
     data = _ordinary(map)
     for outcome in (0.0, 1.0):
         fresh = _fitted(map, data.score, np.full(len(data.score), outcome))
         out = _valid(fresh, data.test, f"when all outcomes are {outcome:g}")
         off = abs(float(fresh.predict([float(np.median(data.score))])[0]) - outcome)
         assert off < 0.1, (
-            f"when all outcomes are {outcome:g} the middle prediction is {off:.3f} away"
+            f"when all outcomes are {outcome:g} the prediction at the median is {off:.3f} away"
             f" ({out.min():.3f} to {out.max():.3f})"
         )
 
 
 def check_perfect_separation(map: Map) -> None:
-    """The higher scores all right and the others all wrong; then the reverse; and p = [0, 1]
-    with y = [0, 1].
-    """
+    """Check fits to separated outcomes: higher scores right, lower scores right, and two rows."""
     data = _ordinary(map)
     above = (data.score > np.median(data.score)).astype(np.float64)
     _valid(_fitted(map, data.score, above), data.test, "when separated")
-    _valid(_fitted(map, data.score, 1.0 - above), data.test, "when separated the wrong way round")
+    _valid(_fitted(map, data.score, 1.0 - above), data.test, "when separated in reverse")
     _valid(_fitted(map, [0.0, 1.0], [0, 1]), data.test, "when p = [0, 1], y = [0, 1]")
 
 
 def check_two_rows(map: Map) -> None:
-    """n = 2 and n = 1."""
+    """Check fits to two rows and to one row."""
     data = _ordinary(map)
     for score, correct in (
         ([0.2, 0.8], [0, 1]),
@@ -114,7 +111,7 @@ def check_two_rows(map: Map) -> None:
 
 
 def check_near_equal_scores(map: Map) -> None:
-    """Scores 1e-300 and one ulp apart."""
+    """Check scores that differ by 1e-300, or by one unit in the last place."""
     score = np.array(
         [0.0, 1e-300, 2e-300, 0.5, np.nextafter(0.5, 1.0), 0.7, 0.7, np.nextafter(0.7, 0.0), 1.0]
     )
@@ -127,7 +124,7 @@ def check_near_equal_scores(map: Map) -> None:
 
 
 def check_boolean_outcomes(map: Map) -> None:
-    """Outcomes as booleans, integers or a list are the same outcomes."""
+    """Check that outcomes as booleans, integers or a list give the same predictions."""
     data = _ordinary(map)
     whole = _fitted(map, data.score, data.correct).predict(data.test)
     for other in (data.correct.astype(bool), data.correct.astype(int), data.correct.tolist()):
@@ -139,7 +136,7 @@ def check_boolean_outcomes(map: Map) -> None:
 
 
 def check_exact_zero_and_one(map: Map) -> None:
-    """Scores of exactly 0 and 1 among the others, some wrong."""
+    """Check scores of exactly 0 and 1 among the others, some wrong."""
     data = _ordinary(map)
     score = np.concatenate([data.score, [0.0, 0.0, 1.0, 1.0]])
     _valid(
@@ -150,7 +147,7 @@ def check_exact_zero_and_one(map: Map) -> None:
 
 
 def check_scale_of_scores(map: Map) -> None:
-    """Scores from 1e-6 to 1e8 times the ordinary ones."""
+    """Check scores scaled by 1e-6 to 1e8."""
     data = _ordinary(map)
     for scale in (1e-6, 1e3, 1e8):
         _valid(
@@ -161,7 +158,7 @@ def check_scale_of_scores(map: Map) -> None:
 
 
 def check_monotone(map: Map) -> None:
-    """The prediction never falls as the score rises, whatever the data."""
+    """Check that the prediction never decreases as the score increases, for any data."""
     data = _ordinary(map)
     grid = np.linspace(data.test[0], data.test[-1], 2001)
     if map.tags.domain == "unit":
@@ -175,5 +172,6 @@ def check_monotone(map: Map) -> None:
     ):
         step = np.diff(_fitted(map, data.score, correct).predict(grid))
         assert (step >= -1e-12).all(), (
-            f"the tag monotone is wrong on {name} outcomes: it falls by {-step.min():.3g}"
+            f"the tag monotone is wrong on {name} outcomes: the prediction decreases by"
+            f" {-step.min():.3g}"
         )

@@ -1,4 +1,4 @@
-"""What every metric has to keep, and its sums."""
+"""Checks of the contract of metrics and of their states."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def class_metric_checks(metric: Any) -> list[Callable[..., Any]]:
-    """Those that apply to the metric by its facts."""
+    """The checks that apply to the metric by its declared facts."""
     return [
         check_one_column_is_two,
         check_named_classes,
@@ -48,13 +48,13 @@ def class_metric_checks(metric: Any) -> list[Callable[..., Any]]:
 
 
 def check_one_column_is_two(metric: Any) -> None:
-    """Binary predictions as one column are the same predictions."""
+    """Check that binary predictions as one column give the same value as two columns."""
     data = ordinary(metric)[0]
     near(metric, metric(data.y, data.P[:, 1]), value(metric, data), "one column against two", 1e-12)
 
 
 def check_named_classes(metric: Any) -> None:
-    """Any labels, in the order of the columns, not in sorted order."""
+    """Check that labels may be of any type, in the order of the columns, not in sorted order."""
     for data in ordinary(metric):
         names = np.array([f"c{data.n_classes - k}" for k in range(data.n_classes)])
         near(
@@ -67,7 +67,7 @@ def check_named_classes(metric: Any) -> None:
 
 
 def check_narrow_floats(metric: Any) -> None:
-    """float32 gives what the same numbers give in float64, and float16 nearly so."""
+    """Check that float32 gives the value of the same float64 numbers, and float16 nearly so."""
     for data in ordinary(metric):
         for P in (data.P, np.round(data.P, 1)):
             narrow = normalise_rows(P).astype(np.float32)
@@ -78,8 +78,8 @@ def check_narrow_floats(metric: Any) -> None:
                 f"float32 on {data.name}",
                 0.0,
             )
-        # Bins count a score within its dtype's rounding below an edge as on it, which moves a few
-        # float16 rows.
+        # A score within its dtype's rounding below a bin's edge counts as on it, which moves a few
+        # float16 rows to another bin.
         for dtype, tolerance in ((np.float32, 1e-6), (np.float16, 0.02)):
             narrow = data.P.astype(dtype)
             near(
@@ -92,7 +92,7 @@ def check_narrow_floats(metric: Any) -> None:
 
 
 def check_logit_route(metric: Any) -> None:
-    """Probabilities, and their logarithms as logits, are the same predictions."""
+    """Check that probabilities, and their logarithms as logits, give the same value."""
     for data in ordinary(metric):
         near(
             metric,
@@ -103,13 +103,13 @@ def check_logit_route(metric: Any) -> None:
 
 
 def check_one_class_only(metric: Any) -> None:
-    """All labels the same; K comes from the columns."""
+    """Check the value if all labels are the same; K is the number of columns."""
     for data in ordinary(metric):
         valid(metric, metric(np.zeros_like(data.y), data.P), f"one class only on {data.name}")
 
 
 def check_constant_scores(metric: Any) -> None:
-    """Every row with the same prediction."""
+    """Check the value if every row has the same prediction."""
     for data in ordinary(metric):
         P = np.tile(
             np.append(0.7, np.full(data.n_classes - 1, 0.3 / (data.n_classes - 1))),
@@ -124,7 +124,7 @@ def check_constant_scores(metric: Any) -> None:
 
 
 def check_exact_zero_and_one(metric: Any) -> None:
-    """Certain predictions, right and wrong, have a finite value."""
+    """Check that certain predictions, right and wrong, have a finite value."""
     for data in ordinary(metric):
         certain = np.eye(data.n_classes)
         valid(metric, metric(data.y, certain[data.y]), f"certain and right on {data.name}")
@@ -136,8 +136,9 @@ def check_exact_zero_and_one(metric: Any) -> None:
 
 
 def check_perfect_is_best(metric: Any) -> None:
-    """Certain and right reaches the end of the range that the direction names; certain and wrong
-    does not.
+    """Check that certain and right predictions, and not wrong ones, have the best value.
+
+    The best value is the end of the range that the direction names.
     """
     if metric.direction == "none":
         return
@@ -147,13 +148,14 @@ def check_perfect_is_best(metric: Any) -> None:
         near(metric, metric(data.y, certain[data.y]), best, f"certain and right on {data.name}")
         wrong = metric(data.y, certain[(data.y + 1) % data.n_classes])
         assert abs(wrong - best) > 1e-6, (
-            f"certain and wrong on {data.name} scores {wrong}, as good as certain and right"
+            f"certain and wrong predictions on {data.name} score {wrong}, as good as right ones"
         )
 
 
 def check_proper(metric: Any) -> None:
-    """In expectation nothing beats the true probabilities: exact, with the true probabilities as
-    weights.
+    """Check that no prediction has a better expected value than the true probabilities.
+
+    The expectation is exact, because the true probabilities are the weights.
     """
     rng = np.random.default_rng(3)
     sign = -1.0 if metric.direction == "maximize" else 1.0
@@ -169,13 +171,15 @@ def check_proper(metric: Any) -> None:
             best = expected(truth)
             for q in rng.dirichlet(np.ones(n_classes), 20):
                 assert expected(q) >= best - 1e-12, (
-                    f"declared proper, but {q} beats the truth {truth}: {expected(q)} and {best}"
+                    f"declared proper, but {q} scores better than the truth {truth}:"
+                    f" {expected(q)} and {best}"
                 )
 
 
 def check_state(metric: Metric) -> None:
-    """Run every law that applies to the state of ``metric``; AssertionError names the one that
-    fails.
+    """Run every law that applies to the state of ``metric``.
+
+    An AssertionError names the law that fails.
 
     Examples
     --------
@@ -186,7 +190,7 @@ def check_state(metric: Metric) -> None:
 
 
 def state_checks(metric: Metric) -> Iterator[Check]:
-    """The laws of the metric's state, or the one check that it refuses to make one."""
+    """The laws of the metric's state, or the check that it refuses to make a state."""
     laws = state_laws(require_metric(metric))
     names = {law.__name__.removeprefix("check_") for law in laws}
     return bind(
@@ -195,7 +199,7 @@ def state_checks(metric: Metric) -> Iterator[Check]:
 
 
 def state_laws(metric: Metric) -> list[Callable[..., Any]]:
-    """The laws as functions of a metric."""
+    """The laws of a metric's state, as functions of the metric."""
     if not metric.mergeable:
         return [check_state_is_refused]
     return [
@@ -221,7 +225,7 @@ def _parts(metric, data, edges):
 
 
 def check_state_identity(metric: Metric) -> None:
-    """The empty state changes nothing, from either side; alone it has no value; sum() works."""
+    """Check that the empty state is neutral and finalises to nan, and that sum() works."""
     empty = metric.state()
     assert np.isnan([empty.finalise(), (empty + empty).finalise()]).all(), (
         "the empty state must finalise to nan"
@@ -238,17 +242,17 @@ def check_state_identity(metric: Metric) -> None:
 
 
 def check_state_order(metric: Metric) -> None:
-    """The order in which parts are added does not matter, and adding changes neither part."""
+    """Check that the order of addition does not matter, and that addition changes no state."""
     for data in ordinary(metric):
         a, b, c = _parts(metric, data, [0, 30, 70, len(data)])
         before = a.finalise()
         one = ((a + b) + c).finalise()
         _near((c + (b + a)).finalise(), one, f"order of parts on {data.name}")
-        assert a.finalise() == before, "adding changed a state"
+        assert a.finalise() == before, "addition changed a state"
 
 
 def check_state_chunks(metric: Metric) -> None:
-    """Any cutting into parts gives the value of the whole."""
+    """Check that any split into parts gives the value of the whole."""
     for data in ordinary(metric):
         n = len(data)
         whole = value(metric, data, data.weight + 1.0)
@@ -258,7 +262,7 @@ def check_state_chunks(metric: Metric) -> None:
 
 
 def check_state_weights(metric: Metric) -> None:
-    """Weights in a state mean repetition too."""
+    """Check that weights in a state are equivalent to repeated rows."""
     for data in ordinary(metric):
         twice = _state(metric, data, np.full(len(data), 2.0))
         once = _state(metric, data)
@@ -266,7 +270,7 @@ def check_state_weights(metric: Metric) -> None:
 
 
 def check_state_mixed_metrics(metric: Metric) -> None:
-    """States of another metric do not add up."""
+    """Check that a state and a number cannot be added."""
     data = ordinary(metric)[0]
     state = _state(metric, data)
     try:
@@ -277,18 +281,19 @@ def check_state_mixed_metrics(metric: Metric) -> None:
 
 
 def check_state_is_refused(metric: Any) -> None:
-    """A metric without a state of fixed size says so."""
+    """Check that a metric without a state of fixed size raises InputError."""
     data = ordinary(metric)[0]
     try:
         _state(metric, data)
     except InputError:
         return
-    raise AssertionError("state must raise InputError where mergeable is False")
+    raise AssertionError("state must raise InputError if mergeable is False")
 
 
 def check_metric(metric: Metric) -> None:
-    """Run every check of the contract that applies to ``metric``, of either task; AssertionError
-    names the one that fails.
+    """Run every check of the contract that applies to ``metric``, for either task.
+
+    An AssertionError names the check that fails.
 
     Examples
     --------
@@ -299,7 +304,7 @@ def check_metric(metric: Metric) -> None:
     run_all(metric_checks(metric))
 
 
-#: What metrics of a domain promise besides the laws of all.
+#: Checks of a domain's metrics, in addition to the laws of all metrics.
 METRIC_CHECKS: Facet[Any] = Facet("checks of metrics")
 METRIC_CHECKS.register(CLASSIFICATION, lambda: class_metric_checks)
 METRIC_CHECKS.register(REGRESSION, lambda: forecast_metric_checks)
@@ -326,32 +331,32 @@ def metric_checks(metric: Metric) -> Iterator[Check]:
 
 
 def check_value_is_valid(metric: Metric) -> None:
-    """A float inside the declared range."""
+    """Check that the value is a float in the declared range."""
     for data in ordinary(metric):
         valid(metric, value(metric, data), data.name)
         valid(metric, value(metric, data, data.weight), f"{data.name}, weighted")
 
 
 def check_declared_facts(metric: Metric) -> None:
-    """Name, estimand, direction and range are declared; the repr rebuilds the metric."""
+    """Check that name, key, estimand, direction and range are declared, and check the repr."""
     assert metric.name, "name must be declared"
     key = getattr(metric, "key", None)
     assert isinstance(key, str), (
         f'key must be declared, such as key: ClassVar[str] = "ece"; it is {key!r}'
     )
     assert key.isidentifier(), f"key must be an identifier; it is {key!r}"
-    assert metric.estimand, "estimand must say what the interval is of"
+    assert metric.estimand, "estimand must name the quantity that the interval estimates"
     assert metric.direction in ("minimize", "maximize", "none"), (
-        f"direction is {metric.direction!r}"
+        f'direction must be "minimize", "maximize" or "none"; it is {metric.direction!r}'
     )
-    assert metric.range[0] < metric.range[1], f"range is {metric.range}"
+    assert metric.range[0] < metric.range[1], f"range must be (low, high); it is {metric.range}"
     assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric, (
         "repr must rebuild the metric"
     )
 
 
 def check_weights_are_repetition(metric: Metric) -> None:
-    """Weight 2 is the row twice, weight 0 no row."""
+    """Check that integer weights are equivalent to repeated rows, and weight 0 to no row."""
     for data in ordinary(metric):
         repeated = data.take(np.repeat(np.arange(len(data)), data.weight.astype(int)))
         near(
@@ -363,14 +368,14 @@ def check_weights_are_repetition(metric: Metric) -> None:
 
 
 def check_row_order(metric: Metric) -> None:
-    """The order of the rows does not matter."""
+    """Check that the order of the rows does not matter."""
     for data in ordinary(metric):
         shuffled = data.take(np.random.default_rng(1).permutation(len(data)))
         near(metric, value(metric, data), value(metric, shuffled), f"row order on {data.name}")
 
 
 def check_inputs_untouched(metric: Metric) -> None:
-    """No argument is written to."""
+    """Check that no argument is changed."""
     for data in ordinary(metric):
         arrays = [
             each.copy()
@@ -379,31 +384,30 @@ def check_inputs_untouched(metric: Metric) -> None:
         ]
         said = arrays[2:] or data.said
         before = digest(*arrays)
-        # Weights of 0 drop rows, which copies the others: without weights the metric sees the very
-        # arrays.
+        # Rows of weight 0 are dropped, which copies the others. Without weights the metric receives
+        # the original arrays.
         metric(arrays[1], *said, sample_weight=arrays[0])
         metric(arrays[1], *said)
         assert digest(*arrays) == before, f"an argument was changed on {data.name}"
 
 
 def check_containers(metric: Metric) -> None:
-    """Frames, masked arrays, lists, narrow floats and the like give the plain arrays' value, or
-    one clear error.
+    """Check that other containers give the value of plain arrays, or one clear error.
+
+    They are frames, masked arrays, lists, narrow floats and the like.
     """
     require_good(CONTAINER_CASES[kind_of(metric)](metric))
 
 
 def check_one_row(metric: Metric) -> None:
-    """n = 1 and n = 2."""
+    """Check the value on one row and on two rows."""
     for data in ordinary(metric):
         for n in (1, 2):
             valid(metric, value(metric, data.take(slice(0, n))), f"{n} rows of {data.name}")
 
 
 def check_interval(metric: Metric) -> None:
-    """An interval has ends in order and in the range, the metric's value, and the same bits
-    again for the same seed.
-    """
+    """Check that an interval is ordered, in range, deterministic, and holds the metric's value."""
     data = ordinary(metric)[0]
 
     def interval(**options):
@@ -412,7 +416,7 @@ def check_interval(metric: Metric) -> None:
         )
 
     first, measured = interval(), value(metric, data, data.weight)
-    assert isinstance(first, Interval), f"interval gives a {type(first).__name__}"
+    assert isinstance(first, Interval), f"interval returns a {type(first).__name__}"
     if first.method == "debiased":
         assert first.plain == measured, "the plain value is not the metric's"
         assert first.low <= first.value <= first.high, (
@@ -438,9 +442,7 @@ def check_interval(metric: Metric) -> None:
 
 
 def check_interval_of_clusters(metric: Metric) -> None:
-    """Of rows that hang together there is an interval, which the names of clusters do not
-    change.
-    """
+    """Check the interval for clustered rows, which must not depend on the names of clusters."""
     data = ordinary(metric)[0]
     cluster, method = np.arange(len(data)) // 3, "auto" if metric.clustered else "bootstrap"
 
@@ -465,7 +467,7 @@ def check_interval_of_clusters(metric: Metric) -> None:
 
 
 def check_unknown_option(metric: Metric) -> None:
-    """A misspelt option is a TypeError, never ignored."""
+    """Check that an unknown option raises TypeError and is not ignored."""
     try:
         value(metric, ordinary(metric)[0], no_such_option=1)
     except TypeError:

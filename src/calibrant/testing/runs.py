@@ -1,4 +1,4 @@
-"""How each kind of part is fitted and asked, and the instances that the suite runs."""
+"""Functions that fit each kind of component and predict, and the instances that are tested."""
 
 import inspect
 from collections.abc import Callable
@@ -52,7 +52,7 @@ __all__ = [
     "valid",
 ]
 
-#: Arguments of fit that are given by place.
+#: Positional arguments of fit.
 DATA = ("P", "score", "forecast", "y", "correct")
 #: Levels of the intervals that are compared.
 LEVELS = (0.1, 0.5, 0.8)
@@ -60,20 +60,20 @@ LEVELS = (0.1, 0.5, 0.8)
 
 @dataclass(frozen=True)
 class Handling:
-    """How one kind of part is handled.
+    """Functions and tolerances for one kind of component.
 
     Attributes
     ----------
     kind : str
-    methods : names of what answers; the answers of the first are compared
-    ordinary : function of the part: the made problems that it accepts
-    given : function of the part and a problem: arguments by name, those to answer on by names that
-        end in "_test"
-    valid : function of the fitted part, its answer and a problem: AssertionError unless the answer
-        holds together
-    narrow : float dtype -> how near its answer must be to that of the same numbers in float64
-    relative : whether answers are compared relative to their size
-    numbers : function of an answer and the outcomes to answer on: (n, ...) its numbers
+    methods : names of the prediction methods; outputs of the first are compared
+    ordinary : function of the component that returns the synthetic problems it accepts
+    given : function of the component and a problem that returns arguments by name; names of
+        arguments to predict on end in "_test"
+    valid : function of the fitted component, its output and a problem that raises AssertionError
+        if the output is not valid
+    narrow : float dtype -> allowed difference from the output of the same numbers in float64
+    relative : whether outputs are compared relative to their size
+    numbers : function of an output and the outcomes to predict on that returns a (n, ...) array
     """
 
     kind: str
@@ -110,13 +110,14 @@ def _of_features(part, data):
 
 
 def _groups_of(X):
-    """(n, 2) groups of made features: one of two levels, and a number to be cut."""
+    """(n, 2) groups from synthetic features: one of two levels, and a number to be binned."""
     return np.column_stack([(X[:, 0] > 0.0).astype(np.float64), X[:, 1]])
 
 
 def groups_beside(part: Any, mean: np.ndarray) -> dict[str, np.ndarray]:
-    """``groups`` of rows, two by the means (n,) or (n, d) of their forecasts, for a part that
-    uses them; nothing for others.
+    """Return ``groups`` for a component that uses them, and nothing for others.
+
+    There are two groups, by the sign of the forecast means (n,) or (n, d).
     """
     return (
         {"groups": np.where(mean.reshape(len(mean), -1)[:, 0] > 0.0, 1.0, 0.0)}
@@ -150,7 +151,7 @@ def _valid_probabilities(fresh, Q, data):
     _formed(Q, (len(data.logits_test), data.n_classes), where)
     _in_unit(Q, where)
     worst = float(np.abs(Q.sum(axis=1) - 1.0).max())
-    assert worst <= 1e-9, f"rows of predict_proba miss 1 by {worst:.3g} {where}"
+    assert worst <= 1e-9, f"sums of predict_proba's rows differ from 1 by {worst:.3g} {where}"
 
 
 def _valid_outcomes(fresh, p, data):
@@ -172,21 +173,19 @@ def _valid_forecast(fresh, numbers, data):
     assert (std > 0.0).all(), f"a std is not positive {where}"
     assert ((cdf >= 0.0) & (cdf <= 1.0)).all(), f"the cdf leaves [0, 1] {where}"
     widths = np.moveaxis(numbers[..., 3:-1:2] - numbers[..., 2:-1:2], -1, 0)
-    assert (widths >= 0.0).all(), f"an interval is upside down {where}"
+    assert (widths >= 0.0).all(), f"an interval's lower end exceeds its upper end {where}"
     assert (np.diff(widths, axis=0) >= -1e-12 * np.abs(widths[1:])).all(), (
         f"an interval of a higher level is narrower {where}"
     )
 
 
 def numbers_of(forecast: Any, y: ArrayLike) -> np.ndarray:
-    """All that a distribution says: mean, std, the ends of intervals, and the CDF at y, stacked
-    in the last axis.
-    """
+    """Mean, std, ends of intervals and CDF at y of a forecast, stacked in the last axis."""
     ends = [end for level in LEVELS for end in forecast.interval(level)]
     return np.stack([forecast.mean, forecast.std, *ends, forecast.cdf(y)], axis=-1)
 
 
-#: By the template of a part; a kind of prediction adds that of its calibrators.
+#: Base class of a component -> its handling; a kind of prediction adds that of its calibrators.
 HANDLINGS: dict[type, Handling] = {
     Calibrator: Handling(
         "calibrator",
@@ -226,18 +225,19 @@ HANDLINGS: dict[type, Handling] = {
 
 
 def handling(part: Any) -> Handling:
-    """How a part of this kind is handled."""
+    """The handling of this kind of component."""
     return next(how for kind, how in HANDLINGS.items() if isinstance(part, kind))
 
 
 def ordinary(part: Any) -> list[Any]:
-    """The made problems that this part accepts."""
+    """The synthetic problems that this component accepts."""
     return handling(part).ordinary(part)
 
 
 def many_rows(part: Any) -> list[Any]:
-    """Return made problems with rows enough for every way of working: of classes two, and twenty
-    with as many rows to predict as to fit.
+    """Return synthetic problems with enough rows to reach every code path.
+
+    For classes, they have two classes, and twenty with as many rows to predict as to fit.
     """
     found = ordinary(part)
     if not isinstance(found[0], Problem) or len(found) == 1:
@@ -250,16 +250,15 @@ def many_rows(part: Any) -> list[Any]:
 
 
 def given(part: Any, data: Any) -> dict[str, Any]:
-    """The part's arguments of a problem, by name; those to answer on have names that end in
-    "_test".
+    """The component's arguments for a problem, by name.
+
+    Names of arguments to predict on end in "_test".
     """
     return handling(part).given(part, data)
 
 
 def refit(part: Any, held: Any) -> Any:
-    """What ``fit`` of the part itself returns, given what is held by name: the first two by
-    place, the others by name.
-    """
+    """Fit the component itself to arguments held by name, and return the result of ``fit``."""
     data = [held[name] for name in DATA if name in held]
     options = {name: held[name] for name in ("std", "sample_weight", "X", "groups") if name in held}
     if "X_train" in held:
@@ -268,13 +267,14 @@ def refit(part: Any, held: Any) -> Any:
 
 
 def fit(part: Any, held: Any) -> Any:
-    """A clone of the part, fitted; the part stays as it is."""
+    """A fitted clone of the component, which itself does not change."""
     return refit(seeded(clone(part)), held)
 
 
 def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
-    """What a method of the fitted part says of the rows to answer on; a distribution as its
-    numbers, with the CDF at ``y_test``.
+    """The output of a method of the fitted component for the rows to predict.
+
+    A distribution is returned as its numbers, with the CDF at ``y_test``.
     """
     asked = {
         name.removesuffix("_test"): value for name, value in held.items() if name.endswith("_test")
@@ -285,7 +285,7 @@ def answer(fresh: Any, held: Any, method: str | None = None) -> np.ndarray:
 
 
 def fitted(part: Any, data: Any, sample_weight: ArrayLike | None = None) -> Any:
-    """A clone of the part, fitted on the problem."""
+    """A clone of the component, fitted to the problem."""
     return fit(
         part,
         given(part, data) | ({} if sample_weight is None else {"sample_weight": sample_weight}),
@@ -293,12 +293,12 @@ def fitted(part: Any, data: Any, sample_weight: ArrayLike | None = None) -> Any:
 
 
 def predicted(fresh: Any, data: Any) -> np.ndarray:
-    """What the fitted part says of the problem's rows to predict."""
+    """The output of the fitted component for the problem's rows to predict."""
     return answer(fresh, given(fresh, data))
 
 
 def valid(fresh: Any, data: Any) -> np.ndarray:
-    """The same, once it is found valid."""
+    """The output of the fitted component for the problem, after a check that it is valid."""
     out = predicted(fresh, data)
     assert isinstance(fresh, Signal) or isinstance(fresh.status_, str), "status_ must be a string"
     handling(fresh).valid(fresh, out, data)
@@ -306,7 +306,7 @@ def valid(fresh: Any, data: Any) -> np.ndarray:
 
 
 def near(part: Any, a: Any, b: Any, what: str, tolerance: float = TOLERANCE) -> None:
-    """AssertionError unless two answers of the part agree."""
+    """Check that two outputs of the component agree."""
     show_near(a, b, what, tolerance, relative=handling(part).relative)
 
 
@@ -316,35 +316,27 @@ def _examples_of(base, extensions):
 
 
 def all_calibrators(*, extensions: bool = False) -> list[Calibrator]:
-    """Example instances of every calibrator that calibrant offers; with ``extensions``, of
-    those registered too.
-    """
+    """Example instances of every calibrator in calibrant; ``extensions`` adds registered ones."""
     return _examples_of(Calibrator, extensions)
 
 
 def all_maps(*, extensions: bool = False) -> list[Map]:
-    """Example instances of every map that calibrant offers; with ``extensions``, of those
-    registered too.
-    """
+    """Example instances of every map in calibrant; ``extensions`` adds registered ones."""
     return _examples_of(Map, extensions)
 
 
 def all_signals(*, extensions: bool = False) -> list[Signal]:
-    """Example instances of every signal that calibrant offers; with ``extensions``, of those
-    registered too.
-    """
+    """Example instances of every signal in calibrant; ``extensions`` adds registered ones."""
     return _examples_of(Signal, extensions)
 
 
 def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
-    """Example instances of every regression calibrator that calibrant offers; with
-    ``extensions``, of those registered too.
-    """
+    """Example instances of every regression calibrator; ``extensions`` adds registered ones."""
     return _examples_of(RegressionCalibrator, extensions)
 
 
 def all_sets() -> list[ConformalSets | ConditionalSets]:
-    """Example instances of what makes prediction sets."""
+    """Example instances of the predictors of sets."""
     return [
         *_examples_of(ConformalSets, extensions=False),
         *_examples_of(ConditionalSets, extensions=False),

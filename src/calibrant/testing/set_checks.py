@@ -1,4 +1,4 @@
-"""The contract of prediction sets, check by check: the promise is simulated."""
+"""Checks of the contract of prediction sets; the guarantee is checked by simulation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,13 +23,13 @@ from calibrant.testing.check import (
 
 __all__ = ["check_sets", "set_checks"]
 
-#: Runs of the simulation, calibration rows and new rows of each.
+#: Number of simulation runs, and of calibration rows and new rows in each.
 RUNS, ROWS, NEW = 60, 120, 400
 N_CLASSES = 4
 
 
 def check_sets(sets: ConformalSets | ConditionalSets) -> None:
-    """Run every check of the contract; AssertionError names the one that fails.
+    """Run every check of the contract; an AssertionError names the check that fails.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def set_checks(sets: ConformalSets | ConditionalSets) -> Iterator[Check]:
         check_saved,
     ]
     if isinstance(sets, ConditionalSets):
-        # Their sets need not be nested, and no counts add up to them.
+        # Conditional sets need not be nested, and they have no state.
         return bind([*of_all, check_alone], sets, {})
     return bind([*of_all, check_alone, check_nested, check_p_values, check_state], sets, {})
 
@@ -58,9 +58,7 @@ def set_checks(sets: ConformalSets | ConditionalSets) -> Iterator[Check]:
 def drawn(
     n: int, seed: int, discrete: bool = False
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """(P, y, groups by the kind that is asked for): an overconfident model; ``discrete`` makes
-    many of its rows equal.
-    """
+    """(P, y, groups by kind) of an overconfident model; ``discrete`` makes many rows equal."""
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(n, N_CLASSES))
     logits = np.round(logits) if discrete else logits
@@ -87,13 +85,14 @@ def _fitted(sets: Any, n: int = ROWS, seed: int = 0, **options: Any) -> Any:
 
 
 def check_unfitted(sets: Any) -> None:
-    """Sets are not asked for before fit."""
+    """Check that predict_set before fit raises NotFittedError."""
     refuses_unfitted(sets, lambda: clone(sets).predict_set(drawn(5, 0)[0]), "predict_set")
 
 
 def check_promise(sets: Any) -> None:
-    """New rows are covered as promised, of every class or group that the promise is of, with and
-    without ties.
+    """Check the guaranteed coverage of new rows, with and without ties.
+
+    It must hold in each class or group for which it is guaranteed.
     """
     for discrete in (False, True):
         covered: dict[Any, list[float]] = {}
@@ -110,7 +109,7 @@ def check_promise(sets: Any) -> None:
 
 
 def _asked_for(sets, y, groups):
-    """Name -> rows of each part that the promise is of."""
+    """Name -> mask of the rows of each class or group for which coverage is guaranteed."""
     everyone = {None: np.ones(len(y), dtype=bool)}
     if isinstance(sets, ConditionalSets):
         return {**everyone, **{k: groups["overlapping"][:, k] for k in range(2)}}
@@ -124,7 +123,7 @@ def _asked_for(sets, y, groups):
 
 
 def check_nested(sets: Any) -> None:
-    """A higher level takes no class away."""
+    """Check that a higher level removes no class from a set."""
     fitted = _fitted(sets)
     P, _, groups = drawn(NEW, 1)
     before = np.zeros((NEW, N_CLASSES), dtype=bool)
@@ -135,7 +134,10 @@ def check_nested(sets: Any) -> None:
 
 
 def check_p_values(sets: Any) -> None:
-    """A class is in the set where its p-value is above 1 - level; smoothed ones are no larger."""
+    """Check that a set holds the classes with p-values above 1 - level.
+
+    Smoothed p-values must not be larger.
+    """
     fitted = _fitted(sets)
     P, _, groups = drawn(NEW, 1)
     given = _given(sets, groups)
@@ -150,7 +152,7 @@ def check_p_values(sets: Any) -> None:
 
 
 def check_repetition(sets: Any) -> None:
-    """A row of weight 2 is the row twice; other weights than whole numbers are refused."""
+    """Check that integer weights are equivalent to repeated rows, and others are refused."""
     P, y, groups = drawn(ROWS, 0)
     weight = np.random.default_rng(5).integers(0, 4, ROWS)
     rows = np.repeat(np.arange(ROWS), weight)
@@ -167,11 +169,11 @@ def check_repetition(sets: Any) -> None:
         clone(sets).fit(P, y, sample_weight=weight + 0.5, **_given(sets, groups))
     except InputError:
         return
-    raise AssertionError("weights that are no repetitions must raise InputError")
+    raise AssertionError("weights that are not integers must raise InputError")
 
 
 def check_row_order(sets: Any) -> None:
-    """The order of the calibration rows changes nothing."""
+    """Check that the order of the calibration rows does not matter."""
     P, y, groups = drawn(ROWS, 0)
     rows = np.random.default_rng(5).permutation(ROWS)
     new, _, others = drawn(NEW, 1)
@@ -183,7 +185,7 @@ def check_row_order(sets: Any) -> None:
 
 
 def check_column_order(sets: Any) -> None:
-    """The order of the classes changes the order of the columns, and nothing else."""
+    """Check that the order of the classes changes only the order of the columns."""
     P, y, groups = drawn(ROWS, 0)
     new, _, others = drawn(NEW, 1)
     order = np.array([2, 0, 3, 1])
@@ -202,9 +204,7 @@ def check_column_order(sets: Any) -> None:
 
 
 def check_alone(sets: Any) -> None:
-    """The set of a row does not depend on the rows beside it, on when it is asked for, nor on
-    the memory order.
-    """
+    """Check that the set of a row does not depend on other rows or on the memory order."""
     fitted = _fitted(sets)
     new, _, others = drawn(50, 1)
     for name, layout in LAYOUTS.items():
@@ -218,7 +218,7 @@ def check_alone(sets: Any) -> None:
 
 
 def check_saved(sets: Any) -> None:
-    """A copy that was saved gives the same sets and the same promise."""
+    """Check that a saved copy gives the same sets and the same guarantee."""
     fitted = _fitted(sets)
     new, _, others = drawn(NEW, 1)
     for how, copy in saved_copies(fitted):
@@ -231,8 +231,9 @@ def check_saved(sets: Any) -> None:
 
 
 def check_state(sets: Any) -> None:
-    """Sums of parts hold what the whole does, but for bins; where something is fitted first, a
-    state is refused.
+    """Check that the sum of states of parts gives the sets of the whole, up to bins.
+
+    A state is refused only if a score, a calibrator or clusters of classes must be fitted first.
     """
     P, y, groups = drawn(2000, 0)
     try:
@@ -243,12 +244,12 @@ def check_state(sets: Any) -> None:
     except InputError:
         assert (
             sets.by == "similar_classes" or sets.score == "raps" or sets.calibrator is not None
-        ), "a state must be had"
+        ), "state must not raise InputError unless something has to be fitted first"
         return
     whole, new = clone(sets).fit(P, y, **_given(sets, groups)), drawn(NEW, 1)
     summed: Any = sum(parts)
     binned = clone(sets).fit_state(summed)
     exact, found = (s.predict_set(new[0], **_given(sets, new[2])) for s in (whole, binned))
-    assert not (exact & ~found).any(), "bins must not take classes away"
+    assert not (exact & ~found).any(), "bins must not remove classes"
     assert (found != exact).mean() <= 1e-3, "bins add too many classes"
     assert binned.guarantee_.n == whole.guarantee_.n

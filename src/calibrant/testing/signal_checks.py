@@ -1,4 +1,4 @@
-"""The contract of a signal, check by check."""
+"""Checks of the contract of signals."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,8 +17,9 @@ __all__ = ["check_signal", "signal_checks"]
 
 
 def check_signal(signal: Signal) -> None:
-    """Run every check of the contract that applies to ``signal``; AssertionError names the one that
-    fails.
+    """Run every check of the contract that applies to ``signal``.
+
+    An AssertionError names the check that fails.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def signal_checks(signal: Signal) -> Iterator[Check]:
 
 
 def check_one_column_is_two(signal: Signal) -> None:
-    """Binary predictions as one column are the same predictions."""
+    """Check that binary predictions as one column give the same scores as two columns."""
     data = problems()[0]
     fresh, held = fitted(signal, data), given(signal, data)
     P = held["P_test"]
@@ -50,7 +51,7 @@ def check_one_column_is_two(signal: Signal) -> None:
 
 
 def check_exact_zero_and_one(signal: Signal) -> None:
-    """Certain predictions have finite scores in the domain."""
+    """Check that certain predictions have finite scores in the signal's domain."""
     for data in problems():
         certain = np.eye(data.n_classes)[np.arange(len(data.P_test)) % data.n_classes]
         exact = replace(data, name=f"{data.name}, certain rows").with_probabilities(data.P, certain)
