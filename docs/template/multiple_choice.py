@@ -1,8 +1,8 @@
-"""A kind of prediction of one's own: questions with any number of options.
+"""A custom kind of prediction: questions with any number of options.
 
 An answer is a probability for each option, ``{"Paris": 0.8, "Rome": 0.2}``; the outcome is the
-option that was right. The record holds them flat, so that no row is padded. One object, the domain,
-says what the kind is; what a folder has for it is registered beside it.
+right option. The record stores them in flat arrays, so that no row is padded. One object, the
+domain, defines the kind; its metrics, calibrators, reports and files are registered separately.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +29,9 @@ __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "que
 
 @dataclass(frozen=True)
 class Questions:
-    """Rows of answers: ``probability`` (m,) of all options, row i's from ``start[i]`` to
-    ``start[i + 1]``, and the place of the right one.
+    """Rows of answers: probabilities of all options, and the position of the right one.
+
+    ``probability`` is (m,); the options of row i are at ``start[i]`` to ``start[i + 1]``.
     """
 
     probability: np.ndarray
@@ -127,7 +128,7 @@ class Questions:
         return [own[k] for own, k in zip(self.names, self.right, strict=True)]
 
     def told(self) -> list[dict[str, float]]:
-        """The answers as they are given."""
+        """The answers in the form in which users pass them."""
         parts = np.split(self.probability, self.start[1:-1])
         return [
             dict(zip(own, part.tolist(), strict=True))
@@ -136,7 +137,7 @@ class Questions:
 
 
 def read_questions(y: Any, P: Any, sample_weight: Any = None) -> Questions:
-    """The door: every answer checked once."""
+    """Check and read answers from the user; nothing after it checks them again."""
     if not is_questions(P):
         raise InputError(
             f"P must be a list of answers such as {{'a': 0.7, 'b': 0.3}}; got a {type(P).__name__}."
@@ -172,7 +173,7 @@ def read_questions(y: Any, P: Any, sample_weight: Any = None) -> Questions:
 
 
 def is_questions(P: Any) -> bool:
-    """Whether it can only be answers to questions."""
+    """Whether P can only be a list of answers to questions."""
     return isinstance(P, list | tuple) and len(P) > 0 and all(isinstance(one, Mapping) for one in P)
 
 
@@ -208,8 +209,9 @@ question_log_loss = QuestionLoss()
 
 @register
 class QuestionTemperature(DomainCalibrator):
-    """One temperature for all questions, however many options they have: p ** (1 / T), scaled to
-    sum to 1.
+    """Temperature scaling of questions: p ** (1 / T), scaled to sum to 1.
+
+    All questions share one temperature, for any number of options.
     """
 
     domain: ClassVar[Domain] = QUESTIONS
@@ -266,7 +268,7 @@ def _files():
 
     @dataclass(frozen=True, kw_only=True)
     class QuestionFile(DataFile):
-        """Lines such as ``{"probs": {"a": 0.7, "b": 0.3}, "label": "a"}``."""
+        """File of lines such as ``{"probs": {"a": 0.7, "b": 0.3}, "label": "a"}``."""
 
         answers: list[dict[str, float]]
         domain: ClassVar[Domain] = QUESTIONS

@@ -1,4 +1,4 @@
-"""What a kind of prediction gets once it is registered."""
+"""Tests of what a registered kind of prediction supports."""
 
 import json
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from calibrant.testing.runs import HANDLINGS, Handling
 
 
 def data(n=400, seed=0, sharper=2.0):
-    """Answers that are too sure, and the options that were right."""
+    """Overconfident answers, and the right options."""
     rng = np.random.default_rng(seed)
     y, P = [], []
     for size in rng.integers(2, 6, n):
@@ -120,7 +120,7 @@ def test_what_a_kind_does_not_have_is_said():
 
 @dataclass(frozen=True)
 class Problem:
-    """A made problem for the contract suite."""
+    """A synthetic problem for the contract suite."""
 
     name: str
     P: list
@@ -151,7 +151,7 @@ def problems():
 
 
 def padded(answers, _=None):
-    """(n, 5) probabilities, as the laws compare rows."""
+    """(n, 5) probabilities, because the laws compare rows."""
     return np.array([[*one.values(), *[0.0] * (5 - len(one))] for one in answers])
 
 
@@ -161,7 +161,7 @@ def sums_to_one(fresh, out, problem):
 
 
 def as_tuples(answer):
-    """Answers in a tuple are those in a list."""
+    """Case of a tuple of answers, which must be read like a list."""
     problem = problems()[0]
 
     def right(found):
@@ -172,7 +172,7 @@ def as_tuples(answer):
 
 @pytest.fixture
 def suite(monkeypatch):
-    """What the contract suite is told of the kind."""
+    """Register the kind with the contract suite."""
     MADE.register(QUESTIONS, lambda: Made("question metric", lambda metric: problems()))
     METRIC_CHECKS.register(QUESTIONS, lambda: lambda metric: [check_certain_is_best])
     CALIBRATOR_CHECKS.register(QUESTIONS, lambda: lambda calibrator: [])
@@ -197,7 +197,7 @@ def suite(monkeypatch):
 
 
 def check_certain_is_best(metric):
-    """Certain and right is the best there is."""
+    """Check that certain and right predictions have the best value."""
     assert metric(["a"], [{"a": 1.0, "b": 0.0}]) == metric.range[0]
 
 

@@ -1,4 +1,4 @@
-"""The contracts that calibrant states, run on the parts of this package."""
+"""Run the contract checks of calibrant on the extensions of this package."""
 
 import pytest
 from towards_rates import Lead, Rate, TowardsRates, absolute_score

@@ -1,4 +1,4 @@
-"""Parts of one's own for calibrant: a calibrator, a map, a signal and a metric."""
+"""Extensions of calibrant: a calibrator, a map, a signal and a metric."""
 
 from typing import ClassVar
 
@@ -11,8 +11,9 @@ from calibrant.contracts import MapTags, MeanMetric, SignalTags, Tags
 
 @cb.contracts.register
 class TowardsRates(cb.contracts.Calibrator):
-    """Probabilities mixed with the class rates, (1 - a) P + a r, by the a in [0, 0.99] of least
-    log loss.
+    """Calibrator that mixes probabilities with the class rates, (1 - a) P + a r.
+
+    It chooses the a in [0, 0.99] that minimises the log loss.
     """
 
     tags: ClassVar[Tags] = Tags(label="towards the class rates")
@@ -39,7 +40,7 @@ class TowardsRates(cb.contracts.Calibrator):
 
 @cb.contracts.register
 class Rate(cb.contracts.Map):
-    """The share of right answers, whatever the score."""
+    """Map that predicts the share of right answers for every score."""
 
     tags: ClassVar[MapTags] = MapTags(monotone=True, label="rate")
 
@@ -52,7 +53,7 @@ class Rate(cb.contracts.Map):
 
 @cb.contracts.register
 class Lead(cb.contracts.Signal):
-    """How far the first class is ahead of the second, 1 - P(second) / P(first)."""
+    """Lead of the most likely class over the second, 1 - P(second) / P(first)."""
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
@@ -64,7 +65,7 @@ class Lead(cb.contracts.Signal):
 class AbsoluteScore(
     MeanMetric, name="absolute score", key="absolute_score", direction="minimize", range=(0.0, 1.0)
 ):
-    """The mean of 1 - P(what happened)."""
+    """The mean of 1 - P(true class)."""
 
     def _losses(self, record):
         return 1.0 - record.probabilities[np.arange(len(record)), record.labels]

@@ -62,5 +62,5 @@ def test_a_pac_promise_is_judged_by_the_share_of_broken_runs():
 
 def test_runs_that_cannot_judge_are_refused():
     for bad in ([0.9], [0.9, np.nan], 0.9):
-        with pytest.raises(AssertionError, match="realised must be"):
+        with pytest.raises(AssertionError, match="realised must hold"):
             check_guarantee(MARGINAL, bad)

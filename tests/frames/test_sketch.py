@@ -165,5 +165,5 @@ def test_what_a_sketch_cannot_calibrate_by_group_is_refused(cells):
     ):
         sketch(frame, probabilities="p", target="event", by=["a", "label"], n_bins=64)
     unnamed = cb.GroupCalibrator().fit(frame["p"], frame["label"], groups=frame["a"].to_numpy())
-    with pytest.raises(InputError, match="had no names"):
+    with pytest.raises(InputError, match="fitted to groups without names"):
         apply(unnamed, frame, "nowhere.parquet", probabilities="p")
