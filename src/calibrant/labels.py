@@ -56,7 +56,9 @@ class SoftLabels:
     metrics.log_loss : One of the proper scores that take them.
     TemperatureScaling : One of the calibrators that are fitted to them.
 
-    Notes ----- Use them where several raters labelled the same row and disagree. They are accepted
+    Notes
+    -----
+    Use them where several raters labelled the same row and disagree. They are accepted
     by the log loss, the Brier, spherical and ranked probability scores, O/E, the calibration bias,
     the binned calibration errors, ``metrics.compute``, ``metrics.compare``,
     ``metrics.reliability_curve`` and the calibrators and maps whose fit is a weighted one (tag

@@ -49,7 +49,9 @@ def register(cls: Class) -> Class:
     cls : a subclass of Calibrator, Map, Signal or RegressionCalibrator
         Saved under "package:Class", by the name of its top package.
 
-    Returns ------- The class itself, so that this works as a decorator.
+    Returns
+    -------
+    The class itself, so that this works as a decorator.
 
     Raises
     ------

@@ -134,7 +134,9 @@ class Compiled:
     --------
     Calibrator : its ``predict_proba`` computes the same with all checks.
 
-    Notes ----- Use it for serving: one row costs microseconds. Rows are not validated, so invalid
+    Notes
+    -----
+    Use it for serving: one row costs microseconds. Rows are not validated, so invalid
     rows give arbitrary numbers.
 
     Examples

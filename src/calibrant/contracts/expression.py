@@ -78,7 +78,9 @@ class Expression:
     --------
     Calibrator, Map : their ``expression()`` makes one.
 
-    Notes ----- Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to
+    Notes
+    -----
+    Operators ``+ - * /`` take numbers, rows of numbers and expressions. Use it to
     export your own calibrator: implement ``_expression(record)`` in addition to
     ``_predict_proba(record)``, with the symbolic record in place of the record.
 

@@ -48,7 +48,9 @@ class Guarantee(Result):
     --------
     ConformalIntervals : intervals with a guarantee.
 
-    Notes ----- Read ``assumes`` before relying on it: no guarantee survives a change of the
+    Notes
+    -----
+    Read ``assumes`` before relying on it: no guarantee survives a change of the
     population. ``calibrant.testing.check_guarantee`` tests a guarantee by simulation.
     """
 
