@@ -31,7 +31,7 @@ def test_a_class_named_positive_is_that_class():
 @pytest.mark.parametrize("word", ["answer", "event"])
 def test_a_class_named_like_a_question_is_refused_when_its_name_is_the_target(word):
     y = np.array([word, "z"])[Y % 2]
-    with pytest.raises(InputError, match="name of a question and of a class"):
+    with pytest.raises(InputError, match="both a keyword and a class"):
         ks(y, P[:, 1], classes=[word, "z"], target=word)
     assert (
         ks(y, P[:, 1], classes=[word, "z"], target="event" if word != "event" else "answer") >= 0.0
