@@ -1,8 +1,7 @@
-"""Keep the arrows pointing one way: who imports whom inside calibrant, that no modules import each
-other in a circle, and which library is seen where.
+"""Check the direction of imports inside calibrant, import cycles, and the use of libraries.
 
-Run as a script on a package folder (default ``src/calibrant``); prints one line a violation and
-exits with 1 if there is any. Reads the sources, imports nothing.
+Run it as a script on a package folder (default ``src/calibrant``). It prints one line per violation
+and exits with 1 if there is any. It reads the sources and imports nothing.
 """
 
 import ast
@@ -94,7 +93,7 @@ LAZY = ("frames", "displays", "reporting")
 
 @dataclass(frozen=True)
 class Violation:
-    """One import that breaks a rule."""
+    """An import that breaks a rule."""
 
     path: Path
     line: int
@@ -106,8 +105,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class _Import:
-    """``module`` as imported on a line; ``how`` is "top", "function", "typing" or "extra"
-    (through import_extra).
+    """Import of ``module`` on a line.
+
+    ``how`` is "top", "function", "typing" or "extra" (through import_extra).
     """
 
     module: str
@@ -132,7 +132,7 @@ def check_package(root: Path) -> list[Violation]:
 
 
 def _circles(root: Path) -> list[Violation]:
-    """The first circle of modules, those inside functions and for types too, if there is one."""
+    """The first import cycle, if any; imports inside functions and for types count too."""
     paths = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
     lines = {
         module: {item.module: item.line for item in _imports(path, root, by_name=True)}
@@ -143,7 +143,7 @@ def _circles(root: Path) -> list[Violation]:
             {module: (seen.keys() & paths.keys()) - {module} for module, seen in lines.items()}
         ).prepare()
     except CycleError as error:
-        # Each stands before what imports it.
+        # Modules are sorted before those that import them.
         circle = error.args[1]
         message = (
             f"{' > '.join(reversed(circle))} is a circle of imports; move what both need to a"
@@ -154,7 +154,7 @@ def _circles(root: Path) -> list[Violation]:
 
 
 def _module(path: Path, root: Path) -> str:
-    """The name that a file is imported by."""
+    """The name under which a file is imported."""
     parts = (PACKAGE, *path.relative_to(root).with_suffix("").parts)
     return ".".join(parts).removesuffix(".__init__")
 
@@ -243,8 +243,9 @@ def _foreign(folder: str, item: _Import) -> str | None:
 
 
 def _imports(path: Path, root: Path, *, by_name: bool = False) -> Iterator[_Import]:
-    """The imports of a file; ``by_name`` also names what each takes from a module of ours, which
-    may be a module itself.
+    """The imports of a file.
+
+    ``by_name`` adds the names imported from calibrant's modules, which may be modules themselves.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     here = (PACKAGE, *path.relative_to(root).parent.parts)
@@ -283,7 +284,7 @@ def _from(node: ast.ImportFrom, how: str, here: tuple[str, ...]) -> Iterator[_Im
         else node.module or ""
     )
     if base == PACKAGE:
-        # `from calibrant import arrays` names a module of ours; any other name comes from the top.
+        # `from calibrant import arrays` names a module; other names come from the top package.
         for name in node.names:
             yield _Import(
                 f"{PACKAGE}.{name.name}" if name.name in ORDER else PACKAGE, node.lineno, how
@@ -296,9 +297,7 @@ def _from(node: ast.ImportFrom, how: str, here: tuple[str, ...]) -> Iterator[_Im
 
 
 def _extra(node: ast.Call) -> Iterator[_Import]:
-    """``import_extra("library", ...)``, and ``import_module("library")`` of another library: the
-    rules see those too.
-    """
+    """The import by ``import_extra("library", ...)`` or ``import_module("library")``, if any."""
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
     if (
         name not in ("import_extra", "import_module")
@@ -314,7 +313,7 @@ def _extra(node: ast.Call) -> Iterator[_Import]:
 
 
 def main(arguments: list[str]) -> int:
-    """Check the package folder given, print the violations, return the exit code."""
+    """Check the package folder, print the violations, and return the exit code."""
     root = (
         Path(arguments[0])
         if arguments

@@ -1,5 +1,6 @@
-"""Build the wheel and the sdist twice, and refuse to release unless the bytes agree, the version is
-the tag's and the changelog has it.
+"""Build the wheel and the sdist twice, and check the release.
+
+Both builds must have the same bytes, and the tag and the changelog must name the version.
 
 Run: python tools/check_release.py [--tag v0.1.0] [--notes notes.md]   (needs: pip install build)
 """
@@ -18,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def version() -> str:
-    """The one in ``_version.py``; CITATION.cff must agree."""
+    """The version in ``_version.py``, which must equal that in CITATION.cff."""
     said = re.search(
         r'__version__ = "(.+)"', (ROOT / "src/calibrant/_version.py").read_text(encoding="utf-8")
     ).group(1)
@@ -44,7 +45,7 @@ def notes(of: str) -> str:
 
 
 def built(folder: Path) -> dict[str, str]:
-    """Name to SHA-256 of what one build makes."""
+    """Name -> SHA-256 of the files of one build."""
     epoch = subprocess.run(
         ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -62,7 +63,7 @@ def built(folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Check, and leave the files in dist/."""
+    """Check the release, and leave its files in dist/."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tag", help="the tag to be released, v and the version")
     parser.add_argument("--notes", type=Path, help="where to write the changelog's section")
@@ -80,7 +81,7 @@ def main() -> None:
                 f" {name}{'' if second.get(name) == digest else '  DIFFERS in the second build'}"
             )
         if first != second:
-            raise SystemExit("two builds of one commit differ.")
+            raise SystemExit("two builds of this commit differ; make the build reproducible.")
         (ROOT / "dist").mkdir(exist_ok=True)
         for name in first:
             shutil.copy(Path(one) / name, ROOT / "dist" / name)

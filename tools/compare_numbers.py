@@ -6,9 +6,9 @@ their intervals, calibrators, decisions, audits, repairs of groups, comparisons,
 monitoring and the command line. Numbers are compared bit by bit; differences and missing names are
 listed, and the exit code is 1 if there are any.
 
-``tools/numbers_map.json`` says what is left out: ``renamed``, regular expressions for names and
-what they are called now; ``texts``, expressions for names whose words may change, of which the
-numbers are still compared. ``--part PART`` runs a part of the program, ``--only PREFIX`` shows one.
+``tools/numbers_map.json`` lists the exceptions: ``renamed`` maps regular expressions for names to
+their new names; ``texts`` holds expressions for names whose words may change, while their numbers
+are still compared. ``--part PART`` runs a part of the program, ``--only PREFIX`` shows one.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Found = dict[str, str | list[str]]
 
 
 def numbers_of(root: Path, parts: Sequence[str] = ()) -> Found:
-    """Everything that the program finds with the sources at ``root``, by name."""
+    """The program's results with the sources at ``root``, by name."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "numbers.json"
         environment = {
@@ -48,7 +48,7 @@ def numbers_of(root: Path, parts: Sequence[str] = ()) -> Found:
 def without_words(
     found: Found, texts: Sequence[str], renamed: dict[str, str] | None = None
 ) -> Found:
-    """``found`` by its new names, with the numbers alone where a name matches one of ``texts``."""
+    """``found`` under its new names; names that match one of ``texts`` keep only their numbers."""
     out: Found = {}
     for name, value in found.items():
         for old, new in (renamed or {}).items():
@@ -60,7 +60,7 @@ def without_words(
 
 
 def compare(before: Found, now: Found) -> list[str]:
-    """One line for each name whose numbers differ, or that only one of them has."""
+    """One line for each name whose numbers differ, or that only one side has."""
     lines = []
     for name in sorted(before.keys() | now.keys()):
         if name not in now or name not in before:
@@ -80,7 +80,7 @@ def _shown(value: str | list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the differences and their number; 1 if there are any."""
+    """Print the differences and their number; return 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("revision", metavar="REV")
     parser.add_argument("--only", default="", metavar="PREFIX")

@@ -1,10 +1,9 @@
-"""Count the grid of inputs over everything exported: every part with every container and every
-extreme value.
+"""Count the outcomes of every exported component with every container and extreme value.
 
     python tools/contract_grid.py [KIND ...] [--show]
 
-Prints one line a kind of part: cases tried, right answers, clear errors, wrong answers, obscure
-errors; exits with 1 if any is wrong or obscure. With --show each of these is named.
+It prints one line per kind of component: cases, right results, clear errors, wrong results, obscure
+errors. It exits with 1 if any is wrong or obscure; --show names each of these.
 """
 
 import sys
@@ -18,7 +17,7 @@ from calibrant.testing.check import settle
 from calibrant.testing.containers import CONTAINER_CASES
 from calibrant.testing.extremes import EXTREME_CASES
 
-#: Kind of part -> everything exported of it.
+#: Kind of component -> all exported instances.
 PARTS = {
     "calibrator": testing.all_calibrators,
     "map": testing.all_maps,
@@ -29,13 +28,13 @@ PARTS = {
         m for m in testing.all_metrics() if m.domain.name == "regression"
     ],
 }
-#: Each grid: kind of part -> function(part) that gives its cases.
+#: Grids, each a dict: kind of component -> function(component) that yields its cases.
 GRIDS: tuple = (CONTAINER_CASES, EXTREME_CASES)
 KINDS = ("right", "clear error", "wrong", "obscure")
 
 
 def count(kind, show=False) -> Counter:
-    """Outcomes of all cases of all parts of a kind."""
+    """Outcomes of all cases of all components of a kind."""
     found = Counter()
     for part in PARTS[kind]():
         for grid in GRIDS:
@@ -48,7 +47,7 @@ def count(kind, show=False) -> Counter:
 
 
 def main(arguments) -> int:
-    """The table; returns the exit status."""
+    """Print the table, and return the exit status."""
     warnings.simplefilter("ignore", CalibrationWarning)
     show, kinds = "--show" in arguments, [a for a in arguments if a != "--show"] or list(PARTS)
     total, begin = Counter(), time.process_time()

@@ -1,10 +1,10 @@
-"""How many tests of findings fail where the findings were made:
+"""Count the tests of findings that fail at the commits where the findings were made:
 ``python -m tools.findings_before``.
 
 Runs ``tests/findings`` at the commit where each round of findings was made (F: 1c59415, G: 527bd88)
-and here, and prints a row a finding. A failure there counts only for its own reason: an import, a
-name or an option that does not exist there says nothing about the finding. Exits with 1 where a
-finding has no such failure, no test, or a test that fails here.
+and here, and prints one row per finding. A failure there counts only if the finding causes it, not
+an import, a name or an option that does not exist there. The exit code is 1 if a finding has no
+such failure, no test, or a test that fails here.
 
 ``python -m tools.findings_before G14 G15``     these only
 ``python -m tools.findings_before --write``     also writes ``tests/findings/outcomes_527bd88.json``
@@ -32,7 +32,7 @@ FOLDER = Path("tests") / "findings"
 ROUNDS = {"f": "1c59415", "g": "527bd88"}
 EVERY = [f"g{j:02d}" for j in range(1, 28)]
 STORED = ROOT / FOLDER / f"outcomes_{ROUNDS['g']}.json"
-#: Reasons of a failure that say only that something has another name there.
+#: Failures that only show that something has another name at that commit.
 OTHER_NAMES = re.compile(
     r"ModuleNotFoundError|ImportError|NameError|collection failure|fixture '\w+' not found"
     r"|No such (option|command)"
@@ -44,19 +44,19 @@ OTHER_NAMES = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test: ``outcome`` is passed, failed, skipped or open (marked as failing still)."""
+    """Outcome of a test: passed, failed, skipped or open (marked as still failing)."""
 
     outcome: str
     reason: str = ""
 
     @property
     def own(self) -> bool:
-        """Whether it failed for a reason of the finding's own."""
+        """Whether the finding itself made the test fail."""
         return self.outcome == "failed" and is_own(self.reason)
 
 
 def is_own(reason: str) -> bool:
-    """Whether a failure is about what the product does, not about what it is called.
+    """Whether a failure concerns the behaviour and not a name.
 
     Examples
     --------
@@ -156,9 +156,7 @@ def _row(name: str, before: dict[str, Outcome], now: dict[str, Outcome]) -> tupl
 
 
 def main(arguments: list[str]) -> int:
-    """Print the table; 1 where a finding is not shown to fail before and to pass, or be open,
-    now.
-    """
+    """Print the table; return 1 unless every finding fails before and passes, or is open, now."""
     parser = argparse.ArgumentParser("python -m tools.findings_before", description=__doc__)
     parser.add_argument("findings", nargs="*", metavar="FINDING", help="such as G14; default all")
     parser.add_argument("--stored", action="store_true", help="compare with the file of outcomes")

@@ -1,14 +1,13 @@
-"""What the command line does with files and names of every kind: seeded cases over contents, kinds
-of files, damage, names and commands.
+"""Fuzz the command line with seeded cases of contents, kinds of files, damage and names.
 
     python tools/fuzz_cli.py [CASES] [SEED]
 
-Each case runs one command in a folder of its own and must end with a documented exit code; an error
-is one sentence without a traceback, a control character or a Python argument; files of the user's
-stay as they were, and nothing but the output is added. Sound files must be read, and their log loss
-(of forecasts the likelihood) must be that of the numbers written. It prints one line a command and
-a total of cases, done, refused, wrong (numbers, exit codes or files) and obscure (what is said),
-and exits with 1 when a case is wrong or obscure.
+Each case runs one command in its own folder and must end with a documented exit code. An error must
+be one sentence without a traceback, a control character or a Python argument. The user's files must
+not change, and only the output may be added. Valid files must be read, and their log loss (for
+forecasts the likelihood) must be that of the numbers written. It prints one line per command and a
+total: cases, done, refused, wrong (numbers, exit codes or files) and obscure (messages). It exits
+with 1 if a case is wrong or obscure.
 """
 
 import contextlib
@@ -93,16 +92,14 @@ FILE_NAMES = [
 ]
 ENCODINGS = ["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "utf-16-le"]
 SOUND_ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32")
-#: Labels of two classes of which the second is the event; of the last pair nobody but --positive
-#: can say so.
+#: Labels of two classes, of which the second is the event; the last pair needs --positive.
 OUTCOMES = ((0, 1), (False, True), ("no", "yes"), ("FALSE", "TRUE"), ("good", "bad"))
 METHODS = {
     "risks": ["isotonic", "platt", "beta"],
     "classes": ["temperature", "isotonic", "histogram-binning", "platt"],
     "forecasts": ["std", "interval", "isotonic-variance"],
 }
-#: What an error must not say: arguments of the library's functions, and how errors of Python's
-#: look.
+#: Patterns that an error must not contain: arguments of Python functions, and Python's errors.
 PYTHON = re.compile(
     r"\b(inputs|target|classes|sample_weight|overwrite|probabilities|predicted|checkpoint)=|\bP"
     r" must|\bof P\b|\by must|np\.|"

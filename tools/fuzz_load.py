@@ -1,13 +1,12 @@
-"""What ``calibrant.load`` does with damaged files: seeded mutations of a saved file of every kind
-of fitted object.
+"""Fuzz ``calibrant.load`` with seeded mutations of a saved file of every kind of fitted object.
 
     python tools/fuzz_load.py [CASES] [SEED]
 
 Each case must load to an object that predicts the same bits, or be refused with SavedFileError. A
-forged file, whose values are others and whose digest is a forger's, may answer otherwise, or ask
-for other rows in a clear error. It prints one line a mutation and a total of cases, loaded,
-refused, wrong (loads and predicts otherwise) and obscure (any other error, at load or at predict),
-then the slowest case and the peak of memory; it exits with 1 when a case is wrong or obscure.
+forged file, with changed values and a matching digest, may predict otherwise, or refuse the rows
+with a clear error. It prints one line per mutation and a total: cases, loaded, refused, wrong
+(loads and predicts otherwise) and obscure (any other error). Then it prints the slowest case and
+the peak memory. It exits with 1 if a case is wrong or obscure.
 """
 
 import hashlib

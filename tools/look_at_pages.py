@@ -1,9 +1,9 @@
-"""Look at the built pages in Chromium, as a telephone and as a desk shows them:
+"""Check the built pages in Chromium, at the widths of a telephone and of a desktop:
 ``python tools/look_at_pages.py HTML [PAGE ...]``.
 
-Says for each page which rules of axe-core it breaks, light and dark, whether it is wider than the
-screen, and whether it asks for anything that is not beside it (no other host can be reached),
-writes a picture of it into ``build/pages``, and fails if anything is wrong. Needs what
+For each page it lists the rules of axe-core that it breaks, light and dark, whether it is wider
+than the screen, and whether it requests missing files (no other host can be reached). It writes a
+picture of the page into ``build/pages``, and fails if anything is wrong. It needs the packages that
 `make system-deps` installs.
 """
 
@@ -52,8 +52,9 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder):
-    """The address of a folder while it is served on this machine: some of the theme's scripts do
-    not run from a file.
+    """Serve a folder on this machine, because some of the theme's scripts do not run from a file.
+
+    It yields the address.
     """
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()

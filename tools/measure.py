@@ -1,5 +1,4 @@
-"""Measure the house: how large it is, who reaches into whom, how often one report opens the door,
-what the types and the import cost.
+"""Measure the code: its size, private reaches, validations per report, known types, import cost.
 
 ``python tools/measure.py [--against REV] [--quick]``: a table of this checkout, beside that of REV
 where one is named (read from git into a temporary folder). ``--quick`` leaves out what runs
@@ -104,9 +103,7 @@ def lines_by_kind(text: str, tree: ast.Module) -> Counter:
 
 
 def reaches(tree: ast.Module) -> list[str]:
-    """Attributes with an underscore that are asked of anything but ``self``, ``cls`` and
-    ``super()``.
-    """
+    """Private attributes that are read from anything but ``self``, ``cls`` and ``super()``."""
     found = []
     for node in ast.walk(tree):
         if (
@@ -121,11 +118,11 @@ def reaches(tree: ast.Module) -> list[str]:
 
 
 def places_that_ask_for_the_kind(tree: ast.Module) -> int:
-    """How often code asks whether it works on classes or on numbers.
+    """Count the places where code tests whether it works on classes or on numbers.
 
-    Counted are the literals of the two kinds, ``.task``, ``isinstance`` of a class of one kind,
-    ``std is None``, comparisons with one domain, and calls that look at the input. Frozen: what
-    moves behind another name is added here, never taken out.
+    They are literals of the two kinds, ``.task``, ``isinstance`` of a class of one kind, ``std is
+    None``, comparisons with one domain, and calls that inspect the input. If such a test moves
+    behind another name, that name is added here; none is ever removed.
     """
     return sum(map(_asks_for_the_kind, ast.walk(tree)))
 

@@ -1,8 +1,8 @@
-"""Every number that users see, from one tree:
+"""Compute every number that users see, from one tree:
 ``PYTHONPATH=TREE/src python numbers_program.py FILE``.
 
-``tools/compare_numbers.py`` runs this program on two trees. It asks by name, wherever a tree keeps
-that name, and passes every argument whose default may change. A part that fails is kept as the
+``tools/compare_numbers.py`` runs this program on two trees. It finds each name wherever a tree
+keeps it, and passes every argument whose default may change. A part that fails is stored as the
 name of its error, so that one failure hides no other part.
 """
 

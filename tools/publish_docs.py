@@ -1,10 +1,10 @@
-"""Put built pages beside those of other versions:
+"""Publish built pages next to those of other versions:
 ``python tools/publish_docs.py HTML SITE /calibrant/0.2/``.
 
 SITE is the folder that is published, the branch ``gh-pages`` (.github/workflows/docs.yml). The
 address is the one the pages were built for, in ``CALIBRANT_DOCS_URL``; its last part names the
-version: ``dev``, or a minor version, whose patches replace each other. Writes the list that the
-menu of versions reads, and a first page that leads to the newest release.
+version: ``dev``, or a minor version, whose patches replace each other. It writes the list for the
+menu of versions, and a first page that redirects to the newest release.
 """
 
 import argparse

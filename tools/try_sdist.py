@@ -1,5 +1,4 @@
-"""Build the sdist, unpack it, and run its own tests in a fresh environment: what a distribution's
-packager does.
+"""Build the sdist, unpack it, and run its tests in a fresh environment, as packagers do.
 
 Run: python tools/try_sdist.py [--python python3.13] [--dependencies locked|newest|lowest] [--
 OPTIONS OF PYTEST]  (needs: build)

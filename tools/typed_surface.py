@@ -1,4 +1,4 @@
-"""How much of what calibrant offers has types a user's checker can read:
+"""Measure the share of public names whose types a user's type checker knows:
 ``python tools/typed_surface.py``.
 
 Pyright's ``--verifytypes`` goes through every public name; the exit code is 1 below ``LEAST`` of
@@ -18,9 +18,7 @@ LEAST = 0.99
 
 
 def main() -> int:
-    """Run pyright next to this interpreter, print the share and what is missing, return the exit
-    code.
-    """
+    """Run pyright, print the share and the names without types, and return the exit code."""
     pyright = Path(sys.executable).with_name("pyright")
     command = [
         str(pyright),
