@@ -55,7 +55,7 @@ def _offered(path: Path) -> set[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Pytest's exit code; 0 where nothing is near."""
+    """Run the tests and return pytest's exit code, or 0 if no test concerns the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path)
     parser.add_argument("--seconds", type=float, default=50.0)

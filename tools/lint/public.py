@@ -1,4 +1,4 @@
-"""What is checked by importing: exports, docstrings, and one word for one idea."""
+"""Checks that import the package: exports, docstrings, and one word for one idea."""
 
 import ast
 import doctest

@@ -1,4 +1,4 @@
-"""What is checked by reading: files, functions, tests that name what is offered."""
+"""Checks that read the sources: files, functions, and tests that name what is public."""
 
 import ast
 import re

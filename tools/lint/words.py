@@ -1,4 +1,4 @@
-"""Plain words: phrases of our own that a reader would stop at, in docstrings, messages, guides."""
+"""Check docstrings, messages and guides for private phrases that would stop a reader."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ from tools.lint.sources import ROOT, trees
 
 __all__ = ["CHECKS", "count"]
 
-#: Refused, as a pattern, and what to write instead.
+#: Refused pattern -> what to write instead.
 REFUSED = {
     r"tenths? of (the )?risks?": "risk bands",
     r"(it|they) takes? for what": "most frequent confusions",

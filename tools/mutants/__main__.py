@@ -1,12 +1,11 @@
-"""Do the tests notice a small wrong change of what a promise rests on?
+"""Mutation testing of the code that guarantees depend on.
 
-``python -m tools.mutants [--sample 200] [--seed 0] [--file PATH] [--list] [--hand] [--fresh]``:
-change one operator, comparison or number of a kernel, a decision, an audit, conformal regression or
-the monitor at a time, and run the tests of the file and of its importers, nearest first, until one
-fails. ``--file`` takes the mutants of files whose path begins so. It works in a copy of the tree,
-in one process at a time, and goes on where it was stopped: what was found is in ``build/mutants``.
-Mutants that change no answer are listed, each with its reason, in
-``tools/mutants/equivalent.toml``.
+``python -m tools.mutants [--sample 200] [--seed 0] [--file PATH] [--list] [--hand] [--fresh]``
+changes one operator, comparison or number of a kernel, a decision, an audit, conformal regression
+or the monitor at a time. It runs the tests of the file and of its importers, nearest first, until
+one fails. ``--file`` selects files by the start of their path. It works in a copy of the tree, in
+one process at a time. A stopped run resumes from the results in ``build/mutants``. Mutants that
+change no answer are listed, each with its reason, in ``tools/mutants/equivalent.toml``.
 """
 
 import argparse

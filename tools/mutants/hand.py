@@ -1,7 +1,7 @@
-"""Wrong changes of guarantees, made by hand: each must fail the check that is named beside it.
+"""Hand-written mutants of guarantees; each must fail the check that is named with it.
 
-The checks are plain functions of ``tests/guarantees``. A change is put into the living module, so
-that all that stand on it change too.
+The checks are plain functions of ``tests/guarantees``. A change is applied to the imported module,
+so that everything that uses it changes too.
 """
 
 import ast
@@ -331,8 +331,9 @@ HAND: tuple[Change, ...] = tuple(
 
 
 def survivors(root: Path = ROOT) -> list[str]:
-    """The changes that no check of theirs notices, and those that cannot be made as their line
-    is another now: give it to the list.
+    """The changes that none of their checks notices, and those whose line no longer exists.
+
+    Correct the latter in the list.
     """
     out = list[str]()
     loaded: dict[str, list[Callable[[], None]]] = {}

@@ -1,6 +1,4 @@
-"""Small wrong changes of a module: one operator, one comparison, one number, one smallest for a
-largest.
-"""
+"""Mutants of a module: one changed operator, comparison or number, or min swapped with max."""
 
 import ast
 import copy

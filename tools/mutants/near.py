@@ -1,6 +1,4 @@
-"""Which tests are near a module: how many imports lie between, read from the sources of the
-package and of its tests.
-"""
+"""Distance of tests from a module: the number of imports between them, read from the sources."""
 
 import ast
 from collections import defaultdict, deque

@@ -1,6 +1,4 @@
-"""Put the code of a changed module into the living one, in this process: whatever was imported
-from it changes with it.
-"""
+"""Replace the code of an imported module in this process, also where it was imported from."""
 
 import gc
 import sys

@@ -1,5 +1,6 @@
-"""Run tests on changed sources: one process imports the package and its tests, and a copy of it
-is forked for each mutant.
+"""Run tests on changed sources.
+
+One process imports the package and its tests, and is forked for each mutant.
 """
 
 import gc
@@ -18,7 +19,7 @@ __all__ = ["Outcome", "Runner", "session_of"]
 
 #: What a test may take of memory, bytes, so that a mutant that asks for all of it fails alone.
 MEMORY = 12 * 2**30
-#: A mutant that waits without computing is given up after so many times its CPU seconds.
+#: A mutant that waits without computing is stopped after this multiple of its CPU seconds.
 PATIENCE = 8.0
 
 #: The exit status of a fork in which there was nothing to change.
@@ -26,7 +27,7 @@ UNREACHED = 4
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant.
+    """Outcome of a mutant.
 
     ``status`` is "killed", "looped" (killed by its CPU time), "survived", "stuck" (it waited) or
     "unreached" (nothing to change was found); ``by`` is the test that failed, or ""; ``seconds``
@@ -39,8 +40,9 @@ class Outcome(NamedTuple):
 
 
 def session_of(files: list[str], work: Callable[["Runner"], None]) -> int:
-    """Collect the tests of these files in this process and call ``work`` with what runs them;
-    pytest's exit status.
+    """Collect the tests of these files in this process, and call ``work`` with their runner.
+
+    It returns pytest's exit status.
     """
     plugin = _Plugin(work)
     options = [
@@ -72,8 +74,9 @@ class Runner:
 
     @staticmethod
     def share() -> None:
-        """Leave what there is now out of the search for garbage, so that forks share its memory;
-        it is not found by ``gc`` any more.
+        """Exclude existing objects from garbage collection, so that forks share their memory.
+
+        They are no longer found by ``gc``.
         """
         gc.collect()
         gc.freeze()
@@ -182,8 +185,9 @@ def _quiet() -> Iterator[None]:
 def _forked(
     child: Callable[[Callable[[str], None]], int], seconds: float, said: Callable[[str], None]
 ) -> tuple[int, int, float]:
-    """(exit status, signal, CPU seconds) of a fork that may take so many CPU seconds; the lines
-    that it tells go to ``said``.
+    """(exit status, signal, CPU seconds) of a fork with a limit of CPU seconds.
+
+    The lines that it reports are passed to ``said``.
     """
     out, into = os.pipe()
     pid = os.fork()
