@@ -35,5 +35,5 @@ def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
 
 def test_f24_one_that_is_not_registered_is_told_how():
     fitted = cb.ConfidenceCalibrator(signal=_signal("Unknown")()).fit(DATA.P, DATA.y)
-    with pytest.raises(InputError, match=r"calibrant\.register"):
+    with pytest.raises(InputError, match=r"calibrant\.contracts\.register"):
         fitted.save("never.calibrant")

@@ -37,7 +37,7 @@ def test_every_map_goes_one_vs_rest_and_fits_two_classes_and_three(cls):
         ("isotonic", "'isotonic'"),
         (cb.StdScaling(), r"StdScaling, a calibrator of forecasts; .*"),
         (3, "3"),
-        (cb.StdScaling, "the class StdScaling; .*"),
+        (cb.StdScaling, "StdScaling, a calibrator of forecasts; .*"),
         (cb.signals.Margin(), "Margin, a signal; .*"),
     ],
 )
