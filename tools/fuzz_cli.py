@@ -397,7 +397,7 @@ class Case:
         ), state == "free"
 
     def _event(self):
-        """What says which label is the event, or asks another question."""
+        """Options that name the event, or change the target."""
         rng, labels = self.rng, set(self.table.get("label", ()))
         if self.command == "compare" and self.task == "risks":
             return ["--positive", "bad"] if "bad" in labels else []

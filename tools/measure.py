@@ -292,7 +292,7 @@ def _known_types(root: Path) -> str:
 
 
 def _import_ratios(root: Path) -> dict[str, str]:
-    """What ``benchmarks/speed/import_time.py`` says of the sources at ``root``."""
+    """The result of ``benchmarks/speed/import_time.py`` for the sources at ``root``."""
     script = ROOT / "benchmarks" / "speed" / "import_time.py"
     done = subprocess.run(
         [sys.executable, str(script)],

@@ -47,7 +47,7 @@ def near(path: Path) -> list[Path]:
 
 
 def _offered(path: Path) -> set[str]:
-    """What ``__all__`` of the file lists."""
+    """The names that ``__all__`` of the file lists."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return set(ast.literal_eval(node.value))

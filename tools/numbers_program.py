@@ -50,7 +50,7 @@ out: dict[str, Any] = {}
 
 
 def named(name: str) -> Any:
-    """What a tree calls ``name``, at the top or in a subpackage."""
+    """The object that a tree calls ``name``, at the top or in a subpackage."""
     for holder in (*HOLDERS, *OPTIONAL):
         module: Any = cb
         if holder:
@@ -114,7 +114,7 @@ def seeded(one: Any) -> Any:
 
 
 def label_of(one: Any) -> str:
-    """How a calibrator or metric prints, on one line."""
+    """The repr of a calibrator or metric, on one line."""
     return " ".join(repr(one).split())
 
 
@@ -160,7 +160,7 @@ def of_events(
 
 
 def calibrators() -> None:
-    """What every calibrator predicts."""
+    """The predictions of every calibrator."""
     for name, (y, P) in of_classes().items():
         half = len(y) // 2
         for one in all_calibrators():

@@ -170,7 +170,7 @@ def _sections(text: str | None) -> dict[str, str]:
 
 @cache
 def _exported() -> list[tuple[str, Any]]:
-    """What the faces of methods and metrics offer, each thing once."""
+    """The public objects of methods and metrics, each once."""
     found: dict[int, tuple[str, Any]] = {}
     for face in ("calibrant", *(f"calibrant.{name}" for name in METHODS)):
         module = importlib.import_module(face)

@@ -91,7 +91,7 @@ OLD_PACKAGES = {
 
 @cache
 def settings() -> dict:
-    """What pyproject.toml says."""
+    """The settings in pyproject.toml."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 

@@ -91,7 +91,7 @@ def sampled(beginning: str, size: int, seed: int) -> list[Mutant]:
 def table(
     chosen: list[Mutant], found: dict[str, dict[str, Any]], equivalent: dict[str, str]
 ) -> str:
-    """What was found, by file and in all, with the survivors."""
+    """The results by file and in total, with the survivors."""
     tried = [one for one in chosen if one.name in found or one.name in equivalent]
     counts: dict[str, Counter[str]] = {"all": Counter()}
     survivors = list[str]()

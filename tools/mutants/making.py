@@ -62,7 +62,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What the lists call it."""
+        """Name of the mutant in the lists."""
         return f"{self.path}::{self.where}: {self.change}"
 
 

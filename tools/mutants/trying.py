@@ -63,7 +63,7 @@ def session_of(files: list[str], work: Callable[["Runner"], None]) -> int:
 
 
 class Runner:
-    """What was collected, and forks that run parts of it."""
+    """Collected tests, and forks that run some of them."""
 
     def __init__(self, session: pytest.Session, plugin: "_Plugin") -> None:
         self.items, self._plugin = list(session.items), plugin
