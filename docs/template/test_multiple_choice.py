@@ -111,7 +111,8 @@ def test_calibrators_are_compared_on_a_page_and_with_held_out_rows():
 def test_what_a_kind_does_not_have_is_said():
     y, P = data(20)
     with pytest.raises(
-        InputError, match="target asks a question about classes; got 'event' with answers"
+        InputError,
+        match="target must be None unless predictions are of classes; got 'event' with answers",
     ):
         cb.report(y, P, target="event")
     with pytest.raises(TypeError, match="report has no option 'inputs'"):

@@ -215,7 +215,7 @@ def test_the_task_is_told_or_asked_for(run, forecasts, predictions, tmp_path):
     P = predictions[0][:300]
     both = {"mean": mean, "std": std, "y": y, "probabilities": P, "labels": np.arange(300) % 3}
     path = write(tmp_path / "b.npz", both)
-    assert "say which with --task" in run("evaluate", path, code=1).stderr
+    assert "choose with --task" in run("evaluate", path, code=1).stderr
     assert (
         json.loads(
             run("evaluate", path, "--task", "classification", "--label", "labels", "--json").stdout
@@ -252,11 +252,11 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
     numbers = write(tmp_path / "f.npz", {"mean": mean, "std": std, "y": y})
     classes = write(tmp_path / "c.npz", {"probabilities": P, "labels": labels})
     assert (
-        "is not for forecasts of a number"
+        "does not take forecasts of a number"
         in run("fit", numbers, "--method", "temperature", code=2).output
     )
     assert (
-        "is not for predictions of classes"
+        "does not take predictions of classes"
         in run("fit", classes, "--method", "variance-binning", code=2).output
     )
     run("fit", numbers, "--method", "std", "-o", "m.calibrant")

@@ -204,8 +204,8 @@ def test_forecasts_by_group_read_their_columns_too(tmp_path):
 def test_what_is_refused(tables, tmp_path):
     fit, new, first, _ = tables
     out = "-o", tmp_path / "m.calibrant"
-    assert "needs --groups" in _run("fit", fit, "--method", "group", *out).output
-    assert "needs --groups" in _run("evaluate", fit, "--method", "group").output
+    assert "needs columns of groups" in _run("fit", fit, "--method", "group", *out).output
+    assert "needs columns of groups" in _run("evaluate", fit, "--method", "group").output
     assert (
         "temperature scaling takes no groups"
         in _run("fit", fit, "--method", "temperature", "--groups", "sex", *out).output
@@ -234,7 +234,7 @@ def test_what_rows_are_judged_by_is_no_group_of_theirs(command, tables, tmp_path
         result = _run(name, fit, "--groups", groups, *options)
         assert (result.exit_code, result.output.count("\n")) == (1, 1), result.output
         assert (
-            "--groups must name columns that are known before anything comes true;"
+            "--groups must name columns that are known before the outcome;"
             f" {groups[-5:].strip(',')!r} is {what} of" in result.output
         )
     assert (
@@ -317,5 +317,5 @@ def test_apply_counts_the_rows_whose_level_the_fit_had_not_seen(tmp_path):
         == 0
     )
     result = _run("apply", model, new, "--risk", "p", "-o", tmp_path / "out.csv")
-    assert "30 of them have a level of place that the fit had not seen" in result.output
+    assert "30 of them have a level of place that was not in the fit" in result.output
     assert "level of sex" not in result.output

@@ -117,12 +117,12 @@ def test_a_nested_prediction_is_replaced_where_it_is(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "at least one JSON object"),
+        ("", "it holds none"),
         ('{"p": 0.5, "y": 1}\n[1]\n', "line 2"),
         ('{"p": 0.5\n', "line 1"),
         ('{"a": 1, "a": 2}', "'a' twice"),
         ('{"a": {"b": 1}, "a.b": 2}', "two values named 'a.b'"),
-        ('{"p": [0.5], "y": 1}', "one value a line"),
+        ('{"p": [0.5], "y": 1}', "one value per line"),
         ('{"p": "x", "y": 1}', "row 0 is 'x'"),
         ('{"p": 0.5, "y": null}\n{"p": 0.4, "y": 1}', "row 0"),
         ('{"p": %s, "y": 1}' % ("9" * 400), "digits"),

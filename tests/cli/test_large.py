@@ -312,7 +312,7 @@ def test_nothing_of_a_bar_is_written_where_no_terminal_is(run, large, tmp_path, 
     name = write(frame_of(3), tmp_path / "rows.parquet")
     assert (
         run("evaluate", name).stderr
-        == f"{name} has 2,000 rows: it is read in parts, from sums that add up.\n"
+        == f"{name} has 2,000 rows: it is read in parts, and sums are added up.\n"
     )
 
 

@@ -100,7 +100,7 @@ def test_both_kinds_in_one_file(tmp_path):
 def test_columns_are_put_in_the_order_of_the_calibrator(tmp_path):
     data = read_file(write_csv(tmp_path / "f.csv", {"p_b": [0.1], "p_a": [0.9], "y": ["a"]}))
     assert data.values[:, column_order(data, ["a", "b"])].tolist() == [[0.9, 0.1]]
-    with pytest.raises(InputError, match="must be the same"):
+    with pytest.raises(InputError, match="name the same classes"):
         column_order(data, ["a", "c"])
 
 
@@ -118,7 +118,7 @@ def test_columns_are_put_in_the_order_of_the_calibrator(tmp_path):
         (
             {"p_a": [0.5], "p_b": ["52%"], "y": ["a"]},
             Columns(),
-            "row 0 is '52%'; remove the signs, and say --inputs percent",
+            "row 0 is '52%'; remove the percent signs, and pass --inputs percent",
         ),
         (
             {"forecast": [0.5], "spread": [0.5], "y": [1]},

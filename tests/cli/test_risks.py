@@ -147,7 +147,7 @@ def test_what_a_column_holds_is_said_and_never_guessed(run, tmp_path):
         if not ((values >= 0) & (values <= 1)).all():
             for command in ("evaluate", "report", "fit"):
                 assert (
-                    "say what it holds with --inputs"
+                    "set its unit with --inputs"
                     in run(command, "f.jsonl", "--risk", inputs, code=1).stderr
                 )
         run(
@@ -234,14 +234,14 @@ WRONG = [
     (("--positive", "1", "--classes", "0,1"), "--positive and --classes"),
     (("--target", "nothing"), "--target must be event, answer, classes"),
     (("--risk", "p", "--confidence", "p"), "--risk and --confidence exclude"),
-    (("--risk", "p", "--by", "y", "--inputs", "score"), "slices are counted from"),
+    (("--risk", "p", "--by", "y", "--inputs", "score"), "slices need probabilities"),
     (
         ("--risk", "p", "--predicted", "y"),
-        "--predicted names the answers that --confidence is about",
+        "--predicted needs the column of confidences of its answers",
     ),
     (
         ("--confidence", "p", "--predicted", "y", "--by", "y", "--target", "event"),
-        "--confidence is about the model's own answer",
+        "--confidence is the probability that the answer is right",
     ),
 ]
 
@@ -274,7 +274,7 @@ def test_what_the_labels_and_risks_hold_beside_the_expected_is_said(run, tmp_pat
     asked = "--risk", "p", "--label", "y", "--positive", "bad"
     said = run("evaluate", "f.jsonl", *asked).stderr
     assert (
-        "f.jsonl has 3 labels beside 'bad', which all count as rows without the event: Bad, good,"
+        "f.jsonl has 3 labels other than 'bad', which all count as no event: Bad, good,"
         " unknown." in said
     )
     write(tmp_path / "f.jsonl", p=np.linspace(0.1, 0.9, 60), y=np.where(y == "bad", "bad", "good"))

@@ -86,7 +86,7 @@ def test_apply_keeps_rows_without_a_prediction(log, run, tmp_path):
     asked = "apply", "model.calibrant", "holes.csv", "--risk", "p", "-o", "out.csv"
     assert "--skip-missing" in run(*asked, code=1).stderr
     assert (
-        "200 rows calibrated; 1 rows without a prediction stay without"
+        "200 rows calibrated; 1 rows without a prediction have no result"
         in run(*asked, "--skip-missing").stdout
     )
     out = rows_of(tmp_path / "out.csv")
@@ -104,6 +104,6 @@ def test_files_of_one_table_are_alike(log, run, tmp_path):
     assert "2.csv must have the columns of" in run("evaluate", "logs", code=1).stderr
     (tmp_path / "logs" / "2.csv").unlink()
     np.savez(tmp_path / "logs" / "2.npz", probabilities=log[0], labels=log[1])
-    assert "where all are CSV, Parquet or JSON lines" in run("evaluate", "logs", code=1).stderr
+    assert "must all be CSV, Parquet or JSON lines" in run("evaluate", "logs", code=1).stderr
     (tmp_path / "empty").mkdir()
-    assert "there is none" in run("evaluate", "empty", code=1).stderr
+    assert "it has none" in run("evaluate", "empty", code=1).stderr

@@ -44,7 +44,7 @@ def read(path):
 )
 def test_f30_two_columns_of_one_name(command, run, tmp_path):
     (tmp_path / "f.csv").write_text("p_a,p_b,p_a,label,note\n0.25,0.75,0.5,a,x\n", encoding="utf-8")
-    assert "has 2 columns or arrays named 'p_a'; give each a name of its own" in run(
+    assert "has 2 columns or arrays named 'p_a'; give each a different name" in run(
         *command, code=1
     )
 
@@ -68,7 +68,7 @@ def test_f30_apply_overwrites_no_other_column(text, calibrator, name, run, tmp_p
         *(["--logits", "logit_*"] if calibrator == "l" else []),
     )
     said = run(*command, code=1)
-    assert f"has a column {name!r} already, which is not overwritten" in said
+    assert f"already has a column {name!r}, which is not overwritten" in said
     assert "--suffix _calibrated" in said
     run(*command, "--suffix", "_new")
     out = read(tmp_path / "out.csv")

@@ -1,4 +1,4 @@
-"""Calibrated predictions in place of those of a file: what ``calibrant apply`` writes."""
+"""Write a file with calibrated predictions in place of its own, for ``calibrant apply``."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from calibrant.errors import InputError
 
 __all__ = ["RULES", "apply_to_file", "rule_columns"]
 
-#: Class of a rule -> (column that it adds, method that answers on predictions, and on scores).
+#: Class of a rule -> (the column it adds, its method for predictions, its method for scores).
 RULES: dict[type, tuple[str, str, str]] = {
     calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
     calibrant.decisions.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
@@ -37,12 +37,10 @@ SEPARATOR = "|"
 
 
 def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray]:
-    """The column that a saved rule adds to the rows of a file, whose predictions are in the
-    ``columns`` named.
-    """
+    """Compute the column that a saved rule adds to a file with predictions in ``columns``."""
     name, of_predictions, of_scores = RULES[type(rule)]
-    # A rule of scores takes any one column, as its threshold is in the units of the one that it was
-    # fitted on.
+    # A rule of scores takes any one column, because its threshold is in the units of the column
+    # that it was fitted on.
     scores = not hasattr(rule, "classes_")
     if scores and (columns.one is None or data.values.ndim > 1) and data.source.kind != "npy":
         raise InputError(
@@ -67,7 +65,7 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
     return {"values" if data.source.kind == "npy" else name: found}
 
 
-#: What saved rules add to the rows of a file, by domain.
+#: Functions that compute the columns of saved rules, by domain.
 RULED: Facet[Callable[..., dict[str, np.ndarray]]] = Facet("rules that decide on them")
 RULED.register(CLASSIFICATION, lambda: rule_columns)
 
@@ -81,7 +79,7 @@ def apply_to_file(
     columns: Columns,
     force: bool,
 ) -> None:
-    """Read, calibrate and write."""
+    """Read a file, calibrate its predictions and write the output."""
     fitted = saved(calibrator, also=tuple(RULES))
     refuse_existing(output, force, calibrator, file)
     rule, count = isinstance(fitted, tuple(RULES)), large_rows(file)
@@ -107,18 +105,18 @@ def apply_to_file(
             progress("rows", count, amounts=True) as step,
         ):
             rows, empty = _in_parts(file, temporary, calibrated, step)
-    without = f"; {empty:,} rows without a prediction stay without" if empty else ""
+    without = f"; {empty:,} rows without a prediction have no result" if empty else ""
     say(f"{rows:,} rows {'decided' if rule else 'calibrated'}{without}: {output}")
     for name, n in unseen.items():
         if n:
             say(
-                f"{n:,} of them have a level of {name} that the fit had not seen: {name} changes"
+                f"{n:,} of them have a level of {name} that was not in the fit: {name} changes"
                 " nothing for them."
             )
 
 
 def _in_parts(file, temporary, calibrated, step):
-    """Write the file part by part; (rows calibrated, rows without a prediction)."""
+    """Write the file in parts and return (rows calibrated, rows without a prediction)."""
     rows = empty = 0
     with ExitStack() as stack:
         append = None
@@ -137,8 +135,8 @@ def _in_parts(file, temporary, calibrated, step):
 
 
 def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
-    """(columns by name, which of the source's names they replace, number of rows, number of
-    those without a prediction).
+    """Return (columns by name, the source's names that they replace, number of rows, number of
+    rows without a prediction).
     """
     prefer, left = getattr(fitted, "inputs", None), None
     if columns.skip_missing:
@@ -164,7 +162,7 @@ def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
         unseen.update({} if groups is None else fitted.unseen_rows(groups))
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(
-            f"the output must be a .{source.kind} file, as FILE is, and not compressed; got"
+            f"the output must be a .{source.kind} file like FILE, and not compressed; got"
             f" {output.name}."
         )
     made, renamed = (
@@ -183,16 +181,14 @@ def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
 
 
 def _spread(values, left):
-    """(n, ...) values of the rows that are left, and nothing in the others."""
+    """Return (n, ...) with the values in the kept rows and missing values in the others."""
     out = np.full((len(left), *values.shape[1:]), np.nan if values.dtype.kind == "f" else None)
     out[left] = values
     return out
 
 
 def _added(made, renamed, replaced, source, suffix):
-    """The same, with ``suffix`` behind the names that are not of columns replaced; none may be a
-    name that the file has.
-    """
+    """Append ``suffix`` to the names of new columns; refuse names that the file already has."""
     new = {
         name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}"
         for name in made
@@ -204,8 +200,8 @@ def _added(made, renamed, replaced, source, suffix):
     ]
     if lost:
         raise InputError(
-            f"{source.path} has a column {lost[0]!r} already, which is not overwritten; "
-            f"name the added columns otherwise, for example with --suffix {suffix}_calibrated."
+            f"{source.path} already has a column {lost[0]!r}, which is not overwritten; "
+            f"rename the added columns, for example with --suffix {suffix}_calibrated."
         )
     return {new[name]: values for name, values in made.items()}, {
         old: new[name] for old, name in renamed.items()

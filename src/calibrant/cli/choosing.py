@@ -1,4 +1,4 @@
-"""Which calibrator a command works with: a saved one, one by name, or the default."""
+"""Choose a command's calibrator: a saved one, one by name, or the default."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -38,8 +38,8 @@ N_SPLITS = 5
 
 
 def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] = ()) -> Any:
-    """The calibrator of a file, of classes or of forecasts, or a map of scores; None for None. A
-    method named beside it is wrong usage.
+    """Load a saved calibrator or map of scores; return None for None, and refuse a ``method``
+    beside it.
 
     ``also`` are classes of other objects that the file may hold.
     """
@@ -58,25 +58,25 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
 
 
 def fitting(calibrator: Any, data: DataFile) -> Any:
-    """The calibrator, saved or none, if it is for what the file holds."""
+    """Return the saved calibrator (or None); refuse one that does not fit the file."""
     words = data.domain.predictions
     scores, of_map = data.inputs == "score", isinstance(calibrator, Map)
     if of_map and not scores:
         raise InputError(
-            f"{data.path} holds {words}, and the saved {type(calibrator).__name__} was fitted on"
-            " scores; name them with --risk and say --inputs score."
+            f"{data.path} holds {words}; the saved {type(calibrator).__name__} was fitted on"
+            " scores; name a column of scores with --risk and pass --inputs score."
         )
     if calibrator is not None and scores and not of_map:
         raise InputError(
-            f"{data.path} holds scores, as --inputs score says, and the saved"
+            f"{data.path} holds scores, by --inputs score; the saved"
             f" {type(calibrator).__name__} was fitted on"
-            f" {WORDS.get(getattr(calibrator, 'inputs', None), words)}; say other --inputs, or fit"
-            " one on scores."
+            f" {WORDS.get(getattr(calibrator, 'inputs', None), words)}; pass other --inputs, or fit"
+            " a calibrator on scores."
         )
     if calibrator is not None and not of_map and calibrator.domain is not data.domain:
         raise InputError(
             f"{data.path} holds {words}, which a {type(calibrator).__name__} does not calibrate;"
-            " say --task if that is not what it holds, or fit one with `calibrant fit"
+            " correct the task with --task, or fit another calibrator with `calibrant fit"
             f" {data.path.name}`."
         )
     return calibrator
@@ -90,19 +90,19 @@ def chosen(
     target: Any = None,
     groups: Any = None,
 ) -> Calibrator:
-    """The calibrator of the options for the file: the one loaded, one by name, ``default()``, or
-    that of its task.
+    """Return the calibrator for the file: the loaded one, one by name, ``default()``, or the
+    default of its task.
     """
     known, words = named(data.domain, groups=True), data.domain.predictions
     data.refuse_target(target)
     if groups is None and method in set(known) - set(named(data.domain)):
         raise click.UsageError(
-            f"--method {method} needs --groups A,B, the columns of groups, of a command that has"
-            " it: fit or report."
+            f"--method {method} needs columns of groups; pass --groups A,B to `calibrant fit` or"
+            " `calibrant report`."
         )
     if method is not None and method not in known:
         raise click.UsageError(
-            f"--method {method} is not for {words}, which {data.path.name} holds; choose from:"
+            f"--method {method} does not take {words}, which {data.path.name} holds; choose from:"
             f" {', '.join(known)}"
         )
     fitting(loaded, data)
@@ -114,15 +114,15 @@ def chosen(
 
 
 def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
-    """The columns of groups that a fitted calibrator uses, by the names that they had in its
-    fit; None where it uses none.
+    """Return the columns of groups that a fitted calibrator uses, by their names in its fit; None
+    if it uses none.
     """
     if not calibrator.tags.uses_groups:
         return None
     if calibrator.group_names_ is None:
         raise InputError(
-            f"the saved {type(calibrator).__name__} uses groups whose columns had no names in its"
-            " fit; fit it with `calibrant fit --groups A,B`, or on a frame."
+            f"the saved {type(calibrator).__name__} uses groups that had no names in its fit; fit"
+            " it with `calibrant fit --groups A,B`, or on a frame."
         )
     return columns_of(data, calibrator.group_names_)
 
@@ -130,8 +130,8 @@ def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
 def of_scores(
     data: Any, method: str | None, loaded: Any, test: Any = None
 ) -> tuple[Calibrator, Any] | None:
-    """(no calibrator, the rows measured with risks in place of scores), and a word of what was
-    done; None where there are no scores.
+    """Return (the identity, the rows with risks in place of scores) and print a note on the map;
+    None if there are no scores.
     """
     if data.inputs != "score":
         return None
@@ -149,8 +149,8 @@ def reported(
     said_of_test: str | None = None,
     **options: Any,
 ) -> "Report":
-    """The report on a file; on ``test``, another file's (labels, predictions, weight), fitted on
-    the file.
+    """Compute the report on a file, or on ``test``, (labels, predictions, weight) of another file,
+    with a calibrator fitted on this file.
     """
     said = [word for word in (data.source.said, said_of_test) if word]
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | (
@@ -172,7 +172,7 @@ def reported(
 
 
 def fold_progress(calibrator: Calibrator) -> Any:
-    """A bar over the folds of an unfitted calibrator; nothing for the others."""
+    """Return a progress bar over the folds of an unfitted calibrator; no bar for the others."""
     fitted = is_fitted(calibrator)
     if fitted or isinstance(calibrator, calibrant.Identity | calibrant.regression.ForecastIdentity):
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Which columns of a file hold what, and which label is the event."""
+"""Find the columns of a file by their content, and the label of the event."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -44,7 +44,7 @@ SINGLE = ("p", "risk", "probability", "prob", "score")
 
 
 def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str, Any]:
-    """(names, inputs, classes) of the columns of predictions of a table."""
+    """Return (names, inputs, classes) of the columns of predictions of a table."""
     given = {"probability": columns.one or columns.probabilities, "logit": columns.logits}
     kinds = [kind for kind, name in given.items() if name is not None] or ["probability", "logit"]
     if prefer == "logit" and len(kinds) == 2:
@@ -59,8 +59,8 @@ def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str,
             return names, kind, classes
     raise InputError(
         f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it"
-        f' has {source.described()}; name yours with --risk, --probabilities "a,b,c" (or with a'
-        ' star for the class, "score_*") or --logits; forecasts of a number with --mean and --std.'
+        f' has {source.described()}; name yours with --risk, --probabilities "a,b,c" (or "score_*",'
+        " a star for the class) or --logits; name forecasts of a number with --mean and --std."
     )
 
 
@@ -74,33 +74,31 @@ def _usual(source, kind):
 
 
 def _named(source, text, several):
-    """(names, classes) of the columns that are named; the name of a risk is taken letter by
-    letter.
-    """
+    """Return (names, classes) of the columns in an option; the name of a risk has no pattern."""
     if "*" in text and several:
         names, classes = _matching(source, text)
         if not names:
             raise InputError(
-                f"{source.path} has no column like {text!r}; it has {source.described()}."
+                f"{source.path} has no column like {text!r}; name one of {source.described()}."
             )
         return names, classes
     names = [part.strip() for part in text.split(",")] if several else [text]
     missing = [name for name in names if name not in source.content]
     if missing:
         raise InputError(
-            f"{source.path} has no column {missing[0]!r}; it has {source.described()}."
+            f"{source.path} has no column {missing[0]!r}; name one of {source.described()}."
         )
     return names, names if len(names) > 1 else None
 
 
 def _matching(source, pattern):
-    """Columns that match, and the part of each that the star stands for: the class."""
+    """Return the columns that match, and their classes: the part that the star stands for."""
     found = starred(source.content, pattern)
     return list(found), whole_numbers(found.values()) if len(found) > 1 else None
 
 
 def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
-    """A column of numbers, (n,) float64."""
+    """Convert a column to numbers, (n,) float64."""
     if getattr(column, "dtype", np.dtype(object)).kind in "mM":
         raise InputError(
             f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another"
@@ -129,10 +127,10 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
 
 
 def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
-    """Refuse rows without a value."""
+    """Refuse a column with missing values."""
     rows = np.flatnonzero(missing)
     if len(rows):
-        remedy = "fill them in, or leave such rows out with --skip-missing"
+        remedy = "fill them in, or leave out such rows with --skip-missing"
         raise InputError(
             f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)}"
             f" such rows); {remedy}."
@@ -140,7 +138,7 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
 
 
 def missing_in(source: Any, name: str) -> np.ndarray:
-    """(n,) which rows of an array or column hold nothing."""
+    """Return (n,) whether each row of an array or column is missing."""
     values = source.column(name)
     if source.kind == "csv":
         return np.array(
@@ -161,12 +159,12 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    # Python reads 0_1 as a number, which nobody writes as one.
+    # Python reads 0_1 as a number, but users do not write numbers so.
     return is_number(value) and "_" not in str(value)
 
 
 def _holds_text(column: Any) -> bool:
-    """Whether a text of the column is no number though Python reads it as one."""
+    """Whether the column has a text that only Python reads as a number."""
     texts = (
         column if isinstance(column, list) else column.tolist() if column.dtype.kind in "OU" else []
     )
@@ -174,16 +172,16 @@ def _holds_text(column: Any) -> bool:
 
 
 def _remedy(text):
-    """What to do with a value that is no number, where it is one that people write."""
+    """Return the remedy for a value that Python does not read as a number."""
     if text.strip().endswith("%") and is_number(text.strip().removesuffix("%")):
-        return "remove the signs, and say --inputs percent of a column of risks"
+        return "remove the percent signs, and pass --inputs percent for a column of risks"
     if text.count(",") == 1 and is_number(text.replace(",", ".")):
         return "write numbers with a point, or separate the values by semicolons"
     return "repair or drop that row"
 
 
 def same_kind(labels: Any, classes: Sequence[str]) -> Any:
-    """Texts as whole numbers where all of them are, so that "0" in a header and 0 in a column
+    """Convert texts to whole numbers if all of them are, so that "0" in a header and 0 in a column
     are one class.
     """
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
@@ -196,10 +194,10 @@ def same_kind(labels: Any, classes: Sequence[str]) -> Any:
     )
 
 
-#: What --target asks of predictions of classes, apart from a class's label.
+#: Values of --target for predictions of classes, apart from a class's label.
 QUESTIONS = ("event", "answer", "classes")
-#: By --inputs: the values there can be, which values are none of them, and the probability that
-#: they mean, where that is another number.
+#: Unit in --inputs -> (its valid values in words, a test for invalid values, the conversion to
+#: probabilities or None).
 UNITS: dict[str, tuple[str, Callable[..., Any], Callable[..., Any] | None]] = {
     "probability": ("probabilities in [0, 1]", lambda v: (v < 0.0) | (v > 1.0 + 1e-5), None),
     "percent": ("percentages, 0 to 100", lambda v: (v < 0.0) | (v > 100.0), lambda v: v / 100.0),
@@ -211,18 +209,18 @@ PARTNER = {a: b for pair in NO_AND_YES for a, b in (pair, pair[::-1])}
 
 
 def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.ndarray, str]:
-    """(values, "probability", "logit" or "score") of one column, by what ``inputs`` says it
-    holds; what is none of that is refused.
+    """Return (values, "probability", "logit" or "score") of one column in the unit ``inputs``;
+    refuse invalid values.
     """
     rule, off, meant = UNITS[inputs]
     if values.dtype.kind not in "fiu":
-        return values, inputs  # the door says what it is
+        return values, inputs  # the reader of predictions refuses them
     require_all(np.isnan(values), name, path, "a number")
     bad = np.flatnonzero(off(values))
     if len(bad):
         raise InputError(
             f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.6g} ({len(bad)}"
-            " such rows); say what it holds with --inputs"
+            " such rows); set its unit with --inputs"
             f" {', '.join(one for one in UNITS if one != inputs)}."
         )
     return values if meant is None else meant(values.astype(np.float64)), (
@@ -239,8 +237,8 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
 def two_labels(
     labels: Sequence[Any], positive: str | None, path: Any
 ) -> tuple[Any, list[Any] | None]:
-    """(labels, [other label, the event's]) of rows with one risk each; of several others all are
-    "not EVENT". None: the door knows.
+    """Return (labels, [other label, event]) of rows with one risk each; several other labels become
+    "not EVENT", and None leaves the choice to the reader of predictions.
 
     Examples
     --------
@@ -270,8 +268,8 @@ def two_labels(
     other = f"not {event}" if positive is not None else _partner(event)
     if positive is not None:
         warn(
-            f"{path} has {len(others)} labels beside {event!r}, which all count as rows without the"
-            f" event: {few(others)}."
+            f"{path} has {len(others)} labels other than {event!r}, which all count as no event:"
+            f" {few(others)}."
         )
     return np.array([event if label == event else other for label in listed], dtype=object), [
         other,
@@ -280,16 +278,16 @@ def two_labels(
 
 
 def _event_among(names, positive, what):
-    """Which of the names is the event; one that is none of several is refused, and so are names
-    that do not say it themselves.
+    """Return whether each name is the event; refuse a --positive that is none of them, and names
+    that do not show the event.
     """
     if positive is None:
         try:
             return event_places(names)
         except InputError:
             raise InputError(
-                f"{what} must say which is the event; name it with --positive LABEL; they are"
-                f" {few(names)}."
+                f"{what} do not show which is the event; they are {few(names)}; name it with"
+                " --positive LABEL."
             ) from None
     own = event_places(names, positive)
     if not any(own) and len(names) > 1:
@@ -298,14 +296,14 @@ def _event_among(names, positive, what):
 
 
 def _partner(label):
-    """The other of no and yes, written in the same way."""
+    """Return the other of no and yes, in the same upper or lower case."""
     made = PARTNER[str(label).casefold()]
     return made.upper() if label.isupper() else made.title() if label.istitle() else made
 
 
 def event_of(classes: Sequence[Any], positive: str | None, path: Any) -> Any:
-    """The label of the event among two classes of columns; None where neither they nor
-    --positive say it.
+    """Return the label of the event among two classes of columns; None if neither they nor
+    --positive show it.
     """
     if positive is None and not _say_it(classes):
         return None
@@ -324,6 +322,6 @@ def _say_it(classes):
 def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
     """Refuse two classes of which neither is known to be the event."""
     raise InputError(
-        f"which of the classes {few(classes)} of {path} is the event must be said: --positive"
-        " LABEL; or ask how likely the model's own answer is right: --target answer."
+        f"the classes {few(classes)} of {path} do not show which is the event; name it with"
+        " --positive LABEL, or measure the predicted label with --target answer."
     )

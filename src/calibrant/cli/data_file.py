@@ -1,4 +1,4 @@
-"""A file of predictions of some kind: what commands ask of it, and how its kind is found."""
+"""Interface of a file of predictions, and the choice of its kind."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ class DataFile(ABC):
     """Predictions read from a file, and the file's whole content, so that it can be written again
     with other predictions.
 
-    A kind says how its columns are found and read (``found_in``, ``names_in``, ``read``), what is
-    said and which record that makes; commands ask for no more.
+    A kind defines how its columns are found and read (``found_in``, ``names_in``, ``read``), its
+    predictions (``said``) and its record; commands use no more than this interface.
 
     Attributes
     ----------
     path : Path
-    labels, weight : what came true and weights, as the kind's door takes them, or None
+    labels, weight : outcomes and weights, as the kind's ``read`` function takes them, or None
     source : Source
         The content, by kind of file.
     outcome : tuple of str
-        The columns or arrays that ``labels`` are read from, where they have names.
+        The columns or arrays that ``labels`` are read from, if they have names.
     inputs
-        What the predictions are numbers of, where the kind knows several.
+        The unit of the predictions, if the kind has several.
     """
 
     path: Path
@@ -53,36 +53,36 @@ class DataFile(ABC):
     @classmethod
     @abstractmethod
     def found_in(cls, source: Any) -> str | None:
-        """A column or array that looks like predictions of this kind, if there is one."""
+        """Return a column or array that looks like predictions of this kind, if there is one."""
 
     @classmethod
     @abstractmethod
     def names_in(
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> list[str]:
-        """The columns or arrays of the predictions, and where wanted of what came true and
-        weights.
+        """Return the columns or arrays of the predictions, and of outcomes and weights if
+        ``labels``.
         """
 
     @classmethod
     @abstractmethod
     def read(cls, source: Any, columns: "Columns", labels: bool, prefer: str | None) -> Self:
-        """The file of an open source, with ``labels`` where wanted; ``prefer`` "probability" or
-        "logit" where it holds both.
+        """Read an open source, with its outcomes if ``labels``; ``prefer`` "probability" or "logit"
+        if it holds both.
         """
 
     @property
     @abstractmethod
     def said(self) -> Any:
-        """The predictions, as functions take them."""
+        """The predictions, as the library's functions take them."""
 
     @abstractmethod
     def record(self, groups: Any = None) -> Record:
-        """The rows, with what came true where it was read."""
+        """Return the rows, with their outcomes if these were read."""
 
     @abstractmethod
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
-        """(n,) in which rows the records of two files say that the same came true."""
+        """Return (n,) whether the outcomes of two files' records agree."""
 
     @property
     def columns(self) -> list[str]:
@@ -91,55 +91,55 @@ class DataFile(ABC):
 
     @property
     def one(self) -> str | None:
-        """The one column of the risk, where one holds it."""
+        """The one column of the risk, if there is one."""
         return None
 
     def about(self, record: Any) -> str:
-        """What is said of its rows beside their number."""
+        """Describe the rows beyond their number."""
         return ""
 
     def refuse_target(self, target: str | None) -> None:
-        """Refuse --target where nothing is asked of classes."""
+        """Refuse --target if the predictions are not of classes."""
         if target is not None:
             import click  # here, so that a kind can be registered without the command line
 
             raise click.UsageError(
-                f"--target is for predictions of classes; {self.path.name} holds"
+                f"--target needs predictions of classes; {self.path.name} holds"
                 f" {self.domain.predictions}; leave it out."
             )
 
     def asked(self, target: str | None, calibrator: Any = None) -> Any:
-        """The question that --target asks of the file."""
+        """Resolve --target for the file."""
         self.refuse_target(target)
 
     def given(self, calibrator: Any) -> dict[str, Any]:
-        """What a report is given beside what came true."""
+        """Return the arguments of a report beside the outcomes."""
         return {"P": self.said}
 
     def audited(self, target: str | None) -> dict[str, Any]:
-        """What an audit is given beside what came true."""
+        """Return the arguments of an audit beside the outcomes."""
         return {"P": self.said}
 
     def said_like(self, first: Self) -> Any:
-        """The predictions, in the order of another file's."""
+        """Return the predictions in the order of another file's."""
         return self.said
 
     def calibrated(
         self, fitted: Any, columns: "Columns", levels: Any, groups: Any
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """(columns with calibrated predictions by name, which of the file's they replace)."""
+        """Return (columns of calibrated predictions by name, the file's columns they replace)."""
         raise InputError(
-            f"{self.domain.predictions} are not written to files; calibrate them in Python."
+            f"{self.domain.predictions} cannot be written to files; calibrate them in Python."
         )
 
 
-#: How files of a domain are read.
+#: Kinds of files by domain.
 FILES: Facet[type[DataFile]] = Facet("files")
 
 
 def kind_of(source: Any, columns: "Columns") -> type[DataFile]:
-    """The kind of a file: by --task, by the names given, or by its columns; one that could be of
-    several is refused.
+    """Return the kind of a file: by --task, by the options, or by its columns; refuse one that
+    could be of several kinds.
     """
     if (asked := columns.task) is not None:
         kind = FILES[DOMAINS[asked]]
@@ -157,7 +157,7 @@ def kind_of(source: Any, columns: "Columns") -> type[DataFile]:
     if len(found) > 1:
         (first, second), name = [kind.domain for kind in found][:2], list(found.values())[1]
         raise InputError(
-            f"{source.path} has both {first.predictions} and {second.predictions} ({name}); say"
-            f" which with --task {first.name} or --task {second.name}."
+            f"{source.path} has both {first.predictions} and {second.predictions} ({name}); choose"
+            f" with --task {first.name} or --task {second.name}."
         )
     return next(iter(found), kinds[-1])

@@ -1,4 +1,4 @@
-"""Files of forecasts: mean and std, quantiles or samples of a number, and what came true."""
+"""Files of forecasts: mean and std, quantiles or samples of a number, and the outcomes."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
@@ -26,16 +26,15 @@ OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastFile(DataFile):
-    """Forecasts of a number.
+    """File of forecasts of a number.
 
     Attributes
     ----------
     forecast : Forecast
     outputs : list of str, or None
-        Names of the outputs where the columns name several.
+        Names of the outputs if there are several.
     names : dict
-        What the columns or arrays are called: "mean" and "std", "quantiles" or "samples", each a
-        list.
+        Lists of columns or arrays by their content: "mean" and "std", "quantiles" or "samples".
     """
 
     forecast: Forecast
@@ -45,12 +44,12 @@ class ForecastFile(DataFile):
 
     @classmethod
     def named(cls, source: Any, columns: "Columns") -> bool:
-        """By --mean, --std or --quantiles."""
+        """Whether --mean, --std or --quantiles is given."""
         return any(name is not None for name in (columns.mean, columns.std, columns.quantiles))
 
     @classmethod
     def found_in(cls, source: Any) -> str | None:
-        """Both moments, two levels or more, or samples."""
+        """Find mean and std, two quantiles or more, or samples."""
         content, levels = source.content, starred_levels(source.content, "q_*")
         if "mean" in content and "std" in content:
             return "mean"
@@ -66,7 +65,7 @@ class ForecastFile(DataFile):
     def names_in(
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> list[str]:
-        """Those of the forecasts, and of the outcomes and weights."""
+        """Return the names of forecasts, outcomes and weights."""
         names, outputs, _ = _forecast_names(source, columns)
         found = [name for several in names.values() for name in several]
         if labels:
@@ -78,7 +77,7 @@ class ForecastFile(DataFile):
     def read(
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> "ForecastFile":
-        """The forecasts of a file, and outcomes where wanted."""
+        """Read the forecasts of a file, and its outcomes if ``labels``."""
         names, outputs, levels = _forecast_names(source, columns)
         forecast = _forecast(source, names, outputs, levels)
         outcome = _outcome_names(source, columns, outputs) if labels else []
@@ -105,38 +104,38 @@ class ForecastFile(DataFile):
 
     @property
     def columns(self) -> list[str]:
-        """Those of all outputs."""
+        """The columns of all outputs."""
         return [name for several in self.names.values() for name in several]
 
     def record(self, groups: Any = None) -> ForecastRecord:
-        """The rows, with their outcomes where these were read."""
+        """Return the rows, with their outcomes if these were read."""
         record = read_forecast(
             self.forecast, None, self.labels, sample_weight=self.weight, groups=groups
         )
         return replace(record, names=self.outputs)
 
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
-        """Number by number."""
+        """Compare the outcomes as numbers."""
         return ours.y == theirs.y
 
     def about(self, record: Any) -> str:
-        """How many outputs there are, of several."""
+        """Describe the number of outputs if there are several."""
         return f", {record.forecast.shape[1]} outputs" if record.several else ""
 
     def given(self, calibrator: Any) -> dict[str, Any]:
-        """With the names of the outputs."""
+        """Return the forecast with the names of the outputs."""
         return {"P": self.forecast, "outputs": self.outputs}
 
     def said_like(self, first: Self) -> Any:
-        """Refused where the outputs are in another order."""
+        """Return the forecasts; refuse outputs in another order."""
         require_order(self.outputs, f"{self.path}", first.outputs, f"{first.path}")
         return self.forecast
 
     def audited(self, target: str | None) -> dict[str, Any]:
-        """Of one output."""
+        """Return the arguments of an audit; refuse several outputs."""
         if self.outputs is not None:
             raise InputError(
-                f"audit takes forecasts of one output; {self.path} has {len(self.outputs)}; name"
+                f"audit needs forecasts of one output; {self.path} has {len(self.outputs)}; name"
                 " one with --mean and --std."
             )
         return super().audited(target)
@@ -144,7 +143,9 @@ class ForecastFile(DataFile):
     def calibrated(
         self, fitted: Any, columns: "Columns", levels: Any, groups: Any
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """In the same columns, and ``low_LEVEL`` and ``high_LEVEL`` of central intervals."""
+        """Return the calibrated columns, with ``low_LEVEL`` and ``high_LEVEL`` of central
+        intervals.
+        """
         out, said = {}, cast(Any, self.forecast)
         forecast = fitted.predict_record(self.record(groups))
         if "quantiles" in self.names:
@@ -172,7 +173,7 @@ class ForecastFile(DataFile):
 
 
 def _forecast(source, names, outputs, levels):
-    """The forecast in these columns."""
+    """Build the forecast from these columns."""
     if "samples" in names:
         return SampleForecast(source.content[names["samples"][0]])
     if "quantiles" in names:
@@ -189,8 +190,8 @@ def _forecast(source, names, outputs, levels):
 
 
 def _forecast_names(source, columns):
-    """(names of the columns by what they hold, names of the outputs, levels of quantiles), in
-    the order of what is looked for.
+    """Return (names of the columns by their content, names of the outputs, levels of quantiles);
+    the first kind that is found wins.
     """
     if source.kind == "npz" and columns.quantiles is None and columns.mean is None:
         if "quantiles" in source.content and "levels" in source.content:
@@ -225,7 +226,7 @@ def _normal_names(source, columns):
 
 
 def _pairs(source):
-    """Names of outputs that have both mean_NAME and std_NAME."""
+    """Return the names of outputs that have both mean_NAME and std_NAME."""
     return [
         name[5:]
         for name in source.content

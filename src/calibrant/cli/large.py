@@ -1,5 +1,5 @@
-"""Tables above a size: reports and fits from sums over all rows, or from a sample where sums do
-not tell what is asked.
+"""Reports and fits for large tables, from sums over all rows or, if sums do not suffice, from a
+sample.
 """
 
 import gzip
@@ -35,15 +35,15 @@ from calibrant.reporting.table.report import TableReport
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 
-#: Labels of a table beyond which they are taken for something else.
+#: Largest number of distinct labels; more suggest that the column is not one of labels.
 MOST_LABELS = 100_000
-#: What the numbers of a report need of the rows themselves.
-OF_STATES = "what is asked of it needs rows, not sums"
-#: Tables of more rows than this are read in parts. The environment variable of the same name with
-#: CALIBRANT_ before it says another number.
+#: Reason why a sample is read.
+OF_STATES = "the options need rows, not sums"
+#: Tables with more rows than this are read in parts; the environment variable ENVIRONMENT
+#: overrides it.
 STREAMED_ROWS = 1_000_000
 ENVIRONMENT = "CALIBRANT_STREAMED_ROWS"
-#: The reports from sums over a table that is too large for memory, by domain.
+#: Reports from sums over a table that is too large for memory, by domain.
 COUNTED: Facet[type[TableReport]] = Facet("reports from sums")
 COUNTED.register(CLASSIFICATION, lambda: TableReport)
 TEXT = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -51,22 +51,22 @@ BLOCK = 2**22
 
 
 def large_rows(path: Path) -> int | None:
-    """How many rows the table has where these are more than are read at once; of text, lines.
-    None of others, and of standard input.
+    """Return the number of rows (lines of text) of a table that is read in parts; None for smaller
+    ones and standard input.
     """
     limit, files = _limit(), paths_of(path)
     if path == STDIN or not all(file.is_file() and _in_parts(file) for file in files):
         return None
     text = [file for file in files if _is_text(file)]
     try:
-        # Where the size alone says that the lines are few, they are not counted.
+        # Lines are not counted if the size of the files shows that there are few.
         few_lines = (
             sum(BLOCK if file.suffix.lower() == ".gz" else file.stat().st_size for file in text)
             <= 2 * limit
         )
         rows = row_count(files) if not text else 0 if few_lines else sum(map(_lines, text))
     except (InputError, MissingDependencyError, OSError, EOFError, zlib.error):
-        return None  # it is damaged or cannot be read here, which is said when it is opened whole
+        return None  # opening the whole file raises the error
     return rows if rows > limit else None
 
 
@@ -88,7 +88,7 @@ def _limit():
 
 
 def _lines(path):
-    """Lines of a file, but for the names of columns."""
+    """Count the lines of a file without the line of column names."""
     with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - 1
 
@@ -102,8 +102,8 @@ def _read_sample(
     cluster: str | None = None,
     prefer: str | None = None,
 ) -> Any:
-    """So many rows, drawn by their place or cluster, as are read at once, as a file of
-    predictions; says so.
+    """Read a seeded sample of rows, drawn by row or cluster, as a file of predictions, and print
+    its size.
     """
     share, chosen, start, rows = _limit() / count, [], 0, 0
     for part in parts_of(path):
@@ -111,11 +111,11 @@ def _read_sample(
         number = row_hash(start, n) if cluster is None else _of_clusters(part, cluster)
         own = drawn(number, share)
         if len(own):
-            # A part of its own, so that the rest can be forgotten.
+            # Copy the chosen rows, so that the memory of the part can be freed.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))
         start, rows = start + n, rows + len(own)
     say(
-        f"{path} has {start:,} rows; {why}, so a seeded sample of {rows:,} of them is read.",
+        f"{path} has {start:,} rows; {why}, so a seeded sample of {rows:,} rows is read.",
         err=True,
     )
     said = (
@@ -124,7 +124,7 @@ def _read_sample(
     )
     if not chosen:
         raise InputError(
-            f"{path} must have rows enough for a sample; none was drawn; set {ENVIRONMENT} higher."
+            f"{path} must have enough rows for a sample; none was drawn; raise {ENVIRONMENT}."
         )
     source = type(chosen[0][0]).joined(path, chosen)
     source.said = said
@@ -132,7 +132,7 @@ def _read_sample(
 
 
 def _of_clusters(part, name):
-    """A number for each row that those of its cluster share."""
+    """Return a hash for each row that is the same for all rows of its cluster."""
     values, of_row = np.unique(
         np.asarray(part.column(part.require(name))).astype(str), return_inverse=True
     )
@@ -152,8 +152,8 @@ def large_report(
     n_bins: int | None,
     title: str,
 ) -> Any:
-    """The report on a file that is read in parts; None where it is not large, or is to be read
-    some other way.
+    """Compute the report on a file read in parts; return None if it is not large, or sums do not
+    suffice.
     """
     with _asked(path, columns, method, loaded, default, target, n_bins, title) as asked:
         return None if asked is None else asked.made()
@@ -162,8 +162,8 @@ def large_report(
 def large_fit(
     path: Path, columns: Columns, method: str | None, target: str | None, check: Callable[..., Any]
 ) -> Any:
-    """(the calibrator fitted on a file that is read in parts, words on what); None as
-    ``large_report``. ``check`` is of the question.
+    """Fit on a file read in parts and return (the calibrator, a description of the rows), or None
+    as ``large_report`` does. ``check`` validates the target.
     """
     with _asked(path, columns, method, None, None, target, None, "", check) as asked:
         return None if asked is None else asked.fitted()
@@ -171,7 +171,7 @@ def large_fit(
 
 @contextmanager
 def _asked(path, columns, method, loaded, default, target, n_bins, title, check=None):
-    """What is asked of the table, with a bar for its passes."""
+    """Yield the report or fit of the table, with a progress bar for its passes."""
     count = large_rows(path)
     if count is None:
         yield None
@@ -192,7 +192,7 @@ def _asked(path, columns, method, loaded, default, target, n_bins, title, check=
             yield None
             return
         say(
-            f"{path} has {asked.count:,} rows: it is read in parts, from sums that add up.",
+            f"{path} has {asked.count:,} rows: it is read in parts, and sums are added up.",
             err=True,
         )
         with progress("rows", asked.count * asked.passes, amounts=True) as step:
@@ -202,7 +202,7 @@ def _asked(path, columns, method, loaded, default, target, n_bins, title, check=
 def read_any(
     path: Path, columns: Columns, *, cluster: str | None = None, prefer: str | None = None
 ) -> Any:
-    """The file as ``read_file`` gives it; of one above the size a sample of its rows."""
+    """Read the file as ``read_file`` does; of a large one only a sample of its rows."""
     count = large_rows(path)
     if count is None:
         return read_file(path, columns, prefer=prefer)
@@ -211,9 +211,9 @@ def read_any(
 
 @dataclass(frozen=True)
 class LargeTable:
-    """The Parquet files that are read, how many rows they have, its columns, and ``data``: the
-    first
-    rows as a file of predictions, in which all labels of the table occur."""
+    """Parquet files with their number of rows and columns; ``data`` holds the first rows as a file
+    of predictions, in which all labels of the table occur.
+    """
 
     paths: list[str]
     count: int
@@ -226,8 +226,8 @@ class LargeTable:
     def asks(
         self, calibrator: Any, question: Any, n_bins: int | None, title: str = ""
     ) -> TableReport | None:
-        """What to ask of the table; None where sums do not tell it. The question is as
-        ``asked`` has it; None: a fit asks none.
+        """Return the report from sums over the table; None if sums do not suffice. ``question`` is
+        a resolved target, or None for a fit.
         """
         if calibrator.tags.uses_groups or calibrator.tags.uses_features:
             return None
@@ -273,7 +273,7 @@ class LargeTable:
         )
 
     def _ordered(self, calibrator):
-        """(columns, labels) in the order of a fitted calibrator's classes, or as they are."""
+        """Return (columns, labels) in the order of a fitted calibrator's classes, or the file's."""
         data = self.data
         if not is_fitted(calibrator):
             return data.names, data.own_classes
@@ -286,9 +286,7 @@ class LargeTable:
         ), classes
 
     def _require_known(self, classes):
-        """Where --positive alone names the event, rows of any other label count as rows without
-        it.
-        """
+        """Refuse labels that are not classes, unless --positive makes all of them no event."""
         unknown = (
             []
             if self.columns.positive is not None
@@ -309,7 +307,7 @@ class LargeTable:
 def large_table(
     path: Path, count: int, columns: Columns, prefer: str | None = None
 ) -> Iterator[LargeTable | None]:
-    """The table; text is first written to a temporary Parquet file. None where the file holds no
+    """Yield the table, with text first written to a temporary Parquet file; None if the file has no
     probabilities or logits of classes.
     """
     first, read = next(iter(parts_of(path))), replace(columns, skip_missing=False)
@@ -332,7 +330,7 @@ def large_table(
 
 
 def _headed(first, columns, prefer):
-    """(names of the predictions, of the label, of the weight); None where they are of another
+    """Return (names of the predictions, the label, the weight); None for predictions of another
     kind.
     """
     if columns.inputs not in (None, "probability", "logit") or columns.predicted:
@@ -342,13 +340,13 @@ def _headed(first, columns, prefer):
         return None
     label = key_of(first, columns.label, "label")
     if label is None:
-        read_source(first, columns, prefer=prefer)  # says which names are looked for
+        read_source(first, columns, prefer=prefer)  # its error lists the usual names
     return data.names, label, key_of(first, columns.weight, "weight")
 
 
 def _spooled(path, count, target, names, columns):
-    """Write the columns needed to a Parquet file, without the rows to be skipped; the number of
-    its rows.
+    """Write the columns needed to a Parquet file without the rows to skip, and return its number of
+    rows.
     """
     (predictions, label, weight), lost = names, 0
     arrow, parquet = (
@@ -375,12 +373,12 @@ def _spooled(path, count, target, names, columns):
         if writer is not None:
             writer.close()
     if lost:
-        say(f"{path}: {lost:,} rows lack a prediction, label or weight and are left out.", err=True)
+        say(f"{path}: {lost:,} rows without prediction, label or weight are left out.", err=True)
     return rows
 
 
 def _label_column(part, label, kind, arrow):
-    """Labels of a part, of the kind that those before have; texts that are whole numbers as one
+    """Return the labels of a part in the type of earlier parts; whole numbers in text become one
     text each.
     """
     values = part.column(label)
@@ -388,8 +386,8 @@ def _label_column(part, label, kind, arrow):
         plain = {value: str(whole_numbers([value])[0]) for value in set(values)}
         if any(not value.strip() for value in plain):
             raise InputError(
-                f"{part.path} must have a label in every row; some have none; fill them in or drop"
-                " those rows."
+                f"{part.path} must have a label in every row; some rows have none; fill them in or"
+                " drop those rows."
             )
         return arrow.array([plain[value] for value in values], arrow.string())
     try:
@@ -402,7 +400,7 @@ def _label_column(part, label, kind, arrow):
 
 
 def _labels(files, name):
-    """All labels that occur; texts that are whole numbers as these."""
+    """Return all labels that occur, with texts as whole numbers if all of them are."""
     module, seen = choose(files, "auto"), {}
     with reading(files):
         for batch in module.batches(opened(files, module), [name]):
@@ -421,7 +419,7 @@ def _labels(files, name):
 
 
 def _with_labels(first, name, labels):
-    """The first part, its labels replaced by all that occur, one after the other."""
+    """Replace the labels of the first part by all labels of the table, in turn."""
     n = max(len(first), len(labels))
     values = (labels * (n // len(labels) + 1))[: len(first)]
     if first.kind == "parquet":

@@ -1,4 +1,4 @@
-"""``calibrant methods``: what there is to calibrate and to measure with."""
+"""``calibrant methods``: list the calibrators and the metrics."""
 
 import json
 from typing import Any
@@ -24,8 +24,8 @@ FACTS = {
 @click.option("--task", type=TaskType(), help="Only those of this task (default: both).")
 @json_option
 def list_methods(task: Any, as_json: Any) -> None:
-    """List the calibrators that --method takes, and the metrics, for predictions of classes and for
-    forecasts of a number.
+    """List the calibrators for --method, and the metrics, for predictions of classes and forecasts
+    of a number.
 
     \b
     Examples:

@@ -1,5 +1,5 @@
-"""Calibrators by name: all that calibrant exports and all that others registered, discovered, so
-that a new one needs no line here.
+"""Calibrators by name: all that calibrant exports and all that extensions register. They are
+discovered, so that a new one needs no line here.
 """
 
 import inspect
@@ -40,17 +40,17 @@ DONE = "calibrant.extensions"
 
 
 def import_extensions() -> None:
-    """Import them, by name, once a run of the command; one that cannot be imported is left out,
-    with one sentence on standard error.
+    """Import the extensions in order of name, once per run; one that fails is left out, with one
+    sentence on standard error.
 
-    Only the command line does so: whoever installs a package beside calibrant wants it there, while
-    ``calibrant.load`` runs nobody's code.
+    Only the command line does so, because a user who installs an extension wants it there;
+    ``calibrant.load`` runs no foreign code.
     """
     context = click.get_current_context(silent=True)
     if context is None or context.meta.setdefault(DONE, False):
         return
     context.meta[DONE] = True
-    # Imported here, as help and wrong usage do without it.
+    # Imported here, because help and usage errors do not need it.
     from importlib.metadata import entry_points
 
     for point in sorted(entry_points(group=GROUP)):
@@ -60,19 +60,19 @@ def import_extensions() -> None:
             package = point.dist.name if point.dist is not None else point.module
             say(
                 f"Warning: the extension {abridged(point.value)} of the package {abridged(package)}"
-                f" is left out, as it cannot be imported ({type(error).__name__}: {said(error)});"
+                f" is left out: it cannot be imported ({type(error).__name__}: {said(error)});"
                 " upgrade or remove that package.",
                 err=True,
             )
 
 
-#: Ends of class names that say nothing beside the others.
+#: Endings of class names that a method's name omits.
 ENDINGS = ("Scaling", "Calibrator", "Calibration")
-#: Names that would say twice what a map's name says: a map goes one-vs-rest, so OneVsRest() is
-#: beta, and isotonic is not IROvA-TS.
+#: Classes whose names would be confused with those of maps: maps are fitted one-vs-rest, so
+#: OneVsRest() is beta, and isotonic is not IROvA-TS.
 RENAMED: dict[Any, Any] = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
-#: What a map is fitted to, by the question asked of it: the event or each class, or whether the
-#: model's own answer is right.
+#: Target -> function that makes a calibrator from a map: for the event or each class, or for
+#: whether the predicted label is right.
 TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
@@ -81,13 +81,13 @@ TARGETS: dict[Any, Any] = {
 
 
 def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
-    """Name to a function of no arguments that makes the calibrator.
+    """Return {name: function without arguments that makes the calibrator}.
 
-    A calibrator's name is its class's in kebab case, without "Scaling" or "Calibrator". A map's is
-    its own and stands for OneVsRest with that map, on two classes the event's; for the target
-    "answer", ConfidenceCalibrator with it. What others registered has its package before the name,
-    "package:name". Those that cannot be made without arguments (wrappers) or need a reference set
-    are left out, and without ``groups`` those that are for rows with groups.
+    A calibrator's name is that of its class in kebab case, without "Scaling" or "Calibrator". A
+    map's name stands for OneVsRest with that map, or for the target "answer" for
+    ConfidenceCalibrator with it. Calibrators of extensions are named "package:name". Calibrators
+    that need arguments (wrappers) or a reference set are left out, and without ``groups`` those
+    that need groups.
 
     Examples
     --------
@@ -116,10 +116,11 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
 
 
 def calibrators_of(domain: Domain, groups: bool = False) -> dict[str, type[Any]]:
-    """The calibrators of a domain by name.
+    """Return the calibrators of a domain by name.
 
     Examples
     --------
+    >>> from calibrant.contracts.reading import REGRESSION
     >>> calibrators_of(REGRESSION)["std"]()
     StdScaling()
     """
@@ -130,7 +131,7 @@ def calibrators_of(domain: Domain, groups: bool = False) -> dict[str, type[Any]]
 
 
 def score_methods() -> dict[str, Any]:
-    """The same for maps of a score of any size, with the option that makes one take it.
+    """Return the maps of real-valued scores by name, with the option that a map needs for them.
 
     Examples
     --------
@@ -154,31 +155,32 @@ def score_methods() -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-#: What --method names, of domains where that is more than their calibrators.
+#: Methods of --method, for domains that have more than their calibrators.
 METHODS: Facet[Callable[[str, bool], dict[str, Any]]] = Facet("methods")
 METHODS.register(CLASSIFICATION, lambda: methods)
 
 
 def named(domain: Domain, target: str = "classes", groups: bool = False) -> dict[str, Any]:
-    """The methods of a domain by name."""
+    """Return the methods of a domain by name."""
     if domain in METHODS:
         return METHODS[domain](target, groups)
     return calibrators_of(domain, groups)
 
 
 def all_named() -> dict[Domain, dict[str, Any]]:
-    """Those of every domain that has any, of extensions too."""
+    """Return the methods of every domain that has any, including those of extensions."""
     import_extensions()
-    # In a list of its own: naming methods may import a further domain.
+    # The list is a copy, because naming methods may import a further domain.
     every = {domain: named(domain, groups=True) for domain in list(DOMAINS.values())}
     return {domain: names for domain, names in every.items() if names}
 
 
 def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
-    """The calibrator of that name, unfitted; a map's for the target.
+    """Make the unfitted calibrator of that name; a map's is made for the target.
 
     Examples
     --------
+    >>> from calibrant.contracts.reading import REGRESSION
     >>> make("identity"), make("interval", REGRESSION)
     (Identity(), IntervalCalibration())
     """
@@ -205,8 +207,8 @@ def _with_map(cls, wrapped):
 
 
 def _name(cls):
-    """Of ours the class's name in kebab case; of others "package:name", which is never one of
-    ours.
+    """Return a class's name in kebab case; one of an extension is "package:name", so the two cannot
+    collide.
     """
     package, _, name = key_of(cls).rpartition(":")
     return f"{package}:{_kebab(name)}" if package else _kebab(name)

@@ -1,5 +1,5 @@
-"""Options that several commands share, each with one meaning everywhere; what they need to be
-checked is imported when they are given.
+"""Options that several commands share, each with one meaning everywhere; modules that check them
+are imported when an option is used.
 """
 
 from collections.abc import Callable
@@ -42,20 +42,20 @@ __all__ = [
 
 #: The path that stands for standard input.
 STDIN = Path("-")
-#: Kinds of files that a table may be; text may be compressed, with .gz behind it.
+#: Endings of the files of a table; text may be compressed, with a further .gz.
 ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 
 
 class TablePath(click.Path):
-    """A table of predictions: a file that is there, a folder of files of one kind, or a pattern
-    that some files match.
+    """Table of predictions: an existing file, a folder of files of one kind, or a pattern that
+    matches files.
     """
 
     def __init__(self) -> None:
         super().__init__(exists=True, allow_dash=True, path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The path, checked; a pattern stays as it is written."""
+        """Check the path; a pattern stays as it is written."""
         if _is_pattern(value):
             if not glob(str(value), recursive=True):
                 self.fail(f"no file matches {str(value)!r}.", param, ctx)
@@ -64,26 +64,24 @@ class TablePath(click.Path):
 
 
 def paths_of(path: str | Path) -> list[Path]:
-    """The files that the name of a table stands for, in the order of their names; those of a
-    folder are of one kind.
-    """
+    """Return the files of a table, sorted by name; those of a folder are of one kind."""
     path = Path(path)
     if path == STDIN:
         return [path]
     matches = sorted(map(Path, glob(str(path), recursive=True))) if _is_pattern(path) else [path]
     found = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
     if not found:
-        raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; there is none.")
+        raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; it has none.")
     return found
 
 
 def _is_pattern(path: str | Path) -> bool:
-    # A file that exists is meant as it is written, though its name may look like a pattern.
+    # The name of an existing file is no pattern, even if it looks like one.
     return has_magic(str(path)) and not Path(path).exists()
 
 
 def _inside(folder: Path) -> list[Path]:
-    """The tables in a folder and the folders below it; names that begin with a point or an
+    """Return the tables in a folder and its subfolders; names that begin with a dot or an
     underscore are other programs' notes.
     """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
@@ -95,12 +93,12 @@ def _inside(folder: Path) -> list[Path]:
     ]
 
 
-#: A table of predictions, and a file that calibrant saved.
+#: Types of the arguments: a table of predictions, and a file that calibrant saved.
 FILE = TablePath()
 SAVED = click.Path(exists=True, dir_okay=False, path_type=Path)
 #: Exit code of a failed gate.
 FAILED = 3
-#: What a column of risks may hold, by --inputs.
+#: Units of a column of risks, the values of --inputs.
 INPUTS = ("probability", "percent", "log_probability", "logit", "score")
 NAMED = (
     "risk",
@@ -120,12 +118,12 @@ NAMED = (
 
 
 class TaskType(click.ParamType):
-    """The name of a kind of prediction, of extensions too, which are slow to load."""
+    """Name of a task, including those of extensions, which are slow to load."""
 
     name = "kind"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The name, checked."""
+        """Check the name."""
         from calibrant.cli.methods import all_named
 
         known = [domain.name for domain in all_named()]
@@ -138,7 +136,7 @@ FORECASTS = (
     click.option(
         "--quantiles",
         metavar="NAMES",
-        help='Forecasts as quantiles: columns whose star is the level (default "q_*").',
+        help='Quantile forecasts: columns, with a star for the level (default "q_*").',
     ),
     click.option(
         "--std",
@@ -157,7 +155,7 @@ FORECASTS = (
         "--task",
         type=TaskType(),
         help=(
-            "What FILE is about, where its columns do not tell: mean and std, or q_0.05, ..., are"
+            "Task of FILE, if its columns do not show it: mean and std, or q_0.05, ..., are"
             " forecasts of a number."
         ),
     ),
@@ -167,43 +165,43 @@ RISK = (
         "--inputs",
         type=click.Choice(INPUTS),
         help=(
-            "What that one column holds (default probability); a score is any number, higher where"
-            " the event is likelier."
+            "Unit of that one column (default probability); a score is any number that is higher"
+            " where the event is likelier."
         ),
     ),
     click.option(
         "--confidence",
         metavar="NAME",
-        help="The one column of the probability that the answer is right; --label says whether.",
+        help="The one column of the probability that the answer is right, as recorded in --label.",
     ),
     click.option(
         "--risk",
         metavar="NAME",
-        help="The one column of the risk of the event, or of a score of it.",
+        help="The one column of the predicted risk of the event, or of a score for it.",
     ),
 )
 PREDICTED = click.option(
     "--predicted",
     metavar="NAME",
-    help="With --confidence: the column of answers; right are those that --label has.",
+    help="With --confidence: the column of answers; an answer is right if it equals --label.",
 )
 SEVERAL = click.option(
     "--risk",
     "risks",
     metavar="NAME",
     multiple=True,
-    help="A column of risks, or of scores of one; once for each.",
+    help="A column of risks or scores; repeat it for each column.",
 )
 SKIP = click.option(
     "--skip-missing",
     is_flag=True,
-    help="Count rows without a prediction, label or weight, and leave them out.",
+    help="Leave out rows without a prediction, label or weight, and print their number.",
 )
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of columns or arrays as the user gave them; None means the usual ones."""
+    """Names of columns or arrays from the options; None means the usual names."""
 
     label: str | None = None
     risk: str | None = None
@@ -230,10 +228,10 @@ class Columns:
 def column_options(
     labels: bool = True, forecasts: bool = True, several: bool = False
 ) -> Callable[..., Any]:
-    """Decorator that gathers the options into one argument ``columns``; without those of ``labels``
-    or of ``forecasts``.
+    """Return a decorator that gathers the options of columns into one argument ``columns``.
 
-    With ``several``, --risk may be repeated and is an argument of its own, ``risks``.
+    Without ``labels`` or ``forecasts`` it omits their options. With ``several``, --risk may be
+    repeated and becomes an argument ``risks``.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,8 +258,8 @@ def column_options(
             "--probabilities",
             metavar="NAMES",
             help=(
-                'Array of an npz file; or columns, as "p_*" (the default) or "a,b,c". One column:'
-                " probability of the second class."
+                'Array of an npz file, or columns as "p_*" (the default) or "a,b,c". One column'
+                " holds the probability of the second class."
             ),
         )(decorated)
         ways = (*RISK[:-1], SEVERAL if several else RISK[-1])
@@ -273,13 +271,12 @@ def column_options(
 
 
 def _truth_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--label``, ``--weight`` and ``--positive``."""
+    """Add ``--label``, ``--weight`` and ``--positive``."""
     positive = (
-        "The label of the event; must be said where labels are not 0 and 1, booleans, or no and"
-        " yes."
+        "The label of the event; required if labels are not 0 and 1, booleans, or no and yes."
     )
     label = (
-        "Array or column of true labels or outcomes (default labels, label, y or target); for npy,"
+        "Array or column of true labels or outcomes (default labels, label, y or target); with npy,"
         " a file."
     )
     command = click.option("--positive", metavar="LABEL", help=positive)(command)
@@ -290,7 +287,7 @@ def _truth_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_two_ways(named: dict[str, Any]) -> None:
-    """Predictions named twice, an event said twice, or fewer than two classes."""
+    """Refuse predictions named twice, an event named twice, or fewer than two classes."""
     one = next((name for name in ("risk", "confidence") if named.get(name)), None)
     others = ("confidence", "probabilities", "logits", "mean", "std", "quantiles")
     other = next(
@@ -300,51 +297,51 @@ def _refuse_two_ways(named: dict[str, Any]) -> None:
         raise click.UsageError(f"--{one} and --{other} exclude each other; pass one.")
     if named.get("positive") is not None and named.get("classes") is not None:
         raise click.UsageError(
-            "--positive and --classes exclude each other; with one column of risks the last of"
-            " --classes is the event."
+            "--positive and --classes exclude each other, because the last of --classes is the"
+            " event; pass one."
         )
     _refuse_too_few(named.get("classes"))
     if named.get("predicted") and one != "confidence":
         raise click.UsageError(
-            "--predicted names the answers that --confidence is about; name that column, too."
+            "--predicted needs the column of confidences of its answers; name it with --confidence."
         )
     if named.get("predicted") and named.get("positive") is not None:
         raise click.UsageError(
-            "--predicted says which answers are right, so --positive names nothing; leave one of"
-            " the two out."
+            "--predicted and --positive exclude each other, because the event is then a right"
+            " answer; pass one."
         )
 
 
 def _refuse_too_few(classes: str | None) -> None:
-    """Refuse ``--classes`` that do not name two different labels at least."""
+    """Refuse ``--classes`` with fewer than two different labels."""
     if classes is not None and len({part.strip() for part in classes.split(",")} - {""}) < 2:
         raise click.UsageError(
-            f"--classes must name two classes or more, with commas between; got {classes!r}; name"
+            f"--classes must name two classes or more, separated by commas; got {classes!r}; name"
             " all, in column order."
         )
 
 
 class _MethodType(click.ParamType):
-    """A method's name; an unknown one is wrong usage and gets the list."""
+    """Name of a method; an unknown name is a usage error that lists all names."""
 
     name = "name"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The name, checked."""
+        """Check the name."""
         from calibrant.cli.methods import all_named
 
         known = all_named()
         if not any(value in names for names in known.values()):
             listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
-            self.fail(f"{value!r} is no method; choose from: {'; '.join(listed)}", param, ctx)
+            self.fail(f"{value!r} is not a method; choose from: {'; '.join(listed)}", param, ctx)
         return value
 
 
 class _SavedType(click.Path):
-    """A file that is there; a method's name in its place gets the option for names."""
+    """Existing file; the error on a method's name suggests --method."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The path, checked."""
+        """Check the path."""
         if Path(value).exists():
             return super().convert(value, param, ctx)
         from calibrant.cli.methods import all_named
@@ -359,12 +356,12 @@ class _SavedType(click.Path):
 
 
 class _GateType(click.ParamType):
-    """A gate as an option of a command; what cannot be read is wrong usage."""
+    """Gate of a command; one that cannot be parsed is a usage error."""
 
     name = "condition"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """The gate."""
+        """Parse the gate."""
         from calibrant.cli.gate import Gate
 
         try:
@@ -374,15 +371,15 @@ class _GateType(click.ParamType):
 
 
 def gate_option(words: str) -> Callable[..., Any]:
-    """``--fail-if``, as the argument ``gates``."""
-    words = f"Exit with 3 if it holds: {words}; may be repeated."
+    """Add ``--fail-if``, as the argument ``gates``."""
+    words = f"Exit with code 3 if this holds: {words}; may be repeated."
     return click.option(
         "--fail-if", "gates", type=_GateType(), multiple=True, metavar="CONDITION", help=words
     )
 
 
 def target_option(words: str) -> Callable[..., Any]:
-    """``--target``, the question."""
+    """Add ``--target``."""
     return click.option(
         "--target",
         metavar="TARGET",
@@ -391,18 +388,18 @@ def target_option(words: str) -> Callable[..., Any]:
 
 
 def method_option(
-    words: str, target: str = "What is asked, and what a map named by --method is fitted to"
+    words: str, target: str = "What to measure, and what a map named by --method is fitted to"
 ) -> Callable[..., Any]:
-    """``--method NAME`` and ``--target``."""
+    """Add ``--method NAME`` and ``--target``."""
     return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(
         target_option(target)(command)
     )
 
 
 def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--method``, ``--target`` and ``--calibrator``, which excludes them."""
+    """Add ``--method`` and ``--target``, and ``--calibrator``, which excludes ``--method``."""
     saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
-    words = "A calibrator saved by `calibrant fit`, applied as it is."
+    words = "Use a calibrator saved by `calibrant fit`, without fitting it again."
     command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
     return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(
         command
@@ -410,9 +407,9 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--cost-false-positive`` and ``--cost-false-negative``."""
+    """Add ``--cost-false-positive`` and ``--cost-false-negative``."""
     for name, what in (("negative", "a missed event"), ("positive", "a false alarm")):
-        words = f"What {what} costs, in any unit; the two costs set the threshold of decisions."
+        words = f"Cost of {what}, in any unit; the two costs set the decision threshold."
         command = click.option(
             f"--cost-false-{name}",
             type=click.FloatRange(0.0, min_open=True),
@@ -423,7 +420,7 @@ def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of slices: by which columns, in which engine, and where the numbers go."""
+    """Add the options of slices: their columns, the engine and the output file."""
     path = click.Path(dir_okay=False, path_type=Path)
     for option in (
         click.option(
@@ -436,7 +433,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--resume",
             type=path,
             metavar="PATH",
-            help="Slices: keep the sums there after each file, and go on from them.",
+            help="Slices: save the sums to this file after each input file, and resume from them.",
         ),
         click.option(
             "--engine",
@@ -450,11 +447,11 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="UNIT",
             help="With --time: hour, day, week, month, quarter or year.",
         ),
-        click.option("--time", metavar="NAME", help="Column of times to slice by as well."),
+        click.option("--time", metavar="NAME", help="Column of times to slice by, too."),
         click.option(
             "--by",
             metavar="A,B",
-            help="Columns to slice by: one line of numbers for each combination.",
+            help="Columns to slice by: one row of numbers for each combination.",
         ),
     ):
         command = option(command)
@@ -462,33 +459,33 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--json``, as the argument ``as_json``."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Everything as JSON instead of a table."
-    )(command)
+    """Add ``--json``, as the argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(
+        command
+    )
 
 
 def all_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--all``, as the argument ``whole``."""
+    """Add ``--all``, as the argument ``whole``."""
     return click.option(
-        "--all", "whole", is_flag=True, help="Show all of every list, not the first rows."
+        "--all", "whole", is_flag=True, help="Show every list in full, not only its first rows."
     )(command)
 
 
 def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--cluster``."""
+    """Add ``--cluster``."""
     words = (
-        "Column of what dependent rows share, such as the patient of several visits: clusters are"
-        " counted, not rows."
+        "Column that identifies clusters of dependent rows, such as the patient of several visits:"
+        " intervals then count clusters, not rows."
     )
     return click.option("--cluster", metavar="NAME", help=words)(command)
 
 
 def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--weight-kind``."""
+    """Add ``--weight-kind``."""
     words = (
-        "A weight is so many rows (default), or one row that stands for others, as of a sampling"
-        " design or of importance."
+        "Weights count repeated rows (frequency, the default), or correct a sampling design or"
+        " importance (sampling)."
     )
     return click.option(
         "--weight-kind",
@@ -499,12 +496,12 @@ def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def groups_option(words: str) -> Callable[..., Any]:
-    """``--groups``."""
+    """Add ``--groups``."""
     return click.option("--groups", metavar="A,B", help=words)
 
 
 def output_option(default: str | None, words: str) -> Callable[..., Any]:
-    """``-o/--output``."""
+    """Add ``-o/--output``."""
     return click.option(
         "-o",
         "--output",
@@ -517,15 +514,15 @@ def output_option(default: str | None, words: str) -> Callable[..., Any]:
 
 
 def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--force``."""
+    """Add ``--force``."""
     return click.option("--force", is_flag=True, help="Replace the output file if it exists.")(
         command
     )
 
 
 def refuse_existing(path: Path, force: bool, *read: Any) -> None:
-    """Stop before the work, not after it, where the output would not be written, or would take
-    the place of what is ``read``.
+    """Stop before the work if the output cannot be written, or would replace a file that is
+    ``read``.
     """
     from calibrant._support.files import target
 
@@ -538,11 +535,11 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
     files = [file for one in read if one not in (None, STDIN) for file in paths_of(one)]
     if found.exists() and any(file.exists() and found.samefile(file) for file in files):
         raise InputError(
-            f"{path} is a file that this command reads, which would be lost; write to another -o."
+            f"{path} is a file that this command reads, and would be lost; pass another -o."
         )
 
 
 def bins_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--bins``; None for the default of the task."""
-    words = "Bins of the curves and calibration errors (default 15; 10 of error bars)."
+    """Add ``--bins``; None is the default of the task."""
+    words = "Number of bins of curves and calibration errors (default 15; 10 for forecasts)."
     return click.option("--bins", type=click.IntRange(1), help=words)(command)

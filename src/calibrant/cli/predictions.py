@@ -1,6 +1,4 @@
-"""Predictions of classes in a file: npz, npy, csv, JSON lines and parquet, each to the same
-record.
-"""
+"""Read predictions of classes from npz, npy, CSV, JSON lines and Parquet into one record."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,17 +29,17 @@ WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
 
 @dataclass(frozen=True, kw_only=True)
 class PredictionFile(DataFile):
-    """Predictions of classes.
+    """File of predictions of classes.
 
     Attributes
     ----------
     values : (n, K) or (n,)
-    inputs : "probability" or "logit", or "score": any real number of which higher means likelier
+    inputs : "probability" or "logit", or "score": any real number, higher if the event is likelier
     classes : as ``calibrant.predictions.read`` takes them, or None
     names : list of str
         The arrays or columns that hold ``values``.
     event
-        The label of the event, of two classes; None where it is not known.
+        The label of the event among two classes; None if it is not known.
     """
 
     values: np.ndarray
@@ -53,15 +51,13 @@ class PredictionFile(DataFile):
 
     @classmethod
     def named(cls, source: Any, columns: Columns) -> bool:
-        """By the options of probabilities, logits and risks; arrays without names are taken for
-        these.
-        """
+        """Whether the options name probabilities, logits or risks; an npy file always has them."""
         given = (columns.one, columns.inputs, columns.probabilities, columns.logits)
         return any(name is not None for name in given) or source.kind == "npy"
 
     @classmethod
     def found_in(cls, source: Any) -> str | None:
-        """Probabilities or logits of several classes by their usual names."""
+        """Find probabilities or logits of several classes by their usual names."""
         arrays = (*ARRAYS["probabilities"], *ARRAYS["logits"])
         stars = {
             name
@@ -73,7 +69,7 @@ class PredictionFile(DataFile):
 
     @classmethod
     def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
-        """Those of the predictions, and of labels, weights and answers."""
+        """Return the names of predictions, labels, weights and answers."""
         names = list(_found(source, columns, prefer)[0])
         given = (("label", columns.label), ("weight", columns.weight)) if labels else ()
         names += [key for what, name in given if (key := key_of(source, name, what)) is not None]
@@ -83,7 +79,7 @@ class PredictionFile(DataFile):
     def read(
         cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> "PredictionFile":
-        """The predictions of a file, and labels where wanted."""
+        """Read the predictions of a file, and its labels if ``labels``."""
         path = source.path
         names, inputs, classes = _found(source, columns, prefer)
         values = _values(source, names)
@@ -123,21 +119,21 @@ class PredictionFile(DataFile):
 
     @property
     def said(self) -> np.ndarray:
-        """The predictions as they are."""
+        """The uncalibrated predictions."""
         return self.values
 
     @property
     def columns(self) -> list[str]:
-        """The columns, one a class or one of all."""
+        """The columns of predictions, one for each class or one in all."""
         return self.names
 
     @property
     def one(self) -> str | None:
-        """The one column, of a risk alone."""
+        """The one column of the risk, if there is one."""
         return self.names[0] if self.values.ndim == 1 and len(self.names) == 1 else None
 
     def record(self, groups: Any = None) -> Predictions:
-        """The rows, with their labels where these were read."""
+        """Return the rows, with their labels if these were read."""
         return read(
             self.values,
             self.labels,
@@ -148,21 +144,21 @@ class PredictionFile(DataFile):
         )
 
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
-        """Class by class, whatever their order."""
+        """Compare labels by class, because the two files may order the classes differently."""
         return np.array(places(theirs.classes, ours.classes))[theirs.labels] == ours.labels
 
     def about(self, record: Any) -> str:
-        """How many classes there are."""
+        """Describe the number of classes."""
         return f", {record.n_classes} classes"
 
     def refuse_target(self, target: str | None) -> None:
-        """Nothing: any question may be asked."""
+        """Accept any target."""
 
     def asked(self, target: str | None, calibrator: Any = None) -> Any:
-        """What --target asks of a file, "answer", "classes", "event", or the label of a class.
+        """Resolve --target to "answer", "classes", "event", or the label of a class.
 
-        By default the event of two classes, and the classes of more; the answer where a calibrator
-        speaks of it alone.
+        The default is the event of two classes, the classes if there are more, and the answer if
+        the calibrator predicts its confidence only.
         """
         if target is None and calibrator is not None and calibrator.tags.output == "confidence":
             return "answer"
@@ -172,7 +168,7 @@ class PredictionFile(DataFile):
                 if target is None:
                     return "classes"
                 raise click.UsageError(
-                    f"--target event is for two classes; {self.path.name} has {len(classes)};"
+                    f"--target event needs two classes; {self.path.name} has {len(classes)};"
                     f" name one of {few(classes)}."
                 )
             if self.event is None:
@@ -189,7 +185,7 @@ class PredictionFile(DataFile):
         return list(classes)[found]
 
     def given(self, calibrator: Any) -> dict[str, Any]:
-        """P, inputs and classes of a file, in the order of a fitted calibrator's classes."""
+        """Return P, inputs and classes, in the order of a fitted calibrator's classes."""
         if not is_fitted(calibrator):
             return {"P": self.values, "inputs": self.inputs, "classes": self.classes}
         require_inputs(self, calibrator)
@@ -200,28 +196,30 @@ class PredictionFile(DataFile):
         }
 
     def audited(self, target: str | None) -> dict[str, Any]:
-        """By default of the event of two classes, the answer of more."""
+        """Return the arguments of an audit; the default target is the event of two classes, or the
+        answer.
+        """
         asks = target is not None or len(self.own_classes) == 2
         question = self.asked(target) if asks else "answer"
         options = {"inputs": self.inputs, "classes": self.classes, "target": question}
         return {"P": self.values, **options}
 
     def said_like(self, first: Self) -> Any:
-        """Columns in the order of the other's classes."""
+        """Return the predictions in the order of the other file's classes."""
         order = column_order(self, first.classes) if first.classes is not None else slice(None)
         return self.values[..., order]
 
     def calibrated(
         self, fitted: Any, columns: Columns, levels: Any, groups: Any
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """The risk in its column, or all classes with the confidence."""
+        """Return the calibrated risk, or the calibrated classes with the confidence."""
         if columns.one or columns.inputs:
             return _risk(self, fitted, columns, groups), {}
         return _classes(self, fitted, groups)
 
     @property
     def own_classes(self) -> list[Any]:
-        """The labels in column order; numbers where nothing names them."""
+        """The labels in column order; whole numbers if the classes have no names."""
         booleans = self.labels is not None and {
             type(label) for label in np.asarray(self.labels).tolist()
         } == {bool}
@@ -236,7 +234,7 @@ class PredictionFile(DataFile):
 
 
 def _values(source, names):
-    """The columns of predictions as numbers, (n,) or (n, K); arrays as they are."""
+    """Return the columns of predictions as numbers, (n,) or (n, K); arrays are not converted."""
     if source.kind in ("npz", "npy"):
         return source.content[names[0] if names else "values"]
     values = [table_columns.as_floats(source.column(name), name, source.path) for name in names]
@@ -244,16 +242,18 @@ def _values(source, names):
 
 
 def _with_event(data, columns):
-    """The file with its one column as risks, and the label of the event where it is known."""
+    """Convert one column to risks, and set the label of the event if it is known."""
     if data.values.ndim == 2:
         if columns.inputs is not None or (
             columns.positive is not None and data.values.shape[1] != 2
         ):
             of_one = columns.inputs is not None
             said = (
-                "--inputs says what one column holds" if of_one else "--positive is for two classes"
+                "--inputs needs one column of predictions"
+                if of_one
+                else "--positive needs two classes"
             )
-            other = "" if of_one else ", or ask for one class with --target LABEL"
+            other = "" if of_one else ", or select one class with --target LABEL"
             raise InputError(
                 f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one"
                 f" of them with --risk{other}."
@@ -273,22 +273,20 @@ def _with_event(data, columns):
 
 
 def _require_named(y, classes, path):
-    """Refuse labels of which none is a class that the columns name: a table does not say which
-    of its columns is 0.
+    """Refuse labels if the columns name none of them, because a table does not show which column is
+    class 0.
     """
     seen = list(dict.fromkeys(np.asarray(y).tolist()))
     if all(place < 0 for place in places(seen, classes)):
         raise InputError(
             f"the labels of {path} must be among the classes that its columns name, {few(classes)};"
-            f" got {few(seen)}; write them as the columns are named, or say the order of the"
+            f" got {few(seen)}; write them as the columns are named, or pass the order of the"
             " columns with --classes."
         )
 
 
 def _found(source, columns, prefer):
-    """(names, inputs, classes) of the predictions in a file; the one array of an npy file has no
-    name.
-    """
+    """Return (names, inputs, classes) of the predictions; the array of an npy file has no name."""
     if source.kind not in ("npz", "npy"):
         return table_columns.find(source, columns, prefer)
     if source.kind == "npy":
@@ -319,8 +317,8 @@ def _found(source, columns, prefer):
 
 
 def key_of(source: Any, name: str | None, what: str) -> str | None:
-    """The name of the array or column of a kind of ``ARRAYS``: as given, or the usual one that
-    is there, if any.
+    """Return the name of an array or column of a kind in ``ARRAYS``: the one given, or the first
+    usual name in the file.
     """
     return (
         source.require(name)
@@ -346,7 +344,7 @@ def _labels(source, columns, path):
 
 
 def _right(source, label, predicted):
-    """(n,) whether the answer of each row is its label."""
+    """Return (n,) whether the answer of each row equals its label."""
     key = source.require(predicted)
     require_all(missing_in(source, key), key, source.path, "an answer")
     y, answers = (source.column(name) for name in (label, key))
@@ -365,33 +363,33 @@ def _optional(source, name, what):
 
 
 def column_order(data: PredictionFile, classes: ArrayLike) -> Any:
-    """Where each of ``classes`` is among the file's columns; all as they are where the file does
-    not name them.
+    """Return the file's column of each of ``classes``; the order is unchanged if the file does not
+    name them.
     """
     if data.classes is None or data.values.ndim == 1:
         return slice(None) if data.values.ndim == 1 else np.arange(data.values.shape[1])
     order = places(classes, data.classes)
     if sorted(order) != list(range(len(data.classes))):
         raise InputError(
-            f"the columns of {data.path} are of classes {few(data.classes)}, not {few(classes)};"
-            " they must be the same."
+            f"the columns of {data.path} name the classes {few(data.classes)}, not {few(classes)};"
+            " name the same classes."
         )
     return np.array(order)
 
 
 def require_inputs(data: PredictionFile, calibrator: Any) -> None:
-    """Refuse probabilities where a fitted calibrator takes logits, and the other way round."""
+    """Refuse probabilities if the fitted calibrator takes logits, and vice versa."""
     if data.inputs != calibrator.inputs:
         raise InputError(
-            f"the calibrator was fitted on {WORDS[calibrator.inputs]} and {data.path} holds"
-            f" {WORDS[data.inputs]}; name the right ones with --probabilities or --logits, or say"
-            " what one column holds with --inputs."
+            f"the calibrator was fitted on {WORDS[calibrator.inputs]}; {data.path} holds"
+            f" {WORDS[data.inputs]}; name the right ones with --probabilities or --logits, or set"
+            " the unit of one column with --inputs."
         )
 
 
 def _risk(data, fitted, columns, groups):
-    """One column, in place; where it holds something else it stays, and a column
-    `risk` or `confidence` is added.
+    """Return the calibrated risk under its column's name, or as a new column `risk` or
+    `confidence` if that column is in another unit.
     """
     risk = (
         fitted.predict(data.values)
@@ -405,7 +403,7 @@ def _risk(data, fitted, columns, groups):
 
 
 def _classes(data, fitted, groups):
-    """(columns by name, which of the file's names they replace)."""
+    """Return (columns by name, the file's names that they replace)."""
     values = data.given(fitted)["P"]
     Q, confidence = (
         fitted.predict_proba(values, groups=groups),

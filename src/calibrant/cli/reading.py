@@ -1,4 +1,4 @@
-"""Files of predictions: npz, npy, csv and parquet, each to the same record."""
+"""Read files of predictions of any kind into records."""
 
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,16 @@ __all__ = ["column_of", "columns_of", "read_file", "read_source", "rows_left"]
 def read_file(
     path: Path, columns: Columns | None = None, *, labels: bool = True, prefer: str | None = None
 ) -> DataFile:
-    """Read predictions of classes, or forecasts of a number, and labels where wanted.
+    """Read predictions of classes, or forecasts of a number, and their labels if ``labels``.
 
     Parameters
     ----------
     path : Path ending in .npz, .npy, .csv or .parquet
     columns : Columns, optional
     labels : bool
-        Whether true labels must be there.
+        Whether the file must have true labels.
     prefer : "probability" or "logit", optional
-        Which to take where the file holds both.
+        The one to read if the file holds both.
     """
     return read_source(
         sources.open_source(path),
@@ -45,7 +45,7 @@ def read_file(
 def read_source(
     source: Any, columns: Columns, *, labels: bool = True, prefer: str | None = None
 ) -> DataFile:
-    """The same of a file that is open, of which several predictions may be read."""
+    """Read predictions from an open file, which may hold several."""
     import_extensions()
     kind = kind_of(source, columns)
     if columns.skip_missing:
@@ -54,44 +54,44 @@ def read_source(
 
 
 def rows_left(source: Any, columns: Columns, labels: bool, prefer: str | None = None) -> np.ndarray:
-    """(n,) which rows have a prediction, and a label and a weight where these are read."""
+    """Return (n,) whether each row has a prediction, and a label and a weight if these are read."""
     if source.kind == "npy":
         raise InputError(
-            f"{source.path} holds predictions alone, and --skip-missing is for tables; save them"
-            " with their labels, as .npz."
+            f"--skip-missing needs a table; {source.path} has predictions only; save them with"
+            " their labels, as .npz."
         )
     names = kind_of(source, columns).names_in(source, columns, labels, prefer)
     return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
 
 
 def _without_missing(source, columns, labels, prefer):
-    """The source without rows that lack a prediction, a label or a weight; says how many."""
+    """Drop rows that lack a prediction, a label or a weight, and print their number."""
     left = rows_left(source, columns, labels, prefer)
     if left.all():
         return source
     if not left.any():
         raise InputError(
             f"{source.path} must have a row with a prediction{' and a label' if labels else ''};"
-            f" all {len(left):,} lack one."
+            f" all {len(left):,} rows lack one; name other columns."
         )
     say(
-        f"{source.path}: {np.sum(~left):,} of {len(left):,} rows lack a prediction, label or weight"
-        " and are left out.",
+        f"{source.path}: {np.sum(~left):,} of {len(left):,} rows are left out, because they lack a"
+        " prediction, label or weight.",
         err=True,
     )
     return source.take(np.flatnonzero(left))
 
 
 def column_of(data: DataFile, name: str) -> Any:
-    """One further array or column of a file, as it is; None for None."""
+    """Return one further array or column of a file without conversion; None for None."""
     return None if name is None else np.asarray(data.source.column(data.source.require(name)))
 
 
 def columns_of(data: DataFile, names: str | list[str], option: str | None = None) -> dict[str, Any]:
-    """Columns of groups by their names, which commas part where none holds one; numbers in text are
-    numbers, and nothing is missing.
+    """Return columns of groups by their names, separated by commas unless a name has one. Texts
+    become numbers, and empty ones missing values.
 
-    Asked for by an ``option``, they may not be what the rows are judged by.
+    Columns named in an ``option`` must not be the outcome or, for --groups, a prediction.
     """
     if isinstance(names, str):
         names = (
@@ -110,8 +110,8 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
 
 
 def _refuse_judged(data, names, option):
-    """Refuse the outcome among columns of groups or features, which would tell it, and
-    predictions among groups.
+    """Refuse the outcome among groups or features, because it would leak, and predictions among
+    groups.
     """
     judged = (
         dict.fromkeys(data.columns, "a prediction") if option == "--groups" else {}
@@ -119,7 +119,7 @@ def _refuse_judged(data, names, option):
     found = next((name for name in names if name in judged), None)
     if found is not None:
         raise InputError(
-            f"{option} must name columns that are known before anything comes true; {found!r} is"
+            f"{option} must name columns that are known before the outcome; {found!r} is"
             f" {judged[found]} of {data.path}; leave it out."
         )
 

@@ -1,4 +1,4 @@
-"""Tables as text: CSV and JSON lines, read and written as they are."""
+"""Tables as text: parse CSV and JSON lines."""
 
 import codecs
 import csv
@@ -26,13 +26,13 @@ __all__ = [
     "with_points",
 ]
 
-#: What parts the values of a line.
+#: Separators of the values of a line.
 SEPARATORS = (",", ";", "\t")
-#: A number with a decimal comma, a whole one, or none.
+#: A number with a decimal comma, a whole number, or nothing.
 DECIMAL = re.compile(r"([+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?")
-#: Characters of one value, where the rows are read a few at a time.
+#: Largest number of characters in one value when rows are read in parts.
 LONGEST_VALUE = 2**24
-#: The longer marks first, as UTF-32 begins like UTF-16.
+#: Byte order marks, the longer ones first because UTF-32 begins like UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -43,8 +43,8 @@ MARKS = (
 
 
 def decoded(data: bytes, path: Path) -> tuple[str, str]:
-    """(text, encoding) of a file in UTF-8, or with the mark of another UTF at its start; others
-    are refused, as guessing would misread.
+    """Return (text, encoding) of a file in UTF-8 or with another byte order mark; refuse others,
+    because a guess could misread them.
     """
     encoding = encoding_of(data)
     try:
@@ -54,31 +54,31 @@ def decoded(data: bytes, path: Path) -> tuple[str, str]:
         where = f"byte {error.object[error.start]:#04x} in line {line}"
         if encoding != "utf-8":
             raise InputError(
-                f"{path} begins as {encoding.upper()} text and is damaged at {where}; save it again"
+                f"{path} begins as {encoding.upper()} text but is damaged at {where}; save it again"
                 " as UTF-8."
             ) from None
         seen, name = _seen(data)
         remedy = f"save it as UTF-8, for example with iconv -f {name} -t UTF-8"
         raise InputError(
-            f"{path} must be UTF-8 text and looks like {seen} ({where}); {remedy}."
+            f"{path} must be UTF-8 text; it looks like {seen} ({where}); {remedy}."
         ) from None
     if "\0" in text:
         seen, name = _seen(data)
         raise InputError(
-            f"{path} must be UTF-8 text and looks like {seen}; save it as UTF-8, for example with"
+            f"{path} must be UTF-8 text; it looks like {seen}; save it as UTF-8, for example with"
             f" iconv -f {name} -t UTF-8."
         )
     return text, encoding
 
 
 def encoding_of(data: bytes) -> str:
-    """The encoding that the mark at the start of these bytes says; UTF-8 without one."""
+    """Return the encoding of the byte order mark; UTF-8 if there is none."""
     return next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
 
 
 def typed(texts: Iterable[str]) -> np.ndarray:
-    """Each text by itself, so that a column means the same in every file: a number, or what
-    ``levels.level_of`` reads it as.
+    """Convert each text separately, so that a value means the same in every file: to a number, or
+    by ``levels.level_of``.
 
     Examples
     --------
@@ -98,16 +98,16 @@ def _value(text):
 
 
 def _seen(data):
-    """(what text with these bytes looks like, iconv's name of it)."""
+    """Return (a description of the likely encoding, its name in iconv)."""
     if b"\0" not in data:
         return "Latin-1 or Windows-1252", "WINDOWS-1252"
     little = data[1::2].count(0) >= data[::2].count(0)
-    return "UTF-16 without its mark, or no text at all", f"UTF-16{'LE' if little else 'BE'}"
+    return "UTF-16 without its mark, or no text", f"UTF-16{'LE' if little else 'BE'}"
 
 
 def rows_of(text: str, path: Path) -> tuple[list[str], list[list[str]], str]:
-    """(names of the columns, rows, separator) of CSV text, each row as long as there are names;
-    empty lines are left out.
+    """Return (names of the columns, rows, separator) of CSV text; rows must have one value per
+    name, and empty lines are skipped.
     """
     lines = io.StringIO(text, newline="")
     separator = separator_of(lines)
@@ -115,8 +115,8 @@ def rows_of(text: str, path: Path) -> tuple[list[str], list[list[str]], str]:
 
 
 def separator_of(lines: io.TextIOBase) -> str:
-    """The mark that parts the most names in the first line that holds some, of those in use; the
-    lines are then read from their start.
+    """Return the separator that splits the first line that is not empty into the most names, then
+    rewind the lines.
     """
     first = next((line for line in iter(lines.readline, "") if line.strip()), "")
     lines.seek(0)
@@ -130,11 +130,11 @@ def rows_in(
     cells: int | None,
     longest: int = LONGEST_VALUE,
 ) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """The names and rows of lines of text, so many rows at a time as have about ``cells`` values
-    (None: all).
+    """Yield the names and the next rows of lines of text, about ``cells`` values at a time (None:
+    all).
     """
     limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
-    # Strict: a quote that is never closed would otherwise swallow all rows that follow, in silence.
+    # Strict, because an unclosed quote would otherwise silently swallow all rows after it.
     reader, whole = csv.reader(lines, delimiter=separator, strict=True), 0
     header, rows, given = None, [], False
     try:
@@ -150,8 +150,8 @@ def rows_in(
                     rows, given = [], True
     except csv.Error as error:
         raise InputError(
-            f"{path} is no CSV after line {whole} ({error}); close and double the quotes inside"
-            " values there."
+            f"{path} is not valid CSV after line {whole} ({error}); close every quote there, and"
+            " double those inside values."
         ) from None
     finally:
         csv.field_size_limit(limit)
@@ -164,8 +164,8 @@ def rows_in(
 
 
 def with_points(texts: list[str]) -> list[str]:
-    """Numbers with decimal commas written with points, where the whole column holds such numbers;
-    any other column as it is.
+    """Replace decimal commas by points if the whole column holds such numbers; keep any other
+    column.
 
     Examples
     --------
@@ -187,17 +187,17 @@ def _check_length(row, header, path, line):
         )
 
 
-#: Digits of a number that a float can hold.
+#: Largest number of digits that a float can hold.
 MOST_DIGITS = 300
-#: Objects inside objects that are looked into.
+#: Depth of nested objects up to which values become columns.
 DEEPEST = 20
-#: Objects and lists inside one another that a line may hold: where Python's own reader gives up
-#: differs by its version.
+#: Largest depth of nested objects and lists in a line; the limit of Python's own parser differs by
+#: version.
 MOST_NESTED = 500
 
 
 def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
-    """The object of each line; empty lines are left out."""
+    """Parse the object of each line; empty lines are skipped."""
     out = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -211,12 +211,12 @@ def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             why = error.msg if isinstance(error, json.JSONDecodeError) else error
             raise InputError(
-                f"{path} must hold one JSON object a line; line {number} does not ({why});"
+                f"{path} must hold one JSON object per line; line {number} does not ({why});"
                 " repair it."
             ) from None
         out.append(found)
     if not out:
-        raise InputError(f"{path} must hold at least one JSON object a line; it has none.")
+        raise InputError(f"{path} must hold one JSON object per line; it holds none.")
     return out
 
 
@@ -251,7 +251,7 @@ def _whole(digits):
 def columns_of(
     objects: list[dict[str, Any]], path: Path
 ) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:
-    """(values by name, one a line, None where a line has none; the keys on the way to each name).
+    """Return (values by name, one per line, None if a line has none; the path of keys to each).
 
     Examples
     --------

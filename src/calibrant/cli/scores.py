@@ -1,4 +1,4 @@
-"""Scores that are no probabilities, such as a margin: a map from them to the risk of the event."""
+"""Maps from scores that are not probabilities, such as a margin, to the risk of the event."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -15,13 +15,13 @@ from calibrant.predictions import read
 
 __all__ = ["fit_scores", "measured_scores"]
 
-#: From this many rows a score is mapped step by step by default, and below by a sigmoid.
+#: Number of rows from which the default map of a score is isotonic; below it is a sigmoid.
 MANY_ROWS = 1000
 N_SPLITS = 5
 
 
 def fit_scores(data: Any, method: str | None) -> Map:
-    """The map of the method, fitted on all scores of the file."""
+    """Fit the map of the method on all scores of the file."""
     return _map(data, method).fit_checked(*_rows(data))
 
 
@@ -29,14 +29,14 @@ def _map(data: Any, method: str | None):
     known = score_methods()
     if method is not None and method not in known:
         raise click.UsageError(
-            f"--method {method} takes no score of any size; with --inputs score choose from:"
-            f" {', '.join(known)}"
+            f"--method {method} does not take scores outside [0, 1]; with --inputs score choose"
+            f" from: {', '.join(known)}"
         )
     return known[method or ("centered-isotonic" if len(data.values) >= MANY_ROWS else "platt")]()
 
 
 def _rows(data: Any):
-    """(score, whether it happened, weight) of the rows of positive weight."""
+    """Return (score, outcome as 0 or 1, weight) of the rows with positive weight."""
     record = read(
         data.values, data.labels, inputs="logit", classes=data.classes, sample_weight=data.weight
     )
@@ -50,11 +50,11 @@ def _rows(data: Any):
 def measured_scores(
     data: Any, method: str | None, loaded: Map | None, test: Any = None
 ) -> tuple[Any, str]:
-    """(the file whose rows are measured, with risks for scores; how they came about, and how the
-    score itself ranks).
+    """Return (the file to measure, with risks for scores; a note on their map and the score's
+    AUROC).
 
-    The risks are of a map fitted before (``loaded``), of one fitted on the file for the rows of
-    ``test``, or else out of fold.
+    The risks come from a saved map (``loaded``), from a map fitted on the file for the rows of
+    ``test``, or else from out-of-fold maps.
     """
     if loaded is not None:
         measured, risk, how, used = data, loaded.predict(data.values), "as it was saved", loaded
@@ -79,7 +79,7 @@ def measured_scores(
     auroc = metrics.confidence_auroc.of(ranks)
     label = used.tags.label or type(used).__name__
     said = (
-        f"{measured.names[0] if measured.names else 'the values'} is a score: the numbers are of"
-        f" {label} of it, {how}; it ranks with "
+        f"{measured.names[0] if measured.names else 'the values'} is a score: the numbers are for"
+        f" its risks by {label}, {how}; the score itself has "
     )
     return replace(measured, values=risk, inputs="probability"), f"{said}an AUROC of {auroc:.4f}."

@@ -1,6 +1,4 @@
-"""Numbers by slice, of files and tables: counted in one pass, out of core where the files are
-Parquet, and resumable.
-"""
+"""Metrics by slice of tables, counted in one pass, out of core for Parquet, and resumable."""
 
 import json
 import re
@@ -71,13 +69,13 @@ SHOWN = (
     "ence",
 )
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
-#: A code such as 007 is no number.
+#: A code such as 007 is not a number.
 CODE = re.compile(r"[+-]?0\d+")
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Options that ask for slices, an engine, or files by pattern."""
+    """Options of slices: their columns, the engine, and the files of sums and results."""
 
     by: str | None = None
     time: str | None = None
@@ -89,7 +87,7 @@ class Tables:
 
 
 def check_output(tables: Tables, *sources: Any) -> None:
-    """Stop before the work where ``-o`` would not be written."""
+    """Stop before the work if ``-o`` cannot be written."""
     if tables.output is None:
         return
     if tables.output.suffix.lower() not in (".json", ".parquet"):
@@ -108,15 +106,13 @@ def check_output(tables: Tables, *sources: Any) -> None:
 def count_tables(
     source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None
 ) -> Any:
-    """(the evaluation, number of files) of the files, each counted once, for the question of
-    --target.
-    """
+    """Count each file once for --target and return (the evaluation, number of files)."""
     paths, engine = paths_of(source), tables.engine or "auto"
     with _table_of(source, paths, tables.time, columns) as table:
         in_parts = isinstance(table, list)
         if not in_parts and tables.resume is not None:
             raise click.UsageError(
-                "--resume goes with Parquet files; leave it out, or convert the others first."
+                "--resume needs Parquet files; leave it out, or convert the other files first."
             )
         with own_words():
             asked = _asked(columns_of(table, choose(table, engine)), columns, target)
@@ -136,7 +132,7 @@ def count_tables(
                 **asked,
             )
     if not found.overall():
-        raise InputError(f"{source} has no rows to count; name files that have some.")
+        raise InputError(f"{source} has no rows to count; name files that have rows.")
     last = ("--classes", (_listed(columns.classes) or [None])[-1])
     option, event = last if columns.positive is None else ("--positive", columns.positive)
     if event is not None and not found.overall().get("event_rate", 1.0):
@@ -150,13 +146,13 @@ def count_tables(
 
 @contextmanager
 def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns) -> Iterator[Any]:
-    """The table that the files are: Parquet files as paths, which an engine reads in parts;
-    others as one Arrow table.
+    """Yield the table of the files: Parquet files as paths, which an engine reads in parts; others
+    as one Arrow table.
     """
     if columns.inputs == "score":
         raise click.UsageError(
-            "slices are counted from probabilities; make them of the scores first, with `calibrant"
-            " fit` and `apply`."
+            "slices need probabilities; --inputs is score; turn the scores into risks first, with"
+            " `calibrant fit` and `apply`."
         )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
     if STDIN in paths or any(path.suffix.lower() != ".parquet" for path in paths):
@@ -178,20 +174,20 @@ def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns
 
 
 def _arrow_table(source, time, columns):
-    """The rows of a source as an Arrow table: without those to be skipped, and with risks for
-    what --inputs says.
+    """Convert a source to an Arrow table, without the rows to skip and with risks in place of the
+    unit of --inputs.
     """
     if source.kind not in ("csv", "jsonl", "parquet"):
         raise InputError(
-            f"slices are counted from Parquet, CSV or JSON lines; {source.path} is none of them;"
-            " convert it first."
+            f"slices need Parquet, CSV or JSON lines; {source.path} is of another kind; convert it"
+            " first."
         )
     if columns.skip_missing:
         left = rows_left(source, columns, True)
         if not left.all():
             say(
-                f"{source.path}: {np.sum(~left):,} of {len(left):,} rows lack a prediction, label"
-                " or weight and are left out.",
+                f"{source.path}: {np.sum(~left):,} of {len(left):,} rows are left out, because they"
+                " lack a prediction, label or weight.",
                 err=True,
             )
             source = source.take(np.flatnonzero(left))
@@ -213,12 +209,12 @@ def _arrow_table(source, time, columns):
 
 
 def _with_risks(made, source, columns):
-    """The table with the risks that its one column of predictions means."""
+    """Replace the one column of predictions by the risks that it means."""
     names = find(source, columns, None)[0]
     if len(names) > 1:
         raise InputError(
-            f"--inputs says what one column holds; {source.path} has {len(names)} of predictions;"
-            " name one of them with --risk."
+            f"--inputs needs one column of predictions; {source.path} has {len(names)} columns of"
+            " predictions; name one of them with --risk."
         )
     values, kind = as_risk(
         as_floats(source.column(names[0]), names[0], source.path),
@@ -235,7 +231,7 @@ def _arrow():
 
 
 def _as_they_are(values):
-    """Values of one kind as they are, of several as text; None is missing."""
+    """Return values of one kind without conversion, of several kinds as text; None is missing."""
     arrow = _arrow()
     try:
         return arrow.array(values, from_pandas=True)
@@ -246,7 +242,7 @@ def _as_they_are(values):
 
 
 def _typed(values):
-    """Whole numbers, numbers, or text; an empty value is missing."""
+    """Convert to whole numbers, numbers, or text; an empty value is missing."""
     arrow = _arrow()
     present = {value for value in values if value.strip()}
     kind = next(
@@ -286,13 +282,13 @@ def _times(values, name):
 
 
 def _asked(kinds, columns, target):
-    """The columns of predictions and of what came true, as arguments of ``evaluate``; by their
-    usual names where none are given.
+    """Return the columns of predictions and outcomes as arguments of ``evaluate``, with usual names
+    as the default.
     """
     if columns.logits or "," in (columns.mean or "") + (columns.std or ""):
         raise click.UsageError(
-            "slices are counted from probabilities, or forecasts of one output; other predictions"
-            " are read whole."
+            "slices need probabilities, or forecasts of one output; leave out --by, --time,"
+            " --engine, --resume and -o, or name other columns."
         )
     source = SimpleNamespace(path="the table", content=kinds, kind="parquet")
     return SLICED[kind_of(source, columns).domain](kinds, columns, target)
@@ -301,7 +297,7 @@ def _asked(kinds, columns, target):
 def _of_numbers(kinds, columns, target):
     if target is not None:
         raise click.UsageError(
-            "--target is for predictions of classes; these are forecasts of a number; leave it out."
+            "--target needs predictions of classes; these are forecasts of a number; leave it out."
         )
     normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
     label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
@@ -316,8 +312,8 @@ def _of_classes(kinds, columns, target):
     if columns.confidence:
         if target not in (None, "answer"):
             raise click.UsageError(
-                "--confidence is about the model's own answer, which is --target answer; leave out"
-                " --target."
+                "--confidence is the probability that the answer is right, which is --target"
+                " answer; leave out --target."
             )
         return {"label": label, "score": columns.confidence, "target": columns.positive}
     probabilities = (
@@ -341,8 +337,8 @@ SLICED.register(REGRESSION, lambda: _of_numbers)
 
 
 def _question(names, kinds, columns, target):
-    """What --target asks of these columns: by default the event of one column of risks, or of
-    two classes.
+    """Resolve --target for these columns: by default the event of one column of risks, or of two
+    classes.
     """
     found = (
         names
@@ -354,10 +350,9 @@ def _question(names, kinds, columns, target):
     several = len(found) > 2 or kinds.get(found[0] if found else None) == "list"
     if target in ("answer", "classes") or (target is None and several):
         if columns.positive is not None and len(found) == 1 and not several:
-            other = f"name both labels, the event last: --classes OTHER,{columns.positive}"
+            other = f"name both, the event last: --classes OTHER,{columns.positive}"
             raise click.UsageError(
-                f"--positive alone does not tell --target {target} which label the other answer is;"
-                f" {other}."
+                f"--target {target} needs both labels; --positive names only the event; {other}."
             )
         return "answer"
     if target not in (None, "event"):
@@ -381,7 +376,7 @@ def evaluate_tables(
     target: str | None = None,
     gates: Any = (),
 ) -> bool:
-    """Evaluate, then print or write; whether a gate fails."""
+    """Evaluate the slices, print or write them, and return whether a gate fails."""
     check_output(tables, source)
     found, n_files = count_tables(source, tables, columns, bins, target)
     if tables.output is not None:
@@ -396,7 +391,7 @@ def evaluate_tables(
 
 
 def _as_summary(found):
-    """The numbers of all rows, as gates read them."""
+    """Return the metrics of all rows in the form that gates read."""
     return {
         "metrics": [
             {"key": key, "name": key, "before": {"value": value}, "after": None}
@@ -406,7 +401,7 @@ def _as_summary(found):
 
 
 def write_result(found: Any, tables: Any) -> None:
-    """The frame of a result as .parquet, or else its dictionary as JSON."""
+    """Write a result's frame as .parquet, or else its dictionary as JSON."""
     with replacing(tables.output, overwrite=tables.force) as temporary:
         if tables.output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)

@@ -1,5 +1,5 @@
-"""Kinds of files and tables of several: opened whole or in parts, and written again with new
-predictions and all else untouched.
+"""Kinds of files, opened whole or in parts, and written again with new predictions and all else
+unchanged.
 """
 
 import csv
@@ -39,16 +39,15 @@ from calibrant.labels import label_array
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 
-#: How the bytes of a kind begin, for standard input, which has no name; text is CSV or, from its
-#: first mark, JSON.
+#: First bytes of each kind, because standard input has no name; other text is CSV.
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
-#: Values of a part, and its rows at most, of a file that is read in parts.
+#: Largest number of values and of rows in one part of a file.
 PART_CELLS, PART_ROWS = 2**21, 2**17
 
 
 @contextmanager
 def reading_file(path, what, remedy):
-    """Whatever a library says of bytes that it cannot read, said of the file."""
+    """Turn any error of a library that reads a file into one that names the file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
@@ -57,7 +56,7 @@ def reading_file(path, what, remedy):
         raise
     except MemoryError:
         raise InputError(
-            f"{path} needs more memory than there is; split it into files of fewer rows."
+            f"{path} needs more memory than is available; split it into files of fewer rows."
         ) from None
     except Exception as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -66,12 +65,12 @@ def reading_file(path, what, remedy):
 
 
 class Source(ABC):
-    """Content by name; ``column(name)`` gives one array, ``write(path, columns, renamed)`` all
-    of it with new predictions.
+    """Content of a file by name; ``column(name)`` returns one array, and
+    ``write(path, columns, renamed)`` writes everything with new predictions.
     """
 
     kind: ClassVar[str] = ""
-    #: Where it holds a sample of a file's rows, what is to be said of that.
+    #: Note for the reader if the source holds a sample of a file's rows.
     said: str | None = None
 
     def __init__(self, path: Path, file: Any) -> None:
@@ -81,36 +80,36 @@ class Source(ABC):
 
     @abstractmethod
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The columns given take the place of their namesakes, or of what they are renamed from;
-        the others stay as they are.
+        """Write the content; ``columns`` replace those of the same name, or those that are
+        ``renamed`` to it.
         """
 
     @abstractmethod
     def _open(self, path, file) -> Any:
-        """Everything in the file, by name."""
+        """Read everything in the file, by name."""
 
     @abstractmethod
     def take(self, rows: np.ndarray) -> Any:
-        """A source of some of the rows."""
+        """Return a source of some of the rows."""
 
     def column(self, name: str) -> Any:
-        """One array or column."""
+        """Return one array or column."""
         return self.content[name]
 
     def require(self, name: str) -> str:
-        """The name, if the file holds it."""
+        """Return the name, or refuse it if the file does not hold it."""
         if name not in self.content:
-            raise InputError(f"{self.path} holds no {name!r}; it holds {self.described()}.")
+            raise InputError(f"{self.path} holds no {name!r}; name one of {self.described()}.")
         return name
 
     def described(self) -> str:
-        """The names inside, for messages."""
+        """List the names in the file, for messages."""
         names = list(self.content)
         return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
 def distinct(names: list[str], path: Path) -> list[str]:
-    """The names, once no two are the same."""
+    """Return the names, or refuse them if two are the same."""
     twice = (
         next((name for i, name in enumerate(names) if name in names[:i]), None)
         if len(set(names)) < len(names)
@@ -118,8 +117,8 @@ def distinct(names: list[str], path: Path) -> list[str]:
     )
     if twice is not None:
         raise InputError(
-            f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a name"
-            " of its own."
+            f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a"
+            " different name."
         )
     return names
 
@@ -127,8 +126,8 @@ def distinct(names: list[str], path: Path) -> list[str]:
 def replaced(
     content: dict[str, Any], columns: dict[str, Any], renamed: dict[str, str]
 ) -> dict[str, Any]:
-    """The content in its order, ``columns`` in place of those of the same name, or of the one
-    they are ``renamed`` from; others last.
+    """Replace columns of the same name, or those ``renamed`` to it, and keep the order; new columns
+    come last.
     """
     out = {}
     for name, old in content.items():
@@ -138,7 +137,7 @@ def replaced(
 
 
 class NpzSource(Source):
-    """NumPy arrays by name."""
+    """File of NumPy arrays by name."""
 
     kind = "npz"
 
@@ -160,7 +159,7 @@ class NpzSource(Source):
             return read_npy(file, member.file_size)
 
     def take(self, rows: np.ndarray) -> Any:
-        """The rows of each array that has as many as the longest."""
+        """Take the rows of each array that is as long as the longest."""
         made, n = (
             object.__new__(type(self)),
             max((len(array) for array in self.content.values() if array.ndim), default=0),
@@ -173,7 +172,7 @@ class NpzSource(Source):
         return made
 
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The arrays given take the place of their namesakes; the others stay."""
+        """Write the arrays; the given ones replace those of the same name."""
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, array in replaced(self.content, columns, renamed).items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
@@ -181,7 +180,7 @@ class NpzSource(Source):
 
 
 class NpySource(Source):
-    """One NumPy array."""
+    """File of one NumPy array."""
 
     kind = "npy"
 
@@ -192,40 +191,40 @@ class NpySource(Source):
             return {"values": read_npy(file, size)}
 
     def take(self, rows: np.ndarray) -> Any:
-        """Refused, as the labels are in another file."""
+        """Refuse, because the labels are in another file."""
         raise InputError(
-            f"{self.path} holds predictions alone, of which no row can be left out; save them with"
-            " their labels, as .npz."
+            f"{self.path} has no labels, so rows cannot be left out; save predictions and labels"
+            " together, as .npz."
         )
 
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """The calibrated probabilities alone."""
+        """Write the calibrated probabilities only."""
         with open(path, "wb") as file:
             np.save(file, columns["values"])
 
 
 class TableSource(Source):
-    """Rows, which may be read in parts, joined from them, and written part by part."""
+    """Table of rows, which can be read in parts, joined from parts, and written in parts."""
 
     @classmethod
     def holding(cls, path: Path, content: Any, **own: Any) -> Any:
-        """A source of this content, such as a part of a file."""
+        """Make a source of this content, such as a part of a file."""
         made = object.__new__(cls)
         vars(made).update(path=path, content=content, **own)
         return made
 
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
-        """As its only part."""
+        """Write the table as one part."""
         with self.appending(path) as append:
             append(self, columns, renamed)
 
     @classmethod
     @abstractmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
-        """One source of some rows of parts."""
+        """Join some rows of several parts into one source."""
 
     def take(self, rows: np.ndarray) -> Any:
-        """A source of some of the rows."""
+        """Return a source of some of the rows."""
         return self.joined(self.path, [(self, rows)])
 
     def __len__(self) -> int:
@@ -233,15 +232,13 @@ class TableSource(Source):
 
     @abstractmethod
     def appending(self, path: Path) -> AbstractContextManager[Callable[..., None]]:
-        """A context that gives a function which writes a source, as ``write`` does, behind those
-        before it.
+        """Return a context whose function appends a source to the file, with the arguments of
+        ``write``.
         """
 
 
 class CsvSource(TableSource):
-    """Columns of text, so that what is not a prediction is written again letter by letter, in
-    the encoding it came in.
-    """
+    """CSV columns as text, so that other columns are written back unchanged in their encoding."""
 
     kind = "csv"
     encoding: str
@@ -253,9 +250,7 @@ class CsvSource(TableSource):
         return self._columns(path, header, rows)
 
     def column(self, name: str) -> list[str]:
-        """Texts; numbers with decimal commas are written with points where commas do not part
-        the values.
-        """
+        """Return texts; decimal commas become points if commas do not separate the values."""
         return self.content[name] if self.separator == "," else with_points(self.content[name])
 
     @staticmethod
@@ -286,7 +281,7 @@ class CsvSource(TableSource):
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
-        """What is not replaced is written letter by letter."""
+        """Write columns that are not replaced without any change."""
         with open(path, "w", newline="", encoding=self.encoding) as file:
             writer, header = csv.writer(file, delimiter=self.separator, lineterminator="\n"), []
             comma = any(self.column(name) is not texts for name, texts in self.content.items())
@@ -302,14 +297,14 @@ class CsvSource(TableSource):
                 if not header:
                     header.extend(content)
                     writer.writerow(header)
-                # Another file of the table may have its columns in another order.
+                # Another file of the table may order its columns differently.
                 writer.writerows(zip(*(content[name] for name in header), strict=True))
 
             yield append
 
 
 def _as_text(value: Any, comma: bool) -> str:
-    """A value as a cell: none where it is missing, numbers with the file's decimal mark."""
+    """Format a value as a cell: empty if it is missing, numbers with the file's decimal mark."""
     if value is None or value != value:
         return ""
     return (
@@ -318,7 +313,7 @@ def _as_text(value: Any, comma: bool) -> str:
 
 
 class ParquetSource(TableSource):
-    """An Arrow table."""
+    """Parquet file as an Arrow table."""
 
     kind = "parquet"
 
@@ -331,7 +326,7 @@ class ParquetSource(TableSource):
         return {name: self.table.column(name) for name in names}
 
     def column(self, name: str) -> np.ndarray:
-        """As NumPy, strings as objects."""
+        """Return a NumPy array, with strings as objects."""
         with reading_file(
             self.path, f"a file whose column {name!r} holds plain values", "write that column again"
         ):
@@ -372,7 +367,7 @@ class ParquetSource(TableSource):
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
-        """What is not replaced keeps its type."""
+        """Write columns that are not replaced with their types."""
         pyarrow, parquet = (
             import_extra(name, "writing parquet", "cli") for name in ("pyarrow", "pyarrow.parquet")
         )
@@ -407,7 +402,7 @@ class ParquetSource(TableSource):
 
 
 class JsonlSource(TableSource):
-    """One JSON object a line; what lies deeper has the keys on its way as its name, as in
+    """JSON lines, one object each; a nested value is named by its path of keys, as in
     ``model.score``.
     """
 
@@ -422,7 +417,7 @@ class JsonlSource(TableSource):
 
     @classmethod
     def of_objects(cls, objects: list[dict[str, Any]], path: Path) -> Any:
-        """A source of these objects."""
+        """Make a source of these objects."""
         columns, ways = columns_of(objects, path)
         return cls.holding(path, columns, objects=objects, ways=ways)
 
@@ -436,12 +431,12 @@ class JsonlSource(TableSource):
                 given = True
 
     def column(self, name: str) -> np.ndarray:
-        """As NumPy, values of several kinds as objects."""
+        """Return a NumPy array, with values of several kinds as objects."""
         values = self.content[name]
         listed = next((value for value in values if isinstance(value, list | dict)), None)
         if listed is not None:
             raise InputError(
-                f"{self.path}: {name!r} must hold one value a line; it holds {abridged(listed)};"
+                f"{self.path}: {name!r} must hold one value per line; it holds {abridged(listed)};"
                 " name another."
             )
         return label_array(values, name)
@@ -455,7 +450,7 @@ class JsonlSource(TableSource):
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
-        """What is not replaced stays as it is."""
+        """Write values that are not replaced without any change."""
         with open(path, "w", newline="\n", encoding="utf-8", errors="backslashreplace") as file:
 
             def append(
@@ -487,9 +482,7 @@ KINDS: dict[Any, Any] = {
 
 
 def open_source(path: Path) -> Any:
-    """The source of a table: of a file by its ending, of standard input by how it begins; the
-    rows of several files as one.
-    """
+    """Open a table: a file by its ending, standard input by its first bytes, or several as one."""
     paths = paths_of(path)
     if len(paths) == 1:
         return _opened(paths[0])
@@ -502,11 +495,11 @@ def open_source(path: Path) -> Any:
 
 
 def _require_alike(first, other):
-    """Files of one table: of one kind, with the same columns."""
+    """Require that the files of one table are of one kind and have the same columns."""
     if type(other) is not type(first) or not isinstance(first, TableSource):
         raise InputError(
-            f"several files make a table where all are CSV, Parquet or JSON lines; {other.path} is"
-            " not; name one kind of file."
+            f"the files of one table must all be CSV, Parquet or JSON lines; {other.path} is of"
+            " another kind; name files of one kind."
         )
     missing = (
         []
@@ -516,12 +509,12 @@ def _require_alike(first, other):
     if missing:
         raise InputError(
             f"{other.path} must have the columns of {first.path}; it has no {missing[0]!r}; name"
-            " files of one kind."
+            " files with the same columns."
         )
 
 
 def _opened(path):
-    """The source of a file, which may be compressed by gzip."""
+    """Open a file, which may be compressed by gzip."""
     if path != STDIN:
         kind = _kind_of(path)
         with open(path, "rb") as file:
@@ -536,9 +529,7 @@ def _opened(path):
 
 
 def parts_of(path: Path) -> Iterator[Any]:
-    """The table as sources of so many rows each as are quickly held: of CSV, JSON lines and
-    Parquet.
-    """
+    """Read a table of CSV, JSON lines or Parquet in parts that fit into memory."""
     first = None
     for file in paths_of(path):
         for part in _parts(file):
@@ -573,12 +564,11 @@ def _unzipped(data, path):
 
 
 def _kind_of(path: Path) -> Any:
-    """The kind of source that a path's ending says, with or without .gz behind it."""
+    """Return the kind of source by the path's ending, with or without a further .gz."""
     name = path.name.lower().removesuffix(".gz")
     kind = KINDS.get(Path(name).suffix)
     if kind is None:
         raise InputError(
-            f"{path} must end in {', '.join(KINDS)}, of which text may be compressed as .gz;"
-            " convert it first."
+            f"{path} must end in {', '.join(KINDS)}, or .gz after a text format; convert it first."
         )
     return kind

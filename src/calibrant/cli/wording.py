@@ -1,6 +1,4 @@
-"""What the commands say: text that no terminal takes for anything else, errors in one sentence,
-options in place of arguments.
-"""
+"""Text for the terminal: no control codes, errors in one sentence, options instead of arguments."""
 
 import re
 from typing import Any
@@ -9,23 +7,23 @@ import click
 
 __all__ = ["abridged", "few", "said", "say", "shown"]
 
-#: Control characters, separators of lines, marks that turn the direction of text, and bytes of file
-#: names that are no text.
+#: Control characters, line separators, marks of text direction, and bytes of file names that are
+#: not text.
 UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-#: Characters of an error.
+#: Largest number of characters of an error.
 LONGEST = 1000
 
-#: What the library's errors call arguments of its functions, as the command line calls it.
+#: Patterns for arguments in the library's errors -> words of the command line.
 OPTIONS = tuple(
     (re.compile(pattern), words)
     for pattern, words in {
-        # Before std= is taken for the option.
+        # This pattern comes before the one that makes std= an option.
         r"; the order of the arguments is [^;.]* in fit and [^;.]* in metrics": "",
         r'inputs="logit"': "--logits NAMES",
         r'inputs="probability"': "--probabilities NAMES",
         r"pass classes=\[\.\.\.\] with the label of the event last": (
-            "name it with --positive LABEL, or ask of the model's own answer with --target answer"
+            "name it with --positive LABEL, or measure the predicted label with --target answer"
         ),
         r"classes=\[\.\.\.\]": "--classes A,B,C",
         r"\[Errno -?\d+\] ": "",
@@ -58,8 +56,8 @@ OPTIONS = tuple(
         r"pass (np\.ravel\(y\)|y\.\w+\([^)]*\))": "keep one label per row",
         r"^P has\b": "the predictions have",
         r"^n_splits must be a whole number from 2 to the number of rows, (\d+); got (\d+)\.": (
-            r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; give it more"
-            r" rows, or measure on those of --test."
+            r"calibration out of fold in \2 parts needs \2 rows or more; there are \1; pass more"
+            r" rows, or evaluate on those of --test."
         ),
         r"(^|; |rows of |columns of |and |row of )P\b(?! =)": r"\1the predictions",
         r"^(y|y_true)\b": "the labels (--label)",
@@ -68,8 +66,8 @@ OPTIONS = tuple(
 
 
 def shown(text: str) -> str:
-    """Any text, on one line: characters that a terminal would act on, or could not write, by their
-    codes.
+    """Return a text on one line, with codes for characters that a terminal would act on or cannot
+    write.
 
     Examples
     --------
@@ -81,18 +79,18 @@ def shown(text: str) -> str:
 
 def _code(match):
     number = ord(match[0])
-    # A byte that was no UTF-8 comes as a lone surrogate.
+    # A byte that is not UTF-8 appears as a lone surrogate.
     number -= 0xDC00 if 0xDC80 <= number <= 0xDCFF else 0
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines of text as they are."""
+    """Print lines of text, with codes for control characters."""
     click.echo("\n".join(map(shown, str(text).split("\n"))), err=err)
 
 
 def said(error: Any) -> str:
-    """An error or warning in one sentence, with options in place of arguments.
+    """Return an error or warning in one sentence, with options in place of arguments.
 
     Examples
     --------
@@ -104,19 +102,19 @@ def said(error: Any) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     for pattern, words in OPTIONS:
         text = pattern.sub(words, text)
-    # A value of the user's can be of any length; the remedy comes last.
+    # A user's value can be of any length, so the middle is cut: the remedy comes last.
     return shown(
         text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     )
 
 
 def abridged(value: Any) -> str:
-    """A value of the user's as an error shows it: quoted, and not longer than a line."""
+    """Return a user's value for an error: quoted, and not longer than a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"
 
 
 def few(names: Any) -> str:
-    """Names of the user's as an error lists them, the first of many."""
+    """Return a user's names for an error; of many only the first are listed."""
     listed = [shown(name)[:60] for name in names]
     return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")

@@ -1,1 +1,1 @@
-"""From predictions to a plain dictionary, and from that to a page to look at."""
+"""Reports: measure predictions into a plain dictionary, and render it as a page."""

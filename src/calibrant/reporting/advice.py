@@ -1,4 +1,4 @@
-"""What to do, from what was found: one state by one rule, and its words."""
+"""Advice from the results of a report: one state by one rule, and its words."""
 
 from dataclasses import dataclass
 
@@ -32,16 +32,14 @@ REMAINS = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks against the predictions before and after calibration, and what forbids any
-    advice.
-    """
+    """Miscalibration before and after calibration, and the cautions that rule out any advice."""
 
     before: Miscalibration
     after: Miscalibration | None = None
     veto: str | None = None
 
     def advice(self, better: bool) -> tuple[str, str]:
-        """(the state, the sentence that ends the verdict); ``better`` as for ``advised_state``."""
+        """Return (the state, the verdict's last sentence); ``better`` as in ``advised_state``."""
         state = advised_state(self.veto is not None, better, self.before, self.after)
         return state, self._words(state)
 
@@ -63,7 +61,7 @@ class Evidence:
 def advised_state(
     vetoed: bool, better: bool, before: Miscalibration, after: Miscalibration | None
 ) -> str:
-    """What to do with the predictions, the first of the rules that holds.
+    """Return the state of the predictions by the first rule that holds.
 
     1. ``vetoed``, a caution that forbids any advice: **check the data first**.
     2. ``better``, surely, on rows that the calibration has not seen: **better, but still off**
@@ -93,20 +91,20 @@ def advised_state(
 
 
 def could_show(found: Miscalibration) -> str:
-    """What "no evidence" leaves open, in brackets."""
+    """Return, in brackets, the error that the rows could have missed."""
     families = {"offset": "on the whole", "slope": "in the slope", "group": "in a group"}
     told = [f"{points(size)} {families[name]}" for name, size in found.detectable.items()]
     return f"(these rows could have shown an error of {', '.join(told)}, in 19 of 20 samples)"
 
 
 def _more_rows(found: Miscalibration) -> str:
-    """How many times as many rows would show an error of the margin."""
+    """Return the factor of rows that would show an error of the margin."""
     times = max((max(found.detectable.values()) / found.margin) ** 2, 2.0)
     return f"about {times:.0f} times as many would show an error of {points(found.margin)}"
 
 
 def points(size: float) -> str:
-    """A probability in points, two digits."""
+    """Format a probability in points, with two digits."""
     size = 100.0 * size
     told = f"{size:.0f}" if size >= 9.5 else f"{size:.1f}" if size >= 0.95 else f"{size:.2g}"
     return f"{told.removesuffix('.0')} points"

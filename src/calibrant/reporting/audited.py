@@ -1,4 +1,4 @@
-"""Is every group right, before and after: the audit of a report's groups in short."""
+"""Short audit of a report's groups, before and after calibration."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any]
 
 
 def _worst(before, after):
-    """The worst groups of either, with what the audit says of each before and after."""
+    """Return the worst groups before and after, with the audit's results for each."""
     each = [[] if audit is None else audit.groups for audit in (before, after)]
     known = [{one.name: one for one in groups} for groups in each]
     names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
@@ -57,7 +57,7 @@ def _gap(one):
 
 
 def _told(audit):
-    """An audit in short: ``calibrant.audit`` gives every group's row."""
+    """Summarise an audit; ``calibrant.audit`` returns every group's row."""
     off = [one.name for one in audit.off[:AUDITED]]
     counts = {
         "n_groups": len(audit.groups),

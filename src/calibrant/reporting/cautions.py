@@ -1,4 +1,4 @@
-"""What a reader should know before trusting the numbers, in plain words."""
+"""Cautions: sentences on why the numbers of a report may be misleading."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 FEW_ROWS = 25
-#: A share of copies, and a distance, beyond which nothing can be advised on the rows.
+#: Largest share of copies, and largest shift, with which a report gives advice.
 TOO_FAR = 0.2
-#: So many rows without an exception are chance one time in 1,000 where one in 100 is one.
+#: Number of rows that has no exception with probability 1 in 1,000 if one row in 100 is one.
 SURE_ROWS = 700
 SHIFTS = {
     "label_shift": "The classes occur at other rates",
@@ -34,15 +34,13 @@ SHIFTS = {
 }
 ANSWER_SHIFTS = {**SHIFTS, "label_shift": "Answers are right at another rate"}
 SMALL_SET = 500
-#: Columns look exchanged where another order of them is right in so much more of each class's rows,
-#: and in so many standard errors.
+#: Columns look exchanged if another order improves the accuracy of each class by this share, and by
+#: this many standard errors.
 GAIN, SURELY = 0.2, 4.0
 
 
 def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
-    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is
-    from ``quality``.
-    """
+    """Return a sentence for each reason why the numbers may mislead; ``found`` is the quality."""
     looks = (_exchanged, _absent, _sparse, _unpredicted, _majority, _certain)
     return [
         *_of_rows(seen, found, "prediction and label", SHIFTS),
@@ -51,18 +49,18 @@ def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
 
 
 def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
-    """The cautions that forbid any advice."""
+    """Return the cautions that rule out any advice."""
     leaks = _leaks(found) if found.n >= SURE_ROWS else ()
     return [*leaks, *_exchanged(seen.counts), *doubtful(found, "prediction and label", SHIFTS)]
 
 
 def of_answers(seen: "Seen", found: ClassQuality) -> list[str]:
-    """Those that hold of answers of any kind, right or wrong at their confidence."""
+    """Return the cautions for answers of any kind that are right or wrong at a confidence."""
     return [*_of_rows(seen, found, "answer", ANSWER_SHIFTS), *_certain(seen.counts)]
 
 
 def vetoes_of_answers(found: ClassQuality) -> list[str]:
-    """Those of answers that forbid any advice."""
+    """Return the cautions for answers that rule out any advice."""
     leaks = _leaks(found) if found.n >= SURE_ROWS else ()
     return [*leaks, *doubtful(found, "answer", ANSWER_SHIFTS)]
 
@@ -75,8 +73,8 @@ def _of_rows(seen: "Seen", found: ClassQuality, row: str, shifts: dict[str, str]
 
 
 def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
-    """Those of ``copied`` and ``shifted`` that are so strong that numbers on these rows mean
-    little.
+    """Yield the cautions of ``copied`` and ``shifted`` if copies or shifts are too large for any
+    advice.
     """
     if max(found.repeated, found.shared or 0.0) > TOO_FAR:
         yield from copied(found, row)
@@ -94,7 +92,7 @@ def _leaks(found):
 
 
 def copied(found: Any, row: str) -> Iterator[Any]:
-    """Sentences where rows repeat each other; ``row`` says what a row is."""
+    """Yield sentences on rows that repeat each other; ``row`` names a row."""
     if found.repeated > REPEATED:
         yield (
             f"{found.repeated:.1%} of the rows repeat an earlier {row}: if they are copies, they"
@@ -109,8 +107,8 @@ def copied(found: Any, row: str) -> Iterator[Any]:
 
 
 def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
-    """A sentence for each shift of ``words`` (name in ``found`` -> what is other than where the
-    calibrator was fitted).
+    """Yield a sentence for each shift in ``words`` (name in ``found`` -> the quantity that differs
+    from the fit rows).
     """
     for key, what in words.items():
         shift = getattr(found, key)
@@ -122,7 +120,7 @@ def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
 
 
 def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any]:
-    """A sentence where the numbers after calibration are too good; ``dated``: the rows are of
+    """Yield a sentence if the numbers after calibration are optimistic; ``dated``: the rows have
     several times.
     """
     if evaluation == "in-sample":
@@ -139,7 +137,7 @@ def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any
 
 
 def small(n: float) -> Iterator[Any]:
-    """A sentence where the rows are few."""
+    """Yield a sentence if there are few rows."""
     if n < SMALL_SET:
         yield (
             f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would"
@@ -148,7 +146,8 @@ def small(n: float) -> Iterator[Any]:
 
 
 def _exchanged(counts):
-    # Shares of each true class, so that a class said everywhere gains nothing by another order.
+    # Shares of each true class, so that a class predicted for all rows gains nothing by another
+    # order.
     true = np.flatnonzero(counts.labels >= FEW_ROWS)
     share = counts.confusion[true] / counts.labels[true, None]
     row, column = linear_sum_assignment(share, maximize=True)

@@ -1,4 +1,4 @@
-"""What a perfectly calibrated model would show on the same rows, by chance alone."""
+"""Calibration error of a perfectly calibrated model on the same rows."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,10 +19,10 @@ DRAWS = 2e7
 
 @dataclass(frozen=True)
 class Chance(Known):
-    """An error observed, and its mean and high quantile where the predictions are perfect.
+    """Observed error, and its mean and high quantile under perfect calibration.
 
-    With the share of draws at least as large as the one observed, or whether that is beyond the
-    high one; of an event, with its ICI's.
+    It has the share of draws at least as large as the observed error, or whether that is beyond the
+    high quantile; for an event, it also has those of the ICI.
     """
 
     observed: float

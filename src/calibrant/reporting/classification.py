@@ -1,4 +1,4 @@
-"""What a report on predictions of classes has of its own."""
+"""Report on predictions of classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -39,13 +39,13 @@ ERRORS = (
     metrics.classwise_calibration_error,
     metrics.positive_class_calibration_error,
 )
-#: Key -> name of all metrics in the table, of two classes or more.
+#: Key -> name of all metrics in the table, for two classes or more.
 KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *RANKING)}
 
 
 @dataclass(frozen=True)
 class PredictedClasses:
-    """The predicted classes, the worst first, before or after calibration."""
+    """Predicted classes, the worst first, before or after calibration."""
 
     of: str
     rows: list[Place]
@@ -53,7 +53,7 @@ class PredictedClasses:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassSections(Sections):
-    """What only a report on classes shows, too."""
+    """Sections of a report on classes."""
 
     confusion: Confusion
     classes: PredictedClasses
@@ -61,20 +61,20 @@ class ClassSections(Sections):
 
 
 class Classes(ReportTable):
-    """The report on the answers of a classifier, and on its classes."""
+    """Report on the answers of a classifier and on its classes."""
 
     domain = DOMAIN
 
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The confidence, and whether the predicted class is the true one."""
+        """Return the confidence, and whether the predicted class is the true one."""
         return record.confidence, record.correct
 
     def pairs(self, record: Any) -> Predictions:
-        """Right or wrong at its confidence."""
+        """Return the rows as pairs of wrong and right at their confidence."""
         return record.as_pair("answer")
 
     def scores(self) -> Sequence[Metric]:
-        """Accuracy and proper scores."""
+        """Return accuracy and proper scores."""
         return SCORES
 
     def read(
@@ -91,7 +91,7 @@ class Classes(ReportTable):
         X: Any = None,
         reference: Any = None,
     ) -> tuple[Any, Sequence[Any]]:
-        """The record, and that there are no outputs to name."""
+        """Return the record, and [None] because classes have no outputs."""
         if classes is None:
             classes = calibrator.classes_ if is_fitted(calibrator) else calibrator.classes
         record = read(
@@ -105,11 +105,11 @@ class Classes(ReportTable):
             groups=groups,
         )
         if record.labels is None:
-            raise InputError("y must be the true labels, one a row; got None.")
+            raise InputError("y must be the true labels, one per row; got None; pass them.")
         return record, [None]
 
     def read_test(self, test: Any, record: Any) -> Any:
-        """The record of the rows to measure on."""
+        """Read the test rows into a record."""
         if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
             raise InputError(
                 "test must be (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test,"
@@ -121,11 +121,10 @@ class Classes(ReportTable):
         )
 
     def question(self, target: Any, record: Any, calibrators: Any) -> Any:
-        """The ``target`` meant: as given, or by default the event of two classes, the classes of
+        """Resolve ``target``; the default is the event of two classes, or the classes if there are
         more.
 
-        Where a calibrator gives confidences alone, the default is the answer, the one thing that it
-        speaks of.
+        If a calibrator predicts only confidences, the default is the answer.
         """
         if target is None:
             speaks_of_answers = any(one.tags.output == "confidence" for one in calibrators)
@@ -133,15 +132,15 @@ class Classes(ReportTable):
                 "answer" if speaks_of_answers else "event" if record.n_classes == 2 else "classes"
             )
         if target not in ("answer", "classes") or target in record.classes.tolist():
-            record.position(target)  # refuses what is no class
+            record.position(target)  # refuses a target that is no class
         return target
 
     def event(self, target: Any) -> Any:
-        """Any class that is named."""
+        """Return the class that ``target`` names, or None."""
         return None if target in ("answer", "classes") else target
 
     def data(self, record: Any, names: Sequence[Any]) -> dict[str, Any]:
-        """With the classes."""
+        """Return the facts of the header, with the classes."""
         return {
             **super().data(record, names),
             "inputs": record.kind,
@@ -150,11 +149,11 @@ class Classes(ReportTable):
         }
 
     def keys(self) -> dict[str, str]:
-        """Of two classes or more."""
+        """Return {key: name} of the metrics, for two classes or more."""
         return KEYS
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
-        """Proper scores, errors of the confidence, and rankings."""
+        """Return proper scores, errors of the confidence, and rankings."""
         of_classes = (
             metrics.positive_class_calibration_error
             if record.n_classes == 2
@@ -171,27 +170,27 @@ class Classes(ReportTable):
         ]
 
     def seen(self, record: Any, asked: Asked) -> Any:
-        """All classes."""
+        """Compute the states of all classes."""
         return Seen.of([record], asked.n_bins, asked.level)
 
     def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Of the answers and of the classes."""
+        """Return the cautions about the answers and the classes."""
         return cautions(seen, found)
 
     def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Of the answers, and columns exchanged."""
+        """Return the cautions that rule out advice, such as exchanged columns."""
         return vetoes(seen, found)
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
-        """Of the rows as they are, which are quicker than pairs."""
+        """Return the sums of the record itself, which is faster than pairs."""
         return confidence_sums(record, index, count)
 
     def audited(self, record: Any) -> tuple[Any, str]:
-        """The rows as they are, too."""
+        """Return the record itself, for an audit of the answers."""
         return record, "answer"
 
     def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
-        """With the classes, and what the calibrator is seen to do."""
+        """Build the sections of the answers, the classes and the calibrator."""
         before, shown, level = found.before, found.shown, asked.level
         return ClassSections(
             **answer_sections(found, asked),

@@ -81,7 +81,7 @@ class Confusion:
 
 
 def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
-    """By number of bins of equal width."""
+    """Compute a curve for each number of bins of equal width."""
     return {
         count: _in_width(sums, level, seen.rows, seen.rows.confidence, seen.rows.correct)
         for count, sums in seen.counts.bins.items()
@@ -129,8 +129,8 @@ def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
 
 
 def _worth(rows, hit, index, count, level):
-    """By what the rows of each bin are to be multiplied where they hang together in clusters;
-    ``index()`` says the bin of each row.
+    """Return the factors for the effective number of rows of each bin if they are clustered;
+    ``index()`` returns the bin of each row.
     """
     return (
         1.0
@@ -159,9 +159,7 @@ def corp(seen: Seen, level: float, random_state: int) -> IsotonicCurve:
 
 
 def pairs(seen: Seen) -> Any:
-    """Yes and no in as few rows as they take; where rows hang together in clusters the rows
-    themselves.
-    """
+    """Return pairs of right and wrong in as few rows as possible; clustered rows are not merged."""
     return seen.counts.pairs if seen.rows.cluster is None else seen.rows
 
 
@@ -186,7 +184,7 @@ def gain(seen: Seen, level: float) -> GainCurve | None:
 
 
 def confusion(counts: Counts) -> Confusion:
-    """Which classes are taken for which others."""
+    """Return the confusion matrix and the most frequent confusions."""
     table, names = counts.confusion, [str(c) for c in counts.classes]
     true, predicted = table.sum(axis=1), table.sum(axis=0)
     wrong = table - np.diag(np.diag(table))

@@ -1,5 +1,5 @@
-"""Calibration over time: by day (or hour, week, month, year), all rows together and by group,
-with the alarm for a change.
+"""Calibration over time by hour, day, week, month or year, of all rows and by group, with an alarm
+for a change.
 """
 
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERY", "Drift", "Times", "drift", "read_times"]
 
-#: Units of time, from the finest, as NumPy has them; its weeks begin on a Thursday, so weeks are
-#: counted in days.
+#: Units of time in NumPy, the finest first. Weeks are counted in days, because NumPy's weeks begin
+#: on a Thursday.
 EVERY = {"hour": "h", "day": "D", "week": "D", "month": "M", "year": "Y"}
-#: Beyond this many buckets "auto" takes the next longer unit.
+#: Largest number of buckets for which "auto" chooses a unit.
 MOST = 40
-#: Groups watched one by one: the largest.
+#: Largest number of groups to monitor; the largest groups are chosen.
 GROUPS = 8
 BINS = 15
 
 
 @dataclass(frozen=True)
 class Times:
-    """The buckets of time, ascending, and that of each row, (n,)."""
+    """Buckets of time, ascending, and the bucket of each row, (n,)."""
 
     starts: list[str]
     index: np.ndarray
@@ -41,14 +41,14 @@ class Times:
 
 @dataclass(frozen=True)
 class DatedAdvice(Advice):
-    """With the time of the alarm, or None."""
+    """Advice with the time of the alarm, or None."""
 
     alarm_time: Any
 
 
 @dataclass(frozen=True)
 class GroupDrift:
-    """One group, watched by itself."""
+    """Drift of one group, which is monitored separately."""
 
     group: str
     curve: DriftCurve
@@ -57,11 +57,10 @@ class GroupDrift:
 
 @dataclass(frozen=True)
 class Drift:
-    """The calibration over time, before and after; ``of`` says which of them the advice and the
-    groups are about.
+    """Calibration over time, before and after; ``of`` names the one that advice and groups are for.
 
-    The advice is None for weighted rows, whose copies would raise false alarms; groups with an
-    alarm come first, then the largest.
+    The advice is None for weighted rows, because copies of rows would raise false alarms. Groups
+    with an alarm come first, then the largest.
     """
 
     every: str
@@ -73,7 +72,7 @@ class Drift:
 
 
 def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> Times | None:
-    """The bucket of time of each row of the record; None for None."""
+    """Return the bucket of time of each row of the record; None for None."""
     if times is None:
         return None
     if every != "auto" and every not in EVERY:

@@ -1,4 +1,4 @@
-"""What a report shows of the evidence behind confidences: label stability, separation, and the
+"""Sections of a report on the evidence behind confidences: label stability, separation, and the
 latent function of a Gaussian process.
 """
 
@@ -18,19 +18,17 @@ from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["confidence", "latent", "signals"]
 
-#: Rows looked at: enough for narrow intervals, few enough for a page that opens soon.
+#: Largest number of rows to read: enough for narrow intervals, and few enough for a small page.
 MOST_ROWS = 20_000
 LATENT_POINTS = 121
 TICKS = 200
-#: Of a confidence curve.
+#: Number of points of a confidence curve.
 CURVE_POINTS = 201
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """A calibrator's confidence over the score; ``in_sample``: it was fitted on the rows shown,
-    as it is unless they were held out.
-    """
+    """Calibrator's confidence by score; ``in_sample``: it was fitted on the rows shown."""
 
     points: ConfidencePoints
     bars: ConfidenceBars
@@ -42,7 +40,7 @@ class Confidence:
 
 
 def confidence(calibrator: Any, record: Any, evaluation: str) -> Confidence | None:
-    """Its confidence over the score for all rows, with the densities of right and wrong ones."""
+    """Compute the confidence by score for all rows, with the densities of right and wrong rows."""
     if calibrator is None or (calibrator.tags.uses_features and record.X is None):
         return None
     curve = confidence_curve.of(record, calibrator)
@@ -58,7 +56,7 @@ def confidence(calibrator: Any, record: Any, evaluation: str) -> Confidence | No
 def signals(
     calibrator: Calibrator | None, record: Predictions, level: float, random_state: int
 ) -> list[SignalAccuracy]:
-    """The share right over label stability (three classes or more), and over separation where
+    """Compute the accuracy by label stability (three classes or more), and by separation if
     features and a training set are known.
     """
     if len(record) > MOST_ROWS:
@@ -73,15 +71,15 @@ def signals(
 
 
 def _stability(record):
-    """None for two classes, where it only repeats the top probability."""
+    """Return the label stability; None for two classes, where it repeats the top probability."""
     if record.n_classes == 2:
         return None
     return fitted_signal(LabelStability(), record)
 
 
 def _separation(calibrator, record):
-    """The calibrator's own, or one fitted to the reference; None without features or where no
-    distance can be had from them.
+    """Return the calibrator's separation, or one fitted to the reference; None if the features give
+    no distance.
     """
     if record.X is None:
         return None
@@ -101,8 +99,8 @@ def _separation(calibrator, record):
 
 
 def latent(calibrator: Any, record: Any, level: float) -> dict[str, Any] | None:
-    """The latent function of a Gaussian-process calibrator over the range of the scores, with
-    some of the scores; None for others.
+    """Compute the latent function of a Gaussian-process calibrator over the range of the scores;
+    None for other calibrators.
     """
     if not hasattr(calibrator, "latent") or calibrator.inputs != record.kind:
         return None

@@ -1,4 +1,4 @@
-"""What speaks against the probabilities, as one test; and what the rows could have shown."""
+"""Joint test of the calibration of probabilities, and its power on the rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,9 @@ from calibrant.metrics.equivalence import equivalence
 
 __all__ = ["ALPHA", "MARGIN", "Miscalibration", "draws_of", "miscalibration"]
 
-#: Of the joint test and of the test of equivalence.
+#: Level of the joint test and of the test of equivalence.
 ALPHA = 0.05
-#: What would not matter, in probability; of a rarer event the share of its rate.
+#: Largest error that does not matter, in probability; for a rare event, as a share of its rate.
 MARGIN, MARGIN_SHARE = 0.02, 0.2
 #: Draws under the null, and rows times draws that they may cost.
 FEWEST, DRAWS, BUDGET = 200, 1000, 2e7
@@ -33,7 +33,7 @@ CHECKS = ("offset", "slope", "binned", "smooth", "group")
 
 @dataclass(frozen=True)
 class Miscalibration(Known):
-    """What speaks against what was said, before or after calibration.
+    """Evidence of miscalibration, before or after calibration.
 
     Attributes
     ----------
@@ -54,27 +54,27 @@ class Miscalibration(Known):
 
     @property
     def seen(self) -> bool:
-        """Whether something is beyond chance."""
+        """Whether the joint test is significant."""
         return self.p_value <= ALPHA
 
     @property
     def within(self) -> bool:
-        """Whether all is within the margin, surely."""
+        """Whether all errors are significantly within the margin."""
         return self.equivalence <= ALPHA
 
     @property
     def shows(self) -> bool:
-        """Whether an error of the margin would be seen, of every family."""
+        """Whether the rows would show an error of the margin, in every family."""
         return max(self.detectable.values()) <= self.margin
 
     @property
     def worst(self) -> str:
-        """The check that says most."""
+        """The check with the strongest evidence."""
         return min(self.checks, key=lambda name: self.checks[name])
 
 
 def _own_margin(rate: float) -> float:
-    """Two points; of an event, or its absence, rarer than one in ten a fifth of its rate."""
+    """Return two points, or a fifth of the rate of an event (or its absence) below one in ten."""
     rare = min(rate, 1.0 - rate)
     return min(MARGIN, MARGIN_SHARE * rare) if rare > 0.0 else MARGIN
 
@@ -82,7 +82,7 @@ def _own_margin(rate: float) -> float:
 def miscalibration(
     rows: Any, groups: Any, margin: float | None, *, centred: bool, random_state: int
 ) -> Miscalibration:
-    r"""What speaks against the confidences of rows, and what they could have shown.
+    r"""Test the confidences of rows for miscalibration, and compute the errors they could show.
 
     The checks are sums of errors, :math:`\sum_i w_i a_i (h_i - s_i)`: of all rows (``offset``), by
     log-odds (``slope``), squared in parts of equal variance (``binned``), the range of their
@@ -127,7 +127,7 @@ def miscalibration(
 
 
 def draws_of(n: int) -> int:
-    """How many draws n rows allow."""
+    """Return how many draws n rows allow."""
     return int(np.clip(BUDGET / n, FEWEST, DRAWS))
 
 
@@ -235,7 +235,9 @@ def _equivalence(
 def _detectable(
     score: np.ndarray, weight: np.ndarray, slope: np.ndarray, groups: Any
 ) -> dict[str, float]:
-    """By family; of groups that of the typical one, of as many tests as there are groups."""
+    """Return the detectable error by family; for groups that of a typical one, corrected for their
+    number.
+    """
     score, place = np.unique(score, return_inverse=True)
     mass = np.bincount(place, weight)
     first = np.zeros(len(score))

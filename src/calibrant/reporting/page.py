@@ -1,4 +1,4 @@
-"""What the page on answers and classes shows, beside the summary itself."""
+"""Context of the page on answers and classes, beside the summary itself."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ FILTERS: dict[Any, Any] = {}
 
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:
-    """Facts of the header, figures and charts, and notes on the method."""
+    """Return the facts of the header, figures and charts, and notes on the method."""
     data = summary["data"]
     inputs = "logits" if data.get("inputs") == "logit" else "probabilities"
     return {
@@ -67,7 +67,7 @@ def _bin_rows(summary):
 
 
 def _shares(counts):
-    """The confusion matrix by row and by column."""
+    """Return the confusion matrix as shares of its rows and of its columns."""
     if counts is None:
         return None
     true, predicted = (

@@ -1,5 +1,5 @@
-"""What the model's own confidences can promise: how many answers can be accepted at a stated
-risk, and how large sets of classes are.
+"""Guarantees from the model's confidences: the share of answers accepted at a stated risk, and the
+size of conformal sets.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ __all__ = ["Accepted", "PromisedSets", "Promises", "promises"]
 
 RISKS = (0.01, 0.05, 0.1)
 CONFIDENCE, LEVEL = 0.95, 0.9
-#: Rows times classes up to which sets are made, and how many rows carry them at least.
+#: Largest number of rows times classes, and least number of rows, for which sets are made.
 MOST_ENTRIES, FEWEST = 5e7, 20
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """At one risk: the share of rows whose answers can be accepted, above which confidence; or
-    None, and why in a sentence.
+    """Share of answers that can be accepted at one risk, and the threshold of confidence; or None,
+    and the reason.
     """
 
     risk: float
@@ -35,9 +35,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class PromisedSets:
-    """Conformal sets of these rows: how many classes they hold on average, and what share of
-    them one alone.
-    """
+    """Conformal sets of these rows: their mean size, and the share of sets with one class."""
 
     level: float
     size: float
@@ -46,7 +44,7 @@ class PromisedSets:
 
 @dataclass(frozen=True)
 class Promises:
-    """Each line is a promise of its own: that all hold at once is less sure."""
+    """Guarantees, each of which holds separately, not all of them simultaneously."""
 
     confidence: float
     n: float
@@ -56,8 +54,8 @@ class Promises:
 
 
 def promises(record: Predictions) -> Promises | None:
-    """Those of rows with labels, by the predictions as they came, before any calibrator; None
-    where weights are not whole rows.
+    """Certify guarantees on rows with labels and uncalibrated predictions; None if weights are not
+    whole numbers.
     """
     if not whole_rows(record.weights).all():
         return None

@@ -1,5 +1,5 @@
-"""Whether the numbers can be trusted at all: how many rows, how sparse, repeated, leaked, or
-unlike the rows calibrated on.
+"""Quality of the rows of a report: their number, sparsity, copies, leaks, and shift from the rows
+calibrated on.
 """
 
 from dataclasses import dataclass
@@ -49,14 +49,14 @@ def copied_share(record: "Predictions", source: "Predictions | None" = None) -> 
 
 
 def _pairs(keys):
-    """(later row, the row before it with the same key)."""
+    """Return (later row, the previous row with the same key)."""
     order = np.argsort(keys, kind="stable")
     same = keys[order][1:] == keys[order][:-1]
     return order[1:][same], order[:-1][same]
 
 
 def _matches(keys, others):
-    """(row, a row of the others with the same key)."""
+    """Return (row, a row of the others with the same key)."""
     unique, first = np.unique(others, return_index=True)
     at = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
     found = np.flatnonzero(unique[at] == keys)
@@ -64,9 +64,7 @@ def _matches(keys, others):
 
 
 def _keys(record):
-    """One number a row, equal for rows of equal predictions, (n,); block by block, as wide rows
-    are large.
-    """
+    """Return (n,) keys that are equal for equal predictions, block by block to save memory."""
     parts = []
     for block in record.blocks(4096):
         rows = np.asarray(block.values, dtype=np.float64) + 0.0
@@ -84,7 +82,7 @@ SURE, LARGE = 0.01, 0.05
 
 @dataclass(frozen=True)
 class Shift:
-    """How far the rows are from those calibrated on, and whether that is worth a word."""
+    """Distance of the rows from those calibrated on, and whether it deserves a caution."""
 
     distance: float
     p_value: float
@@ -93,7 +91,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Smallest:
-    """A class and its rows."""
+    """Smallest class and its number of rows."""
 
     class_: str
     n: float
@@ -101,7 +99,7 @@ class Smallest:
 
 @dataclass(frozen=True)
 class ClassQuality(Known):
-    """What the rows are like.
+    """Quality of the rows.
 
     Attributes
     ----------
@@ -128,8 +126,8 @@ class ClassQuality(Known):
 
 
 def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
-    """What the rows measured are like, and how they differ from those that the calibrator was
-    fitted on, where they are others.
+    """Describe the rows measured, and how they differ from those that the calibrator was fitted on,
+    if these are others.
 
     Sentences about them are in ``cautions``.
     """
@@ -169,9 +167,7 @@ def _label_shift(labels, others, rows):
 
 
 def _alone(rows):
-    """The share of the rows that counts, as if those of a cluster were one; all of them without
-    clusters.
-    """
+    """Return the effective share of the rows, with one row per cluster; 1 without clusters."""
     return (
         1.0
         if rows.cluster is None
@@ -180,10 +176,10 @@ def _alone(rows):
 
 
 def distribution_shift(values: "Distinct", others: "Distinct", rows: Any) -> Shift:
-    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it is worth a
-    word.
+    """Kolmogorov-Smirnov distance of two weighted samples, its p value, and whether it deserves a
+    caution.
 
-    ``rows`` is the record that the first is of: its rows may hang together in clusters.
+    ``rows`` is the record of the first sample, whose rows may be clustered.
     """
     at = np.unique(np.concatenate([values.values, others.values]))
     first, second = (_distribution(sample, at) for sample in (values, others))

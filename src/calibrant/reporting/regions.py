@@ -1,6 +1,4 @@
-"""Where predictions are still wrong: by class, by group, by region, the worst first; from sums
-that may come from anywhere.
-"""
+"""Gaps between confidence and accuracy by class, group and region, worst first, from sums."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -36,9 +34,7 @@ REGIONS = 10
 
 @dataclass(frozen=True)
 class Gap:
-    """Rows, and how far their confidence is above their accuracy, with an interval; None where
-    no row is.
-    """
+    """Rows, and their confidence minus their accuracy, with an interval; None without rows."""
 
     rows: float
     accuracy: float | None = None
@@ -50,41 +46,41 @@ class Gap:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the rows are (a group, a class, a region by its ends), and their gap: of classes a
-    Gap, of other tasks one of their own.
+    """Location of some rows (a group, a class, a region by its ends), and their gap: a Gap, or a
+    record of another task.
     """
 
     where: dict[str, Any]
     found: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """In one."""
+        """Return location and gap in one dictionary."""
         return {**self.where, **vars(self.found)}
 
 
 class PredictedPlace(Place):
-    """A class, whose rows are those predicted as it."""
+    """Class with the rows that are predicted as it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """With the rows so called."""
+        """Return the dictionary with "predicted" in place of "rows"."""
         return {
             "predicted" if name == "rows" else name: value
             for name, value in super().to_dict().items()
         }
 
 
-#: From a level, by what the rows of each group are to be multiplied where they hang together in
-#: clusters: (count,), or 1.
+#: Function of a level that returns the factor for the effective number of rows of each group,
+#: (count,), or 1 for independent rows.
 Worth = Callable[[float], Any]
 
 
 def alone(level: float) -> float:
-    """Of rows that are independent."""
+    """Return the factor for independent rows, 1."""
     return 1.0
 
 
 def worth_of(record: Any, hit: np.ndarray, index: np.ndarray, count: int) -> Worth:
-    """Of the share of hits (n,) among a record's rows, by their group ``index`` (n,)."""
+    """Return the factors for shares of hits (n,) by group ``index`` (n,) of a record's rows."""
     cluster = record.cluster
     return (
         alone
@@ -94,27 +90,25 @@ def worth_of(record: Any, hit: np.ndarray, index: np.ndarray, count: int) -> Wor
 
 
 def together(level: float, rows: np.ndarray) -> float:
-    """The level of each interval, where those of all groups that have ``rows`` (count,) are to
-    hold together (Bonferroni).
+    """Return the level of each interval so that all groups with ``rows`` (count,) are covered
+    simultaneously (Bonferroni).
     """
     return 1.0 - (1.0 - level) / max(int((rows > 0).sum()), 1)
 
 
 def by_group(rows: Any, texts: Any) -> list[Place]:
-    """The gaps, one a group, with its name."""
+    """Return the gap of each group with its name, worst first."""
     return worst_first(Place({"group": text}, row) for text, row in zip(texts, rows, strict=True))
 
 
 def by_feature(rows: Any, columns: Sequence["Column"]) -> list[Place]:
-    """The gaps of all parts of several columns, in one table, with the names of the ``feature``
-    and of its ``part``.
-    """
+    """Return the gaps of all parts of several columns, with names of ``feature`` and ``part``."""
     where = [{"feature": column.name, "part": text} for column in columns for text in column.levels]
     return worst_first(Place(*one) for one in zip(where, rows, strict=True))
 
 
 def by_region(cut: Cut, rows: Any) -> list[Place]:
-    """The gaps, one a region of equal weight, with its ends ``from`` and ``to``."""
+    """Return the gap of each region of equal weight, with its ends ``from`` and ``to``."""
     return worst_first(
         Place({"from": float(a), "to": float(b)}, row)
         for a, b, row in zip(cut.lower, cut.upper, rows, strict=True)
@@ -122,8 +116,8 @@ def by_region(cut: Cut, rows: Any) -> list[Place]:
 
 
 def by_class(rows: Any, classes: np.ndarray, labels: np.ndarray) -> list[Place]:
-    """The gaps, one a predicted class, with n (rows truly of it, ``labels``) and predicted (rows
-    predicted as it).
+    """Return the gap of each predicted class, with n (rows whose true label it is, ``labels``) and
+    predicted (rows predicted as it).
     """
     return worst_first(
         PredictedPlace({"class": str(classes[k]), "n": float(labels[k])}, row)
@@ -132,12 +126,12 @@ def by_class(rows: Any, classes: np.ndarray, labels: np.ndarray) -> list[Place]:
 
 
 def confidence_sums(record: Any, index: np.ndarray, count: Any) -> np.ndarray:
-    """(count, 3) sums of weight, right predictions and confidence."""
+    """Return (count, 3) sums of weight, right predictions and confidence."""
     return grouped_sums(index, count, [record.correct, record.confidence], record.weight)
 
 
 def confidence_gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> list[Gap]:
-    """One a row of sums, (count, 3); the intervals hold together."""
+    """Return the gap of each row of sums, (count, 3); the intervals are simultaneous."""
     n, right, total = sums.T
     level = together(level, n)
     low, high = wilson(right * worth(level), n * worth(level), level)
@@ -150,8 +144,8 @@ def confidence_gaps(sums: np.ndarray, level: float, worth: Worth = alone) -> lis
 
 
 def worst_first(places: Iterable[Place]) -> list[Place]:
-    """Those first whose gap's interval lies farthest from 0, so that a class of three rows does
-    not lead by luck; last those without.
+    """Sort by the distance of the gap's interval from 0, so that a class of three rows does not
+    lead by chance; places without rows come last.
     """
     return sorted(places, key=_badness, reverse=True)
 

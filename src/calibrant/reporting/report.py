@@ -1,7 +1,7 @@
-"""The report: made in one call, looked at in a browser, kept in one file.
+"""Report in one file for a browser, made by one call.
 
-What measures and writes it is imported when one is made, for it is a large part of calibrant that
-most programs never use.
+The modules that measure and write it are imported on first use, because they are a large part of
+calibrant that most programs never use.
 """
 
 import json
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "report", "require_page"]
 
-#: Suffixes that say a page would be opened by a program that cannot read it; any other is taken for
-#: the page.
+#: Suffixes of programs that cannot open a page; any other suffix is written as the page.
 OTHER_FILES = (
     ".pdf",
     ".doc",
@@ -40,7 +39,7 @@ OTHER_FILES = (
 
 
 class Report:
-    """What :func:`report` found: a dictionary, and a page to look at.
+    """Result of :func:`report`: a dictionary and a page.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class Report:
 
     See Also
     --------
-    report : makes one.
+    report : make a report.
 
     Examples
     --------
@@ -61,28 +60,28 @@ class Report:
         self._summary = summary if isinstance(summary, dict) else summary.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything the page says, as strings, numbers, lists and dictionaries."""
+        """Return the content of the page as strings, numbers, lists and dictionaries."""
         return self._summary
 
     def to_html(self) -> str:
-        """The page, one complete HTML document without outside references."""
+        """Return the page, one complete HTML document without external references."""
         from calibrant.reporting.html import render
 
         return render(self._summary)
 
     def to_json(self) -> str:
-        """The dictionary as JSON."""
+        """Return the dictionary as JSON."""
         return json.dumps(self._summary, indent=1, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """The essential tables as Markdown, for model cards and pull requests."""
+        """Return the essential tables as Markdown, for model cards and pull requests."""
         from calibrant.reporting.markdown import as_markdown
 
         return as_markdown(self._summary)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write it to ``path`` (atomic; an existing file is kept unless ``overwrite``): the page,
-        or by suffix .json or .md the others.
+        """Write the page to ``path``, or by suffix .json or .md the other forms, atomically; keep
+        an existing file unless ``overwrite``.
 
         Raises
         ------
@@ -96,8 +95,7 @@ class Report:
             Path(path).suffix.lower(), self.to_html
         )
         with replacing(path, overwrite=overwrite) as temporary:
-            # Names that are no text (bytes of a file's name that are no UTF-8) are written by their
-            # codes.
+            # Bytes of a file's name that are not UTF-8 are written as codes.
             temporary.write_text(made(), encoding="utf-8", errors="backslashreplace", newline="\n")
         return Path(path)
 
@@ -106,12 +104,12 @@ class Report:
 
 
 def require_page(path: str | Path) -> None:
-    """Raise InputError where the suffix of ``path`` is of a file that no report is written as."""
+    """Raise InputError if no report can be written with the suffix of ``path``."""
     suffix = Path(path).suffix.lower()
     if suffix in OTHER_FILES:
         raise InputError(
-            f"path must end in .html, .json or .md; got {suffix!r}; write the page, and print or"
-            " convert it from a browser."
+            f"path must end in .html, .json or .md; got {suffix!r}; write the page, then print or"
+            " convert it in a browser."
         )
 
 
@@ -123,7 +121,7 @@ def report(
     calibrator: "Sequence[Any] | Calibrator | None" = None,
     **options: Any,
 ) -> Report:
-    """Measure predictions before and after calibration, and make a page that shows it.
+    """Measure predictions before and after calibration, and make a page of the results.
 
     Parameters
     ----------
@@ -131,13 +129,13 @@ def report(
     P : (n, K), or (n,) for binary; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
     std : (n,) or (n, d), optional
-        Given, P holds the means of normal forecasts, and the report is about error bars; so it is
-        where P is a forecast or ``calibrator`` one of forecasts, which also allows a pair (mean,
-        std).
+        Standard deviations of normal forecasts with means P; the report is then about error bars.
+        It is so too if P is a forecast or ``calibrator`` one of forecasts, which also allows a pair
+        (mean, std).
     calibrator : Calibrator, Map or regression calibrator, optional
         Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted:
-        applied as it is; pass rows it has not seen. ``Identity()``: the predictions as they are. A
-        list or {name: calibrator}: all are compared. A map goes one-vs-rest (:class:`OneVsRest`),
+        applied without a new fit; pass rows it has not seen. ``Identity()``: no calibration. A list
+        or {name: calibrator}: all are compared. A map is fitted one-vs-rest (:class:`OneVsRest`),
         which with two classes calibrates the event.
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``,
@@ -156,17 +154,17 @@ def report(
     InputError
         When the predictions cannot be read or the arguments contradict each other.
     TypeError
-        For an option that is none; the message names those there are.
+        For an unknown option; the message lists the known ones.
 
     See Also
     --------
-    evaluate : the numbers alone, for a table of any size.
-    metrics.compute : several metrics at once.
+    evaluate : measure a table of any size, without a page.
+    metrics.compute : compute several metrics at once.
 
     Notes
     -----
-    Look at it before using any calibration. Numbers measured on rows the calibrator was fitted on
-    are labelled so and drive no verdict.
+    Read the report before using any calibration. Numbers measured on rows that the calibrator was
+    fitted on are labelled as such and do not enter the verdict.
 
     Examples
     --------

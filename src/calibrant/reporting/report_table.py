@@ -1,7 +1,7 @@
-"""What the report of a kind of prediction has of its own; the skeleton that all share is in
-``summarise``.
+"""Interface for the parts of a report that depend on the kind of prediction; ``summarise`` has the
+common part.
 
-Whoever reports on a kind subclasses :class:`ReportTable` and registers an instance in ``TABLES``.
+To report on a new kind, subclass :class:`ReportTable` and register an instance in ``TABLES``.
 """
 
 from abc import ABC, abstractmethod
@@ -53,19 +53,19 @@ __all__ = [
     "few_resamples",
 ]
 
-#: What tells useful confidences from honest ones; they look at the confidence and whether it was
-#: right, and nothing else.
+#: Metrics of how well confidences rank the answers; they read only the confidence and whether the
+#: answer was right.
 RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_under_risk_coverage)
-#: Products of rows, classes and resamples that one bootstrap may cost; below 100 resamples the
-#: interval is left out.
+#: Largest product of rows, classes and resamples in one bootstrap; the interval is left out below
+#: 100 resamples.
 BOOTSTRAP_BUDGET = 4e8
-#: The rankings sort the rows in each resample.
+#: Largest number of resamples of the rankings, which sort the rows in each one.
 RANKING_RESAMPLES = 200
 
 
 def affordable(metric: Any, record: Any, n_resamples: int) -> int:
-    """How many resamples of the metric the rows allow; 0 where they would be too few to say
-    anything.
+    """Return how many resamples of the metric the rows allow; 0 if they are too few for an
+    interval.
     """
     if isinstance(metric, MeanMetric):
         return n_resamples
@@ -75,15 +75,15 @@ def affordable(metric: Any, record: Any, n_resamples: int) -> int:
 
 
 def few_resamples(record: Any, n_resamples: int) -> int:
-    """How many resamples of a metric that sorts the rows they allow, or 0."""
+    """Return how many resamples the rows allow for a metric that sorts them, or 0."""
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
     return few if few >= 50 else 0
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """What the user says of the decisions made on risks: thresholds looked at, and what a wrong
-    alarm and a missed event cost.
+    """Options for decisions based on risks: thresholds, and the costs of a false alarm and a missed
+    event.
     """
 
     thresholds: Any = None
@@ -93,8 +93,8 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asks of a report: the groups (with their columns), features (cut) and times
-    of the rows, how to measure, the margin.
+    """Options of a report: groups (with their columns), features (cut into parts) and times of the
+    rows, settings of the metrics, and the margin.
     """
 
     groups: Any
@@ -110,14 +110,14 @@ class Asked:
 
     @property
     def dated(self) -> bool:
-        """Whether the rows are of several times."""
+        """Whether the rows have several times."""
         return self.times is not None and len(self.times.starts) > 1
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The upper limit of the binned error that fails one time in 20, whatever the distribution:
-    rows not fitted on, bins fixed before.
+    """Upper 95 % confidence limit of the binned error for any distribution, valid for bins fixed in
+    advance and rows that were not fitted on.
     """
 
     error: float
@@ -128,9 +128,9 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """After calibration only where the calibrator has not seen the rows: folds that share their
-    rows are not independent, nor are rows
-    of a cluster, of which none is known."""
+    """Bounds before and after calibration. The one after needs rows that the calibrator has not
+    seen, because folds are dependent; neither is known for clustered rows.
+    """
 
     n_bins: int
     before: Bound | None
@@ -139,8 +139,8 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class Sections:
-    """What a report on answers shows beside scores and groups; most of it {"before", "after":
-    ...}, that after None where nothing was calibrated.
+    """Sections of a report on answers beside scores and groups; most are {"before", "after": ...},
+    with "after" None without calibration.
     """
 
     bound: Bounds
@@ -158,19 +158,18 @@ class Sections:
 
 
 class ReportTable(ABC):
-    """The report of a kind of prediction.
+    """Report on one kind of prediction.
 
-    A kind says by which metrics its rows are scored, and how they are read as answers that have a
-    probability and are right or wrong; all else follows from that: header, scores, curves, groups,
-    cautions and verdict. Each may be said otherwise.
+    A subclass defines the metrics of its rows, and how rows become answers with a probability that
+    are right or wrong. Header, scores, curves, groups, cautions and verdict follow from that; each
+    can be overridden.
 
     Attributes
     ----------
-    domain : whose report it is
-    n_bins : of the reliability curve, by default
-    resamples_all : whether every alternative gets the intervals of a bootstrap, or only the one
-        chosen
-    target : "answer" or "event": whose probability ``said`` gives
+    domain : the kind of prediction
+    n_bins : default number of bins of the reliability curve
+    resamples_all : whether every alternative gets bootstrap intervals, or only the chosen one
+    target : "answer" or "event": the outcome whose probability ``said`` returns
     """
 
     domain: ClassVar[Domain]
@@ -180,13 +179,11 @@ class ReportTable(ABC):
 
     @abstractmethod
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
-        """((n,) probability said, (n,) 1.0 where it was right or happened, else 0.0)."""
+        """Return ((n,) predicted probability, (n,) outcome: 1.0 if right or an event, else 0.0)."""
 
     @abstractmethod
     def scores(self) -> Sequence[Metric]:
-        """The metrics of the record itself, among them the one that its calibrators are chosen
-        by.
-        """
+        """Return the metrics of the record, including the one by which calibrators are chosen."""
 
     def read(
         self,
@@ -198,38 +195,38 @@ class ReportTable(ABC):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> tuple[Any, Sequence[Any]]:
-        """(record, names of the outputs); the keywords are options of a report, and ``groups``
-        those of the rows fitted on, where ``calibrator`` uses them.
+        """Return (record, names of the outputs); the keywords are options of a report, and
+        ``groups`` is for a ``calibrator`` that uses them.
         """
         if groups is not None:
             raise InputError(
-                f"groups are not used by calibrators of {self.domain.predictions}; got some for"
-                f" {type(calibrator).__name__}; take another calibrator."
+                f"calibrators of {self.domain.predictions} must not use groups; got"
+                f" {type(calibrator).__name__}; pass another calibrator."
             )
         return read_for([CHOSEN_BY[self.domain].score], y, P, std, sample_weight), [None]
 
     def read_test(self, test: Any, record: Any) -> Any:
-        """The record of the rows to measure on."""
+        """Read the test rows into a record."""
         if not (isinstance(test, tuple | list) and len(cast(Any, test)) in (2, 3)):
             raise InputError("test must be (y_test, P_test) or (y_test, P_test, weight_test).")
         y, P, weight = (*cast(Any, test), None)[:3]
         return self.read(y, P, None, None, sample_weight=weight)[0]
 
     def question(self, target: Any, record: Any, calibrators: Any) -> Any:
-        """The question answered, of what is asked for; by default the only one there is."""
+        """Resolve ``target``; by default a kind has one only."""
         if target is not None:
             raise InputError(
-                f"target asks a question about classes; got {target!r} with"
+                f"target must be None unless predictions are of classes; got {target!r} with"
                 f" {self.domain.predictions}; leave it out."
             )
         return self.domain.name
 
     def event(self, target: Any) -> Any:
-        """The class whose risk the question is about, or None."""
+        """Return the class that is the event of the target, or None."""
         return None
 
     def data(self, record: Any, names: Sequence[Any]) -> dict[str, Any]:
-        """Facts of the header."""
+        """Return the facts of the header."""
         return {
             "n": float(record.weights.sum()),
             "rows": len(record),
@@ -238,7 +235,7 @@ class ReportTable(ABC):
         }
 
     def pairs(self, record: Any) -> Predictions:
-        """The rows as yes or no: was what was said right?"""
+        """Return the rows as pairs of wrong and right."""
         said, right = self.said(record)
         return Predictions(
             values=np.column_stack([1.0 - said, said]),
@@ -251,7 +248,7 @@ class ReportTable(ABC):
         )
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
-        """The metrics of the table: the kind's own, the calibration error, and rankings."""
+        """Return the metrics of the table: scores of the kind, calibration error and rankings."""
         error = metrics.expected_calibration_error.with_options(n_bins=n_bins)
         return [
             *(Measure(one, affordable(one, record, n_resamples)) for one in self.scores()),
@@ -260,33 +257,33 @@ class ReportTable(ABC):
         ]
 
     def keys(self) -> dict[str, str]:
-        """{key of each metric of the table: its name}, for gates."""
+        """Return {key: name} of the metrics of the table, for gates."""
         measured = (*self.scores(), metrics.expected_calibration_error, *RANKING)
         return {one.key: one.name for one in measured}
 
     def ranking(self, record: Any, n_resamples: int) -> list[Measure]:
-        """What tells useful confidences from honest ones."""
+        """Return the metrics of how well confidences rank the answers."""
         few = few_resamples(record, n_resamples)
         return [Measure(one, few, self.pairs, analytic=True) for one in RANKING]
 
     def seen(self, record: Any, asked: Asked) -> Any:
-        """What is read of the rows, before, after and calibrated on: states that add up."""
+        """Compute the additive states of the rows."""
         return Seen.of([self.pairs(record)], asked.n_bins, asked.level)
 
     def quality(self, seen: Any, calibration: Any) -> Any:
-        """What the rows are like."""
+        """Describe the quality of the rows."""
         return quality(seen, calibration)
 
     def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Sentences that a reader should know; ``found`` is the quality."""
+        """Return the sentences that warn the reader; ``found`` is the quality."""
         return cautions.of_answers(seen, found)
 
     def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """The cautions that forbid any advice."""
+        """Return the cautions that rule out any advice."""
         return cautions.vetoes_of_answers(found)
 
     def chance(self, seen: Any, asked: Asked) -> Any:
-        """What perfect predictions would show."""
+        """Compute the errors expected under perfect calibration."""
         return chance_error(
             seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state
         )
@@ -294,7 +291,7 @@ class ReportTable(ABC):
     def against(
         self, seen: Any, groups: Any, margin: float | None, after: bool, random_state: int
     ) -> Miscalibration:
-        """What speaks against the predictions, as they are or ``after`` calibration."""
+        """Test the predictions for miscalibration, before or ``after`` calibration."""
         return miscalibration(seen.drawn, groups, margin, centred=after, random_state=random_state)
 
     def verdict(
@@ -306,37 +303,37 @@ class ReportTable(ABC):
         evaluation: str,
         evidence: Evidence,
     ) -> Verdict:
-        """What to say of an output; ``scores`` is {key: Score}."""
+        """Return the verdict on an output; ``scores`` is {key: Score}."""
         loss = CHOSEN_BY[self.domain].score.key
         return verdict(scores, chance, quality, method, evaluation, evidence, loss)
 
     def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
-        """One verdict of {name of the output: its verdict}."""
+        """Combine {name of the output: its verdict} into one verdict."""
         return next(iter(verdicts.values()))
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
-        """(count, c) mergeable sums by group of rows; the first column is the weight."""
+        """Return (count, c) mergeable sums by group of rows; the first column is the weight."""
         return confidence_sums(self.pairs(record), index, count)
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> Sequence[Any]:
-        """One record for each group, rows, gap, low, high and more, of which all intervals hold
-        together; ``worth`` is of the rows, from a level.
+        """Return a record for each group with rows, gap, low, high and more; the intervals are
+        simultaneous, and ``worth`` corrects them for clusters.
         """
         return confidence_gaps(sums, level, worth)
 
     def audited(self, record: Any) -> tuple[Any, str]:
-        """(the rows that an audit of the groups reads, what it is asked)."""
+        """Return (the rows for an audit of the groups, its target)."""
         return self.pairs(record), "answer"
 
     def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
-        """A record of what is shown of what was seen before and after; ``used`` is the
+        """Build the sections of the report from the states before and after; ``used`` is the
         calibrator to use.
         """
         return Sections(**answer_sections(found, asked))
 
 
 def answer_sections(found: Compared, asked: Asked) -> dict[str, Any]:
-    """The sections that need no more than answers with a probability, by name."""
+    """Build the sections that need only answers with a probability, by name."""
     shown, n_bins, level = found.shown, asked.n_bins, asked.level
     binned = found.both(lambda seen: curves.binned(curves.in_width(seen, level)))
     bounds = found.both(lambda seen: _bound(seen, n_bins))

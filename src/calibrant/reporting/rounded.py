@@ -1,15 +1,15 @@
-"""Numbers as text: four decimals, and more where the errors of a rare event need them."""
+"""Format numbers with four decimals, or more for the small errors of a rare event."""
 
 import math
 
 __all__ = ["rounded"]
 
-#: Smaller ones are rounding errors of the sums behind them.
+#: Smaller numbers are rounding errors of sums.
 LEAST = 1e-7
 
 
 def rounded(value: float | None, sign: str = "") -> str:
-    """A value with four decimals, or as many as show two digits; a dash for none.
+    """Format a value with four decimals, or as many as show two digits; None is a dash.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""What a report on classes reads of its rows: states that add up over parts, in two passes, so that
-a table of any size can feed it.
+"""States that a report on classes computes from its rows. They add up over parts, in two passes, so
+that the table can have any size.
 
 - ``Counts``, the first pass (fixed bins, distinct confidences, classes, confusions): the data's
   quality, cautions, reliability at every number of bins, its error and bound, histograms, the
   isotonic curve, risk and coverage, classes, confusions; of an event the scale of its axes, the
   distribution of the risk, the decision curve, thresholds and gain.
-- ``Cuts`` and their sums, the second pass (bins cut where the first pass says): reliability in
-  equal mass and on the logit scale, regions, and the curves of the classes drawn.
+- ``Cuts`` and their sums, the second pass (bins cut by the first pass): reliability in equal mass
+  and on the logit scale, regions, and the curves of the classes drawn.
 - Sums by group, and a monitor's sums by bucket: groups, and calibration over time.
 - States of the metrics (``totals_of``): values of the scores that are sums, and their analytic
   intervals.
@@ -14,8 +14,8 @@ a table of any size can feed it.
   chance, bootstraps of scores), rankings, signals and curves of a calibrator, the calibration
   itself; of an event the smooth curve with its band, ICI and E90, and the metrics of the answer.
 
-The parts merged give the whole's counts exactly, and its sums to the order of summation.
-``reporting.regression.states`` is the same for forecasts.
+Merged parts have exactly the counts of the whole, and its sums up to the order of summation.
+``reporting.regression.states`` does the same for forecasts.
 """
 
 from collections.abc import Sequence
@@ -39,16 +39,16 @@ from calibrant.reporting.regions import (
 
 __all__ = ["BIN_COUNTS", "Counts", "Seen"]
 
-#: What the slider of the page can show, beside the number asked for; histograms have 20 bins.
+#: Numbers of bins on the slider of the page, beside the number in the options; histograms have 20.
 BIN_COUNTS = (5, 8, 10, 15, 20, 30, 50)
-#: Classes whose curves are drawn: a page of a thousand would help nobody.
+#: Largest number of classes whose curves are drawn: a page of a thousand would not be readable.
 DRAWN_CLASSES = 12
 CLASS_BINS = 10
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The first pass.
+    """Sums of the first pass.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Counts:
 
     @classmethod
     def of(cls, record: Predictions, n_bins: int) -> "Counts":
-        """Of a record, or of a part of it."""
+        """Compute the counts of a record, or of a part of it."""
         score, hit, weight, K = record.confidence, record.correct, record.weight, record.n_classes
         labels = cast(np.ndarray, record.labels)
         bins = {
@@ -109,9 +109,7 @@ class Counts:
 
     @cached_property
     def pairs(self) -> Predictions:
-        """The rows by distinct confidence and whether they are right, with their weights: yes
-        and no, in as few rows as that takes.
-        """
+        """The rows as pairs of right and wrong, merged by distinct confidence, with weights."""
         _, right, wrong = self.confidence.sums.T
         score, hit, weight = (
             np.tile(self.confidence.values, 2),
@@ -132,13 +130,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Seen:
-    """All that is read: the counts, the classes with the worst first, the bins cut, and the sums of
-    the second pass.
+    """Results of both passes: the counts, the classes with the worst first, the bins cut, and the
+    sums of the second pass.
 
-    ``mass`` has by number of bins the bins and their sums, as ``Counts.bins`` has; ``region_sums``
-    are as ``Counts.predicted``, and ``class_sums`` has (10, 3) for each class drawn. ``rows`` is
-    the record, for what does not add up; of a table too large for memory (``sampled``) it is a
-    sample of them.
+    ``mass`` maps a number of bins to the bins and their sums, as in ``Counts.bins``;
+    ``region_sums`` is like ``Counts.predicted``, and ``class_sums`` has (10, 3) for each class
+    drawn. ``rows`` is the record, for quantities that do not add up; for a table too large for
+    memory (``sampled``) it is a sample.
     """
 
     rows: Any
@@ -152,8 +150,8 @@ class Seen:
 
     @property
     def drawn(self) -> Any:
-        """What chance is drawn on: the rows; where these are a sample, all rows as the counts
-        have merged them.
+        """The rows for draws under the null: the record, or, if this is a sample, all rows as the
+        counts have merged them.
         """
         return self.counts.pairs if self.sampled else self.rows
 
@@ -166,8 +164,8 @@ class Seen:
         mass_bins: Sequence[int] = (),
         rows: Any = None,
     ) -> "Seen":
-        """Of the parts of a record, each read twice; ``mass_bins`` are ``n_bins`` unless said,
-        ``rows`` the whole of several.
+        """Read each part of a record twice; ``mass_bins`` is ``n_bins`` by default, and ``rows`` is
+        the whole record of several parts.
         """
         counts = reduce(add, (Counts.of(part, n_bins) for part in parts))
         rows = parts[0] if rows is None else rows

@@ -1,5 +1,5 @@
-"""The report as data: what is given is read once, calibrated, measured and put into words; for
-classes and for numbers alike.
+"""Report as data: read the arguments once, calibrate, measure and write the verdict, for classes
+and for forecasts.
 """
 
 import inspect
@@ -65,8 +65,8 @@ def summarise(
     cost_false_negative: float | None = None,
     **reading: Any,
 ) -> Summary:
-    """Measure predictions, or forecasts of a number, before and after calibration and say what that
-    means.
+    """Measure predictions, or forecasts of a number, before and after calibration, and add a
+    verdict.
 
     Parameters
     ----------
@@ -91,13 +91,12 @@ def summarise(
     times : (n,) dates, optional
         Of the rows measured: the calibration over time, by group too, and whether it has changed.
     cluster : (n,) labels of any kind, optional
-        Of the rows measured: which of them hang together (visits of one patient, answers to one
-        question). Every interval and test then counts clusters, folds cut none of them, and what
-        knows nothing of them has no interval: a binned calibration error is shown beside what
-        chance explains. Not with ``times``, whose alarm counts rows.
+        Clusters of dependent rows among those measured (visits of one patient, answers to one
+        question). Every interval and test then counts clusters, and folds do not split them.
+        Metrics without a clustered interval have none: a binned calibration error is shown beside
+        the one expected by chance. Not with ``times``, whose alarm counts rows.
     weight_kind : {"frequency", "sampling"}
-        A weight is so many rows; or it is one row that stands for others ("sampling"), as weights
-        of a design or of importance have it.
+        Weights count repeated rows, or correct a sampling design or importance ("sampling").
     every : {"auto", "hour", "day", "week", "month", "year"}
         Of ``times``; "auto" is the shortest that makes at most 40 of them.
     n_splits : int, default 5
@@ -144,7 +143,7 @@ def summarise(
     InputError
         When the predictions cannot be read or the arguments contradict each other.
     TypeError
-        For an option that is none; the message names those there are.
+        For an unknown option; the message lists the known ones.
 
     Examples
     --------
@@ -372,9 +371,7 @@ def part_of(
 def _against(
     table: ReportTable, seen: Compared, asked: Asked, evaluation: str
 ) -> dict[str, Miscalibration | None]:
-    """What speaks against the predictions before and, where the calibration has not seen the
-    rows, after.
-    """
+    """Test for miscalibration before and, if the calibration has not seen the rows, after."""
     unseen = evaluation in ("out-of-fold", "held-out")
     rows = {"before": seen.before, "after": seen.after if unseen else None}
     return {

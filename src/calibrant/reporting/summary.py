@@ -1,4 +1,4 @@
-"""What a report says, typed; the dictionary that is written, drawn and gated on comes last."""
+"""Typed content of a report, and its conversion to the dictionary that is written."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,13 +16,13 @@ from calibrant.reporting.regions import Place
 
 __all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
 
-#: Of the dictionary: it counts up where a key is renamed, moved or dropped.
+#: Version of the dictionary's keys, raised when a key is renamed, moved or dropped.
 SCHEMA = 1
 
 
 @dataclass(frozen=True)
 class Method:
-    """What the calibrator is and how its numbers came about."""
+    """Calibrator of a report, and how its numbers were computed."""
 
     name: str
     class_: str
@@ -33,7 +33,7 @@ class Method:
 
     @classmethod
     def of(cls, found: Compared, name: str) -> "Method":
-        """Of the one compared; ``name`` is what the user calls it, "" for its own name."""
+        """Describe the calibrator compared; ``name`` is the user's name for it, "" for its own."""
         one = found.calibrator
         return cls(
             name or shown_name(one),
@@ -47,7 +47,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The report in one sentence, and in a few words.
+    """Verdict of a report in one sentence, and in a few words.
 
     ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration``
     is "use", "mixed" (one score is better and another worse), "do not use", "no clear gain",
@@ -94,7 +94,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything that a report says."""
+    """Content of a report."""
 
     task: str
     target: str | None

@@ -1,4 +1,4 @@
-"""The report of each domain, loaded when one is made."""
+"""Report of each domain, imported when it is made."""
 
 from typing import TYPE_CHECKING
 

@@ -1,5 +1,5 @@
-"""The report on classes in one sentence, from the numbers alone; and what every task says of a
-calibration.
+"""Verdict on classes in one sentence, from the numbers only, and the words on a calibration that
+all tasks share.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def verdict(
     evidence: Evidence,
     decides: str = "log_loss",
 ) -> Verdict:
-    """What the numbers say of the model, and of the calibration, with a recommendation.
+    """Return the verdict on the model and on the calibration, with a recommendation.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def verdict(
 def about_calibration(
     calibration: Any, words: dict[str, str], method: str, moved: Any, evaluation: str
 ) -> str:
-    """The end of the sentence; ``words`` are those of the task, ``moved`` says which numbers
-    became which.
+    """Return the end of the sentence, in the ``words`` of the task; ``moved`` names the numbers
+    before and after.
     """
     if calibration == "none":
         return "."
@@ -73,8 +73,8 @@ def about_calibration(
 
 
 def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str, str]) -> str:
-    """The model in a word: one of ``words``, too much and too little, where the mean ``gap`` is
-    most of the error observed.
+    """Return the model in a word: one of ``words``, too high and too low, if the mean ``gap`` is
+    most of the observed error.
     """
     if not found.seen:
         return "calibrated"
@@ -84,9 +84,7 @@ def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str
 
 
 def advised(loss: Any, ece: Any, evaluation: str) -> str:
-    """What to do with the calibration: the log loss decides, in two words; rows that it was
-    fitted on say nothing.
-    """
+    """Return the advice on the calibration by its log loss; rows it was fitted on give none."""
     if evaluation in ("none", "in-sample"):
         return "none" if evaluation == "none" else "unknown"
     if loss.change.meaning == "better" and ece.change.meaning == "worse":

@@ -221,7 +221,7 @@ def test_a_calibrator_of_confidences_is_asked_about_the_answer():
 
 
 def test_error_bars_have_no_event():
-    with pytest.raises(InputError, match="target asks a question about classes"):
+    with pytest.raises(InputError, match="target must be None unless predictions are of classes"):
         cb.report([0.0, 1.0, 2.0], [0.0, 1.0, 2.0], [1.0, 1.0, 1.0], target="event")
 
 

@@ -1,1 +1,1 @@
-"""What reports on the risk of an event have of their own."""
+"""Reports on the risk of an event."""

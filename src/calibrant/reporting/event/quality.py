@@ -1,4 +1,4 @@
-"""How good the risks of an event are beyond calibration, and the rates that rules promise."""
+"""Quality of the risks of an event beyond calibration, and certified error rates of rules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,9 +23,7 @@ RATES, CONFIDENCE = (0.01, 0.05, 0.1), 0.95
 
 @dataclass(frozen=True)
 class PromisedRate:
-    """The threshold of one error rate, and the share of the rows it decides; or None, and why in
-    a sentence.
-    """
+    """Threshold for one error rate, and the share of rows it decides; or None, and the reason."""
 
     error: Literal["false alarms", "missed events"]
     rate: float
@@ -36,16 +34,14 @@ class PromisedRate:
 
 @dataclass(frozen=True)
 class RatePromises:
-    """Each line is a promise of its own: that all hold at once is less sure."""
+    """Certified error rates; each guarantee holds separately, not all of them simultaneously."""
 
     confidence: float
     rates: list[PromisedRate]
 
 
 def rate_promises(rows: Any) -> RatePromises | None:
-    """Those of rows seen as pairs of risk and event, by the risks as they came; None where
-    weights are not whole rows.
-    """
+    """Certify rates on pairs of uncalibrated risk and event; None unless weights are whole."""
     if not whole_rows(rows.weights).all():
         return None
     return RatePromises(
@@ -76,12 +72,12 @@ def _promised(
     )
 
 
-#: Below so many events, or rows without one, intervals of the calibration are wide (Collins et al.,
+#: Fewer events, or fewer rows without one, make intervals of calibration wide (Collins et al.,
 #: Statistics in Medicine 2016).
 FEW_EVENTS = 100
-#: Rows from which on a ranking says something.
+#: Least number of rows for a caution about the ranking.
 ENOUGH = 50
-#: A ranking beyond these is said to be too good, or the wrong way round where that is sure.
+#: An AUROC above the first is too good; one significantly below the second is reversed.
 TOO_GOOD, REVERSED, BACKWARDS = 0.999, 0.45, 0.999
 SHIFTS = {
     "event_shift": "The event occurs at another rate",
@@ -91,7 +87,7 @@ SHIFTS = {
 
 @dataclass(frozen=True)
 class EventQuality(Known):
-    """What the rows are like, as :class:`~calibrant.reporting.quality.ClassQuality`.
+    """Quality of the rows, as :class:`~calibrant.reporting.quality.ClassQuality`.
 
     ``rate`` is the share of events, ``risk`` the mean risk; ``certain_wrong`` counts the rows of a
     risk of exactly 0 or 1 where the opposite happened.
@@ -110,8 +106,8 @@ class EventQuality(Known):
 
 
 def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
-    """Of the rows measured, seen as pairs of the event, and of those that the calibrator was
-    fitted on, where they are others.
+    """Describe the rows measured, as pairs of the event, and how they differ from the fit rows, if
+    these are others.
     """
     found, risks = of_answers.quality(seen, calibration), seen.counts.confidence
     certain = risks.sums[risks.values == 0.0, 1].sum() + risks.sums[risks.values == 1.0, 2].sum()
@@ -130,9 +126,7 @@ def quality(seen: Seen, calibration: Seen | None = None) -> EventQuality:
 
 
 def cautions(seen: Seen, found: EventQuality) -> list[str]:
-    """One sentence for each thing that makes the numbers weaker than they look; ``found`` is
-    from ``quality``.
-    """
+    """Return a sentence for each reason why the numbers may mislead; ``found`` is the quality."""
     copies = copied(found, "prediction and outcome")
     return [
         *_ranked(seen, found),
@@ -145,12 +139,12 @@ def cautions(seen: Seen, found: EventQuality) -> list[str]:
 
 
 def vetoes(seen: Seen, found: EventQuality) -> list[str]:
-    """The cautions that forbid any advice."""
+    """Return the cautions that rule out any advice."""
     return [*_ranked(seen, found, SURE_ROWS), *doubtful(found, "prediction and outcome", SHIFTS)]
 
 
 def _ranked(seen: Seen, found: EventQuality, fewest: int = ENOUGH) -> Iterator[str]:
-    """What is wrong with how the risks rank; too well only from ``fewest`` rows on."""
+    """Yield cautions about the ranking; one that is too good needs at least ``fewest`` rows."""
     if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
         return
     auroc = metrics.event_auroc.of(seen.counts.pairs)

@@ -1,6 +1,4 @@
-"""What a report on the risk of an event has of its own: the table of the task, on records seen
-as pairs of event and rest.
-"""
+"""Report on the risk of an event, on records as pairs of the event and the rest."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,8 +26,7 @@ from calibrant.reporting.summary import Verdict
 
 __all__ = ["EVENT", "KEYS"]
 
-#: In the order of the page: scores to choose by, errors on the whole, errors in places, and how
-#: well the risks rank.
+#: Metrics in the order of the page: scores to choose by, mean errors, local errors, and rankings.
 METRICS = (
     metrics.log_loss,
     metrics.event_brier_score,
@@ -44,17 +41,17 @@ METRICS = (
 )
 #: Key -> name.
 KEYS = {metric.key: metric.name for metric in METRICS}
-#: Rows of a group of the hero's bins at least, and events as well as rows without one among them:
-#: fewer zig-zag, whatever the model.
+#: Least number of rows in a bin of the first figure, and of events and of rows without one: a curve
+#: of smaller bins is noisy for any model.
 ENOUGH_ROWS, ENOUGH_EVENTS = 100, 20
-#: Of the band of the smooth curve.
+#: Draws for the band of the smooth curve.
 LOESS_DRAWS = 400
 
 
 @dataclass(frozen=True)
 class RiskGap:
     """Rows, the rate of events, the mean risk, gap = risk - rate and ratio = rate / risk (O/E),
-    with intervals; None where no row is.
+    with intervals; None without rows.
     """
 
     rows: float
@@ -70,8 +67,8 @@ class RiskGap:
 
 @dataclass(frozen=True)
 class Answer:
-    """The other question, whether the model's own answer is right: the metrics that the event
-    has not, and its curve.
+    """Section on whether the predicted label is right: its curve, and the metrics that the event
+    lacks.
     """
 
     metrics: list[Score]
@@ -80,8 +77,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Sections:
-    """What only a report on an event shows; most of it {"before", "after": ...}, that after None
-    where nothing was calibrated.
+    """Sections of a report on an event; most are {"before", "after": ...}, with "after" None
+    without calibration.
     """
 
     n_bins: int
@@ -103,8 +100,8 @@ class Sections:
 
 
 def _start(n: float, events: float) -> int:
-    """The number of bins that a look at the curve begins with: as many as have rows, and events
-    or their absence, enough each.
+    """Return the initial number of bins of the curve: the most with enough rows, events and rows
+    without one in each bin.
     """
     rare = min(events, n - events)
     enough = [
@@ -129,17 +126,17 @@ def _answer(found: Compared, asked: Asked) -> Answer:
 
 
 class Event(Classes):
-    """The report on the risk of an event, on records seen as pairs of event and rest."""
+    """Report on the risk of an event, on records as pairs of the event and the rest."""
 
     target = "event"
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
-        """Proper scores, errors of the risk on the whole and in places, and how well it ranks."""
+        """Return proper scores, mean and local errors of the risk, and rankings."""
         metrics_of = (
             replace(one, n_bins=n_bins) if one.key == "event_ece" else one for one in METRICS
         )
-        # The intervals of the ICI and of E90 are approximate: what honest risks would show stands
-        # beside them instead.
+        # The intervals of the ICI and of E90 are approximate, so the page shows their values under
+        # perfect calibration instead.
         few = few_resamples(record, n_resamples)
         counts = {
             "ici": 0,
@@ -158,11 +155,11 @@ class Event(Classes):
         ]
 
     def seen(self, record: Any, asked: Asked) -> Any:
-        """In more bins of equal weight."""
+        """Compute the states with more bins of equal weight."""
         return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
 
     def chance(self, seen: Any, asked: Asked) -> Any:
-        """What honest risks would show, of the binned error and of the ICI."""
+        """Compute the binned error and the ICI expected under perfect calibration."""
         ici = metrics.integrated_calibration_index
         null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
         return replace(
@@ -170,15 +167,15 @@ class Event(Classes):
         )
 
     def quality(self, seen: Any, calibration: Any) -> Any:
-        """Events, rate and risk among it."""
+        """Describe the quality of the rows, with events, rate and risk."""
         return quality(seen, calibration)
 
     def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Of the risks."""
+        """Return the cautions about the risks."""
         return cautions(seen, found)
 
     def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Of the risks."""
+        """Return the cautions about the risks that rule out any advice."""
         return vetoes(seen, found)
 
     def verdict(
@@ -194,7 +191,9 @@ class Event(Classes):
         return verdict(scores, chance, quality, method, evaluation, evidence)
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
-        """One a group; the intervals hold together. ``sums`` are weight, events and risk."""
+        """Return the gap of each group, with simultaneous intervals; ``sums`` are weight, events
+        and risk.
+        """
         n, events, total = sums.T
         shared = together(level, n)
         low, high = wilson(events * worth(shared), n * worth(shared), shared)
@@ -209,7 +208,7 @@ class Event(Classes):
         ]
 
     def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
-        """Curves, decisions, promises, and the other question."""
+        """Build the sections: curves, decisions, certified rates, and the predicted label."""
         pairs, level = found.before.counts.pairs, asked.level
         shown, whole = found.shown, cast(Any, found.whole).whole
         worth = worth_of(

@@ -1,4 +1,4 @@
-"""The report on the risk of an event in one sentence, from the numbers alone."""
+"""Verdict on the risk of an event in one sentence, from the numbers only."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from calibrant.reporting.verdict import about_calibration, about_model, advised
 
 __all__ = ["verdict"]
 
-#: From here on a mean is told as so many times too high or too low, below it in points.
+#: From this ratio on a mean error is written as a factor, below it in points.
 TIMES = 1.3
 SIDES = ("overestimates", "underestimates")
 WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less honest"}
@@ -19,7 +19,7 @@ WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less ho
 def verdict(
     scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
 ) -> Verdict:
-    """What the numbers say of the risks, and of the calibration, with a recommendation.
+    """Return the verdict on the risks and on the calibration, with a recommendation.
 
     ``model`` is "calibrated", "overestimates", "underestimates" or "miscalibrated" (too high in
     places and too low in others); the parameters are those of
@@ -40,7 +40,7 @@ def verdict(
 
 
 def _shown(scores: Any, chance: Any, evidence: Evidence) -> str:
-    """The number that says most against the risks."""
+    """Return the number that shows the largest miscalibration, as text."""
     if not evidence.before.seen:
         return f"an ECE of {rounded(chance.observed)}"
     called = {
@@ -80,7 +80,7 @@ def _by(said: Any, happened: Any):
 
 
 def share(value: float) -> str:
-    """A share in per cent, rare ones with two digits that count.
+    """Format a share in per cent, with two significant digits for small ones.
 
     Examples
     --------

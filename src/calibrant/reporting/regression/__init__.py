@@ -1,3 +1,1 @@
-"""The report on error bars: the same questions as for classes, answered for forecasts of
-numbers.
-"""
+"""Reports on the error bars of forecasts of a number."""

@@ -1,4 +1,4 @@
-"""The curves of forecasts, and what chance alone would show."""
+"""Curves of forecasts, and their errors under perfect calibration."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -75,8 +75,8 @@ def _scores(record, draws, random_state):
 
 
 def _interval_error(seen, level, random_state):
-    """The probabilities of honest forecasts are uniform, whatever their form: counts between the
-    levels are multinomial.
+    """Draw the error under perfect calibration: F(y) is then uniform, so counts between the levels
+    are multinomial.
     """
     metric, counts = metrics.interval_calibration_error, seen.counts
     if seen.rows.cluster is not None:
@@ -140,7 +140,7 @@ class Curves:
 def curves(
     seen: ForecastSeen, *, n_bins: int = 10, level: float = 0.95, random_state: int = 0
 ) -> Curves:
-    """Of one output; ``n_bins`` is one of those seen in equal mass."""
+    """Compute the curves of one output; ``seen`` must have ``n_bins`` bins of equal mass."""
     counts, total = seen.counts, seen.counts.total[0]
     rows, n_real = seen.rows, enough_bins(n_bins, total)
     held = interval_curve_of_sums(counts.intervals, total, level, simultaneous=True)

@@ -1,4 +1,4 @@
-"""What speaks against error bars, as one test; and what the rows could have shown."""
+"""Joint test of the calibration of error bars, and its power on the rows."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ CHECKS = ("offset", "spread", "shape", "coverage", "std")
 def miscalibration_of_forecasts(
     rows: Any, margin: float | None, *, random_state: int
 ) -> Miscalibration:
-    r"""What speaks against forecasts by their normal scores, and what the rows could have shown.
+    r"""Test forecasts for miscalibration by their normal scores, and compute the detectable error.
 
     The checks are the mean score (``offset``), the mean squared score less 1 (``spread``), counts
     of the probabilities in ten parts (``shape``), the intervals of 90 % (``coverage``) and squared

@@ -1,4 +1,4 @@
-"""What the page on error bars shows, beside the summary itself."""
+"""Context of the page on error bars, beside the summary itself."""
 
 from dataclasses import fields
 from typing import Any

@@ -1,4 +1,4 @@
-"""How good forecasts are beyond calibration, and what to be cautious of."""
+"""Quality of forecasts beyond calibration, and cautions about them."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ FEW = 25
 
 @dataclass(frozen=True)
 class Spread:
-    """Of the standard deviations."""
+    """Statistics of the standard deviations."""
 
     least: float
     median: float
@@ -39,7 +39,7 @@ class MeanError:
 
 @dataclass(frozen=True)
 class ForecastQuality(Known):
-    """What the rows of one output are like.
+    """Quality of the rows of one output.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ class ForecastQuality(Known):
 
 
 def quality(seen: "ForecastSeen", calibration: "ForecastSeen | None" = None) -> ForecastQuality:
-    """What the rows measured, of one output, are like, and how they differ from those that the
-    calibrator was fitted on, if others.
+    """Describe the rows of one output, and how they differ from those that the calibrator was
+    fitted on, if these are others.
 
     Sentences about them are in ``cautions``.
     """
@@ -126,7 +126,7 @@ TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
 
 
 def vetoes(found: ForecastQuality) -> list[str]:
-    """The cautions that forbid any advice."""
+    """Return the cautions that rule out any advice."""
     return [*_leaks(found), *doubtful(found, "forecast and outcome", SHIFTS)]
 
 

@@ -1,5 +1,5 @@
-"""What a report on forecasts reads of the rows of one output: states that add up over parts, in two
-passes.
+"""States that a report on forecasts computes from the rows of one output. They add up over parts,
+in two passes.
 
 - ``ForecastCounts``, the first pass (totals, fixed bins and levels, distinct std and mean): the
   data's quality, cautions, PIT, coverage by level, interval calibration error, and the cuts of the
@@ -74,7 +74,7 @@ class ForecastCounts:
 
     @classmethod
     def of(cls, record: ForecastRecord) -> "ForecastCounts":
-        """Of a record of one output, or of a part of it."""
+        """Compute the counts of a record of one output, or of a part of it."""
         weight, error, z = record.weights, record.error, record.standardised
         values, index = np.unique(record.std, return_inverse=True)
         octave = np.floor(np.log2(record.std)).astype(np.intp) - LEAST_OCTAVE
@@ -106,7 +106,7 @@ class ForecastCounts:
 
     @property
     def median_std(self) -> float:
-        """Of the rows, whatever their weights."""
+        """The median std of the rows without weights."""
         rows = self.std.sums[:, 1].cumsum()
         middle = (rows[-1] - 1.0) // 2.0, rows[-1] // 2.0
         return float(self.std.values[np.searchsorted(rows, middle, side="right")].mean())
@@ -138,7 +138,7 @@ class ForecastSeen:
         mass_bins: Sequence[int],
         rows: ForecastRecord | None = None,
     ) -> "ForecastSeen":
-        """Of the parts of a record, each read twice; ``rows`` is the whole of several."""
+        """Read each part of a record twice; ``rows`` is the whole record of several parts."""
         counts = reduce(add, map(ForecastCounts.of, parts))
         cuts = {count: counts.std.cut(enough_bins(count, counts.total[0])) for count in mass_bins}
         each = zip(

@@ -1,4 +1,4 @@
-"""What a report on forecasts of a number has of its own."""
+"""Report on forecasts of a number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -97,8 +97,8 @@ VIEWS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Sections:
-    """What only a report on forecasts shows: the curves before and after, and the worst regions
-    by predicted std and by value.
+    """Sections of a report on forecasts: the curves before and after, and the worst regions by
+    predicted std and by value.
     """
 
     curves: dict[str, Curves | None]
@@ -190,16 +190,16 @@ class ErrorBars(ReportTable):
         return read
 
     def question(self, target: Any, record: Any, calibrators: Any) -> None:
-        """None, once nothing is asked for."""
+        """Refuse any target, and return None."""
         super().question(target, record, calibrators)
 
     def data(self, record: Any, names: Sequence[Any]) -> dict[str, Any]:
-        """With the outputs."""
+        """Return the facts of the header, with the outputs."""
         form = type(record.forecast).__name__
         return {**super().data(record, names), "outputs": names, "form": form}
 
     def keys(self) -> dict[str, str]:
-        """By the names shown."""
+        """Return {key: name} of the metrics."""
         return {key: name for key, (name, _) in METRICS.items()}
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
@@ -210,31 +210,31 @@ class ErrorBars(ReportTable):
         ]
 
     def seen(self, record: Any, asked: Asked) -> Any:
-        """In the bins of the curve, and in those of the ENCE."""
+        """Compute the states in the bins of the curve and of the ENCE."""
         return ForecastSeen.of(
             [record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins})
         )
 
     def quality(self, seen: Any, calibration: Any) -> Any:
-        """What the rows are like."""
+        """Describe the quality of the rows."""
         return quality(seen, calibration)
 
     def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Of errors and error bars."""
+        """Return the cautions about errors and error bars."""
         return cautions(found)
 
     def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Of errors."""
+        """Return the cautions about errors that rule out any advice."""
         return vetoes(found)
 
     def chance(self, seen: Any, asked: Asked) -> Any:
-        """Of the ENCE and the interval calibration error."""
+        """Compute ENCE and interval calibration error under perfect calibration."""
         return chance_errors(seen, random_state=asked.random_state)
 
     def against(
         self, seen: Any, groups: Any, margin: float | None, after: bool, random_state: int
     ) -> Miscalibration:
-        """What speaks against the forecasts."""
+        """Test the forecasts for miscalibration."""
         return miscalibration_of_forecasts(seen.rows, margin, random_state=random_state)
 
     def verdict(
@@ -246,11 +246,11 @@ class ErrorBars(ReportTable):
         evaluation: str,
         evidence: Evidence,
     ) -> Verdict:
-        """Of one output."""
+        """Return the verdict on one output."""
         return verdict(scores, chance, quality, method, evaluation, evidence)
 
     def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
-        """Of all outputs."""
+        """Return the verdict on all outputs."""
         return overall(verdicts)
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
@@ -265,7 +265,7 @@ class ErrorBars(ReportTable):
         )
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[IntervalGap]:
-        """Of error, std claimed and coverage."""
+        """Return the gaps of error, predicted std and coverage."""
         n, held, error, square, variance = sums.T
         level = together(level, n)
         lower, upper = wilson(held * worth(level), n * worth(level), level)

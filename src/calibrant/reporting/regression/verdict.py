@@ -1,4 +1,4 @@
-"""The report on error bars in one sentence, from the numbers alone."""
+"""Verdict on error bars in one sentence, from the numbers only."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ WORDS = {
 def verdict(
     scores: Any, chance: Any, quality: Any, method: str, evaluation: str, evidence: Evidence
 ) -> Verdict:
-    """What the numbers say of the error bars of one output, and of the calibration, with a
+    """Return the verdict on the error bars of one output and on the calibration, with a
     recommendation.
 
     Parameters

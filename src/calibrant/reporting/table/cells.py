@@ -51,7 +51,7 @@ class TableSample:
 
     @classmethod
     def of(cls, record: Predictions, number: np.ndarray, rate: float) -> "TableSample":
-        """The rows of a batch whose number is small enough."""
+        """Draw the rows of a batch whose hash is small enough."""
         # Folds are the number's rest, and parts those of a quotient of it: what is drawn falls to
         # all of them alike.
         own = drawn(number, rate)
@@ -62,7 +62,7 @@ class TableSample:
         return TableSample([*self.parts, *other.parts], [*self.folds, *other.folds])
 
     def named(self, classes: np.ndarray) -> "TableSample":
-        """With the labels of the classes."""
+        """Return the sample with the labels of the classes."""
         return TableSample([replace(part, classes=classes) for part in self.parts], self.folds)
 
     @cached_property
@@ -100,7 +100,7 @@ class RiskCells:
 
     @classmethod
     def of(cls, record: Predictions, number: np.ndarray, n_bins: int) -> "RiskCells":
-        """Of the rows of a batch, each with the number that it has from its place."""
+        """Sum the rows of a batch; ``number`` is a hash of each row's position."""
         record = record if record.checked else _checked(record)
         risk, count = record.probabilities[:, 1], cell_count(n_bins)
         labels: Any = record.labels
@@ -143,7 +143,7 @@ class RiskPairs:
 
     @classmethod
     def of(cls, before: Predictions, after: Predictions, n_bins: int) -> "RiskPairs":
-        """Of the rows of a batch, as they are and calibrated."""
+        """Sum the rows of a batch before and after calibration."""
         before = before if before.checked else _checked(before)
         risks, count, labels = (
             [record.probabilities[:, 1] for record in (before, after)],
@@ -219,7 +219,7 @@ class TableFits:
         fold: np.ndarray,
         progress: Callable[..., Any] | None = None,
     ) -> "TableFits":
-        """Fitted on rows of a record, or on cells that stand for more, each with its fold."""
+        """Fit on rows of a record, or on cells that stand for several rows, by fold."""
         if is_fitted(calibrator):
             return cls(calibrator, [calibrator] * FOLDS, calibrator, "held-out")
         made: list[Any] = []
