@@ -260,7 +260,7 @@ def test_the_command_line_fits_compares_and_reports_on_a_log(log, tmp_path):
 
 
 def test_the_command_line_says_what_a_kind_does_not_have(log):
-    assert "--target is for predictions of classes" in run("evaluate", log, "--target", "a", code=2)
+    assert "--target needs predictions of classes" in run("evaluate", log, "--target", "a", code=2)
     assert "answers to questions" in run("evaluate", log, "--method", "isotonic", code=2)
     assert "'words' is not one of 'classification'" in run(
         "evaluate", log, "--task", "words", code=2

@@ -168,7 +168,7 @@ def test_forecasts(run, tmp_path):
     )
     assert run("compare", "f.csv", "g.csv").stdout == f"{want}\n"
     assert (
-        "--target is for predictions of classes"
+        "--target needs predictions of classes"
         in run("compare", "f.csv", "g.csv", "--target", "event", code=2).stderr
     )
 
