@@ -88,7 +88,7 @@ def plain_array(values: Any, name: str) -> np.ndarray:
     return _as_base(out.astype(np.float32) if _is_bfloat16(out) else out, name)
 
 
-def _as_base(array, name):
+def _as_base(array: np.ndarray, name: str) -> np.ndarray:
     """The numbers of a masked array or matrix; any other array (such as a memory map) is
     unchanged."""
     if np.ma.isMaskedArray(array):
@@ -100,7 +100,7 @@ def _as_base(array, name):
     return np.asarray(array) if isinstance(array, np.matrix) else array
 
 
-def _is_bfloat16(values):
+def _is_bfloat16(values: np.ndarray) -> bool:
     return str(getattr(values, "dtype", "")) in ("bfloat16", "torch.bfloat16")
 
 
@@ -118,7 +118,7 @@ def resolution(given: Any, values: np.ndarray) -> float:
     )
 
 
-def _first_odd(array):
+def _first_odd(array: np.ndarray) -> Any:
     return next((v for v in array.ravel() if not isinstance(v, int | float | np.number)), None)
 
 

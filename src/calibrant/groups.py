@@ -278,7 +278,7 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
     )
 
 
-def _labels(values, name):
+def _labels(values: Any, name: str) -> np.ndarray:
     """Labels as an array that keeps each unchanged, except times, which become levels."""
     labels = (
         label_array(values, name) if isinstance(values, list | tuple) else plain_array(values, name)
@@ -289,7 +289,7 @@ def _labels(values, name):
     return np.array(levels_of(found), dtype=object)[index].reshape(labels.shape)
 
 
-def _kept(column, record, name):
+def _kept(column: np.ndarray, record: Any, name: str) -> np.ndarray:
     n_rows = len(record) if record.kept is None else len(record.kept)
     if column.shape != (n_rows,):
         rule = f"{name} must have {n_rows} rows, as the predictions or labels it belongs to"
@@ -328,7 +328,7 @@ def distinct(labels: np.ndarray, name: str = "groups") -> Groups:
     return _in_order(list(seen), index)
 
 
-def _in_order(labels, index):
+def _in_order(labels: Any, index: np.ndarray) -> Groups:
     """The sorted groups of rows (n,), from the index of each row's label."""
     found = list(dict.fromkeys(labels))
     order = sorted(range(len(found)), key=lambda i: _place(found[i]))
@@ -337,14 +337,14 @@ def _in_order(labels, index):
     return Groups(array_of([found[i] for i in order]), to[index])
 
 
-def _identity(label):
+def _identity(label: float) -> Any:
     """Key of the group of a label: equal labels, and missing ones, share a key."""
     if isinstance(label, tuple):
         return tuple(map(_identity, label))
     return None if is_missing(label) else label_key(label)
 
 
-def _place(label):
+def _place(label: Any) -> tuple[Any, ...]:
     """Sort key of a label among labels of any kind."""
     if label is None:
         return (3,)
@@ -355,7 +355,7 @@ def _place(label):
     return (1, label) if isinstance(label, str) else (2, type(label).__name__, str(label))
 
 
-def _text(name):
+def _text(name: int) -> str:
     if isinstance(name, tuple):
         return ", ".join(map(_text, name))
     return "(missing)" if name is None else str(name)

@@ -230,7 +230,7 @@ def is_missing(label: Any) -> bool:
     )
 
 
-def _labels_1d(y, n_rows, name):
+def _labels_1d(y: Any, n_rows: int, name: str) -> np.ndarray:
     labels = label_array(y, name)
     if labels.ndim != 1:
         _refuse_columns(labels, name)
@@ -253,7 +253,7 @@ def _labels_1d(y, n_rows, name):
     return labels
 
 
-def _refuse_columns(labels, name) -> NoReturn:
+def _refuse_columns(labels: np.ndarray, name: str) -> NoReturn:
     """Error for labels that are not one-dimensional; the remedy depends on multi-label rows."""
     got = f"{name} must be one label per row, (n,); got shape {labels.shape}; "
     if labels.ndim != 2 or 1 in labels.shape:
@@ -282,7 +282,7 @@ def is_indicator(labels: np.ndarray) -> bool:
         return False
 
 
-def _integers(labels):
+def _integers(labels: np.ndarray) -> Any:
     if labels.dtype.kind in "iu":
         return labels.astype(np.intp)
     if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
@@ -294,7 +294,7 @@ def _integers(labels):
     return None
 
 
-def _positions(labels, n_classes):
+def _positions(labels: np.ndarray, n_classes: int) -> Any:
     """Labels as column numbers, (n,) intp, or None if they are not; with two columns, True is the
     second.
     """
@@ -340,7 +340,7 @@ def _fractions(labels):
     return labels.dtype.kind == "f" and bool(((labels >= 0.0) & (labels <= 1.0)).all())
 
 
-def _unique(labels, name):
+def _unique(labels: np.ndarray, name: str) -> tuple[Any, ...]:
     if labels.dtype.kind in "iub":
         unique, inverse = np.unique(labels, return_inverse=True)
         return unique.tolist(), inverse
@@ -393,10 +393,10 @@ def label_key(label: Any) -> Hashable:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-def _number_text(key):
+def _number_text(key: int | str) -> str:
     return str(int(key) if isinstance(key, bool) else key)
 
 
-def _few(values):
+def _few(values: Any) -> str:
     listed = [v.item() if isinstance(v, np.generic) else v for v in values]
     return str(listed) if len(listed) <= 6 else f"{listed[:6]} and {len(listed) - 6} more"

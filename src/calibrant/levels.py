@@ -141,7 +141,7 @@ def numbers_to_cut(column: np.ndarray, *, named: bool = True) -> np.ndarray | No
     return None if whole and (len(known) <= MOST_VALUES or not named) else values
 
 
-def _number(value):
+def _number(value: float) -> Any:
     """The value as a float, NaN if it is missing; None if it is not a number."""
     number = isinstance(value, int | float | np.number | Decimal | timedelta) and not isinstance(
         value, bool
@@ -161,7 +161,7 @@ def _time_level(value):
     return _text_level(value.isoformat())
 
 
-def _text_level(text):
+def _text_level(text: str) -> Any:
     found = TIME.fullmatch(text)
     if found is None:
         return text if text.strip(" ") else None

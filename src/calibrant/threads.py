@@ -90,7 +90,7 @@ def set_threads(n: int | None) -> None:
 
 
 @contextmanager
-def threads(n: int | None):
+def threads(n: int | None) -> Iterator[Any]:
     """Limit the threads of calibrant's own kernels inside a ``with`` block; see
     :func:`set_threads`.
 
@@ -155,7 +155,7 @@ def map_ahead(function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[
         yield waiting.popleft().result()
 
 
-def _pool(n):
+def _pool(n: int) -> Any:
     with _lock:
         if _state["pool"] is None or _state["size"] < n:
             if _state["pool"] is not None:

@@ -57,7 +57,7 @@ N_ALTERNATIVES = len(ALTERNATIVES)
 NEAR = 1e-9
 
 
-def log_factors(sums, low, high):
+def log_factors(sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Log factor of each alternative's stake, (A,), for one bucket: ``sums`` (B, 3) weight, summed
     score, hits of each bin.
 
@@ -73,7 +73,9 @@ def log_factors(sums, low, high):
     return hit @ hits + miss @ (n - hits)
 
 
-def rate_bets(rate, low, high, z):
+def rate_bets(
+    rate: np.ndarray, low: np.ndarray, high: np.ndarray, z: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Log factors, (A, B) each, of one hit and of one miss: alternatives of log-odds ``z`` (A, B)
     against a claim on B rates.
 
@@ -91,7 +93,7 @@ def rate_bets(rate, low, high, z):
     return hit, miss
 
 
-def next_stakes(log_stakes, count, factors):
+def next_stakes(log_stakes: np.ndarray, count: int, factors: np.ndarray) -> np.ndarray:
     """Log stakes (A,) after bucket ``count`` = 1, 2, ...: of the 1 at the start, 1 / (count
     (count + 1)) is first staked there, evenly.
     """
@@ -99,21 +101,21 @@ def next_stakes(log_stakes, count, factors):
     return np.logaddexp(log_stakes, fresh) + factors
 
 
-def log_evidence(log_stakes, count):
+def log_evidence(log_stakes: np.ndarray, count: int) -> float:
     """Log of the total capital after ``count`` buckets: the stakes, and the unstaked 1 /
     (count + 1).
     """
     return float(np.logaddexp(np.logaddexp.reduce(log_stakes), -np.log(count + 1.0)))
 
 
-def growth_since(factors):
+def growth_since(factors: np.ndarray) -> np.ndarray:
     """Log of the current value of the stakes placed at each bucket, (T,), from all ``factors`` (T,
     A).
     """
     return np.logaddexp.reduce(np.cumsum(factors[::-1], axis=0)[::-1], axis=1)
 
 
-def likeliest_start(growth):
+def likeliest_start(growth: np.ndarray) -> int:
     """The bucket, from 0, whose stakes have grown most; ``growth`` (T,): from ``growth_since``."""
     count = np.arange(1.0, len(growth) + 1.0)
     return int(np.argmax(growth - np.log(count * (count + 1.0))))
@@ -126,11 +128,11 @@ RECALIBRATIONS = np.array([(m, s) for m in SHIFTS for s in SCALES if (m, s) != (
 N_RECALIBRATIONS = len(RECALIBRATIONS)
 
 
-def _root(levels):
+def _root(levels: np.ndarray) -> int:
     return int(np.argmin(np.abs(levels - 0.5)))
 
 
-def _tree(levels):
+def _tree(levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(hit (C, L), miss (C, L)): the answers at each node on the path to each cell."""
     cell, node, root = np.arange(len(levels) + 1)[:, None], np.arange(len(levels)), _root(levels)
     hit = np.where(node <= root, cell <= node, cell > node)
@@ -138,7 +140,7 @@ def _tree(levels):
     return hit.astype(np.float64), (reached & ~hit).astype(np.float64)
 
 
-def _node_rates(z, root):
+def _node_rates(z: np.ndarray, root: int) -> np.ndarray:
     """(..., L) logarithm of the hit rate of each node, for levels with normal scores ``z`` (...,
     L).
     """
@@ -148,7 +150,7 @@ def _node_rates(z, root):
     return np.concatenate([inner, below[..., root : root + 1], outer], axis=-1)
 
 
-def cell_factors(levels, low, high):
+def cell_factors(levels: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Log factors (A, C) of one row in each cell, where the rate of each node is claimed within
     ``low`` and ``high``, offsets (L,).
     """
@@ -163,7 +165,7 @@ def cell_factors(levels, low, high):
     return hit @ hits.T + miss @ misses.T
 
 
-def cell_shares(levels, mean, std):
+def cell_shares(levels: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """(A, C) probability of each cell, at least 1e-12, where normal scores have these means and
     stds, (A,) each.
     """
@@ -181,7 +183,7 @@ def cell_shares(levels, mean, std):
     )
 
 
-def pit_log_factors(counts, factors):
+def pit_log_factors(counts: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Log factor of each alternative's stake, (A,), for the (C, C) counts of one bucket."""
     out = factors @ np.diagonal(counts)
     for first, last in np.argwhere(np.triu(counts, 1) > 0.0):
@@ -189,7 +191,7 @@ def pit_log_factors(counts, factors):
     return out
 
 
-def spread(counts, levels):
+def spread(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """(..., C) rows by cell of (..., C, C) counts; ambiguous rows are distributed as the forecast
     predicts.
     """
@@ -202,7 +204,7 @@ def spread(counts, levels):
     return np.einsum("...ab,abc->...c", counts, inside * width / whole)
 
 
-def node_sums(cells, levels):
+def node_sums(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """(..., L, 3) rows, summed claimed rate and hits of each node of the tree, from rows by cell
     (..., C).
     """

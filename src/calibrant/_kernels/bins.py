@@ -245,7 +245,9 @@ class Distinct:
         )
 
 
-def spread_bins(std, squared_error, weight, n_bins):
+def spread_bins(
+    std: np.ndarray, squared_error: np.ndarray, weight: np.ndarray, n_bins: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(group (n,), mass (G,), mean variance (G,), mean squared error (G,)); tied std are never
     split, so G <= n_bins.
     """
@@ -256,7 +258,7 @@ def spread_bins(std, squared_error, weight, n_bins):
     return group, mass, variance / mass, error / mass
 
 
-def normalised_gap(variance, error):
+def normalised_gap(variance: np.ndarray | float, error: np.ndarray) -> np.ndarray:
     """ENCE: the mean over the last axis of |root variance - root error| / root variance."""
     return np.mean(np.abs(1.0 - np.sqrt(error / variance)), axis=-1)
 
@@ -266,7 +268,9 @@ def enough_bins(n_bins: int, total: float) -> int:
     return max(1, min(n_bins, int(total // 30)))
 
 
-def chi_square_draws(group, part, weight, n_groups, n_draws, rng):
+def chi_square_draws(
+    group: np.ndarray, part: np.ndarray, weight: np.ndarray, n_groups: int, n_draws: int, rng: Any
+) -> np.ndarray:
     """Draws (n_draws, G) of sum(part * chi2) by group, where a row of weight w has a chi-square of
     w degrees of freedom.
 
@@ -315,7 +319,13 @@ def upper_edges(n_bins: int) -> np.ndarray:
     return edges
 
 
-def level_counts(score, reach, index, n_groups, weight=None):
+def level_counts(
+    score: np.ndarray,
+    reach: np.ndarray,
+    index: np.ndarray | int,
+    n_groups: int,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
     """Weight of the rows of each group in (reach[l - 1], reach[l]], (n_groups, L + 1): below the
     first of L reaches to above the last.
     """
@@ -324,7 +334,7 @@ def level_counts(score, reach, index, n_groups, weight=None):
     return counts.reshape(n_groups, len(reach) + 1).astype(np.float64)
 
 
-def level_gaps(counts, levels):
+def level_gaps(counts: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(weight (..., G), summed gap between rows at most at each level and rows claimed (..., L,
     G)).
     """
@@ -333,7 +343,9 @@ def level_gaps(counts, levels):
     return weight, np.swapaxes(below - weight[..., None] * levels, -1, -2)
 
 
-def redrawn_counts(counts, levels, n_resamples, random_state):
+def redrawn_counts(
+    counts: np.ndarray, levels: np.ndarray, n_resamples: int, random_state: int
+) -> np.ndarray:
     """Bootstrap resamples of the rows, seen through their counts: (n_resamples, G, L + 1).
 
     Each group counts two more rows that follow the forecast: a share of exactly 0 or 1 would hide

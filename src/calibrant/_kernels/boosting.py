@@ -4,6 +4,7 @@ rows allow.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -82,7 +83,7 @@ class Trees:
         return out
 
 
-def leaves(codes, column, right):
+def leaves(codes: np.ndarray, column: np.ndarray, right: np.ndarray) -> np.ndarray:
     """(n,) number of the leaf of each row."""
     leaf = np.zeros(codes.shape[1], dtype=np.intp)
     for j, table in zip(column, right, strict=True):
@@ -91,7 +92,9 @@ def leaves(codes, column, right):
     return leaf
 
 
-def grow_tree(codes, score, information, rows, growth):
+def grow_tree(
+    codes: np.ndarray, score: np.ndarray, information: np.ndarray, rows: np.ndarray, growth: Growth
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(column (D,), right (D, width), value (2^D,), gain (D,)) of one tree.
 
     Each level takes the split of most gain in U^2 / (2 (I + penalty)), the log likelihood by its
@@ -127,7 +130,13 @@ def grow_tree(codes, score, information, rows, growth):
     return column, right, U / (info + growth.penalty), gain
 
 
-def _add(sums, codes, node, score, information):
+def _add(
+    sums: np.ndarray,
+    codes: np.ndarray,
+    node: np.ndarray,
+    score: np.ndarray,
+    information: np.ndarray,
+) -> None:
     """Fill (2, d, nodes, width) sums of scores and information by column, node and code."""
     nodes, width = sums.shape[2:]
     base = node * width
@@ -137,7 +146,13 @@ def _add(sums, codes, node, score, information):
         sums[1, j] = np.bincount(at, information, nodes * width).reshape(nodes, width)
 
 
-def _halves(sums, codes, node, score, information):
+def _halves(
+    sums: np.ndarray,
+    codes: np.ndarray,
+    node: np.ndarray,
+    score: np.ndarray,
+    information: np.ndarray,
+) -> np.ndarray:
     """The sums of both halves of every node: the smaller half is counted, the other is the
     difference.
     """
@@ -151,7 +166,7 @@ def _halves(sums, codes, node, score, information):
     return np.stack(both, axis=3).reshape(2, len(codes), 2 * nodes, width)
 
 
-def _best(sums, growth):
+def _best(sums: np.ndarray, growth: Growth) -> tuple[float, int, np.ndarray]:
     """(gain, column, table of codes that go right) of the best split of a level."""
     penalty = growth.penalty
     effect = sums[0].sum(axis=1) / (sums[1].sum(axis=1) + penalty)
@@ -199,13 +214,13 @@ class Family:
     n_cells: int
     x: np.ndarray | None = None
 
-    def sums(self, values):
+    def sums(self, values: np.ndarray) -> np.ndarray:
         """(n_cells, C) sums of (n, C) values."""
         return np.column_stack(
             [np.bincount(self.index, column, self.n_cells + 1)[:-1] for column in values.T]
         )
 
-    def of_rows(self, values):
+    def of_rows(self, values: np.ndarray) -> np.ndarray:
         """(n, C) each row's entry of (n_cells, C) values, 0 for rows of none."""
         out = np.vstack([values, np.zeros(values.shape[1])])[self.index]
         return out if self.x is None else out * self.x[:, None]
@@ -222,7 +237,7 @@ class FittedFamily:
     variance: float
 
 
-def shares_of(eta):
+def shares_of(eta: np.ndarray) -> np.ndarray:
     """(n, C) probabilities: of the event from its log-odds, (n, 1), or of the classes from their
     logits.
     """
@@ -237,7 +252,7 @@ Slopes = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 def outcome_slopes(hit: np.ndarray) -> Slopes:
     """Derivatives of the log likelihood of outcomes of 0 and 1, (n, C), at logits."""
 
-    def slopes(eta):
+    def slopes(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         p = shares_of(eta)
         return hit - p, p * (1.0 - p), p * (1.0 - p) if p.shape[1] == 1 else p
 
@@ -257,7 +272,7 @@ def spread_slopes(score: np.ndarray, shift: np.ndarray) -> Slopes:
     return lambda eta: (square * np.exp(-2.0 * np.clip(eta, -FARTHEST, FARTHEST)) - 1.0, two, two)
 
 
-def prior_variance(score, information):
+def prior_variance(score: np.ndarray, information: np.ndarray) -> float:
     r"""The variance :math:`\tau^2 \ge 0` of most likelihood where effects are N(0, tau^2) and their
     scores N(I b, I) given them.
 
@@ -265,7 +280,7 @@ def prior_variance(score, information):
     """
     score, information = score.ravel(), information.ravel()
 
-    def loss(variance):
+    def loss(variance: float) -> float:
         ratio = 1.0 + variance * information
         return 0.5 * float((np.log(ratio) - score**2 * variance / ratio).sum())
 
@@ -283,7 +298,9 @@ def prior_variance(score, information):
     return float(np.exp(found.x))
 
 
-def fit_families(eta, slopes, weight, families):
+def fit_families(
+    eta: np.ndarray, slopes: Callable[..., Any], weight: np.ndarray, families: Any
+) -> tuple[Any, ...]:
     """(fitted families, status, eta with the effects of all), for eta (n, C) before them.
 
     Families take turns: given the others, a family's score and information at no effect give its
@@ -330,14 +347,16 @@ def fit_families(eta, slopes, weight, families):
     )
 
 
-def _step(score, bound, effect, variance):
+def _step(score: np.ndarray, bound: np.ndarray, effect: np.ndarray, variance: float) -> np.ndarray:
     """The step of a family's coefficients towards their mode, at most 1 each."""
     if variance == 0.0:
         return -effect
     return np.clip((score - effect / variance) / (bound + 1.0 / variance), -WIDEST, WIDEST)
 
 
-def held_out_scores(eta, slopes, families, fitted):
+def held_out_scores(
+    eta: np.ndarray, slopes: Callable[..., Any], families: Any, fitted: Any
+) -> np.ndarray:
     """(n, C) leave-one-out fitted values, to first order."""
     pull = np.zeros_like(eta)
     for family, found in zip(families, fitted, strict=True):
@@ -362,12 +381,12 @@ class Shares:
 
     hit: np.ndarray
 
-    def pull(self, eta):
+    def pull(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(first derivative of the log likelihood, minus the second), (n, C) each."""
         p = shares_of(eta)
         return self.hit - p, p * (1.0 - p)
 
-    def losses(self, eta, rows):
+    def losses(self, eta: np.ndarray, rows: Any) -> np.ndarray:
         """(m,) minus log likelihoods of some rows, whose logits are (m, C)."""
         p, hit = shares_of(eta), self.hit[rows]
         own = (
@@ -384,7 +403,7 @@ class NormalScores:
 
     value: np.ndarray
 
-    def pull(self, eta):
+    def pull(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(first derivative of the log likelihood, minus the expected second), (n, 2) each."""
         inverse = np.exp(-eta[:, 1])
         z = (self.value - eta[:, 0]) * inverse
@@ -392,7 +411,7 @@ class NormalScores:
             [inverse**2, np.full(len(z), 2.0)]
         )
 
-    def losses(self, eta, rows):
+    def losses(self, eta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """(m,) minus log densities of some rows, but for a constant."""
         return eta[:, 1] + 0.5 * np.square((self.value[rows] - eta[:, 0]) * np.exp(-eta[:, 1]))
 
@@ -409,7 +428,15 @@ class Boosted:
     after: np.ndarray
 
 
-def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
+def boost(
+    codes: np.ndarray,
+    growth: Growth,
+    starts: Any,
+    folds: np.ndarray,
+    weight: np.ndarray,
+    rate: float,
+    most_rounds: int,
+) -> Boosted:
     """Boost a member for each fold, on the rows of the other folds, in parallel; all stop after the
     round of least held-out loss.
 
@@ -430,7 +457,7 @@ def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
         [np.flatnonzero((folds == k) == out) for k in range(n_members)] for out in (True, False)
     )
 
-    def left_out():
+    def left_out() -> np.ndarray:
         losses = np.empty(len(folds))
         for k, rows in enumerate(held):
             losses[rows] = objectives[k].losses(eta[k][rows], rows)
@@ -461,14 +488,14 @@ def boost(codes, growth: Growth, starts, folds, weight, rate, most_rounds):
     )
 
 
-def _asked(n_columns, turn):
+def _asked(n_columns: int, turn: int) -> np.ndarray:
     """The columns that a round's trees may split."""
     if n_columns <= MOST_COLUMNS:
         return np.arange(n_columns)
     return np.sort((np.arange(MOST_COLUMNS) + turn * MOST_COLUMNS) % n_columns)
 
 
-def _joined(grown, growth):
+def _joined(grown: Any, growth: Growth) -> Trees:
     depth, width = growth.depth, growth.width
     parts = list(zip(*grown, strict=True)) if grown else [[]] * 5
     shapes = ((-1, depth), (-1, depth, width), (-1, 2**depth), (-1, depth), (-1,))

@@ -126,7 +126,9 @@ def resampled_sums(
     return out.reshape(n_resamples, len(sets), -1, n_groups).swapaxes(2, 3)
 
 
-def _sums_of_parts(sets, n_groups, weight, rng):
+def _sums_of_parts(
+    sets: list[tuple[np.ndarray, tuple[Any, ...]]], n_groups: int, weight: np.ndarray, rng: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """((sets * columns * groups, parts) sums over random parts of the rows, how many times each
     part is to be drawn (parts,)).
 
@@ -150,7 +152,7 @@ def _sums_of_parts(sets, n_groups, weight, rng):
     )
 
 
-def _each_row(sets, n_groups):
+def _each_row(sets: list[tuple[np.ndarray, tuple[Any, ...]]], n_groups: int) -> Any:
     """The same of single rows, sparse, (sets * columns * groups, n): a row has one entry for
     each set and column.
     """
@@ -183,7 +185,7 @@ def null_generator(random_state: int) -> np.random.Generator:
 STRETCH = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5])
 
 
-def draw_hits(probability, weight, rng):
+def draw_hits(probability: np.ndarray, weight: np.ndarray, rng: Any) -> np.ndarray:
     """Outcomes drawn from their probabilities, (n,); a row of weight w stands for w draws
     (rounded) and gets their share of hits.
     """
@@ -194,8 +196,16 @@ def draw_hits(probability, weight, rng):
 
 
 def simulated_limits(
-    error, score, recalibrated, weight, observed, level, n_draws, rng, tilted=False
-):
+    error: Callable[..., Any],
+    score: np.ndarray,
+    recalibrated: np.ndarray,
+    weight: np.ndarray,
+    observed: float,
+    level: float,
+    n_draws: int,
+    rng: Any,
+    tilted: bool = False,
+) -> tuple[float, float, float]:
     """(estimate, low, high) of the error ``error(hits)``, whose value on the data is ``observed``.
 
     For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over
@@ -237,7 +247,16 @@ def simulated_limits(
     return min(estimate, observed), min(low, estimate, observed), max(high, estimate)
 
 
-def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
+def _grid(
+    error: Callable[..., Any],
+    score: np.ndarray,
+    direction: np.ndarray,
+    weight: np.ndarray,
+    tail: float,
+    n_draws: int,
+    rng: Any,
+    stretch: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """The true error at each stretch, ascending, and its (tail, 1/2, 1 - tail) quantiles over
     draws of the outcomes.
     """
@@ -252,7 +271,7 @@ def _grid(error, score, direction, weight, tail, n_draws, rng, stretch):
     return np.maximum.accumulate(truths), np.maximum.accumulate(quantiles, axis=0)
 
 
-def _crossing(truths, quantile, observed):
+def _crossing(truths: np.ndarray, quantile: np.ndarray, observed: float) -> float:
     """The true error at which the quantile equals the observed value: 0 below the first,
     extrapolated linearly above the last.
     """

@@ -1,5 +1,7 @@
 """Sums over pairs of rows of k(P_i, P_j) times the product of their gaps, in blocks."""
 
+from typing import Any
+
 import numpy as np
 
 __all__ = ["distances", "kernel_row_sums", "median_distance", "null_statistics"]
@@ -8,13 +10,13 @@ BLOCK_ENTRIES, QUANTILES = 4_000_000, 500
 DRAWS_AT_ONCE = 4_000_000
 
 
-def distances(A, B):
+def distances(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Euclidean distances between the rows of A and of B, (a, b)."""
     squares = (A * A).sum(axis=1)[:, None] + (B * B).sum(axis=1) - 2.0 * A @ B.T
     return np.sqrt(np.maximum(squares, 0.0))
 
 
-def median_distance(P, weight):
+def median_distance(P: np.ndarray, weight: np.ndarray) -> float:
     """Median distance between 500 quantiles of the rows in lexicographic order (weights mean
     repetition); 1 where that is 0.
     """
@@ -25,7 +27,9 @@ def median_distance(P, weight):
     return found if found > 1e-6 else 1.0
 
 
-def kernel_row_sums(P, gaps, weight, bandwidth):
+def kernel_row_sums(
+    P: np.ndarray, gaps: np.ndarray, weight: np.ndarray, bandwidth: float
+) -> tuple[np.ndarray, np.ndarray]:
     """(sum_j w_j h_ij, sum_j w_j h_ij^2) for each row i, h_ij = exp(-|P_i - P_j| / bandwidth)
     gaps_i . gaps_j, each (n,).
     """
@@ -42,7 +46,7 @@ def kernel_row_sums(P, gaps, weight, bandwidth):
     return sums, squares
 
 
-def null_statistics(kernel, P, n_draws, rng):
+def null_statistics(kernel: np.ndarray, P: np.ndarray, n_draws: int, rng: Any) -> np.ndarray:
     """sum_ij K_ij r_i . r_j with labels drawn from P, (n_draws,), for a kernel of zero diagonal (n,
     n).
 

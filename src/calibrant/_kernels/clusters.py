@@ -204,7 +204,7 @@ def ranked_worth(
     return _in_ranks([one[ends] for one in sums], level)
 
 
-def _so_far(values, cluster):
+def _so_far(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """The sum of the values of each row's cluster before the row, (n,)."""
     order = np.argsort(cluster, kind="stable")
     running = np.cumsum(values[order]) - values[order]

@@ -42,7 +42,15 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
     )
 
 
-def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
+def inverted_limits(
+    totals: np.ndarray,
+    draws: np.ndarray,
+    norm: int | str,
+    level: float,
+    even: bool = False,
+    n: float | None = None,
+    most: float = 1.0,
+) -> tuple[float, float, float]:
     """(estimate, low, high) from sums and their bootstrap resamples.
 
     ``totals`` is (sets, bins, 3): weight, summed score, summed hits; ``draws`` (resamples, sets,
@@ -61,10 +69,10 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     each = (weight > 0.0).astype(np.float64) if even else weight
     drawn_weight = each if even else draws[..., 0]
 
-    def drawn(gaps):
+    def drawn(gaps: np.ndarray) -> np.ndarray:
         return binned_errors(drawn_weight, (gaps + noise) / mass, norm).mean(axis=-1)
 
-    def error(gaps):
+    def error(gaps: np.ndarray) -> np.ndarray | float:
         return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), most)
 
     observed = float(binned_errors(each, gap / mass, norm).mean(axis=-1))
@@ -86,7 +94,7 @@ def inverted_limits(totals, draws, norm, level, even=False, n=None, most=1.0):
     )
 
 
-def _null_gaps(totals):
+def _null_gaps(totals: np.ndarray) -> np.ndarray:
     """Summed gaps of outcomes drawn from the mean score of each bin, (draws, sets, bins)."""
     weight, score, hits, *squares = np.moveaxis(totals, -1, 0)
     rows = np.maximum(np.rint(weight), 1.0)
@@ -102,7 +110,15 @@ def _null_gaps(totals):
     return score - weight * hits / rows
 
 
-def gap_limits(weight, gap, noise, level, most, of_gaps, n):
+def gap_limits(
+    weight: np.ndarray,
+    gap: np.ndarray,
+    noise: np.ndarray,
+    level: float,
+    most: float,
+    of_gaps: Any,
+    n: float,
+) -> tuple[float, float, float]:
     """(estimate, low, high) of ``of_gaps(weight, gap)``, an error from gaps with any leading axes,
     of ``n`` rows.
 
@@ -114,10 +130,10 @@ def gap_limits(weight, gap, noise, level, most, of_gaps, n):
         np.sqrt(each / (each - 1.0)) * normal_quantile(level, each - 1.0) / normal_quantile(level)
     )
 
-    def drawn(gaps):
+    def drawn(gaps: np.ndarray) -> np.ndarray:
         return of_gaps(weight, gaps + noise)
 
-    def error(gaps):
+    def error(gaps: np.ndarray) -> float:
         return min(float(of_gaps(weight, gaps)), most)
 
     shape = weight * shrunken_gaps(gap, np.broadcast_to(weight, gap.shape), noise.var(axis=0))
@@ -134,16 +150,24 @@ def gap_limits(weight, gap, noise, level, most, of_gaps, n):
     )
 
 
-def _inverted(error, drawn, observed, shape, plain_shape, level, together=False):
+def _inverted(
+    error: Any,
+    drawn: Any,
+    observed: float,
+    shape: np.ndarray,
+    plain_shape: np.ndarray,
+    level: float,
+    together: bool = False,
+) -> tuple[float, float, float]:
     """(estimate, low, high) of ``error(t shape)`` from the simulated errors ``drawn(t shape)``.
 
     ``together``: the observed gaps vary together, so that chance may also produce the plain shape.
     """
 
-    def simulated(t, quantile, shape=shape):
+    def simulated(t: float, quantile: float, shape: np.ndarray = shape) -> float:
         return np.quantile(drawn(t * shape), quantile, method="weibull")
 
-    def largest(shape):
+    def largest(shape: np.ndarray) -> float:
         return error(
             shape * _crossing(lambda t: simulated(t, tail, shape), max(observed, null_median))
         )
@@ -163,7 +187,7 @@ def _inverted(error, drawn, observed, shape, plain_shape, level, together=False)
     return estimate, low, max(high, estimate)
 
 
-def shrunken_gaps(gap, weight, variance):
+def shrunken_gaps(gap: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Mean gap of each bin, shrunk to that of all bins according to its noise (empirical Bayes
     along the last axis); from the summed gaps, their weights and their variances."""
     safe = np.where(weight > 0.0, weight, 1.0)
@@ -175,7 +199,7 @@ def shrunken_gaps(gap, weight, variance):
     return np.where(weight > 0.0, centre + kept * (mean - centre), 0.0)
 
 
-def _inflation(totals, draws):
+def _inflation(totals: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """Ratio of the noise of each bin to that of the resamples, which is 0 where all or none are
     right.
     """
@@ -199,7 +223,7 @@ def _of_raters(squares, weight, alone):
     return weight * (squares + 2.0 * alone) / (weight + 2.0)
 
 
-def _crossing(function, target, steps=40):
+def _crossing(function: Any, target: float, steps: int = 40) -> float:
     """The t >= 0 at which an increasing function reaches the target, 0 where it starts above it."""
     if function(0.0) >= target:
         return 0.0

@@ -34,7 +34,7 @@ def placed_codes(values: np.ndarray) -> np.ndarray:
     return row_codes(values) + np.arange(1, len(values) + 1, dtype=np.uint64) * SECOND
 
 
-def _codes(block):
+def _codes(block: np.ndarray) -> np.ndarray:
     bits = (block.astype(np.float64) + 0.0).view(np.uint64)
     bits ^= bits >> np.uint64(32)
     bits *= GOLDEN
@@ -49,7 +49,7 @@ def uniform_of_rows(codes: np.ndarray, seed: int) -> np.ndarray:
     return ((_mixed(codes + key) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
-def _mixed(code):
+def _mixed(code: np.ndarray) -> np.ndarray:
     code = (code ^ (code >> np.uint64(30))) * FIRST
     code = (code ^ (code >> np.uint64(27))) * SECOND
     return code ^ (code >> np.uint64(31))
@@ -104,12 +104,12 @@ def halves(
     return first_half, weight - first_half
 
 
-def _chosen(n, seed):
+def _chosen(n: int, seed: list[int]) -> np.ndarray:
     """A random mask of n // 2 of n elements."""
     return np.random.default_rng(seed).permutation(n) < n // 2
 
 
-def _seed(keys, weight):
+def _seed(keys: np.ndarray, weight: np.ndarray) -> list[int]:
     """Relative position of each column's mean between its minimum and maximum, in any units and for
     any form of repetition.
     """

@@ -70,7 +70,9 @@ DECIMALS = 8
 FIRST = 4
 
 
-def merge_rows(values, labels, weight):
+def merge_rows(
+    values: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(row to keep for each distinct (label, values), its summed weight); sorted by label, then
     by the values to 8 decimals.
     """
@@ -82,7 +84,9 @@ def merge_rows(values, labels, weight):
     return order[fresh], np.bincount(np.cumsum(fresh) - 1, weights=weight[order])
 
 
-def _by_the_rest(values, order, group):
+def _by_the_rest(
+    values: np.ndarray, order: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(order, whether a row differs from the one before) once the other columns have had their
     say within the groups of equal rows.
     """
@@ -96,7 +100,7 @@ def _by_the_rest(values, order, group):
     return order[again], np.append(True, (np.diff(moved, axis=0) != 0).any(axis=1))
 
 
-def in_pieces(weight, most):
+def in_pieces(weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(row that each piece belongs to, its weight): each row in pieces of about one row,
     ``most`` at most, to be dealt out to folds.
     """

@@ -8,6 +8,7 @@ within a row, and u is linear in the slopes.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ __all__ = ["order_preserving_logits", "slope_objective", "slope_rows"]
 BLOCK_ENTRIES = 32_768
 
 
-def order_preserving_logits(slopes, knots, z):
+def order_preserving_logits(slopes: np.ndarray, knots: np.ndarray, z: np.ndarray) -> np.ndarray:
     """u for slopes (2, M + 1), the top's and the others', and z (n, K) -> (n, K)."""
     top, rows, first, second = _leaders(z)
     moved = z.copy(order="K")
@@ -33,7 +34,7 @@ def order_preserving_logits(slopes, knots, z):
     return out
 
 
-def slope_rows(z, labels, weight, knots):
+def slope_rows(z: np.ndarray, labels: np.ndarray, weight: np.ndarray, knots: np.ndarray) -> Any:
     """What of the rows does not change with the slopes, for :func:`slope_objective`."""
     weight = weight / weight.sum()
     if z.shape[1] == 2:
@@ -44,12 +45,12 @@ def slope_rows(z, labels, weight, knots):
     ]
 
 
-def slope_objective(rows, knots, ridge):
+def slope_objective(rows: Any, knots: np.ndarray, ridge: float) -> Any:
     """``evaluate(slopes flat) -> (value, gradient, hessian)`` of the mean log loss plus ridge
     |slopes - 1|^2.
     """
 
-    def evaluate(flat):
+    def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         parts = map_blocks(lambda block: block.derivatives(flat.reshape(2, -1), knots), rows)
         value, gradient, hessian = (sum(part[i] for part in parts) for i in range(3))
         away = flat - 1.0
@@ -73,7 +74,9 @@ class _Leads:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, z, labels, weight, knots):
+    def of(
+        cls, z: np.ndarray, labels: np.ndarray, weight: np.ndarray, knots: np.ndarray
+    ) -> "_Leads":
         top, _, first, second = _leaders(z)
         return cls(
             _features(first, knots) - _features(second, knots),
@@ -81,7 +84,9 @@ class _Leads:
             weight,
         )
 
-    def derivatives(self, slopes, knots):
+    def derivatives(
+        self, slopes: np.ndarray, knots: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
         """(value, gradient, hessian) of the rows' mean log loss."""
         m = len(knots) + 1
         loss, slope, curvature = logistic_derivatives(slopes[0], self.lead, self.hit, self.weight)
@@ -110,7 +115,9 @@ class _Block:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, z, labels, weight, knots):
+    def of(
+        cls, z: np.ndarray, labels: np.ndarray, weight: np.ndarray, knots: np.ndarray
+    ) -> "_Block":
         top, rows, first, second = _leaders(z)
         moved = np.array(z.T, order="C")
         moved[top, rows] = second
@@ -132,7 +139,9 @@ class _Block:
             weight,
         )
 
-    def derivatives(self, slopes, knots):
+    def derivatives(
+        self, slopes: np.ndarray, knots: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
         """(value, gradient, hessian) of the rows' share of the mean log loss."""
         w, rows = self.weight, np.arange(len(self.weight))
         u = _integrate(slopes[1], knots, self.moved, self.segment)
@@ -155,7 +164,7 @@ class _Block:
         hessian[m:, m:] += spread
         return w @ (np.log(total) - own), gradient, hessian
 
-    def _moments(self, P, knots):
+    def _moments(self, P: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each row's mean features under P, (n, M + 1), and the weighted sum of their second
         moments, (M + 1, M + 1).
         """
@@ -174,7 +183,7 @@ class _Block:
         return mean.T, spread + spread.T + np.diag(square + width**2 * (beyond @ self.weight))
 
 
-def _leaders(z):
+def _leaders(z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     rows = np.arange(len(z))
     top = z.argmax(axis=1)
     others = z.copy(order="K")
@@ -182,7 +191,7 @@ def _leaders(z):
     return top, rows, z[rows, top], others.max(axis=1)
 
 
-def _buckets(knots, t):
+def _buckets(knots: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The segment that each t lies in, 0..M: a comparison for each of the few knots is ten times
     quicker than a search.
     """
@@ -192,18 +201,20 @@ def _buckets(knots, t):
     return out.astype(np.intp)
 
 
-def _anchors(knots):
+def _anchors(knots: np.ndarray) -> np.ndarray:
     """Where each segment's own feature is 0: its lower end, and k_1 for the first."""
     return knots[np.maximum(np.arange(len(knots) + 1) - 1, 0)]
 
 
-def _features(t, knots):
+def _features(t: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """dG(t)/ds_m, (n,) -> (n, M + 1)."""
     crossed = np.clip(t[:, None], knots[:-1], knots[1:]) - knots[:-1]
     return np.column_stack([np.minimum(t - knots[0], 0.0), crossed, np.maximum(t - knots[-1], 0.0)])
 
 
-def _integrate(slopes, knots, t, bucket):
+def _integrate(
+    slopes: np.ndarray, knots: np.ndarray, t: np.ndarray, bucket: np.ndarray
+) -> np.ndarray:
     """G(t): slope by slope from k_1; t lies in segment ``bucket``."""
     starts = np.concatenate([[0.0, 0.0], np.cumsum(slopes[1:-1] * np.diff(knots))])
     # G(t) = offset + slope * t within a segment.

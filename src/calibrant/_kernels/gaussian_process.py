@@ -8,6 +8,7 @@ and u a function of the score: see ``score_layouts``.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dtrsm
@@ -43,7 +44,7 @@ PERIOD = 4096
 FAR = 2.0**40 + PERIOD // 3
 
 
-def lattice_features(points, length):
+def lattice_features(points: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
     """F (P, r), the kernel between even, increasing points being F F^T, and its slope in log length
     (P, r), the nodes held in place.
 
@@ -59,7 +60,7 @@ def lattice_features(points, length):
     return features, features * (2.0 * gap * gap - 0.5)
 
 
-def _bumps(points, length):
+def _bumps(points: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
     """The nodes that each point touches, (P, WIDTH), and b there."""
     place = np.clip(points / (SPACING * length), -FAR, FAR)
     nodes = np.floor(place).astype(np.int64)[:, None] + np.arange(1 - WIDTH // 2, 1 + WIDTH // 2)
@@ -67,7 +68,7 @@ def _bumps(points, length):
     return nodes, HEIGHT * np.exp(-gap * gap)
 
 
-def function_values(points, length, noise):
+def function_values(points: np.ndarray, length: float, noise: np.ndarray) -> np.ndarray:
     """Functions given by white noise on the lattice (PERIOD, D), at points (P,): (P, D), draws
     from the process of unit variance.
     """
@@ -81,7 +82,7 @@ def function_values(points, length, noise):
     )
 
 
-def row_products(scores, values, length):
+def row_products(scores: np.ndarray, values: np.ndarray, length: float) -> np.ndarray:
     """Each row's kernel matrix (K, K) times its values, (n, K): the values are deposited on the
     lattice and read back.
     """
@@ -100,39 +101,39 @@ def row_products(scores, values, length):
 class Direct:
     """Every component of every row is a point: exact, O(n K) points."""
 
-    def __init__(self, scores, prior, labels):
+    def __init__(self, scores: np.ndarray, prior: np.ndarray, labels: np.ndarray) -> None:
         self.scores, self.prior = scores, prior
         self.points = scores.ravel()
         self.own = np.arange(len(labels)) * scores.shape[1] + labels
 
-    def expand(self, u):
+    def expand(self, u: np.ndarray) -> np.ndarray:
         """From the points to the components, (..., P) -> (..., C)."""
         return u
 
-    def collect(self, bar):
+    def collect(self, bar: np.ndarray) -> np.ndarray:
         """Adjoint of expand."""
         return bar
 
-    def sums(self, u):
+    def sums(self, u: np.ndarray) -> np.ndarray:
         """sum_k p_k u(z_k), (C, ...) -> (n, ...)."""
         return np.einsum("nk,nk...->n...", self.prior, u.reshape(*self.prior.shape, *u.shape[1:]))
 
-    def squares(self, u):
+    def squares(self, u: np.ndarray) -> np.ndarray:
         """sum_k p_k^2 u(z_k), (C,) -> (n,)."""
         return np.einsum("nk,nk,nk->n", self.prior, self.prior, u.reshape(self.prior.shape))
 
-    def sums_back(self, bar):
+    def sums_back(self, bar: np.ndarray) -> np.ndarray:
         """Adjoint of sums, (n, ...) -> (C, ...)."""
         return np.einsum("nk,n...->nk...", self.prior, bar).reshape(self.prior.size, *bar.shape[1:])
 
-    def squares_back(self, bar):
+    def squares_back(self, bar: np.ndarray) -> np.ndarray:
         return (self.prior**2 * bar[:, None]).ravel()
 
-    def at_label(self, u):
+    def at_label(self, u: np.ndarray) -> np.ndarray:
         """u at the true class's score, (C,) -> (n,)."""
         return u[self.own]
 
-    def at_label_back(self, bar, out):
+    def at_label_back(self, bar: np.ndarray, out: np.ndarray) -> None:
         np.add.at(out, self.own, bar)
 
 
@@ -141,16 +142,18 @@ class Interpolated(Direct):
     exact.
     """
 
-    def __init__(self, scores, prior, labels, size=2048):
+    def __init__(
+        self, scores: np.ndarray, prior: np.ndarray, labels: np.ndarray, size: int = 2048
+    ) -> None:
         super().__init__(scores, prior, labels)
         self.points, self.left, self.right_share = _cells(scores.ravel(), size)
 
-    def expand(self, u):
+    def expand(self, u: np.ndarray) -> np.ndarray:
         return (
             u[..., self.left] * (1.0 - self.right_share) + u[..., self.left + 1] * self.right_share
         )
 
-    def collect(self, bar):
+    def collect(self, bar: np.ndarray) -> np.ndarray:
         if bar.ndim == 2:
             return np.stack([self.collect(row) for row in bar])
         size = len(self.points)
@@ -158,7 +161,7 @@ class Interpolated(Direct):
         return out + np.bincount(self.left + 1, weights=bar * self.right_share, minlength=size)
 
 
-def _cells(scores, size):
+def _cells(scores: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """An even grid over the scores; for each score the cell's left node and the share of its
     right one.
     """
@@ -174,7 +177,9 @@ class Grid:
     O(G) points for any K.
     """
 
-    def __init__(self, scores, prior, labels, size=512):
+    def __init__(
+        self, scores: np.ndarray, prior: np.ndarray, labels: np.ndarray, size: int = 512
+    ) -> None:
         self.points, left, right_share = _cells(scores, size)
         n = len(labels)
         self.first = self._deposit(left, right_share, prior, n, size)
@@ -183,7 +188,9 @@ class Grid:
         self.left, self.right_share = left[rows, labels], right_share[rows, labels]
 
     @staticmethod
-    def _deposit(left, right_share, mass, n, size):
+    def _deposit(
+        left: np.ndarray, right_share: np.ndarray, mass: np.ndarray, n: int, size: int
+    ) -> np.ndarray:
         cell = (np.arange(n)[:, None] * size + left).ravel()
         out = np.bincount(cell, weights=(mass * (1.0 - right_share)).ravel(), minlength=n * size)
         out += np.bincount(cell + 1, weights=(mass * right_share).ravel(), minlength=n * size + 1)[
@@ -191,28 +198,28 @@ class Grid:
         ]
         return out.reshape(n, size)
 
-    def expand(self, u):
+    def expand(self, u: np.ndarray) -> np.ndarray:
         return u
 
-    def collect(self, bar):
+    def collect(self, bar: np.ndarray) -> np.ndarray:
         return bar
 
-    def sums(self, u):
+    def sums(self, u: np.ndarray) -> np.ndarray:
         return self.first @ u
 
-    def squares(self, u):
+    def squares(self, u: np.ndarray) -> np.ndarray:
         return self.second @ u
 
-    def sums_back(self, bar):
+    def sums_back(self, bar: np.ndarray) -> np.ndarray:
         return self.first.T @ bar
 
-    def squares_back(self, bar):
+    def squares_back(self, bar: np.ndarray) -> np.ndarray:
         return self.second.T @ bar
 
-    def at_label(self, u):
+    def at_label(self, u: np.ndarray) -> np.ndarray:
         return u[self.left] * (1.0 - self.right_share) + u[self.left + 1] * self.right_share
 
-    def at_label_back(self, bar, out):
+    def at_label_back(self, bar: np.ndarray, out: np.ndarray) -> None:
         np.add.at(out, self.left, bar * (1.0 - self.right_share))
         np.add.at(out, self.left + 1, bar * self.right_share)
 
@@ -240,14 +247,14 @@ class Posterior:
 
 
 @lru_cache(maxsize=32)
-def _lower(size):
+def _lower(size: int) -> np.ndarray:
     """Ones on and below the diagonal; kept, as making it costs as much as a small system's other
     steps.
     """
     return np.tri(size)
 
 
-def cholesky(inducing, hyper):
+def cholesky(inducing: np.ndarray, hyper: Hyper) -> np.ndarray:
     """Lower Cholesky factor of the kernel at the inducing points, (M, M)."""
     gap = (inducing[:, None] - inducing[None, :]) / hyper.length
     K = hyper.variance * np.exp(-0.5 * gap * gap)
@@ -255,7 +262,7 @@ def cholesky(inducing, hyper):
     return np.linalg.cholesky(K)
 
 
-def _solve(L, B, transposed=False):
+def _solve(L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray:
     """L^-1 B (or L^-T B) for lower L: BLAS itself, whose wrappers cost more than small systems
     do.
     """
@@ -266,7 +273,9 @@ def _solve(L, B, transposed=False):
     return dtrsm(1.0, L, B.T, side=1, lower=1, trans_a=int(not transposed)).T
 
 
-def projection(points, inducing, hyper, L):
+def projection(
+    points: np.ndarray, inducing: np.ndarray, hyper: Hyper, L: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """B = L^-1 k(inducing, points), (M, P), and the kernel itself (M, P)."""
     K = (inducing[:, None] - points[None, :]) / hyper.length
     # In place: four more arrays of this size would cost more than the exponential.
@@ -275,7 +284,9 @@ def projection(points, inducing, hyper, L):
     return _solve(L, K), K
 
 
-def latent(points, inducing, hyper, posterior):
+def latent(
+    points: np.ndarray, inducing: np.ndarray, hyper: Hyper, posterior: Posterior
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of f - prior mean at the points, noise included: (P,), (P,)."""
     B, _ = projection(points, inducing, hyper, cholesky(inducing, hyper))
     spread = posterior.root.T @ B
@@ -288,7 +299,16 @@ def latent(points, inducing, hyper, posterior):
     return posterior.mean @ B, np.maximum(variance, 0.0)
 
 
-def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full):
+def bound(
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    inducing: np.ndarray,
+    hyper: Hyper,
+    posterior: Posterior,
+    prior: Posterior,
+    full: bool,
+) -> tuple[float, dict[str, Any]]:
     """The evidence bound and its gradient.
 
     E_q[log p(y | f)] is the second-order expansion log softmax(phi)_y + (s^T C s - diag(C)^T s) /
@@ -315,7 +335,17 @@ def bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full
     return value - penalty, gradients
 
 
-def expected(layout, log_prior_own, weight, hyper, posterior, B, full):
+def expected(
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    hyper: Hyper,
+    posterior: Posterior,
+    B: np.ndarray,
+    full: bool,
+) -> tuple[
+    float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]], np.ndarray
+]:
     """E_q[log p(y | f)] (expanded), its adjoints in g, v, B and root with the kernel's direct
     part, and root^T B.
     """
@@ -342,7 +372,15 @@ def expected(layout, log_prior_own, weight, hyper, posterior, B, full):
     )
 
 
-def _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior):
+def _diagonal_terms(
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    g: np.ndarray,
+    v: np.ndarray,
+    B: np.ndarray,
+    posterior: Posterior,
+) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]]]:
     """Value and adjoints when only the diagonal of C counts: (sum s^2 v - sum s v) / 2."""
     e = np.exp(g - g.max())
     e2 = e * e
@@ -366,7 +404,16 @@ def _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior):
     return value, (g_bar, v_bar, np.zeros_like(B), np.zeros_like(posterior.root), nothing)
 
 
-def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
+def _full_terms(
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    g: np.ndarray,
+    v: np.ndarray,
+    B: np.ndarray,
+    hyper: Hyper,
+    posterior: Posterior,
+) -> tuple[float, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, float]]]:
     """Value and adjoints with the whole block: s^T C s = s^T K s + noise s^T s - |B s|^2 +
     |root^T B s|^2.
     """
@@ -406,7 +453,9 @@ def _full_terms(layout, log_prior_own, weight, g, v, B, hyper, posterior):
     )
 
 
-def _prior_form(layout, e, S, hyper, weight):
+def _prior_form(
+    layout: Any, e: np.ndarray, S: np.ndarray, hyper: Hyper, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, dict[str, float]]:
     """s^T K s per row, its adjoint in e (without the part through S), and the direct gradients
     in variance and length.
     """
@@ -454,7 +503,15 @@ def _prior_form(layout, e, S, hyper, weight):
     )
 
 
-def _kernel_gradients(points, inducing, hyper, L, B, K, B_bar):
+def _kernel_gradients(
+    points: np.ndarray,
+    inducing: np.ndarray,
+    hyper: Hyper,
+    L: np.ndarray,
+    B: np.ndarray,
+    K: np.ndarray,
+    B_bar: np.ndarray,
+) -> dict[str, Any]:
     """From the adjoint of B = L^-1 K(inducing, points) to the kernel's parameters and the
     inducing points.
     """
@@ -482,7 +539,7 @@ def _kernel_gradients(points, inducing, hyper, L, B, K, B_bar):
     }
 
 
-def divergence(q, prior):
+def divergence(q: Posterior, prior: Posterior) -> tuple[float, np.ndarray, np.ndarray]:
     """KL(q || prior) of two Gaussians given by mean and lower root, and its gradients in q's
     mean and root.
     """

@@ -3,6 +3,7 @@ the posterior.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -48,7 +49,7 @@ class Fit:
     status: str
 
 
-def starts(low, high, n_inducing, hyper):
+def starts(low: float, high: float, n_inducing: int, hyper: Hyper) -> list[Fit]:
     """Starting points: inducing points evenly over the scores' range, the prior as the posterior, a
     long and a short length scale.
 
@@ -65,12 +66,12 @@ def starts(low, high, n_inducing, hyper):
     ]
 
 
-def trial_steps(n_components):
+def trial_steps(n_components: int) -> int:
     """Number of steps to try each start: with few rows the starts differ at once."""
     return 15 if n_components <= 1_000 else 60
 
 
-def best_of(begins, run, steps):
+def best_of(begins: list[Fit], run: Any, steps: int) -> Fit:
     """Run each start for a few steps, the best one to the end; ``run(begin, max_steps)`` gives a
     Fit.
     """
@@ -84,12 +85,12 @@ class Packing:
     lower triangle of the root.
     """
 
-    def __init__(self, begin, learn_kernel):
+    def __init__(self, begin: Fit, learn_kernel: bool) -> None:
         self.begin, self.learn_kernel, self.size = begin, learn_kernel, len(begin.inducing)
         self.lower = np.tril_indices(self.size)
         self.on_diagonal = self.lower[0] == self.lower[1]
 
-    def pack(self):
+    def pack(self) -> np.ndarray:
         h, q = self.begin.hyper, self.begin.posterior
         root = q.root[self.lower].copy()
         root[self.on_diagonal] = np.log(root[self.on_diagonal])
@@ -100,7 +101,7 @@ class Packing:
         )
         return np.concatenate([*kernel, q.mean, root])
 
-    def unpack(self, x):
+    def unpack(self, x: np.ndarray) -> tuple[Hyper, np.ndarray, Posterior]:
         hyper, inducing = self.begin.hyper, self.begin.inducing
         if self.learn_kernel:
             variance, length, noise = np.exp(x[:3]).tolist()
@@ -115,7 +116,7 @@ class Packing:
         root[self.lower] = packed
         return hyper, inducing, Posterior(x[: self.size], root)
 
-    def gradient(self, g, hyper, posterior):
+    def gradient(self, g: dict[str, Any], hyper: Hyper, posterior: Posterior) -> np.ndarray:
         root = g["root"][self.lower]
         root[self.on_diagonal] *= posterior.root.diagonal()
         kernel = [
@@ -124,7 +125,7 @@ class Packing:
         ]
         return np.concatenate([*(kernel if self.learn_kernel else []), g["mean"], root])
 
-    def box(self, limits, n):
+    def box(self, limits: list[tuple[float, float]], n: int) -> list[Any] | None:
         if not self.learn_kernel:
             return None
         return [(float(np.log(a)), float(np.log(b))) for a, b in limits] + [(None, None)] * (
@@ -133,8 +134,16 @@ class Packing:
 
 
 def maximise(
-    layout, log_prior_own, weight, begin, prior, full, limits, max_steps, learn_kernel=True
-):
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    begin: Fit,
+    prior: Posterior,
+    full: bool,
+    limits: list[tuple[float, float]],
+    max_steps: int,
+    learn_kernel: bool = True,
+) -> Fit:
     """Maximise the bound per unit of weight from ``begin``; ``limits`` bounds (variance, length,
     noise).
 
@@ -142,7 +151,7 @@ def maximise(
     """
     packing, total = Packing(begin, learn_kernel), weight.sum()
 
-    def objective(x):
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         hyper, inducing, posterior = packing.unpack(x)
         try:
             value, g = bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full)
@@ -180,12 +189,14 @@ def maximise(
 CACHED_VALUES = 65_536
 
 
-def at_mean(law, prior, scores):
+def at_mean(law: Any, prior: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Softmax of the latent mean, (n, K)."""
     return softmax(prior + _moments(law, scores)[0])
 
 
-def by_draws(law, prior, scores, draws, n_draws):
+def by_draws(
+    law: Any, prior: np.ndarray, scores: np.ndarray, draws: Any, n_draws: int
+) -> np.ndarray:
     """Mean softmax over ``draws`` and their negatives, ``n_draws`` in all, (n, K)."""
     shift, variance = _moments(law, scores)
     n, K = scores.shape
@@ -198,7 +209,7 @@ def by_draws(law, prior, scores, draws, n_draws):
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")
-def _mean_softmax(mean, half, n_draws):
+def _mean_softmax(mean: np.ndarray, half: np.ndarray, n_draws: int) -> np.ndarray:
     """Mean over draws (n, K, D) around the mean (n, K) and their negatives, (n, K): one
     exponential serves both.
     """
@@ -215,7 +226,7 @@ def _mean_softmax(mean, half, n_draws):
     )
 
 
-def _shares(top, moved):
+def _shares(top: np.ndarray, moved: np.ndarray) -> np.ndarray:
     """Sums over the draws of ``moved`` (n, K, D) over its sum with the weights ``top`` (n, K),
     (n, K).
     """
@@ -223,7 +234,7 @@ def _shares(top, moved):
     return (moved @ np.reciprocal(whole, out=whole).transpose(0, 2, 1))[:, :, 0]
 
 
-def to_second_order(law, prior, scores):
+def to_second_order(law: Any, prior: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """E[softmax_j] = Q_j (1 + a_j / 2), a_j the Hessian of softmax_j contracted with the
     covariance; exp(a_j / 2) stays positive.
     """
@@ -232,7 +243,7 @@ def to_second_order(law, prior, scores):
     return softmax(mean + 0.5 * law.curvature(scores, variance, softmax(mean)))
 
 
-def _moments(law, scores):
+def _moments(law: Any, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean of f - prior mean and variance at every component, (n, K) each."""
     shift, variance = latent(scores.ravel(), law.inducing, law.hyper, law.posterior)
     return shift.reshape(scores.shape), variance.reshape(scores.shape)
@@ -246,18 +257,18 @@ class Independent:
     hyper: Hyper
     posterior: Posterior
 
-    def draw(self, rng, n_draws, n_classes):
+    def draw(self, rng: Any, n_draws: int, n_classes: int) -> np.ndarray:
         return np.ascontiguousarray(rng.standard_normal((n_draws, n_classes)).T)
 
-    def deviations(self, scores, variance, draws):
+    def deviations(self, scores: np.ndarray, variance: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """Draws of f less its mean, (n, K, D)."""
         return np.sqrt(variance)[:, :, None] * draws
 
-    def curvature(self, scores, variance, Q):
+    def curvature(self, scores: np.ndarray, variance: np.ndarray, Q: np.ndarray) -> np.ndarray:
         return variance * (1.0 - 2.0 * Q) + sum_rows(variance * Q * (2.0 * Q - 1.0))[:, None]
 
     @staticmethod
-    def values_a_row(n_classes, n_draws):
+    def values_a_row(n_classes: int, n_draws: int) -> int:
         """Numbers of memory per row during prediction."""
         return n_classes * max(n_draws, 1)
 
@@ -282,7 +293,7 @@ class Joint:
     hyper: Hyper
     posterior: Posterior
 
-    def draw(self, rng, n_draws, n_classes):
+    def draw(self, rng: Any, n_draws: int, n_classes: int) -> Functions:
         """Matheron's rule: draws from the prior, corrected towards the posterior at the inducing
         points.
         """
@@ -296,12 +307,12 @@ class Joint:
             lattice, pull, np.sqrt(self.hyper.noise) * rng.standard_normal((n_draws, n_classes))
         )
 
-    def deviations(self, scores, variance, draws):
+    def deviations(self, scores: np.ndarray, variance: np.ndarray, draws: Functions) -> np.ndarray:
         points = scores.ravel()
         smooth = self._prior(points, draws.lattice) + self._projection(points).T @ draws.pull
         return smooth.reshape(*scores.shape, -1) + draws.noise.T
 
-    def curvature(self, scores, variance, Q):
+    def curvature(self, scores: np.ndarray, variance: np.ndarray, Q: np.ndarray) -> np.ndarray:
         """a_j = C_jj - 2 (C Q)_j + 2 Q^T C Q - diag(C)^T Q: 0 where C is the same for all pairs."""
         B, root = self._projection(scores.ravel()).reshape(-1, *scores.shape), self.posterior.root
         prior = np.einsum("mnk,nk->mn", B, Q)
@@ -314,11 +325,11 @@ class Joint:
         return variance - 2.0 * CQ + sum_rows((2.0 * CQ - variance) * Q)[:, None]
 
     @staticmethod
-    def values_a_row(n_classes, n_draws):
+    def values_a_row(n_classes: int, n_draws: int) -> int:
         return max(PERIOD, n_classes * max(n_draws, WIDTH))
 
-    def _projection(self, points):
+    def _projection(self, points: np.ndarray) -> np.ndarray:
         return projection(points, self.inducing, self.hyper, cholesky(self.inducing, self.hyper))[0]
 
-    def _prior(self, points, lattice):
+    def _prior(self, points: np.ndarray, lattice: np.ndarray) -> np.ndarray:
         return np.sqrt(self.hyper.variance) * function_values(points, self.hyper.length, lattice)

@@ -9,6 +9,7 @@ points, and the mode is found by Newton's method. Kernels are compared by Laplac
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +61,7 @@ class Mode:
     gradient: float
 
 
-def pool(inputs, square, weight, n_cells):
+def pool(inputs: list[np.ndarray], square: np.ndarray, weight: np.ndarray, n_cells: int) -> Cells:
     """Rows pooled in cells of equal weight along each input (at most ``n_cells``), cut where
     wider than the range / ``n_cells``.
     """
@@ -74,13 +75,13 @@ def pool(inputs, square, weight, n_cells):
     return Cells(mass, square, means)
 
 
-def radial(x, points, length):
+def radial(x: np.ndarray, points: np.ndarray, length: float) -> np.ndarray:
     """exp(-(x - point)^2 / (2 length^2)), (n, M)."""
     gap = (x[:, None] - points) / length
     return np.exp(-0.5 * gap * gap)
 
 
-def process_basis(x, points, length):
+def process_basis(x: np.ndarray, points: np.ndarray, length: float) -> Basis:
     """The process's features at x and their root."""
     values, vectors = np.linalg.eigh(radial(points, points, length))
     kept = values > LEAST_EIGENVALUE * values[-1]
@@ -88,14 +89,14 @@ def process_basis(x, points, length):
     return Basis(radial(x, points, length) @ root, root)
 
 
-def mode(cells, features):
+def mode(cells: Cells, features: np.ndarray) -> Mode:
     """The mode of the constant and the coefficients of the features (G, r), which have the prior
     N(0, 1).
     """
     design = np.column_stack([np.ones(len(cells.weight)), features])
     prior, total = np.append(0.0, np.ones(features.shape[1])), cells.weight.sum()
 
-    def parts(x):
+    def parts(x: np.ndarray) -> Any:
         g = design @ x
         ratio = cells.square * np.exp(-2.0 * g)
         value = cells.weight @ (g + 0.5 * ratio) + 0.5 * prior @ (x * x)
@@ -104,7 +105,7 @@ def mode(cells, features):
         hessian.flat[:: len(x) + 1] += prior
         return value, gradient, hessian
 
-    def evaluate(x):
+    def evaluate(x: np.ndarray) -> tuple[float, np.ndarray, Any]:
         # A first step may overshoot so far that the exponential overflows; the line search then
         # halves it.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -118,7 +119,9 @@ def mode(cells, features):
     return Mode(x, float(-value - 0.5 * np.linalg.slogdet(hessian)[1]), status, gradient)
 
 
-def search(cells, points):
+def search(
+    cells: Cells, points: list[np.ndarray]
+) -> tuple[list[tuple[Any, ...]], list[np.ndarray], Mode]:
     """(amplitude and length of each input, weights of its points, the mode) of maximal evidence,
     one input after the other.
 
@@ -130,7 +133,7 @@ def search(cells, points):
     ]
     chosen = [(0.0, max(options)) for options in bases]
 
-    def found(kernels):
+    def found(kernels: list[tuple[float, float]]) -> Mode:
         used = [
             a * own[length].features
             for (a, length), own in zip(kernels, bases, strict=True)
@@ -155,7 +158,7 @@ def search(cells, points):
     return chosen, weights, best
 
 
-def _lengths(points):
+def _lengths(points: np.ndarray) -> list[float]:
     """Length scales of at least the distance between the points."""
     apart = float(points[1] - points[0])
     return sorted({max(length, apart) for length in LENGTHS})

@@ -56,7 +56,7 @@ def row_sums(matrix: Any) -> np.ndarray:
 LEAST_SPREAD = 1e-9
 
 
-def grow_regions(points, weight, depth, least):
+def grow_regions(points: np.ndarray, weight: np.ndarray, depth: int, least: float) -> np.ndarray:
     """(2^depth - 1, 2) feature and threshold of the nodes 0, 1, 2, ... whose halves are 2k + 1 and
     2k + 2; feature -1 where one is whole.
 
@@ -76,7 +76,7 @@ def grow_regions(points, weight, depth, least):
     return nodes
 
 
-def _halved(points, weight, least):
+def _halved(points: np.ndarray, weight: np.ndarray, least: float) -> tuple[int, float]:
     """(feature, threshold) of the halves, -1 for none."""
     mean = weight @ points / weight.sum()
     spread = weight @ (points - mean) ** 2 / weight.sum()
@@ -92,7 +92,7 @@ def _halved(points, weight, least):
     return -1, 0.0
 
 
-def region_paths(nodes, points):
+def region_paths(nodes: np.ndarray, points: np.ndarray) -> np.ndarray:
     """(n, depth) the node that each row is in at each depth from 1 on, -1 below a whole one."""
     depth = (len(nodes) + 1).bit_length() - 1
     node, out = (

@@ -121,7 +121,7 @@ def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.nda
     tail = 0.5 * (1.0 - level)
     inner = np.clip(p, 1e-12, 1.0 - 1e-12)
 
-    def smallest(q: Any):
+    def smallest(q: Any) -> float:
         # The least whole number with P(count <= number) >= q; below 0 the inverse has no value.
         found = np.ceil(np.nan_to_num(special.bdtrik(q, n, inner), nan=0.0) - 1e-9)
         return np.clip(np.where(n * np.log1p(-inner) >= np.log(q), 0.0, found), 0.0, n) / n
@@ -286,7 +286,7 @@ def powers(loss: np.ndarray) -> list[np.ndarray]:
         return [loss, square, square * loss]
 
 
-def _quantile(q, skew):
+def _quantile(q: np.ndarray | float, skew: np.ndarray | float) -> np.ndarray:
     """Quantile of the distribution of mean 0, variance 1 and this skewness that is a shifted
     gamma, arrays.
     """
@@ -296,7 +296,7 @@ def _quantile(q, skew):
     return np.where(size > STRAIGHT, np.where(skew > 0.0, bent, -bent), special.ndtri(q))
 
 
-def _share_below(x, skew):
+def _share_below(x: float, skew: float) -> float:
     """The distribution function whose quantiles ``_quantile`` gives, of floats."""
     size = max(abs(skew), STRAIGHT)
     if size <= STRAIGHT:
@@ -391,7 +391,13 @@ def ratio_limits(
     )
 
 
-def _as_of_few(bounds, n, value, limits, level):
+def _as_of_few(
+    bounds: tuple[float, float],
+    n: np.ndarray | float,
+    value: np.ndarray | float,
+    limits: tuple[np.ndarray, np.ndarray],
+    level: float,
+) -> tuple[Any, ...]:
     """The limits widened by Student's t of n rows."""
     freedom = np.where(n > 1.0, np.maximum(n - 1.0, 0.1), np.inf)
     wide = special.stdtrit(freedom, 0.5 + 0.5 * level) / special.ndtri(0.5 + 0.5 * level)
@@ -437,13 +443,17 @@ def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
     return min(float(share if mean > 0.0 else 1.0 - share), 0.5)
 
 
-def _end(n, sums, unseen, one, q):
+def _end(
+    n: np.ndarray | float, sums: np.ndarray, unseen: np.ndarray, one: np.ndarray | float, q: float
+) -> np.ndarray | float:
     first, spread, skew = _law(n, sums, unseen, one)
     return first + spread * _quantile(q, skew)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _law(n, sums, unseen, one):
+def _law(
+    n: np.ndarray | float, sums: np.ndarray, unseen: np.ndarray | float, one: np.ndarray | float
+) -> tuple[Any, ...]:
     """(mean, standard deviation, skewness) of the mean of n rows and of ``one`` unseen row."""
     rows = n + one
     first, second, third = (

@@ -51,14 +51,16 @@ def pooled_blocks(
     return first, last, np.clip(fit.x[first], 0.0, 1.0), np.add.reduceat(mass, first)
 
 
-def pooled_blocks_of(mean: np.ndarray, mass: np.ndarray):
+def pooled_blocks_of(
+    mean: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Isotonic fit of any real means as blocks: (first position of each block, value, mass)."""
     fit = isotonic_regression(mean, weights=mass)
     first = fit.blocks[:-1]
     return first, fit.x[first], np.add.reduceat(mass, first)
 
 
-def smooth_ends(value: Any, mass: np.ndarray):
+def smooth_ends(value: Any, mass: np.ndarray) -> np.ndarray:
     """Laplace's estimate for a first block of 0 and a last block of 1, kept between the
     neighbouring blocks.
     """
@@ -74,7 +76,7 @@ def smooth_ends(value: Any, mass: np.ndarray):
     return value
 
 
-def near_isotonic_path(mean, mass):
+def near_isotonic_path(mean: Any, mass: Any) -> Any:
     """Solutions of min 1/2 sum w (z - p)^2 + lambda sum (p_i - p_{i+1})_+ at the breakpoints of
     lambda, from 0 up.
 
@@ -106,7 +108,9 @@ def near_isotonic_path(mean, mass):
         yield starts, value, centre, weight
 
 
-def _merge(starts, value, centre, weight, met):
+def _merge(
+    starts: np.ndarray, value: np.ndarray, centre: np.ndarray, weight: np.ndarray, met: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Join the neighbours that met; their common value and mean are weighted means."""
     first = np.flatnonzero(np.append(True, ~met))
     mass = np.add.reduceat(weight, first)
@@ -121,7 +125,7 @@ def _merge(starts, value, centre, weight, met):
 LIGHTEST = 2.0**-50
 
 
-def added_ones(mass, mean):
+def added_ones(mass: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Isotonic values of a new row labelled 1 that falls at or just below each of m groups, then
     above all: (m + 1,).
 
@@ -149,12 +153,12 @@ def added_ones(mass, mean):
     return np.clip(np.maximum.accumulate(out), 0.0, 1.0)
 
 
-def added_zeros(mass, mean):
+def added_zeros(mass: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """The same for a row labelled 0: below all groups, then at or just above each: (m + 1,)."""
     return 1.0 - added_ones(mass[::-1], 1.0 - mean[::-1])[::-1]
 
 
-def _next_corners(x, y):
+def _next_corners(x: list[float], y: list[float]) -> list[int]:
     """For each point the next corner of the lower hull of it and all later points; the last
     point's is itself.
     """
@@ -171,7 +175,7 @@ def _next_corners(x, y):
     return after
 
 
-def _bridges(x, y, after):
+def _bridges(x: list[float], y: list[float], after: list[int]) -> tuple[list[int], list[int]]:
     """Ends of the bridge over each gap between neighbouring points: (left, right), lists of
     positions.
 
@@ -204,7 +208,14 @@ def _bridges(x, y, after):
     return left, right
 
 
-def _tangents(x, y, corner, x_hull, y_hull, after):
+def _tangents(
+    x: np.ndarray,
+    y: np.ndarray,
+    corner: np.ndarray,
+    x_hull: np.ndarray,
+    y_hull: np.ndarray,
+    after: np.ndarray,
+) -> np.ndarray:
     """Least slopes from the points (x, y) to the lower hull, each looked for from its ``corner``
     on.
     """

@@ -6,6 +6,8 @@ Arrays are batched over groups: ``mass`` is (M, 2, G), for each group the weight
 right points at each node.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy import fft
 
@@ -30,7 +32,14 @@ NOISE = 1e-8
 BLOCK = 2_000_000
 
 
-def deposit(score, correct, weight, group, n_groups, size):
+def deposit(
+    score: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    size: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(low (M,), step (M,), mass (M, 2, G)): each point shared between its two nodes; the grid
     of a group spans its own scores.
     """
@@ -49,7 +58,7 @@ def deposit(score, correct, weight, group, n_groups, size):
     return low, step, mass.reshape(n_groups, 2, size)
 
 
-def spectrum(mass, reflect=False):
+def spectrum(mass: np.ndarray, reflect: bool = False) -> np.ndarray:
     """Transform of the masses, padded against wrap-around or mirrored at both ends; computed once
     for all widths.
     """
@@ -61,28 +70,30 @@ def spectrum(mass, reflect=False):
     return fft.rfft(mirrored)
 
 
-def _padded(size):
+def _padded(size: int) -> int:
     """An even length without wrap-around within ``size`` nodes."""
     return 2 * fft.next_fast_len(size, real=True)
 
 
-def gaussian_sums(transform, width, size, reflect=False):
+def gaussian_sums(
+    transform: np.ndarray, width: np.ndarray, size: int, reflect: bool = False
+) -> np.ndarray:
     """Sum of the mass times exp(-(distance / width)^2 / 2) at every node, (M, 2, G)."""
     length = 2 * (size - 1) if reflect else _padded(size)
     return _convolve(transform, _kernel(width, length, reflect, _gaussian), length, size)
 
 
-def _convolve(transform, kernel, length, size):
+def _convolve(transform: np.ndarray, kernel: np.ndarray, length: int, size: int) -> np.ndarray:
     # The transform of an even sequence is the cosine transform of its half.
     response = fft.dct(kernel, type=1)
     return np.maximum(fft.irfft(transform * response[:, None, :], length)[..., :size], 0.0)
 
 
-def _gaussian(u, spread):
+def _gaussian(u: np.ndarray, spread: np.ndarray) -> np.ndarray:
     return np.exp(-0.5 * u * u)
 
 
-def _kernel(width, length, wrap, shape):
+def _kernel(width: np.ndarray, length: int, wrap: bool, shape: Any) -> np.ndarray:
     """Half of a kernel on the circle of ``length`` nodes, (M, length / 2 + 1); summed over its
     images where the circle is a mirror.
     """
@@ -97,7 +108,9 @@ def _kernel(width, length, wrap, shape):
     return out
 
 
-def cell_error(transform, width, size, reflect=False):
+def cell_error(
+    transform: np.ndarray, width: np.ndarray, size: int, reflect: bool = False
+) -> np.ndarray:
     r"""Bound on the error of the sums, read linearly between nodes: (M, 2, G), by deposit and by
     reading, each at most h^2/8 |phi''|.
 
@@ -109,7 +122,7 @@ def cell_error(transform, width, size, reflect=False):
     return 0.25 / (width * width)[:, None, None] * bound
 
 
-def _curvature(u, spread):
+def _curvature(u: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """The largest |v^2 - 1| exp(-v^2 / 2) within three steps of u: at an end, at 0 or at
     sqrt(3).
     """
@@ -122,7 +135,9 @@ def _curvature(u, spread):
     return np.where(near <= 0.0, 1.0, out)
 
 
-def direct_log_sums(at, score, weight, bandwidth):
+def direct_log_sums(
+    at: np.ndarray, score: np.ndarray, weight: np.ndarray, bandwidth: float
+) -> np.ndarray:
     """Log of the kernel sum at each point of ``at``, point by point: no grid, no underflow; -inf
     where there are no scores.
     """
@@ -138,7 +153,9 @@ def direct_log_sums(at, score, weight, bandwidth):
     return out
 
 
-def fill_gaps(sums, mass, width, reflect=False):
+def fill_gaps(
+    sums: np.ndarray, mass: np.ndarray, width: np.ndarray, reflect: bool = False
+) -> np.ndarray:
     """Replace sums dominated by rounding (far from all points) by direct sums, scaled to the noise
     floor. In place.
     """
@@ -151,7 +168,7 @@ def fill_gaps(sums, mass, width, reflect=False):
     return sums
 
 
-def _log_sums_of_nodes(at, mass, width, reflect):
+def _log_sums_of_nodes(at: np.ndarray, mass: np.ndarray, width: float, reflect: bool) -> np.ndarray:
     node = np.flatnonzero(mass)
     weight, last = mass[node], len(mass) - 1
     if reflect:
@@ -166,7 +183,7 @@ SILVERMAN_SHARE = 0.2
 FLAT = 1e-6
 
 
-def silverman_width(mass):
+def silverman_width(mass: np.ndarray) -> np.ndarray:
     """Silverman's 0.9 min(sd, IQR / 1.34) n^(-1/5) of the points of each group, in steps of the
     grid, (M,).
     """
@@ -184,17 +201,17 @@ def silverman_width(mass):
     return 0.9 * np.where(middle > 0.0, np.minimum(spread, middle), spread) * n**-0.2
 
 
-def first_width(mass):
+def first_width(mass: np.ndarray) -> np.ndarray:
     """Where the ladder starts, (M,)."""
     return np.maximum(SMALLEST_WIDTH, SILVERMAN_SHARE * silverman_width(mass))
 
 
-def confidence(sums, prior, rate):
+def confidence(sums: np.ndarray, prior: float, rate: np.ndarray) -> np.ndarray:
     """(right + prior x rate) / (all + prior) at every node, (M, 2, G) -> (M, G)."""
     return (sums[:, 1] + prior * rate[:, None]) / (sums.sum(axis=1) + prior)
 
 
-def sign_changes(curve):
+def sign_changes(curve: np.ndarray) -> np.ndarray:
     """Sign changes of the slope of each curve, without steps below 1e-6, (M, G) -> (M,)."""
     step = np.diff(curve, axis=1)
     row, node = np.nonzero(np.abs(step) >= FLAT)
@@ -203,7 +220,14 @@ def sign_changes(curve):
     return np.bincount(row[1:][turns], minlength=len(curve))
 
 
-def first_calm_width(mass, transform, allowed, prior, rate, reflect=False):
+def first_calm_width(
+    mass: np.ndarray,
+    transform: np.ndarray,
+    allowed: int,
+    prior: float,
+    rate: np.ndarray,
+    reflect: bool = False,
+) -> tuple[np.ndarray, np.ndarray, list[list[Any]]]:
     """The first width of the ladder whose curve changes sign at most ``allowed`` times.
 
     Returns (width (M,), found (M,) bool, tried: for each group a list of (width, sign changes)).
@@ -226,7 +250,9 @@ def first_calm_width(mass, transform, allowed, prior, rate, reflect=False):
     return width, found, tried
 
 
-def least_loss_width(mass, transform, prior, rate, reflect=False):
+def least_loss_width(
+    mass: np.ndarray, transform: np.ndarray, prior: float, rate: np.ndarray, reflect: bool = False
+) -> tuple[np.ndarray, list[list[Any]]]:
     """The width of the ladder of least leave-one-out log loss, read at the nodes.
 
     Returns (width (M,), tried: for each group a list of (width, mean log loss)).
@@ -247,7 +273,9 @@ def least_loss_width(mass, transform, prior, rate, reflect=False):
     return best, tried
 
 
-def _left_out_loss(sums, mass, prior, rate):
+def _left_out_loss(
+    sums: np.ndarray, mass: np.ndarray, prior: float, rate: np.ndarray
+) -> np.ndarray:
     """Sum over points of the log loss of the curve without one copy of that point; probabilities
     kept half a point from 0 and 1.
     """

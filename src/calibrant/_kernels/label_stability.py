@@ -10,6 +10,7 @@ input gave) work too.
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy import sparse, special
@@ -42,7 +43,7 @@ BLOCK_SIZE = 2**18
 CUBIC = np.array([[0, -2, 3, -1], [6, -3, -6, 3], [0, 6, 3, -3], [0, -1, 0, 1]]) / 6.0
 
 
-def stability(logits, predicted, scale, noise):
+def stability(logits: np.ndarray, predicted: np.ndarray, scale: float, noise: str) -> np.ndarray:
     """Probability that ``predicted`` stays the argmax of logits + noise of width ``scale``: (n,
     K), (n,) -> (n,).
     """
@@ -60,7 +61,14 @@ def stability(logits, predicted, scale, noise):
     return np.clip(out, 0.0, 1.0, out=out)
 
 
-def spread_sums(logits, predicted, correct, weight, scales, noise):
+def spread_sums(
+    logits: np.ndarray,
+    predicted: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    scales: Any,
+    noise: str,
+) -> np.ndarray:
     """Weighted sums of 1, c, s, s*s and c*s over the rows for the stability s at each of many
     scales, (S, 5); s good to 1e-3.
     """
@@ -87,7 +95,7 @@ def spread_sums(logits, predicted, correct, weight, scales, noise):
     return out
 
 
-def standard_noise(noise, n_draws, n_classes, seed):
+def standard_noise(noise: str, n_draws: int, n_classes: int, seed: int) -> np.ndarray:
     """``n_draws`` noise vectors of width 1, (n_draws, K); the mean is 0, since shifting all
     logits alike changes no argmax.
     """
@@ -97,7 +105,7 @@ def standard_noise(noise, n_draws, n_classes, seed):
     return rng.random((n_draws, n_classes)) - 0.5
 
 
-def sampled_stability(logits, predicted, noise):
+def sampled_stability(logits: np.ndarray, predicted: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Share of the noise vectors (M, K) for which ``predicted`` stays the argmax: (n, K), (n,)
     -> (n,).
     """
@@ -116,7 +124,7 @@ def sampled_stability(logits, predicted, noise):
     return out
 
 
-def runner_up_gap(logits, predicted):
+def runner_up_gap(logits: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Gap between the logit of ``predicted`` and the largest of the others, (n,)."""
     out = np.empty(len(logits))
     for rows in _row_blocks(logits.shape, 0):
@@ -124,12 +132,12 @@ def runner_up_gap(logits, predicted):
     return out
 
 
-def _row_blocks(shape, cells):
+def _row_blocks(shape: tuple[int, int], cells: int) -> list[Any]:
     size = max(1, BLOCK_SIZE // max(shape[1], cells))
     return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
 
 
-def _gaps(logits, predicted):
+def _gaps(logits: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """L_label - L_k in float64, infinite at the label itself."""
     rows = np.arange(len(logits))
     own = logits[rows, predicted].astype(np.float64)
@@ -138,7 +146,7 @@ def _gaps(logits, predicted):
     return gaps
 
 
-def _spread(place, low, high):
+def _spread(place: np.ndarray, low: int, high: int) -> np.ndarray:
     """Places (n, K) on knots low..high spread with cubic weights: (n, high - low + 4) for the
     knots low - 1 .. high + 2.
     """
@@ -162,7 +170,7 @@ def _spread(place, low, high):
     return out
 
 
-def _sparse_spread(place, low, high):
+def _sparse_spread(place: np.ndarray, low: int, high: int) -> Any:
     """The same as a sparse matrix, which is faster for few classes."""
     n, n_classes = place.shape
     place = np.clip(place, low, high) - low
@@ -176,7 +184,7 @@ def _sparse_spread(place, low, high):
     )
 
 
-def _table(knots, noise, order):
+def _table(knots: np.ndarray, noise: str, order: int) -> tuple[np.ndarray, np.ndarray]:
     """Log of the noise's distribution function at knot + node (knots, nodes), and the weights of
     the nodes; ``order`` 2 is the search's.
     """
@@ -191,24 +199,24 @@ def _table(knots, noise, order):
 
 
 @cache
-def _normal_rule(step=0.25):
+def _normal_rule(step: float = 0.25) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights of the trapezoid rule for E_z, z ~ N(0, 1)."""
     nodes = np.arange(-9.0, 9.0 + step, step)
     return nodes, step * np.exp(-0.5 * nodes * nodes) / np.sqrt(2.0 * np.pi)
 
 
-def _legendre(start, stop, order):
+def _legendre(start: np.ndarray, stop: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on intervals (...), each (..., order)."""
     x, w = np.polynomial.legendre.leggauss(order)
     half = 0.5 * (stop - start)[..., None]
     return start[..., None] + half * (x + 1.0), half * w
 
 
-def _log_uniform(value):
+def _log_uniform(value: np.ndarray) -> np.ndarray:
     return np.log(np.clip(value, 1e-6, 1.0))
 
 
-def _gaussian(gaps):
+def _gaussian(gaps: np.ndarray) -> np.ndarray:
     behind = bool(gaps.min() < 0.0)
     if gaps.shape[1] <= FEW_CLASSES["gaussian behind" if behind else "gaussian"]:
         nodes, weights = _normal_rule()
@@ -226,7 +234,7 @@ def _gaussian(gaps):
     return multiply_rows(np.exp(sums, out=sums), weights)
 
 
-def _uniform(gaps):
+def _uniform(gaps: np.ndarray) -> np.ndarray:
     if gaps.shape[1] <= FEW_CLASSES["uniform"]:
         return _uniform_few(gaps)
     high = FINE_CELLS["uniform"]
@@ -246,7 +254,7 @@ def _uniform(gaps):
     return above + multiply_rows(np.exp(multiply_rows(rest, lower)) * product, lower_weights)
 
 
-def _uniform_few(gaps):
+def _uniform_few(gaps: np.ndarray) -> np.ndarray:
     """Polynomials between the breakpoints 1 - gap, integrated exactly by Gauss-Legendre; zero
     below -gap.
     """
@@ -264,7 +272,7 @@ def _uniform_few(gaps):
 
 
 @cache
-def _fine_table(noise, low):
+def _fine_table(noise: str, low: int) -> tuple[Any, ...]:
     """The table of one scale; for uniform noise its parts above and below one half."""
     high = FINE_CELLS[noise]
     knots = np.arange(low - 1, high + 3) * (REACH[noise] / high)

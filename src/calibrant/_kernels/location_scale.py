@@ -9,6 +9,7 @@ the log loss.
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -53,13 +54,13 @@ class Grid:
     share: np.ndarray
     size: float
 
-    def at_rows(self, values):
+    def at_rows(self, values: np.ndarray) -> np.ndarray:
         """(n,) the function with these values at the points, at the rows."""
         return values[self.low] + self.share * (
             values[np.minimum(self.low + 1, len(values) - 1)] - values[self.low]
         )
 
-    def variance_at_rows(self, covariance):
+    def variance_at_rows(self, covariance: np.ndarray) -> np.ndarray:
         """(n,) the variance at the rows of a function with this covariance at the points."""
         high, left = np.minimum(self.low + 1, len(self.points) - 1), 1.0 - self.share
         own = np.diag(covariance)
@@ -69,7 +70,7 @@ class Grid:
             + self.share * self.share * own[high]
         )
 
-    def gram(self, weight):
+    def gram(self, weight: np.ndarray) -> np.ndarray:
         """(M, M) sum over rows of weight times the products of their shares."""
         m, high = len(self.points), np.minimum(self.low + 1, len(self.points) - 1)
         out = np.zeros((m, m))
@@ -82,7 +83,7 @@ class Grid:
             out[i, j] += between[: m - 1]
         return out
 
-    def sums(self, values):
+    def sums(self, values: np.ndarray) -> np.ndarray:
         """(M,) sum over rows of their values times their shares."""
         m = len(self.points)
         return np.bincount(self.low, values * (1.0 - self.share), m) + np.bincount(
@@ -90,7 +91,7 @@ class Grid:
         )
 
 
-def make_grid(x, weight, least_spread=0.0):
+def make_grid(x: np.ndarray, weight: np.ndarray, least_spread: float = 0.0) -> Grid:
     """The grid of an input (n,); a single point where the input is one number.
 
     Lengths are in units of the input's spread, or of ``least_spread`` where that is more: smaller
@@ -108,7 +109,7 @@ def make_grid(x, weight, least_spread=0.0):
 
 
 @cache
-def _roots(m, size, smooth, shrunk):
+def _roots(m: int, size: float, smooth: bool, shrunk: bool) -> tuple[np.ndarray, np.ndarray]:
     """(J, M, R) roots of the prior covariances, root times transpose; (J,) log prior weights."""
     constants = CONSTANTS if shrunk else CONSTANTS[-1:]
     processes = PROCESSES if smooth and m > 1 else PROCESSES[:1]
@@ -125,7 +126,7 @@ def _roots(m, size, smooth, shrunk):
     return np.array(roots), np.array(logs)
 
 
-def _prior(size, among):
+def _prior(size: float, among: tuple[Any, ...]) -> float:
     """Prior weight of each size; the first size means no effect."""
     if len(among) == 1:
         return 1.0
@@ -143,7 +144,9 @@ class Smoothed:
     evidence: float
 
 
-def posterior(grid, weight, pull, *, smooth=True, shrunk=True):
+def posterior(
+    grid: Grid, weight: np.ndarray, pull: np.ndarray, *, smooth: bool = True, shrunk: bool = True
+) -> Smoothed:
     """Return the mean and covariance of the function over all priors, weighted by evidence.
 
     ``weight`` (n,) is the curvature of each row's loss in the function at that row, and ``pull``
@@ -171,7 +174,7 @@ def posterior(grid, weight, pull, *, smooth=True, shrunk=True):
     return Smoothed(mean, covariance, float(most + np.log(total)))
 
 
-def constant_only(grid, weight, pull):
+def constant_only(grid: Grid, weight: np.ndarray, pull: np.ndarray) -> Smoothed:
     """The maximum likelihood constant, without a prior."""
     total, m = weight.sum(), len(grid.points)
     value = pull.sum() / total if total > 0.0 else 0.0
@@ -223,7 +226,7 @@ class Rows:
     units: tuple
     width: np.ndarray
 
-    def shift(self, unit, function):
+    def shift(self, unit: int, function: Smoothed) -> np.ndarray:
         """(n,) the bias in normal scores."""
         return self.units[unit] * self.places.at_rows(function.values)
 
@@ -241,7 +244,7 @@ class Found:
     status: str
 
 
-def fit_parts(rows, parts):
+def fit_parts(rows: Rows, parts: Parts) -> Found:
     """The fit of maximal evidence."""
     weight, m = rows.weight, len(rows.places.points)
     location, scale = (
@@ -284,7 +287,15 @@ def fit_parts(rows, parts):
     return Found(location[1].values, scale, location[0], degrees, status)
 
 
-def _moved_location(rows, parts, share, location, scale, degrees, look):
+def _moved_location(
+    rows: Rows,
+    parts: Parts,
+    share: np.ndarray,
+    location: tuple[int, Smoothed],
+    scale: np.ndarray,
+    degrees: float,
+    look: bool,
+) -> tuple[int, Smoothed]:
     """(unit, function) after a step; both units are tried if ``look``."""
     inverse = np.exp(-rows.scales.at_rows(scale))
     now = rows.shift(*location)
@@ -308,7 +319,14 @@ def _moved_location(rows, parts, share, location, scale, degrees, look):
     return max(found, key=lambda one: one[1].evidence)
 
 
-def _moved_scale(rows, parts, share, location, scale, degrees):
+def _moved_scale(
+    rows: Rows,
+    parts: Parts,
+    share: np.ndarray,
+    location: tuple[int, Smoothed],
+    scale: np.ndarray,
+    degrees: float,
+) -> np.ndarray:
     """The log factor after a step.
 
     The posterior variance of the bias counts as error: a bias that fits a lone row exactly would
@@ -330,13 +348,13 @@ def _moved_scale(rows, parts, share, location, scale, degrees):
     return new
 
 
-def _solve(grid, weight, pull, parts, kind):
+def _solve(grid: Grid, weight: np.ndarray, pull: np.ndarray, parts: Parts, kind: str) -> Smoothed:
     if kind == "constant" and not parts.shrunk:
         return constant_only(grid, weight, pull)
     return posterior(grid, weight, pull, smooth=kind != "constant", shrunk=parts.shrunk)
 
 
-def first_factor(score, weight, robust):
+def first_factor(score: np.ndarray, weight: np.ndarray, robust: bool) -> float:
     """Log of the root mean square; for Student tails, of the median size, which is robust to
     outliers.
     """
@@ -356,7 +374,7 @@ def first_factor(score, weight, robust):
     )
 
 
-def _degrees(e, weight, free):
+def _degrees(e: np.ndarray, weight: np.ndarray, free: bool) -> tuple[float, float]:
     """(degrees of freedom, change of the log factor) of least log loss, with the factor free or
     fixed.
     """
@@ -386,7 +404,7 @@ def _degrees(e, weight, free):
     return chosen
 
 
-def _location_pull(e, degrees, objective):
+def _location_pull(e: np.ndarray, degrees: float, objective: str) -> tuple[np.ndarray, float]:
     """(pull, curvature) per unit of e: minus the slope of the loss in a shift, and its expected
     second derivative.
 
@@ -401,7 +419,7 @@ def _location_pull(e, degrees, objective):
     return (degrees + 1.0) * e / (degrees + e * e), (degrees + 1.0) / (degrees + 3.0)
 
 
-def _scale_pull(e, degrees, objective):
+def _scale_pull(e: np.ndarray, degrees: float, objective: str) -> tuple[np.ndarray, float]:
     """The same in the log of the factor."""
     if objective == "crps":
         _, _, curve, variance = _constants(degrees)
@@ -411,7 +429,7 @@ def _scale_pull(e, degrees, objective):
     return (degrees + 1.0) * e * e / (degrees + e * e) - 1.0, 2.0 * degrees / (degrees + 3.0)
 
 
-def _scale_slope(e, degrees):
+def _scale_slope(e: np.ndarray, degrees: float) -> np.ndarray:
     """Slope of the CRPS in the log factor at e: 2 f(e) (nu + e^2) / (nu - 1) less its mean."""
     if np.isinf(degrees):
         return 2.0 * _density(e, degrees) - _constants(degrees)[0]
@@ -419,7 +437,7 @@ def _scale_slope(e, degrees):
 
 
 @cache
-def _constants(degrees):
+def _constants(degrees: float) -> tuple[float, float, float, float]:
     """Expectations under the distribution itself: mean CRPS, mean density, curvature of the CRPS in
     the log factor, variance of its slope.
     """
@@ -441,11 +459,11 @@ def _constants(degrees):
     )
 
 
-def _cdf(e, degrees):
+def _cdf(e: np.ndarray, degrees: float) -> np.ndarray:
     return special.ndtr(e) if np.isinf(degrees) else special.stdtr(degrees, e)
 
 
-def _density(e, degrees):
+def _density(e: np.ndarray, degrees: float) -> np.ndarray:
     if np.isinf(degrees):
         return np.exp(-0.5 * e * e) / np.sqrt(2.0 * np.pi)
     norm = (

@@ -39,7 +39,7 @@ def sigmoid(z: Any) -> np.ndarray:
     return np.clip(np.where(z >= 0.0, 1.0, e) / (1.0 + e), np.finfo(np.float64).tiny, BELOW_ONE)
 
 
-def smoothed_targets(correct, weight):
+def smoothed_targets(correct: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Platt's targets: (N1 + 1) / (N1 + 2) for the right rows and 1 / (N0 + 2) for the wrong
     ones, N their total weights.
     """
@@ -48,7 +48,9 @@ def smoothed_targets(correct, weight):
     return np.where(correct > 0.0, (right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0))
 
 
-def logistic_derivatives(coefficients, design, target, weight):
+def logistic_derivatives(
+    coefficients: np.ndarray, design: np.ndarray, target: np.ndarray, weight: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
     """(loss, gradient (d,), Hessian (d, d)) of sum w [log(1 + exp(z)) - target z], z = design @
     coefficients.
     """
@@ -66,7 +68,16 @@ def logistic_derivatives(coefficients, design, target, weight):
     return float(loss), gradient, hessian
 
 
-def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None, loose=False):
+def fit_logistic(
+    design: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray,
+    starts: list[np.ndarray],
+    *,
+    ridge: np.ndarray | None = None,
+    nonnegative: np.ndarray | None = None,
+    loose: bool = False,
+) -> tuple[np.ndarray, str]:
     """Coefficients of least weighted log loss, plus ``0.5 * sum(ridge * coefficients**2)``.
 
     Parameters
@@ -87,7 +98,7 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
     bounded = np.zeros(d, dtype=bool) if nonnegative is None else nonnegative
     total = weight.sum()
 
-    def objective(theta):
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         loss, gradient, hessian = logistic_derivatives(theta, design, target, weight)
         return (
             (loss + 0.5 * ridge @ theta**2) / total,
@@ -98,7 +109,15 @@ def fit_logistic(design, target, weight, starts, *, ridge=None, nonnegative=None
     return projected_newton(objective, starts, bounded, loose=loose)
 
 
-def fit_sigmoid(columns, target, weight, *, identity, intercept=True, begin=None):
+def fit_sigmoid(
+    columns: Any,
+    target: Any,
+    weight: Any,
+    *,
+    identity: Any,
+    intercept: Any = True,
+    begin: Any = None,
+) -> Any:
     """Slopes (all non-negative) of the columns (n, d) and then the intercept, fitted in standard
     units.
 
@@ -141,7 +160,9 @@ def fit_sigmoid(columns, target, weight, *, identity, intercept=True, begin=None
 FLAT = 1e-6
 
 
-def slope_and_intercept(score, hit, weight):
+def slope_and_intercept(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
     """((slope, intercept), their (2, 2) covariance), or None where no finite maximum of the
     likelihood exists.
     """

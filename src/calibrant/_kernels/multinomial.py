@@ -10,6 +10,8 @@ float32. For many parameters only products with the Hessian are computed, in flo
 steps, not their limit.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg.lapack import spotrf, spotri
 
@@ -28,7 +30,9 @@ __all__ = [
 ]
 
 
-def class_inverses(X, P, weight, double_ridge):
+def class_inverses(
+    X: np.ndarray, P: np.ndarray, weight: np.ndarray, double_ridge: np.ndarray | float
+) -> np.ndarray:
     """Inverse of each class's own block of the Hessian, (K, K + 1, K + 1), from the rows where the
     class has curvature.
     """
@@ -61,7 +65,7 @@ CLASS_BLOCKS = 160
 NEGLIGIBLE = 1e-3
 
 
-def vector_logits(theta, z):
+def vector_logits(theta: np.ndarray, z: np.ndarray) -> np.ndarray:
     """a * z + b, (2, K) and (n, K) -> (n, K)."""
     scale, shift = theta.astype(z.dtype)
     out = z * scale
@@ -69,14 +73,20 @@ def vector_logits(theta, z):
     return out
 
 
-def matrix_logits(theta, z):
+def matrix_logits(theta: np.ndarray, z: np.ndarray) -> np.ndarray:
     """A z + b, (K, K + 1) and (n, K) -> (n, K)."""
     out = multiply_rows(z, theta[:, :-1].T)
     out += theta[:, -1]
     return out
 
 
-def vector_objective(z, labels, weight, ridge, centre):
+def vector_objective(
+    z: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    ridge: np.ndarray | float,
+    centre: np.ndarray,
+) -> Any:
     """``evaluate(theta)`` for theta (2, K); ``ridge`` and ``centre`` broadcast to it."""
     weight = weight / weight.sum()
     ridge, centre = (
@@ -87,7 +97,7 @@ def vector_objective(z, labels, weight, ridge, centre):
     z = by_class(z)
     P = np.empty_like(z, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
 
-    def block(theta, rows):
+    def block(theta: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
         own, x = labels[rows], z[rows]
         loss, p = _softmax_loss(vector_logits(theta, x), own, weight[rows])
         P[rows] = p
@@ -98,7 +108,7 @@ def vector_objective(z, labels, weight, ridge, centre):
         true = [np.bincount(own, w, z.shape[1]) for w in (share * x[np.arange(len(x)), own], share)]
         return loss, said - true
 
-    def evaluate(theta):
+    def evaluate(theta: np.ndarray) -> tuple[float, np.ndarray, LazySolver]:
         value, gradient = _total(map_blocks(lambda rows: block(theta, rows), blocks))
         value += float((ridge * (theta - centre) ** 2).sum())
         gradient += 2.0 * ridge * (theta - centre)
@@ -107,7 +117,13 @@ def vector_objective(z, labels, weight, ridge, centre):
     return evaluate
 
 
-def matrix_objective(z, labels, weight, ridge, centre):
+def matrix_objective(
+    z: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    ridge: np.ndarray | float,
+    centre: np.ndarray,
+) -> Any:
     """``evaluate(theta)`` for theta (K, F + 1) of the shape of ``centre``, on features z (n, F);
     ``ridge`` broadcasts to it.
     """
@@ -123,13 +139,13 @@ def matrix_objective(z, labels, weight, ridge, centre):
     single = None if dense else (X.astype(np.float32, copy=False), 2.0 * ridge)
     inverses = []
 
-    def block(theta, rows):
+    def block(theta: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
         logits = X[rows] @ theta.T if wide is None else (theta @ wide[:, rows]).T
         loss, probabilities, residual = _softmax_residual(logits, labels[rows], weight[rows])
         P[rows] = probabilities
         return loss, (residual.T @ X[rows]).astype(np.float64, copy=False)
 
-    def evaluate(theta):
+    def evaluate(theta: np.ndarray) -> tuple[float, np.ndarray, LazySolver]:
         cast = theta.astype(X.dtype, copy=False)
         value, gradient = _total(map_blocks(lambda rows: block(cast, rows), blocks))
         value += float((ridge * (theta - centre) ** 2).sum())
@@ -147,7 +163,9 @@ def matrix_objective(z, labels, weight, ridge, centre):
     return evaluate
 
 
-def _softmax_residual(logits, labels, weight):
+def _softmax_residual(
+    logits: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
     """(summed loss, softmax, weighted softmax - indicator) of one block; overwrites ``logits``."""
     loss, probabilities = _softmax_loss(logits, labels, weight)
     share = weight.astype(logits.dtype)
@@ -156,7 +174,9 @@ def _softmax_residual(logits, labels, weight):
     return loss, probabilities, residual
 
 
-def _softmax_loss(logits, labels, weight):
+def _softmax_loss(
+    logits: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> tuple[float, np.ndarray]:
     """(summed loss, softmax) of one block; overwrites ``logits``."""
     rows = np.arange(len(logits))
     logits -= logits.max(axis=1, keepdims=True)
@@ -167,7 +187,7 @@ def _softmax_loss(logits, labels, weight):
     return float(weight @ (np.log(total.astype(np.float64)) - own)), logits
 
 
-def _total(parts):
+def _total(parts: list[tuple[float, np.ndarray]]) -> tuple[float, np.ndarray]:
     """Sums over blocks, in their order."""
     value, gradient = parts[0]
     for loss, slope in parts[1:]:
@@ -176,16 +196,20 @@ def _total(parts):
     return value, gradient
 
 
-def _vector_solver(z, P, weight, ridge, blocks):
+def _vector_solver(
+    z: np.ndarray, P: np.ndarray, weight: np.ndarray, ridge: np.ndarray, blocks: list[Any]
+) -> LazySolver:
     if 2 * z.shape[1] <= DENSE_VECTOR:
         return LazySolver(lambda: cholesky_solver(_vector_hessian(z, P, weight, ridge, blocks)))
     return LazySolver(lambda: _vector_products(z, P, weight, ridge, blocks))
 
 
-def _vector_hessian(z, P, weight, ridge, blocks):
+def _vector_hessian(
+    z: np.ndarray, P: np.ndarray, weight: np.ndarray, ridge: np.ndarray, blocks: list[Any]
+) -> np.ndarray:
     n_classes = z.shape[1]
 
-    def block(rows):
+    def block(rows: Any) -> tuple[float, np.ndarray]:
         features = np.concatenate([P[rows] * z[rows], P[rows]], axis=1)
         weighted = features * weight[rows, None]
         diagonals = np.stack(
@@ -207,10 +231,12 @@ def _vector_hessian(z, P, weight, ridge, blocks):
     return hessian
 
 
-def _vector_products(z, P, weight, ridge, blocks):
+def _vector_products(
+    z: np.ndarray, P: np.ndarray, weight: np.ndarray, ridge: np.ndarray, blocks: list[Any]
+) -> Any:
     """Conjugate gradients on the (2, K) problem, preconditioned by each class's own 2 x 2 block."""
 
-    def block(direction, rows):
+    def block(direction: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
         change = _softmax_change(
             vector_logits(direction, z[rows]), P[rows], weight[rows, None].astype(z.dtype)
         )
@@ -218,13 +244,13 @@ def _vector_products(z, P, weight, ridge, blocks):
             np.float64
         )
 
-    def product(direction):
+    def product(direction: np.ndarray) -> np.ndarray:
         return (
             _total(map_blocks(lambda rows: block(direction, rows), blocks))[1]
             + 2.0 * ridge * direction
         )
 
-    def curvatures(rows):
+    def curvatures(rows: Any) -> tuple[float, np.ndarray]:
         own = P[rows] * (1.0 - P[rows]) * weight[rows, None].astype(P.dtype)
         own_z = own * z[rows]
         return 0.0, np.stack(
@@ -235,13 +261,13 @@ def _vector_products(z, P, weight, ridge, blocks):
     aa, bb = aa + 2.0 * ridge[0] + 1e-12, bb + 2.0 * ridge[1] + 1e-12
     determinant = np.maximum(aa * bb - ab * ab, 1e-6 * aa * bb)
 
-    def precondition(r):
+    def precondition(r: np.ndarray) -> np.ndarray:
         return np.stack([bb * r[0] - ab * r[1], aa * r[1] - ab * r[0]]) / determinant
 
     return preconditioned_solver(product, precondition)
 
 
-def _softmax_change(change, P, weight):
+def _softmax_change(change: np.ndarray, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Weighted change of the softmax for a change of the logits; overwrites ``change``."""
     change -= np.einsum("ij,ij->i", change, P)[:, None]
     change *= P
@@ -249,11 +275,13 @@ def _softmax_change(change, P, weight):
     return change
 
 
-def _matrix_hessian(X, P, weight, ridge, blocks):
+def _matrix_hessian(
+    X: np.ndarray, P: np.ndarray, weight: np.ndarray, ridge: np.ndarray, blocks: list[Any]
+) -> np.ndarray:
     """(K (F + 1), K (F + 1)), of features X given as (F + 1, n)."""
     n_classes, n_features = P.shape[1], len(X)
 
-    def block(rows):
+    def block(rows: Any) -> tuple[float, np.ndarray]:
         x, p, w = X[:, rows], P[rows].T, weight[rows]
         # A product with its own transpose costs half as much.
         products = ((p * np.sqrt(w))[:, None, :] * x[None, :, :]).reshape(
@@ -275,14 +303,16 @@ def _matrix_hessian(X, P, weight, ridge, blocks):
     return hessian
 
 
-def _pieces(rows, size):
+def _pieces(rows: Any, size: int) -> list[Any]:
     return [
         slice(rows.start + part.start, rows.start + part.stop)
         for part in row_blocks(rows.stop - rows.start, size)
     ]
 
 
-def _matrix_products(single, P, weight, inverses):
+def _matrix_products(
+    single: tuple[np.ndarray, np.ndarray], P: np.ndarray, weight: np.ndarray, inverses: Any
+) -> Any:
     """Conjugate gradients on the (K, K + 1) problem in float32, preconditioned class by class.
 
     Rows of hardly any curvature are left out: they change the steps by a thousandth, not their
@@ -294,11 +324,11 @@ def _matrix_products(single, P, weight, inverses):
     X, P, w = X[kept], P[kept], weight[kept].astype(np.float32)
     blocks = row_blocks(len(kept), max(BLOCK_ENTRIES // P.shape[1], 1))
 
-    def block(direction, rows):
+    def block(direction: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
         change = _softmax_change(X[rows] @ direction, P[rows], w[rows, None])
         return 0.0, change.T @ X[rows]
 
-    def product(direction):
+    def product(direction: np.ndarray) -> np.ndarray:
         transposed = direction.T.astype(np.float32)
         data = _total(map_blocks(lambda rows: block(transposed, rows), blocks))[1]
         return data + double_ridge * direction
@@ -309,7 +339,7 @@ def _matrix_products(single, P, weight, inverses):
     if not inverses:  # those of the first step serve the later ones too
         inverses.append(class_inverses(X, P, w, double_ridge))
 
-    def precondition(s):
+    def precondition(s: np.ndarray) -> np.ndarray:
         return np.matmul(inverses[0], s.astype(np.float32)[:, :, None])[:, :, 0].astype(np.float64)
 
     return preconditioned_solver(product, precondition)

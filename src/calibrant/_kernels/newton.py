@@ -71,7 +71,9 @@ class Search(Start):
         return replace(self, pairs=list(self.pairs), lent=True)
 
 
-def minimise_near(evaluate, start, search, tolerance=1e-8):
+def minimise_near(
+    evaluate: Callable[..., Any], start: np.ndarray, search: Search, tolerance: float = 1e-8
+) -> tuple[np.ndarray, str, float]:
     """:func:`minimise` for several nearly equal functions, with one curvature for all: that of the
     first at its start.
 
@@ -96,7 +98,7 @@ def minimise_near(evaluate, start, search, tolerance=1e-8):
     return x, status, size
 
 
-def _follow(evaluate, search, tolerance):
+def _follow(evaluate: Callable[..., Any], search: Search, tolerance: float) -> Any:
     """(x, largest gradient entry) after at most NEAR_STEPS steps from the end remembered."""
     x, solve, pairs = search.end, search.solve, search.pairs
     value, gradient, _ = evaluate(x)
@@ -119,7 +121,7 @@ def _follow(evaluate, search, tolerance):
     return x, float(np.abs(gradient).max())
 
 
-def _corrected(r, pairs, solve):
+def _corrected(r: np.ndarray, pairs: Any, solve: Callable[..., Any]) -> np.ndarray:
     """The inverse curvature times r: that of ``solve``, corrected by the (step, change of
     gradient) pairs, as L-BFGS has it.
     """
@@ -133,7 +135,9 @@ def _corrected(r, pairs, solve):
     return out
 
 
-def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
+def minimise(
+    evaluate: Callable[..., Any], start: np.ndarray, tolerance: float = 1e-8, max_steps: int = 100
+) -> tuple[np.ndarray, str, float]:
     """Minimise a convex function by damped Newton steps until the largest entry of the gradient is
     within ``tolerance``.
 
@@ -163,7 +167,14 @@ def minimise(evaluate, start, tolerance=1e-8, max_steps=100):
     return x, "converged" if size <= tolerance else "max steps", size
 
 
-def _line_search(evaluate, x, value, direction, slope, tolerance):
+def _line_search(
+    evaluate: Callable[..., Any],
+    x: np.ndarray,
+    value: float,
+    direction: np.ndarray,
+    slope: float,
+    tolerance: float,
+) -> Any:
     """The first of the steps 1, 1/2, 1/4, ... that descends enough (a rise within rounding
     counts, where little is left to gain).
     """
@@ -179,7 +190,7 @@ def _line_search(evaluate, x, value, direction, slope, tolerance):
     return None
 
 
-def cholesky_solver(hessian):
+def cholesky_solver(hessian: np.ndarray) -> Callable[..., Any]:
     """``solve(r, relative)`` for a positive semi-definite matrix: a small multiple of the identity
     makes it definite.
     """
@@ -198,7 +209,13 @@ def cholesky_solver(hessian):
     )
 
 
-def conjugate_gradient(product, precondition, r, relative, max_steps=250):
+def conjugate_gradient(
+    product: Callable[..., Any],
+    precondition: Callable[..., Any],
+    r: np.ndarray,
+    relative: float,
+    max_steps: int = 250,
+) -> np.ndarray:
     """Approximate solution of H x = r for positive semi-definite H given as a product, to a
     relative residual.
     """
@@ -227,26 +244,28 @@ def conjugate_gradient(product, precondition, r, relative, max_steps=250):
 class LazySolver:
     """A solver built at its first use: a line search needs values only."""
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[..., Any]) -> None:
         self.make, self.made = make, None
 
-    def __call__(self, r, relative):
+    def __call__(self, r: np.ndarray, relative: float) -> np.ndarray:
         if self.made is None:
             self.made = self.make()
         return self.made(r, relative)
 
     @property
-    def near(self):
+    def near(self) -> Any:
         """Its replacement in similar searches, without the rows."""
         return getattr(self.made, "near", self.made)
 
 
-def preconditioned_solver(product, precondition):
+def preconditioned_solver(
+    product: Callable[..., Any], precondition: Callable[..., Any]
+) -> Callable[..., Any]:
     """``solve(r, relative)`` by conjugate gradients, with the preconditioner as its replacement in
     similar searches.
     """
 
-    def solve(r, relative):
+    def solve(r: np.ndarray, relative: float) -> np.ndarray:
         return conjugate_gradient(product, precondition, r, relative)
 
     solve.near = lambda r, relative: precondition(r)
@@ -261,7 +280,13 @@ LEFT, LEFT_NEAR = 1e-13, 1e-8
 CLEAR_PIVOT = 1e-4
 
 
-def projected_newton(objective, starts, bounded, *, loose=False):
+def projected_newton(
+    objective: Callable[..., Any],
+    starts: list[np.ndarray],
+    bounded: np.ndarray,
+    *,
+    loose: bool = False,
+) -> tuple[np.ndarray, str]:
     """(x, status) of least ``objective(x) -> (value, gradient, hessian)``; status "converged", "max
     steps" or "stalled".
 
@@ -295,7 +320,13 @@ def projected_newton(objective, starts, bounded, *, loose=False):
     return theta, "max steps"
 
 
-def _nearer(objective, theta, end, gradient, bounded):
+def _nearer(
+    objective: Callable[..., Any],
+    theta: np.ndarray,
+    end: np.ndarray,
+    gradient: np.ndarray,
+    bounded: np.ndarray,
+) -> np.ndarray:
     """The end of a last step whose descent is lost in the rounding of the loss, if the gradient
     there is smaller.
     """
@@ -308,7 +339,14 @@ def _nearer(objective, theta, end, gradient, bounded):
     )
 
 
-def _projected_search(objective, theta, step, value, gradient, bounded):
+def _projected_search(
+    objective: Callable[..., Any],
+    theta: np.ndarray,
+    step: np.ndarray,
+    value: float,
+    gradient: np.ndarray,
+    bounded: np.ndarray,
+) -> Any:
     """The first of step, step / 2, ... whose projection lowers the objective enough, with the
     objective there; None when none does.
     """
@@ -323,7 +361,7 @@ def _projected_search(objective, theta, step, value, gradient, bounded):
     return None
 
 
-def _solve(hessian, gradient):
+def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """Least-norm solution of the scaled system; a direction of no curvature gets no step."""
     if not len(gradient):
         return gradient

@@ -3,6 +3,7 @@ mean length of a vector.
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -29,7 +30,7 @@ __all__ = [
 ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
-def _density(z):
+def _density(z: np.ndarray) -> np.ndarray:
     return np.exp(-0.5 * z * z) / ROOT_TWO_PI
 
 
@@ -38,7 +39,7 @@ def central(score: np.ndarray) -> np.ndarray:
     return special.erf(np.abs(score) / np.sqrt(2.0))
 
 
-def line_moments(knots, values, low_slope, high_slope):
+def line_moments(knots: Any, values: Any, low_slope: Any, high_slope: Any) -> Any:
     """Mean and variance of g(Z), g through (knots, values) (values (..., K)) with the slopes
     given beyond the ends.
     """
@@ -65,7 +66,7 @@ def line_moments(knots, values, low_slope, high_slope):
     return mean, np.maximum(variance, 0.0)
 
 
-def tail_slopes(knots, values):
+def tail_slopes(knots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Slopes from the middle knot to the first and to the last: steadier than those between the
     two outermost knots.
     """
@@ -81,7 +82,7 @@ def tail_slopes(knots, values):
     return np.array([low, high])
 
 
-def interpolate(x, knots, values, slopes):
+def interpolate(x: Any, knots: Any, values: Any, slopes: Any) -> Any:
     """g(x) for knots (K,) ascending, straight beyond the ends; any shape of x. Also the slope at
     x.
     """
@@ -98,12 +99,12 @@ def interpolate(x, knots, values, slopes):
     return out, slope
 
 
-def invert(y, knots, values, slopes):
+def invert(y: np.ndarray, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """The x with g(x) = y, where g increases strictly."""
     return interpolate(y, values, knots, 1.0 / slopes)[0]
 
 
-def empirical_scores(score, weight):
+def empirical_scores(score: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(knots, values) of g with g(Z) distributed as the scores: distinct scores, at the middle of
     the mass of each.
     """
@@ -120,7 +121,7 @@ TABLE: np.ndarray = np.linspace(-8.0, 8.0, 801)
 
 
 @cache
-def student_values(degrees):
+def student_values(degrees: float) -> np.ndarray:
     """(801,) quantiles of the Student distribution at the normal scores of the table."""
     if np.isinf(degrees):
         return TABLE
@@ -128,7 +129,7 @@ def student_values(degrees):
     return np.concatenate([lower, [0.0], -lower[::-1]])
 
 
-def from_student(e, degrees):
+def from_student(e: np.ndarray, degrees: float) -> np.ndarray:
     """Normal scores of e under the Student distribution, straight beyond the table."""
     if np.isinf(degrees):
         return e
@@ -160,7 +161,7 @@ def _root():
     return vectors[:, -RANK:] / np.sqrt(values[-RANK:])
 
 
-def _features(t):
+def _features(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(features, their slopes), (n, RANK + 2) each."""
     gap = (t[:, None] - POINTS) / LENGTH
     radial = np.exp(-0.5 * gap * gap)
@@ -172,12 +173,14 @@ def _features(t):
     return np.hstack(out), np.hstack(slopes)
 
 
-def shape_values(coefficients, t):
+def shape_values(coefficients: np.ndarray, t: np.ndarray) -> np.ndarray:
     """T at t (n,)."""
     return t + _features(t)[0] @ coefficients
 
 
-def fit_shape(t, weight, status="converged"):
+def fit_shape(
+    t: np.ndarray, weight: np.ndarray, status: str = "converged"
+) -> tuple[np.ndarray, str]:
     """(coefficients, status): the mean over the sizes of the prior, each weighed by its evidence.
 
     ``status`` is that of the previous step.
@@ -204,10 +207,18 @@ def fit_shape(t, weight, status="converged"):
     )
 
 
-def _mode(t, mass, features, slopes, guard, size, start):
+def _mode(
+    t: np.ndarray,
+    mass: np.ndarray,
+    features: np.ndarray,
+    slopes: np.ndarray,
+    guard: np.ndarray,
+    size: float,
+    start: np.ndarray,
+) -> tuple[np.ndarray, str, float, np.ndarray]:
     total, prior = mass.sum(), 1.0 / (size * size)
 
-    def parts(c):
+    def parts(c: np.ndarray) -> tuple[Any, ...]:
         u, slope, kept = t + features @ c, 1.0 + slopes @ c, 1.0 + guard @ c
         if slope.min() <= 0.0 or kept.min() <= 0.0:
             return np.inf, np.zeros_like(c), None
@@ -229,7 +240,7 @@ def _mode(t, mass, features, slopes, guard, size, start):
         hessian.flat[:: len(c) + 1] += prior
         return value, gradient, hessian
 
-    def evaluate(c):
+    def evaluate(c: np.ndarray) -> tuple[Any, ...]:
         value, gradient, hessian = parts(c)
         return (
             (value, gradient, None)
@@ -271,7 +282,7 @@ def mean_norm(centre: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return out * np.sqrt(size)
 
 
-def _trapezoid(square, variance, u):
+def _trapezoid(square: np.ndarray, variance: np.ndarray, u: np.ndarray) -> np.ndarray:
     t = np.exp(u)
     spread = variance[..., None] * t
     log_laplace = -(

@@ -42,7 +42,7 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
 SMALL = 0.15
 
 
-def reach_tail(x):
+def reach_tail(x: float) -> float:
     """P(sup |B| > x) = 4 sum_k (-1)^k Phi(-(2k + 1) x), k = 0, 1, ..."""
     k = np.arange(200)
     return (
@@ -52,7 +52,7 @@ def reach_tail(x):
     )
 
 
-def range_tail(x):
+def range_tail(x: float) -> float:
     """P(sup B - inf B > x) = 8 sum_k (-1)^(k + 1) k Phi(-k x), k = 1, 2, ... (Feller 1951)."""
     k = np.arange(1, 401)
     return 1.0 if x < SMALL else float(min(8.0 * np.sum(-((-1.0) ** k) * k * ndtr(-k * x)), 1.0))

@@ -55,7 +55,7 @@ def class_laws(prevalence: float, auroc: float) -> tuple[np.ndarray, np.ndarray]
     variance = 2.0 * float(special.ndtri(auroc)) ** 2
     deviation = math.sqrt(variance)
 
-    def law(mean: float):
+    def law(mean: float) -> tuple[np.ndarray, np.ndarray]:
         (others, share), (events, _) = (
             normal_law(mean, deviation),
             normal_law(mean + variance, deviation),

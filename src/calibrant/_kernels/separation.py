@@ -2,6 +2,8 @@
 rows.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -39,7 +41,9 @@ CLOSE = 1e-6
 ROOM = 1.0 + 1e-9
 
 
-def nearest_of(query, low, points, k=1):
+def nearest_of(
+    query: np.ndarray, low: np.ndarray, points: Any, k: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(positions, differences from the query, squared distances) of the k points of lowest bound,
     nearest first.
     """
@@ -60,13 +64,15 @@ def nearest_of(query, low, points, k=1):
     return near
 
 
-def _first(k, rows, z, square):
+def _first(
+    k: int, rows: np.ndarray, z: np.ndarray, square: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The k of least square, in their order."""
     order = np.argsort(square, kind="stable")[:k]
     return rows[order], z[order], square[order]
 
 
-def _read(rows, query, points):
+def _read(rows: Any, query: Any, points: Any) -> Any:
     """(positions, differences from the query, squared distances) of rows, some at a time."""
     for start in range(0, len(rows), READ):
         some = rows[start : start + READ]
@@ -74,7 +80,9 @@ def _read(rows, query, points):
         yield some, z, np.einsum("ij,ij->i", z, z)
 
 
-def bisectors(zp, dp, zc, dc, duplicate):
+def bisectors(
+    zp: np.ndarray, dp: np.ndarray, zc: np.ndarray, dc: np.ndarray, duplicate: float
+) -> np.ndarray:
     """(a, b) of N for differences from the query zp (a, d) and zc (b, d) and their squares;
     ``duplicate`` where p and c are one point.
     """
@@ -88,7 +96,15 @@ def bisectors(zp, dp, zc, dc, duplicate):
     return np.where(same, duplicate, out)
 
 
-def largest_bisector(query, p, zp, dp, low_c, points, duplicate):
+def largest_bisector(
+    query: np.ndarray,
+    p: int,
+    zp: np.ndarray,
+    dp: float,
+    low_c: np.ndarray,
+    points: Any,
+    duplicate: float,
+) -> float:
     """Max over c of N(p, c) for one p: only c no farther than p can give it, and those first
     whose upper bound is highest.
     """
@@ -112,7 +128,9 @@ def largest_bisector(query, p, zp, dp, low_c, points, duplicate):
     return best
 
 
-def lower_maximum(low_p, dc, gap, room):
+def lower_maximum(
+    low_p: np.ndarray, dc: np.ndarray, gap: np.ndarray, room: np.ndarray
+) -> np.ndarray:
     """(a,) lower bounds of max over c of N(p, c), from a few c; minus infinity where none of
     them is nearer than p for certain.
     """
@@ -120,7 +138,14 @@ def lower_maximum(low_p, dc, gap, room):
     return np.where(nearer > 0.0, nearer / (2.0 * np.sqrt(gap + room)), -np.inf).max(axis=1)
 
 
-def min_max(query, low_p, low_c, points, duplicate, counts=None):
+def min_max(
+    query: np.ndarray,
+    low_p: np.ndarray,
+    low_c: np.ndarray,
+    points: Any,
+    duplicate: float,
+    counts: list[Any] | None = None,
+) -> tuple[float, int]:
     """(min over p of max over c of N(p, c), position of that p)."""
     near, _, dc = nearest_of(query, low_c, points, NEAR)
     best_rows, zp, dp = nearest_of(query, low_p, points)
@@ -149,7 +174,7 @@ def min_max(query, low_p, low_c, points, duplicate, counts=None):
     return best, found
 
 
-def max_min(query, low_p, low_c, points, duplicate):
+def max_min(query: Any, low_p: Any, low_c: Any, points: Any, duplicate: Any) -> Any:
     """Max over c of min over p of N(p, c)."""
     _, zn, dn = nearest_of(query, low_p, points, NEAR)
     rows, best = np.flatnonzero(low_c <= dn[0] * ROOM), -np.inf
@@ -179,7 +204,7 @@ BLOCK, FEW, ADDED = 2_048, 64, 4
 TOLERANCE = 1e-10
 
 
-def distance_to_polyhedron(normals, offsets):
+def distance_to_polyhedron(normals: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """The shortest z with normals @ z >= offsets, (d,), by non-negative least squares (Lawson
     and Hanson's least distance programming).
     """
@@ -203,11 +228,19 @@ def distance_to_polyhedron(normals, offsets):
     return z if bad_z <= max(bad_q, 1e-12 * unit) else quotient
 
 
-def _violation(z, normals, offsets):
+def _violation(z: np.ndarray, normals: np.ndarray, offsets: np.ndarray) -> float:
     return float((offsets - normals @ z).max())
 
 
-def _cell_distance(query, p, dp, low_c, points, near, below):
+def _cell_distance(
+    query: np.ndarray,
+    p: np.ndarray,
+    dp: float,
+    low_c: np.ndarray,
+    points: Any,
+    near: tuple[np.ndarray, np.ndarray, np.ndarray],
+    below: float,
+) -> float:
     """Distance from the query to the cell of p (its difference from the query), or infinity once it
     is found not to be below ``below``.
 
@@ -229,7 +262,9 @@ def _cell_distance(query, p, dp, low_c, points, near, below):
         rows, zc, dc = np.append(rows, found), np.vstack([zc, other]), np.append(dc, square)
 
 
-def _nearer(query, z, own, room, maybe, points):
+def _nearer(
+    query: np.ndarray, z: np.ndarray, own: float, room: float, maybe: np.ndarray, points: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(positions, differences from the query, squares) of a few of the points at ``maybe``
     nearer to query + z than ``own``, squared.
     """
@@ -248,7 +283,9 @@ def _nearer(query, z, own, room, maybe, points):
     return order[:0], np.empty((0, len(z))), np.empty(0)
 
 
-def zone_radius(query, low_p, low_c, points, duplicate):
+def zone_radius(
+    query: np.ndarray, low_p: np.ndarray, low_c: np.ndarray, points: Any, duplicate: float
+) -> float:
     """Least distance from the query to the cell of any p among the c.
 
     With ``duplicate`` of minus infinity the boundary of a cell belongs to it, so that a p with a
@@ -277,7 +314,7 @@ def zone_radius(query, low_p, low_c, points, duplicate):
     return max(best, lower)
 
 
-def _one(query, row, points):
+def _one(query: np.ndarray, row: int, points: Any) -> tuple[np.ndarray, float]:
     """(difference from the query, its square) of one point."""
     z = points.wide_rows(np.array([row]))[0] - query
     return z, z @ z
@@ -297,7 +334,7 @@ POWER_STEPS = 3
 CLUSTER_STEPS = 10
 
 
-def _sample(rows_at, n_rows, centre):
+def _sample(rows_at: Any, n_rows: int, centre: np.ndarray) -> np.ndarray:
     """Evenly spaced rows as float64, centred."""
     wanted = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_NUMBERS // len(centre)))
     sample = rows_at(np.arange(0, n_rows, max(1, n_rows // wanted)))
@@ -305,7 +342,9 @@ def _sample(rows_at, n_rows, centre):
     return sample
 
 
-def leading_directions(rows_at, n_rows, centre, n_directions):
+def leading_directions(
+    rows_at: Any, n_rows: int, centre: np.ndarray, n_directions: int
+) -> np.ndarray | None:
     """(d, k) orthonormal columns near the leading principal axes, or None where there are no more
     features than that.
 
@@ -317,7 +356,7 @@ def leading_directions(rows_at, n_rows, centre, n_directions):
     return _leading(_sample(rows_at, n_rows, centre), n_directions)
 
 
-def _leading(sample, k):
+def _leading(sample: np.ndarray, k: int) -> np.ndarray:
     """(d, k) orthonormal columns near the leading principal axes of a centred sample, by power
     iteration.
     """
@@ -327,7 +366,9 @@ def _leading(sample, k):
     return basis
 
 
-def projected(rows, centre, basis, scale):
+def projected(
+    rows: np.ndarray, centre: np.ndarray, basis: np.ndarray | None, scale: float
+) -> np.ndarray:
     """(n, k + 1) coordinates along the basis and the norm of what is left, in units of
     ``scale``.
     """
@@ -339,7 +380,7 @@ def projected(rows, centre, basis, scale):
     return np.column_stack([along, np.sqrt(np.maximum(left, 0.0))])
 
 
-def row_table(coordinates):
+def row_table(coordinates: np.ndarray) -> np.ndarray:
     """(n, k + 2) float32 of points, whose coordinates are at most 1: -2 t and |t|^2, the latter
     less what rounding may add.
     """
@@ -349,7 +390,7 @@ def row_table(coordinates):
     )
 
 
-def query_table(coordinates):
+def query_table(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(m, k + 2) float32 of queries and (m,) float64 to add: the product with a point's row plus
     this is at most the squared distance.
     """
@@ -363,14 +404,16 @@ def query_table(coordinates):
     return table, (1.0 - _share(coordinates)) * square - least
 
 
-def _share(coordinates):
+def _share(coordinates: np.ndarray) -> float:
     """Share of |q|^2 + |p|^2 that rounding of float32 products cannot exceed, by the worst-case
     bound of a dot product.
     """
     return max(ROUNDING, (coordinates.shape[1] + 8) * float(SINGLE.eps))
 
 
-def feature_groups(rows_at, n_rows, centre, n_groups):
+def feature_groups(
+    rows_at: Any, n_rows: int, centre: np.ndarray, n_groups: int
+) -> np.ndarray | None:
     """(d, g) of -1, 0 and 1: each feature in one group, with the sign that makes the group vary
     together.
 
@@ -394,7 +437,7 @@ def feature_groups(rows_at, n_rows, centre, n_groups):
     return out[:, np.abs(out).any(axis=0)]
 
 
-def _clustered(points, n_clusters):
+def _clustered(points: np.ndarray, n_clusters: int) -> np.ndarray:
     """(n,) cluster of each point after some steps of k-means from evenly spaced points; a
     cluster may be left empty.
     """
@@ -408,14 +451,14 @@ def _clustered(points, n_clusters):
     return cluster
 
 
-def group_sums(rows, groups):
+def group_sums(rows: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """(n, g) signed sums of the features of each group of centred rows; the rows themselves
     where every feature is its own group.
     """
     return rows if groups is None else rows @ groups
 
 
-def sums_room(n_features):
+def sums_room(n_features: int) -> float:
     """Share of |q|_1 + |p|_1 by which the L1 distance of float64 group sums of q and p may exceed
     their computed L1 distance.
 
@@ -427,7 +470,7 @@ def sums_room(n_features):
     return (2 * n_features + 8) * float(DOUBLE.eps)
 
 
-def telling_features(rows_at, n_rows, centre, n_columns):
+def telling_features(rows_at: Any, n_rows: int, centre: np.ndarray, n_columns: int) -> np.ndarray:
     """(g,) the features that explain most of the L-infinity distance between rows far apart in
     order, chosen greedily.
     """
@@ -446,7 +489,7 @@ def telling_features(rows_at, n_rows, centre, n_columns):
     return out
 
 
-def largest_differences(queries, table):
+def largest_differences(queries: np.ndarray, table: np.ndarray) -> np.ndarray:
     """(m, n) max over features of |q - p|, for (m, g) queries and points as columns, (g, n)."""
     out, apart = np.zeros((len(queries), table.shape[1])), np.empty(table.shape[1])
     for query, most in zip(queries, out, strict=True):

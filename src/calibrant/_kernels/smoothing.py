@@ -1,5 +1,7 @@
 """Smoothing on [0, 1]: kernels with reflection on a grid, and local quadratic regression."""
 
+from typing import Any
+
 import numpy as np
 from scipy import fft
 
@@ -16,7 +18,7 @@ __all__ = [
 ]
 
 
-def deposit(score, values, cells):
+def deposit(score: np.ndarray, values: np.ndarray, cells: int) -> np.ndarray:
     """Sum of the values at each of the cell centres (j + 1/2) / cells, each value shared between
     the two nearest, (cells,).
     """
@@ -28,20 +30,20 @@ def deposit(score, values, cells):
     return out
 
 
-def gaussian_smoother(masses):
+def gaussian_smoother(masses: np.ndarray) -> Any:
     """A function of sigma that gives the masses smoothed by a reflected Gaussian of that width
     (in the cosine basis: exact on the grid).
     """
     coefficients = fft.dct(masses, type=2)
     frequency = np.pi * np.arange(len(masses))
 
-    def smoothed(sigma):
+    def smoothed(sigma: float) -> np.ndarray:
         return fft.idct(coefficients * np.exp(-0.5 * (frequency * sigma) ** 2), type=2)
 
     return smoothed
 
 
-def triweight_smooth(masses, bandwidth):
+def triweight_smooth(masses: np.ndarray, bandwidth: float) -> np.ndarray:
     """The masses (..., cells) smoothed by a reflected kernel (1 - u^2)^3, u = distance /
     bandwidth, along the last axis.
     """
@@ -100,7 +102,7 @@ def loess_matrix(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float)
     )
 
 
-def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
+def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float) -> np.ndarray:
     """(grid,) distance within which the nearest whole rows up to ``span`` of the mass lie."""
     upto = np.cumsum(mass)
     # Whole rows, rounded down; weights that add up to less than one are shares.
@@ -118,14 +120,14 @@ def _widths(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, span: float):
     return np.where(width > 0.0, width * (1.0 + 1e-9), 1e-9)
 
 
-def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray):
+def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray) -> np.ndarray:
     """Rows of the matrix by polynomials orthogonal under the kernel, which stay accurate where
     nearly all scores are equal.
     """
     u = (x - grid) / width
     kernel = mass * np.maximum(1.0 - np.abs(u) ** 3, 0.0) ** 3
 
-    def total(values: np.ndarray):
+    def total(values: np.ndarray) -> np.ndarray:
         return (kernel * values).sum(axis=1, keepdims=True)
 
     held = total(1.0)

@@ -34,7 +34,7 @@ SINGLE_ENTRIES = 2_000_000
 BLOCK_ENTRIES = 65_536
 
 
-def by_class(values):
+def by_class(values: np.ndarray) -> np.ndarray:
     """The array (n, K), in column order if the classes are few and the rows many."""
     return (
         np.asfortranarray(values)
@@ -43,7 +43,7 @@ def by_class(values):
     )
 
 
-def bounded_logits(logits):
+def bounded_logits(logits: np.ndarray) -> np.ndarray:
     """The logits (n, K), with rows that reach beyond 1e15 shifted to a largest of 0 and floored at
     -1e15; their softmax is the same.
 
@@ -79,14 +79,14 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return out
 
 
-def working_dtype(logits):
+def working_dtype(logits: np.ndarray) -> type[Any]:
     """float32 for many float32 logits, else float64."""
     return (
         np.float32 if logits.dtype == np.float32 and logits.size >= SINGLE_ENTRIES else np.float64
     )
 
 
-def log_softmax_mixed(logits, share, beta=1.0):
+def log_softmax_mixed(logits: np.ndarray, share: float, beta: float = 1.0) -> np.ndarray:
     """Log of (1 - share) softmax(beta logits) + share / K, (n, K) -> (n, K): no entry is below
     log(share / K).
     """
@@ -102,7 +102,7 @@ def log_softmax_mixed(logits, share, beta=1.0):
     return out
 
 
-def _mixed(logits, share, dtype=np.float64):
+def _mixed(logits: np.ndarray, share: float, dtype: type[Any] = np.float64) -> np.ndarray:
     out = np.subtract(logits, logits.max(axis=-1, keepdims=True), dtype=dtype)
     np.exp(out, out=out)
     out *= (1.0 - share) / sum_rows(out)[..., None]
@@ -110,7 +110,7 @@ def _mixed(logits, share, dtype=np.float64):
     return np.log(out, out=out)
 
 
-def normalise_rows(P):
+def normalise_rows(P: np.ndarray) -> np.ndarray:
     """Rows of P divided by their sums, float64."""
     out = np.array(P, dtype=np.float64)
     out /= sum_rows(out)[..., None]
@@ -164,7 +164,7 @@ def share_rest(P: np.ndarray, predicted: np.ndarray, confidence: np.ndarray) -> 
     return out
 
 
-def inner_limits(score, total_weight, power=2.0):
+def inner_limits(score: np.ndarray, total_weight: float, power: float = 2.0) -> tuple[float, float]:
     """(lowest score, smallest gap from 1) to use in logarithms, two floats.
 
     A score within 1e-12 of 0 or 1 is beyond the resolution of the model: a vote of all trees, a
@@ -185,12 +185,12 @@ def inner_limits(score, total_weight, power=2.0):
     return max(float(low), ZERO_FLOOR), max(float(gap), ZERO_FLOOR)
 
 
-def clipped_logs(score, limits):
+def clipped_logs(score: np.ndarray, limits: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """log s and log(1 - s) of scores kept inside the limits."""
     s = np.clip(score, limits[0], 1.0 - limits[1])
     return np.log(s), np.log1p(-s)
 
 
-def clipped_log_odds(score, limits):
+def clipped_log_odds(score: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
     """Their difference."""
     return np.subtract(*clipped_logs(score, limits))

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-def _tamed(cubes, knots):
+def _tamed(cubes: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """Combinations of the cubes above each knot that are straight beyond the last, (n, q) -> (n,
     q - 2).
     """
@@ -31,19 +31,19 @@ def _tamed(cubes, knots):
     return d[:, :-1] - d[:, -1:]
 
 
-def cube_weights(knots, root):
+def cube_weights(knots: np.ndarray, root: np.ndarray) -> np.ndarray:
     """(q, q - 2): the basis of :func:`curved_basis` is the cubes above each knot times this."""
     return _tamed(np.eye(len(knots)), knots) @ root
 
 
-def _second_derivatives(knots):
+def _second_derivatives(knots: np.ndarray) -> np.ndarray:
     """Second derivatives of the functions at the knots, (q, q - 2); between them they are
     straight lines.
     """
     return _tamed(6.0 * np.maximum(knots[:, None] - knots, 0.0), knots)
 
 
-def penalty_root(knots):
+def penalty_root(knots: np.ndarray) -> np.ndarray:
     """The matrix R (q - 2, q - 2) for which |b|^2 is the integral of f''(x)^2 of f =
     curved_basis(x, knots, R) @ b.
     """
@@ -57,7 +57,7 @@ def penalty_root(knots):
     return np.linalg.inv(np.linalg.cholesky(omega / 3.0)).T
 
 
-def curved_basis(x, knots, root):
+def curved_basis(x: np.ndarray, knots: np.ndarray, root: np.ndarray) -> np.ndarray:
     """(n, q - 2) basis whose coefficients' sum of squares is the roughness: cubic between the
     knots, straight outside.
 
@@ -131,7 +131,7 @@ def fit_restricted_spline(
     return turn @ theta, turn @ np.linalg.solve(hessian, turn.T)
 
 
-def _uncorrelated(design: np.ndarray, mass: np.ndarray):
+def _uncorrelated(design: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """(d, r) that turns the columns into uncorrelated ones of size 1: as many as the scores tell
     apart.
     """
@@ -140,7 +140,7 @@ def _uncorrelated(design: np.ndarray, mass: np.ndarray):
     return turn[held].T * (np.sqrt(mass.sum()) / size[held])
 
 
-def _firth(columns: np.ndarray, mean: np.ndarray, mass: np.ndarray):
+def _firth(columns: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Greatest likelihood times the root of the information: every row gets half a hit and half
     a miss of its leverage, in turns.
     """
@@ -204,10 +204,10 @@ def interpolated_loess_errors(
     between = np.column_stack([np.interp(x, grid, unit) for unit in np.eye(len(grid))])
     share = squares @ between
 
-    def inside(curve):
+    def inside(curve: np.ndarray) -> np.ndarray:
         return (np.clip(curve, 0.0, 1.0) * effective + ADDED) / (effective + 2.0 * ADDED)
 
-    def errors(curve):
+    def errors(curve: np.ndarray) -> np.ndarray:
         kept = inside(curve)
         return np.sqrt((kept * (1.0 - kept)) @ share.T)
 

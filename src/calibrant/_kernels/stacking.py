@@ -1,5 +1,7 @@
 """Pools of forecasts: weights by evidence, and logistic regression that rises in every column."""
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize, nnls
@@ -7,7 +9,15 @@ from scipy.optimize import minimize, nnls
 __all__ = ["exponential_weights", "fit_monotone_additive", "stacking_weights"]
 
 
-def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n_draws=100):
+def exponential_weights(
+    losses: np.ndarray,
+    row_weight: np.ndarray,
+    rate: float,
+    random_state: int,
+    *,
+    prior: np.ndarray | None = None,
+    n_draws: int = 100,
+) -> np.ndarray:
     """Weights (J,) proportional to prior * exp(-rate * total loss), averaged over draws of the
     Bayesian bootstrap of the rows.
 
@@ -25,7 +35,9 @@ def exponential_weights(losses, row_weight, rate, random_state, *, prior=None, n
     return weights / n_draws
 
 
-def stacking_weights(own, gram, row_weight):
+def stacking_weights(
+    own: np.ndarray, gram: np.ndarray | None, row_weight: np.ndarray
+) -> np.ndarray:
     """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex
     problem.
 
@@ -50,16 +62,16 @@ def stacking_weights(own, gram, row_weight):
     return weights / weights.sum()
 
 
-def _log_loss(own, share):
-    def loss(w):
+def _log_loss(own: np.ndarray, share: np.ndarray) -> Any:
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         mixed = np.maximum(w @ own, 1e-300)
         return -float(share @ np.log(mixed)), -own @ (share / mixed)
 
     return loss
 
 
-def _brier(gram, hits):
-    def loss(w):
+def _brier(gram: np.ndarray, hits: np.ndarray) -> Any:
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         return float(w @ gram @ w - 2.0 * hits @ w + 1.0), 2.0 * (gram @ w - hits)
 
     return loss
@@ -68,7 +80,15 @@ def _brier(gram, hits):
 MAX_STEPS = 60
 
 
-def fit_monotone_additive(design, group, n_groups, target, weight, ridge, group_ridge):
+def fit_monotone_additive(
+    design: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    target: np.ndarray,
+    weight: np.ndarray,
+    ridge: np.ndarray,
+    group_ridge: float,
+) -> tuple[np.ndarray, float, np.ndarray, str]:
     """Coefficients (d,) at least 0, the level c, the groups' levels (n_groups,), and the status.
 
     Parameters
@@ -103,11 +123,15 @@ def fit_monotone_additive(design, group, n_groups, target, weight, ridge, group_
     return theta[:d], float(theta[d]), theta[d + 1 :], status
 
 
-def _scores(theta, X, group):
+def _scores(theta: np.ndarray, X: np.ndarray, group: np.ndarray) -> np.ndarray:
     return X @ theta[: X.shape[1]] + theta[X.shape[1] :][group]
 
 
-def _loss(theta, rows, penalty):
+def _loss(
+    theta: np.ndarray,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    penalty: np.ndarray,
+) -> float:
     X, group, target, weight = rows
     z = _scores(theta, X, group)
     return float(
@@ -116,7 +140,14 @@ def _loss(theta, rows, penalty):
     )
 
 
-def _descend(theta, step, value, decrease, rows, penalty):
+def _descend(
+    theta: np.ndarray,
+    step: np.ndarray,
+    value: float,
+    decrease: float,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    penalty: np.ndarray,
+) -> Any:
     """The first of the steps 1, 1/2, 1/4, ... that descends enough, with the loss there; None
     when rounding allows none.
     """
@@ -130,7 +161,11 @@ def _descend(theta, step, value, decrease, rows, penalty):
     return None
 
 
-def _quadratic_model(theta, rows, penalty):
+def _quadratic_model(
+    theta: np.ndarray,
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    penalty: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Gradient at theta, and the minimum of the quadratic model under the bounds."""
     X, group, target, weight = rows
     p = X.shape[1]
@@ -158,7 +193,7 @@ def _quadratic_model(theta, rows, penalty):
     return gradient, np.concatenate([solved, (pull[p:] - cross @ solved) / own])
 
 
-def _bounded_minimum(hessian, pull):
+def _bounded_minimum(hessian: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """The minimum of half t' H t - pull' t over t at least 0, the last entry free."""
     last, edge = hessian[-1, -1], hessian[:-1, -1]
     # A small ridge keeps the level defined if every row is certain, and the factor if columns

@@ -2,6 +2,8 @@
 and its exact minimisation.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -26,7 +28,14 @@ __all__ = [
 ]
 
 
-def increasing_root(function, low, high, start, tolerance=1e-12, max_steps=200):
+def increasing_root(
+    function: Any,
+    low: float,
+    high: float,
+    start: float,
+    tolerance: float = 1e-12,
+    max_steps: int = 200,
+) -> tuple[float, str]:
     """Root of an increasing ``function(x) -> (value, slope)`` on [low, high], low > 0.
 
     Newton steps kept inside a bracket that shrinks at every step; a step that leaves it becomes a
@@ -65,7 +74,7 @@ def increasing_root(function, low, high, start, tolerance=1e-12, max_steps=200):
     return x, "max steps"
 
 
-def _widen(x, value, low, high):
+def _widen(x: float, value: float, low: float, high: float) -> float:
     """One decade towards the root while it is not bracketed."""
     return max(x / 10.0, low) if value > 0.0 else min(x * 10.0, high)
 
@@ -78,7 +87,14 @@ FLAT_ULPS = 4
 FACTORIALS = np.array([1.0, 1.0, 2.0, 6.0, 24.0])
 
 
-def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
+def inverse_temperature(
+    logits: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    low: float = 1e-9,
+    high: float = 1e9,
+    start: float | None = None,
+) -> tuple[float, str]:
     """(beta in [low, high] of least mean log loss, status); status as of
     :func:`roots.increasing_root`, or "separable".
 
@@ -109,15 +125,26 @@ def inverse_temperature(logits, labels, weight, low=1e-9, high=1e9, start=None):
     return beta, "separable" if pull and status == "converged" else status
 
 
-def _root(logits, labels, weight, pull, low, high, start, tolerance):
-    def gradient(beta):
+def _root(
+    logits: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    pull: float,
+    low: float,
+    high: float,
+    start: float,
+    tolerance: float,
+) -> tuple[float, str]:
+    def gradient(beta: float) -> tuple[float, float]:
         _, slope, curvature = nll_derivatives(beta, logits, labels, weight)
         return slope + pull, curvature
 
     return increasing_root(gradient, low, high, start, tolerance)
 
 
-def nll_derivatives(beta, logits, labels, weight):
+def nll_derivatives(
+    beta: float, logits: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> tuple[float, float, float]:
     """(mean NLL, d/dbeta, d2/dbeta2) of softmax(beta * logits), weighted; sums over rows in
     float64.
     """
@@ -131,7 +158,9 @@ def nll_derivatives(beta, logits, labels, weight):
     return tuple(totals / weight.sum())
 
 
-def _block(beta, logits, labels, weight, dtype):
+def _block(
+    beta: float, logits: np.ndarray, labels: np.ndarray, weight: np.ndarray, dtype: type[Any]
+) -> np.ndarray:
     z = np.subtract(logits, logits.max(axis=1, keepdims=True), dtype=dtype)
     own = z[np.arange(len(z)), labels].astype(np.float64)
     e = z * dtype(beta)
@@ -150,7 +179,7 @@ def _block(beta, logits, labels, weight, dtype):
     )
 
 
-def _is_flat(logits):
+def _is_flat(logits: np.ndarray) -> bool:
     if len(logits) > 1000 and not _is_flat(logits[:1000]):
         return False
     largest = logits.max(axis=1)
@@ -161,7 +190,7 @@ def _is_flat(logits):
     )
 
 
-def is_separable(logits, labels):
+def is_separable(logits: np.ndarray, labels: np.ndarray) -> bool:
     """Whether every row's label has its largest logit, so that the log loss has no finite
     optimum in the temperature.
     """
@@ -170,14 +199,14 @@ def is_separable(logits, labels):
     return bool((logits[np.arange(len(labels)), labels] >= logits.max(axis=1)).all())
 
 
-def tilts(beta, logits, labels):
+def tilts(beta: float, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """(n, 5): each row's loss at softmax(beta * logits) and its first four derivatives in beta,
     cumulants of the logits.
     """
     logits, dtype = by_class(logits), working_dtype(logits)
     out = np.empty((len(logits), 5))
 
-    def block(rows):
+    def block(rows: Any) -> None:
         z = np.subtract(logits[rows], logits[rows].max(axis=1, keepdims=True), dtype=dtype)
         own = z[np.arange(len(z)), labels[rows]].astype(np.float64)
         e = z * dtype(beta)
@@ -199,14 +228,14 @@ def tilts(beta, logits, labels):
     return out
 
 
-def tilted_losses(tilts, change):
+def tilted_losses(tilts: np.ndarray, change: float) -> np.ndarray:
     """(n,) losses where beta is so much larger than where the ``tilts`` were taken: their Taylor
     series.
     """
     return tilts @ (change ** np.arange(5) / FACTORIALS)
 
 
-def tilted_root(tilts, weight, widest):
+def tilted_root(tilts: np.ndarray, weight: np.ndarray, widest: float) -> float | None:
     """The change of beta at which the weighted losses are least, by their Taylor series; None
     where it is more than ``widest``.
     """
@@ -231,7 +260,7 @@ AWARD_ROOM = 20.0
 BLOCK_CELLS = 65_536
 
 
-def other_logits(logits, predicted):
+def other_logits(logits: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Logits of the other classes less that of the predicted one, (n, K) -> (n, K - 1)."""
     rows = np.arange(len(logits))
     shifted = logits - logits[rows, predicted][:, None]
@@ -240,7 +269,7 @@ def other_logits(logits, predicted):
     return shifted[keep].reshape(len(logits), -1)
 
 
-def log_rest(others, beta):
+def log_rest(others: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(u, du/dbeta), each (n,), for one beta a row."""
     u, slope = np.empty(len(others)), np.empty(len(others))
     rows = max(BLOCK_CELLS // others.shape[1], 1)
@@ -255,8 +284,17 @@ def log_rest(others, beta):
 
 
 def _profile(
-    t, others, correct, weight, temperature_of, n_temperatures, award_of, n_awards, ridge, centre
-):
+    t: np.ndarray,
+    others: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    temperature_of: np.ndarray,
+    n_temperatures: int,
+    award_of: np.ndarray | None,
+    n_awards: int,
+    ridge: float,
+    centre: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(loss, d loss / dt, awards) at t = ln beta, the first two for each temperature, the awards
     at their best for this t.
     """
@@ -279,7 +317,16 @@ def _profile(
     return value, gradient, award
 
 
-def _awards(u, correct, weight, group, n_groups, ridge, tolerance=1e-12, max_steps=100):
+def _awards(
+    u: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    ridge: float,
+    tolerance: float = 1e-12,
+    max_steps: int = 100,
+) -> np.ndarray:
     """The award of each group, the root of an increasing function: Newton's steps inside a
     bracket that shrinks.
     """
@@ -310,17 +357,17 @@ def _awards(u, correct, weight, group, n_groups, ridge, tolerance=1e-12, max_ste
 
 
 def fit_top_label(
-    others,
-    correct,
-    weight,
-    temperature_of,
-    n_temperatures,
+    others: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    temperature_of: np.ndarray,
+    n_temperatures: int,
     *,
-    award_of=None,
-    n_awards=0,
-    ridge=0.0,
-    centre=0.0,
-):
+    award_of: np.ndarray | None = None,
+    n_awards: int = 0,
+    ridge: float = 0.0,
+    centre: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Least top-label loss plus ridge (sum of award^2 + (ln beta - centre)^2), the loss summed over
     rows.
 
@@ -352,7 +399,9 @@ def fit_top_label(
     return np.exp(t), _profile(t, *given)[2], at_bound
 
 
-def _roots(gradient, low, high, tolerance=1e-11, max_steps=80):
+def _roots(
+    gradient: Any, low: np.ndarray, high: np.ndarray, tolerance: float = 1e-11, max_steps: int = 80
+) -> np.ndarray:
     """Where each gradient turns from negative to positive in [low, high]: regula falsi (Illinois),
     every fourth step a halving.
 
@@ -384,14 +433,23 @@ def _roots(gradient, low, high, tolerance=1e-11, max_steps=80):
 
 
 def refine_brier(
-    beta, award, others, correct, weight, temperature_of, *, award_of=None, ridge=0.0, centre=0.0
-):
+    beta: np.ndarray,
+    award: np.ndarray,
+    others: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    temperature_of: np.ndarray,
+    *,
+    award_of: np.ndarray | None = None,
+    ridge: float = 0.0,
+    centre: float = 0.0,
+) -> tuple[np.ndarray, np.ndarray]:
     """The minimum of sum w (correct - confidence)^2 plus the ridge that is nearest downhill from
     (beta, award); the same two.
     """
     n = len(beta)
 
-    def objective(x):
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         t, a = x[:n], x[n:]
         each = np.exp(t)[temperature_of]
         u, slope = log_rest(others, each)

@@ -55,7 +55,7 @@ def ranked(
     """
     inverse = len(unique) - 1 - place
 
-    def sums(correct: np.ndarray, weight: np.ndarray):
+    def sums(correct: np.ndarray, weight: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         mass, wrong = (
             np.bincount(inverse, weights=weight),
             np.bincount(inverse, weights=weight * (1.0 - correct)),
@@ -74,7 +74,9 @@ def risk_coverage_area(covered: np.ndarray, wrong: np.ndarray) -> float:
     return float((rate * step).sum() + rest[1:] @ logs[1:]) / float(covered[-1])
 
 
-def _runs(covered, wrong):
+def _runs(
+    covered: np.ndarray, wrong: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(weight before each run of ties, its weight, its risk, intercept of its line, log ratio of
     the weights).
     """
@@ -202,7 +204,7 @@ def net_benefit_interval(
     return value, np.minimum(low, value), np.maximum(high, value)
 
 
-def _share(part: np.ndarray, whole: Any, level: float):
+def _share(part: np.ndarray, whole: Any, level: float) -> tuple[Any, ...]:
     return part / whole, *rate_interval(part, whole, level)
 
 
@@ -250,7 +252,7 @@ def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np
     return np.flatnonzero(ratio <= max(z) ** 2 + 1e-9)
 
 
-def _rising_likelihoods(hits, mass, most):
+def _rising_likelihoods(hits: np.ndarray, mass: np.ndarray, most: float) -> np.ndarray:
     """Log-likelihood of the first j = 0..m entries under the best rising rates of at most ``most``,
     (m + 1,).
     """
@@ -266,7 +268,7 @@ def _rising_likelihoods(hits, mass, most):
     return np.array(out)
 
 
-def decision_loss(forecast, share, weight):
+def decision_loss(forecast: np.ndarray, share: np.ndarray, weight: np.ndarray) -> float:
     r"""sup over kinks m of sum_v w_v |share_v - m| 1{m between forecast_v and share_v} / max(m, 1 -
     m), over distinct forecasts, (m,).
 
@@ -285,7 +287,7 @@ def decision_loss(forecast, share, weight):
     )
 
 
-def _running(end, pull, share, kink, side):
+def _running(end: Any, pull: Any, share: Any, kink: Any, side: Any) -> Any:
     """Sums of (pull, pull * share) over entries whose end is at most (``side="right"``), or below
     ("left"), each kink, (2, kinks).
     """

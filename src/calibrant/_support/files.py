@@ -94,14 +94,14 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
             os.close(handle)
 
 
-def _prefix(real):
+def _prefix(real: Any) -> str:
     """Start of the names of our temporary files for this target: from its hash, as a long name may
     not allow a suffix.
     """
     return f".calibrant-{blake2s(os.fsencode(real.name), digest_size=8).hexdigest()}-"
 
 
-def _locked(real):
+def _locked(real: Any) -> Any:
     """A new temporary file and its path, locked while it is open; closed where there are no locks.
 
     Windows has no such locks, and moves or removes no open file.
@@ -122,7 +122,7 @@ def _locked(real):
         os.close(handle)
 
 
-def _lock(handle):
+def _lock(handle: int) -> Any:
     """True when it is ours now, False when another holds it, None where files cannot be locked."""
     if fcntl is None:
         return None
@@ -135,7 +135,7 @@ def _lock(handle):
     return True
 
 
-def _remove_left(real):
+def _remove_left(real: Any) -> None:
     """Remove temporary files of this target, and of no other, that no run writes any more."""
     ours = re.compile(re.escape(_prefix(real)) + r"[a-z0-9_]{8}\.part")
     with suppress(OSError), os.scandir(real.parent) as entries:
@@ -157,7 +157,7 @@ def _remove_dead(path):
             os.close(handle)
 
 
-def _umask():
+def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current

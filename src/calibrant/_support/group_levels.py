@@ -96,7 +96,7 @@ class GroupLevels(Saved):
             if len(columns[j][1]) > 1:
                 warn(self._nothing_known(j, columns[j][1]))
 
-    def _found(self, groups):
+    def _found(self, groups: Any) -> list[np.ndarray]:
         """The code of each column's rows."""
         columns = self._columns(self._ordered(groups))
         if len(columns) != len(self.names):
@@ -121,7 +121,7 @@ class GroupLevels(Saved):
                     " outcome, leave it out."
                 )
 
-    def _nothing_known(self, j, column):
+    def _nothing_known(self, j: int, column: np.ndarray) -> str:
         """Warning for a column in which no row has a known level."""
         new, known = (
             _few(levels) for levels in (coded(column, self.argument).names.tolist(), self.levels[j])
@@ -178,7 +178,7 @@ class GroupLevels(Saved):
             )
         return out
 
-    def _columns(self, groups):
+    def _columns(self, groups: Any) -> Any:
         """The columns of groups; tuples, the names of crossings, are split into their parts."""
         columns = group_columns(groups, self.argument)
         if not columns:
@@ -199,7 +199,7 @@ class GroupLevels(Saved):
             ]
         return columns
 
-    def _ordered(self, groups):
+    def _ordered(self, groups: Any) -> Any:
         """A frame's columns in the order of the fit."""
         names = column_names(groups, self.argument)
         if names is None or not self.named:
@@ -217,7 +217,7 @@ class GroupLevels(Saved):
             else groups[[names[texts.index(name)] for name in self.names]]
         )
 
-    def _code(self, j, column):
+    def _code(self, j: int, column: np.ndarray) -> np.ndarray:
         edges, levels = self.edges[j], self.levels[j]
         if edges is None:
             found = distinct(column, self.argument)
@@ -246,7 +246,7 @@ def same_levels(found: Iterable[GroupLevels | None]) -> GroupLevels | None:
     return known[0] if known else None
 
 
-def _even(rows):
+def _even(rows: Any) -> Any:
     """Check that tuples have one length, and return them."""
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
@@ -257,7 +257,7 @@ def _even(rows):
     return rows
 
 
-def _edges(values, weight, n_bins, whole):
+def _edges(values: np.ndarray, weight: np.ndarray, n_bins: int, whole: bool) -> Any:
     """Quantiles of numbers; None where all are missing."""
     known = ~np.isnan(values)
     values, weight = values[known], weight[known]
@@ -275,7 +275,7 @@ def _edges(values, weight, n_bins, whole):
     return edges if whole else 0.5 * edges + 0.5 * np.minimum(above, most)
 
 
-def _parts(edges):
+def _parts(edges: np.ndarray) -> list[str]:
     """The parts between the edges, as text."""
     if not len(edges):
         return ["all"]
@@ -283,7 +283,7 @@ def _parts(edges):
     return [f"<= {ends[0]}", *(f"{a} to {b}" for a, b in pairwise(ends)), f"> {ends[-1]}"]
 
 
-def _few(levels):
+def _few(levels: Any) -> str:
     said = ["(missing)" if level is None else repr(level) for level in levels]
     return f"{', '.join(said[:3])} and {len(said) - 3} more" if len(said) > 4 else ", ".join(said)
 
@@ -421,7 +421,7 @@ class ColumnCodes(Saved):
         }
 
 
-def _bytes(ordered, mass):
+def _bytes(ordered: bool, mass: np.ndarray) -> np.ndarray:
     """Byte of each position among a column's levels of this mass; the last entry is for unseen
     levels.
     """
@@ -435,7 +435,7 @@ def _bytes(ordered, mass):
     return np.append(own, min(n, MOST_LEVELS)).astype(np.uint8)
 
 
-def _two_way(table, name):
+def _two_way(table: Any, name: str) -> Any:
     """A table of rows and columns, or labels of one column."""
     if len(getattr(table, "shape", (0,))) > 2:
         raise InputError(

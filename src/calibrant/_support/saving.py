@@ -116,7 +116,7 @@ class CheckedArchive:
         self.digest.update(data)
         return read_npy(io.BytesIO(data), len(data), KINDS)
 
-    def _read(self, name):
+    def _read(self, name: str) -> Any:
         """The declared number of bytes, never more, if the checksum is right."""
         info = self.found.pop(name)
         with self.archive.open(info) as part:
@@ -131,7 +131,7 @@ class CheckedArchive:
         return data
 
 
-def _require(total, limit, max_bytes, what, size):
+def _require(total: int, limit: int, max_bytes: Any, what: str, size: int) -> None:
     limit = limit if max_bytes is None else max_bytes
     if total > limit:
         raise SavedFileError(
@@ -188,7 +188,7 @@ def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> Path:
     return Path(path)
 
 
-def _finished(digest, node):
+def _finished(digest: Any, node: dict[str, Any]) -> str:
     """The digest of the arrays read or written so far and of the object, in hexadecimal."""
     digest.update(json.dumps(node).encode())
     return digest.hexdigest()
@@ -243,7 +243,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
             ) from error
 
 
-def _read(file, max_bytes):
+def _read(file: Any, max_bytes: Any) -> Any:
     archive = CheckedArchive(file, max_bytes)
     manifest = json.loads(archive.manifest(max_bytes), parse_constant=_refuse_constant)
     _check_manifest(manifest)
@@ -260,7 +260,7 @@ def _read(file, max_bytes):
     return out
 
 
-def _tried(out):
+def _tried(out: Any) -> Any:
     """The object, after a test on synthetic rows; unfitted ones are not tested."""
     if not any(name.endswith("_") for name in vars(out)):
         return out
@@ -281,18 +281,18 @@ def _tried(out):
     return out
 
 
-def _write(archive, name, data):
+def _write(archive: Any, name: str, data: Any) -> None:
     # A fixed date makes the files of equal objects identical.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(info, data)
 
 
-def _refuse_constant(name):
+def _refuse_constant(name: str):
     raise ValueError(f"its manifest holds {name}, which is not JSON")
 
 
-def _check_manifest(manifest):
+def _check_manifest(manifest: dict[str, Any]) -> None:
     if not isinstance(manifest, dict) or manifest.get("format") != "calibrant":
         raise SavedFileError("is not a calibrant file; its manifest names another format.")
     version = manifest["version"]
@@ -305,7 +305,7 @@ def _check_manifest(manifest):
         )
 
 
-def _encode(value, arrays, where) -> Any:
+def _encode(value: Any, arrays: Any, where: str) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | str):
@@ -336,7 +336,7 @@ def _encode(value, arrays, where) -> Any:
     )
 
 
-def _encode_array(array, arrays, where):
+def _encode_array(array: np.ndarray, arrays: Any, where: str) -> Any:
     if array.dtype.hasobject:
         return {
             "objects": [_encode(v, arrays, where) for v in array.ravel().tolist()],
@@ -347,7 +347,7 @@ def _encode_array(array, arrays, where):
     return {"array": name}
 
 
-def _decode(node, archive):
+def _decode(node: Any, archive: CheckedArchive) -> Any:
     if isinstance(node, list):
         return [_decode(v, archive) for v in node]
     if not isinstance(node, dict):
@@ -366,7 +366,7 @@ def _decode(node, archive):
     return _decode_object(node, archive)
 
 
-def _remedy(key):
+def _remedy(key: Any) -> Any:
     package, _, name = key.partition(":")
     if not name:
         return "which this calibrant does not have; upgrade calibrant"
@@ -376,7 +376,7 @@ def _remedy(key):
     )
 
 
-def _decode_object(node, archive):
+def _decode_object(node: dict[str, Any], archive: CheckedArchive) -> Any:
     cls = class_named(node["class"])
     if cls is None:
         raise SavedFileError(f"holds a {node['class']!r}, {_remedy(node['class'])}.")

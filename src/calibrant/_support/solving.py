@@ -73,7 +73,7 @@ def one_blas_thread() -> Iterator[Any]:
         _turn.release()
 
 
-def _limiter():
+def _limiter() -> Any:
     """threadpoolctl's limit on the libraries loaded by the first call; nothing without
     threadpoolctl, which scikit-learn brings.
     """
@@ -102,7 +102,7 @@ def least_nll(record: Predictions) -> tuple[float, str]:
     return record.derived.temperature
 
 
-def _least_nll(record):
+def _least_nll(record: Predictions) -> tuple[float, str]:
     work, near = record.work, record.derived.tilts
     start = work.inverse_temperature
     if near is not None and not is_separable(record.logits, record.labels):

@@ -57,7 +57,7 @@ def trial_options(fitted: Any, n: int) -> dict[str, np.ndarray]:
     return {"X": np.zeros((n, signal.index_.points_.n_features))}
 
 
-def _parts(value):
+def _parts(value: Any) -> Any:
     """The object, and all objects in its attributes, lists and dicts."""
     if isinstance(value, list | tuple | dict):
         for each in value.values() if isinstance(value, dict) else value:

@@ -134,7 +134,15 @@ def _in_parts(file, temporary, calibrated, step):
     return rows, empty
 
 
-def _calibrated(source, fitted, columns, levels, suffix, output, unseen):
+def _calibrated(
+    source: Any,
+    fitted: Any,
+    columns: Columns,
+    levels: tuple[float],
+    suffix: str,
+    output: Any,
+    unseen: Any,
+) -> tuple[dict[str, np.ndarray], dict[Any, Any], int, int]:
     """Return (columns by name, the source's names that they replace, number of rows, number of
     rows without a prediction).
     """
@@ -187,7 +195,13 @@ def _spread(values, left):
     return out
 
 
-def _added(made, renamed, replaced, source, suffix):
+def _added(
+    made: dict[str, np.ndarray],
+    renamed: dict[Any, Any],
+    replaced: list[str],
+    source: Any,
+    suffix: str,
+) -> tuple[dict[str, np.ndarray], dict[Any, Any]]:
     """Append ``suffix`` to the names of new columns; refuse names that the file already has."""
     new = {
         name: name if name in replaced or source.kind == "npy" else f"{name}{suffix}"

@@ -83,7 +83,9 @@ def fit(
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
 
 
-def _fitted(file, columns, method, target, groups, cluster):
+def _fitted(
+    file: Any, columns: Columns, method: str, target: Any, groups: str, cluster: Any
+) -> tuple[Any, str]:
     """Fit on rows in memory and return (the calibrator, a description of the rows)."""
     from calibrant.cli.choosing import chosen
     from calibrant.cli.large import read_any
@@ -110,7 +112,7 @@ def _fitted(file, columns, method, target, groups, cluster):
         return fitted, f"{len(record):,} rows{data.about(record)}"
 
 
-def _taking(calibrator, groups):
+def _taking(calibrator: Any, groups: str) -> Any:
     """Return the calibrator; refuse one that cannot use the groups."""
     from calibrant.comparison.given import shown_name
 
@@ -122,7 +124,7 @@ def _taking(calibrator, groups):
     return calibrator
 
 
-def _check_target(target, method, data):
+def _check_target(target: Any, method: str, data: Any) -> None:
     """Refuse a --target that no calibrator of this file supports."""
     from calibrant.cli.columns import QUESTIONS
 

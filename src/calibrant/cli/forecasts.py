@@ -172,7 +172,7 @@ class ForecastFile(DataFile):
         return out, {}
 
 
-def _forecast(source, names, outputs, levels):
+def _forecast(source: Any, names: dict[str, list[Any]], outputs: Any, levels: Any) -> Any:
     """Build the forecast from these columns."""
     if "samples" in names:
         return SampleForecast(source.content[names["samples"][0]])
@@ -189,7 +189,7 @@ def _forecast(source, names, outputs, levels):
     )
 
 
-def _forecast_names(source, columns):
+def _forecast_names(source: Any, columns: "Columns") -> Any:
     """Return (names of the columns by their content, names of the outputs, levels of quantiles);
     the first kind that is found wins.
     """
@@ -212,7 +212,7 @@ def _forecast_names(source, columns):
     return {"mean": means, "std": stds}, outputs, None
 
 
-def _normal_names(source, columns):
+def _normal_names(source: Any, columns: "Columns") -> Any:
     means, stds = (
         _split(given or usual) for given, usual in ((columns.mean, "mean"), (columns.std, "std"))
     )
@@ -234,11 +234,11 @@ def _pairs(source):
     ]
 
 
-def _split(text):
+def _split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _one(source, name):
+def _one(source: Any, name: str) -> np.ndarray:
     values = source.column(name)
     return as_floats(values, name, source.path) if source.kind != "npz" else values
 
@@ -247,7 +247,7 @@ def _columns(source, names):
     return np.column_stack([_one(source, name) for name in names])
 
 
-def _outcome_names(source, columns, outputs):
+def _outcome_names(source: Any, columns: "Columns", outputs: Any) -> list[str]:
     own = [f"y_{name}" for name in outputs or ()]
     if own and columns.label is None and all(name in source.content for name in own):
         return own
@@ -260,7 +260,7 @@ def _outcome_names(source, columns, outputs):
     return found
 
 
-def _named(source, given, usual):
+def _named(source: Any, given: Any, usual: tuple[Any, ...]) -> Any:
     return (
         [name for name in usual if name in source.content][:1]
         if given is None
@@ -268,7 +268,7 @@ def _named(source, given, usual):
     )
 
 
-def _by_output(names, values):
+def _by_output(names: list[str], values: np.ndarray) -> dict[str, np.ndarray]:
     return (
         {names[0]: values}
         if len(names) == 1

@@ -70,15 +70,15 @@ def large_rows(path: Path) -> int | None:
     return rows if rows > limit else None
 
 
-def _is_text(path):
+def _is_text(path: Any) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(TEXT)
 
 
-def _in_parts(path):
+def _in_parts(path: Any) -> bool:
     return _is_text(path) or path.suffix.lower() == ".parquet"
 
 
-def _limit():
+def _limit() -> int:
     told = os.environ.get(ENVIRONMENT, "")
     if told and not told.isdigit():
         raise InputError(

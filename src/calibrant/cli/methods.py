@@ -190,23 +190,23 @@ def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") ->
     return found[name]()
 
 
-def _offered(base):
+def _offered(base: type[Any]) -> list[type[Any]]:
     import_extensions()
     return [*offered(base), *(c for c in registered(base) if not inspect.isabstract(c))]
 
 
-def _makes_itself(cls):
+def _makes_itself(cls) -> bool:
     parameters = inspect.signature(cls).parameters.values()
     return all(
         p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
     )
 
 
-def _with_map(cls, wrapped):
+def _with_map(cls, wrapped: Callable[..., Any]) -> Callable[..., Any]:
     return lambda: wrapped(cls())
 
 
-def _name(cls):
+def _name(cls) -> str:
     """Return a class's name in kebab case; one of an extension is "package:name", so the two cannot
     collide.
     """
@@ -214,7 +214,7 @@ def _name(cls):
     return f"{package}:{_kebab(name)}" if package else _kebab(name)
 
 
-def _kebab(name):
+def _kebab(name: str) -> str:
     for ending in ENDINGS:
         name = name.removesuffix(ending) or name
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()

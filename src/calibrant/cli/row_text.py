@@ -90,7 +90,7 @@ def typed(texts: Iterable[str]) -> np.ndarray:
     return np.fromiter((values[text] for text in listed), dtype=object, count=len(listed))
 
 
-def _value(text):
+def _value(text: str) -> Any:
     found = NUMBER.fullmatch(text.strip())
     if found is None:
         return level_of(text)
@@ -179,7 +179,7 @@ def with_points(texts: list[str]) -> list[str]:
     return [text.replace(",", ".") for text in texts]
 
 
-def _check_length(row, header, path, line):
+def _check_length(row: list[str], header: list[str], path: Any, line: int) -> None:
     if len(row) != len(header):
         raise InputError(
             f"{path} has {len(header)} column names and {len(row)} values in line {line}; repair"

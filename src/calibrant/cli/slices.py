@@ -281,7 +281,7 @@ def _times(values, name):
     )
 
 
-def _asked(kinds, columns, target):
+def _asked(kinds: dict[str, str], columns: Columns, target: Any) -> dict[str, str]:
     """Return the columns of predictions and outcomes as arguments of ``evaluate``, with usual names
     as the default.
     """
@@ -306,7 +306,7 @@ def _of_numbers(kinds, columns, target):
     return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
 
 
-def _of_classes(kinds, columns, target):
+def _of_classes(kinds: dict[str, str], columns: Columns, target: Any) -> Any:
     usual = next((pattern for pattern in PATTERNS["probability"] if starred(kinds, pattern)), None)
     label = columns.label or next((name for name in ARRAYS["label"] if name in kinds), "label")
     if columns.confidence:
@@ -336,7 +336,7 @@ SLICED.register(CLASSIFICATION, lambda: _of_classes)
 SLICED.register(REGRESSION, lambda: _of_numbers)
 
 
-def _question(names, kinds, columns, target):
+def _question(names: str, kinds: dict[str, str], columns: Columns, target: Any) -> str:
     """Resolve --target for these columns: by default the event of one column of risks, or of two
     classes.
     """
@@ -363,7 +363,7 @@ def _question(names, kinds, columns, target):
     return columns.positive or "event"
 
 
-def _listed(text):
+def _listed(text: str | None) -> list[str] | None:
     return [part.strip() for part in text.split(",")] if text else None
 
 
@@ -390,7 +390,7 @@ def evaluate_tables(
     return failed(gates, _as_summary(found))
 
 
-def _as_summary(found):
+def _as_summary(found: Any) -> dict[str, list[Any]]:
     """Return the metrics of all rows in the form that gates read."""
     return {
         "metrics": [

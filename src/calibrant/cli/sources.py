@@ -244,7 +244,7 @@ class CsvSource(TableSource):
     encoding: str
     separator: str
 
-    def _open(self, path, file):
+    def _open(self, path: Any, file: Any) -> dict[str, list[Any]]:
         text, self.encoding = decoded(file.read(), path)
         header, rows, self.separator = rows_of(text, path)
         return self._columns(path, header, rows)
@@ -254,7 +254,7 @@ class CsvSource(TableSource):
         return self.content[name] if self.separator == "," else with_points(self.content[name])
 
     @staticmethod
-    def _columns(path, header, rows):
+    def _columns(path: Any, header: list[str], rows: list[list[str]]) -> dict[str, list[Any]]:
         return {
             name: list(values)
             for name, values in zip(distinct(header, path), zip(*rows, strict=True), strict=True)
@@ -513,7 +513,7 @@ def _require_alike(first, other):
         )
 
 
-def _opened(path):
+def _opened(path: Any) -> CsvSource:
     """Open a file, which may be compressed by gzip."""
     if path != STDIN:
         kind = _kind_of(path)

@@ -46,7 +46,7 @@ def best(compared: Any, tables: Any) -> str:
     """
     by = CHOSEN_BY[domain_of(next(iter(compared.values())).before)]
 
-    def rank(name):
+    def rank(name: str) -> tuple[bool, bool, float]:
         return (
             compared[name].evaluation == "in-sample",
             _harms(tables[name], by.guard),
@@ -56,12 +56,12 @@ def best(compared: Any, tables: Any) -> str:
     return min(compared, key=rank)
 
 
-def _harms(outputs, key):
+def _harms(outputs: list[list[Any]], key: str | None) -> bool:
     changes = [row.change for rows in outputs for row in rows if row.key == key]
     return any(change is not None and change.meaning == "worse" for change in changes)
 
 
-def _relative(outputs, key):
+def _relative(outputs: list[list[Any]], key: str) -> float:
     rows = [next(row for row in rows if row.key == key) for rows in outputs]
     if any(row.note is not None for row in rows):
         return float("inf")
@@ -131,10 +131,10 @@ def alternatives(
     return found
 
 
-def _values(found, table):
+def _values(found: Any, table: list[Any]) -> Any:
     when = "before" if found.after is None else "after"
     return {row.key: {**vars(row.when(when) or NOTHING), "change": row.change} for row in table}
 
 
-def _rank(value):
+def _rank(value: float) -> float:
     return float("inf") if value is None else value

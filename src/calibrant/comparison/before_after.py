@@ -155,7 +155,7 @@ def compare(
     return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
 
 
-def _uncut(record, n_splits, random_state):
+def _uncut(record: Any, n_splits: int, random_state: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return folds that keep clusters whole."""
     rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
     return make_splits(
@@ -163,12 +163,12 @@ def _uncut(record, n_splits, random_state):
     )
 
 
-def _applied(fitted, record):
+def _applied(fitted: Any, record: Any) -> Any:
     seen = record if fitted.tags.uses_features else record.without_features()
     return record.recalibrated(fitted.predict_record(seen), fitted.tags.output)
 
 
-def _fitted_on(calibrator, record, after):
+def _fitted_on(calibrator: Any, record: Any, after: Any) -> bool:
     """Return whether a fit on these rows reproduces the calibrator, which was then fitted
     on them.
     """

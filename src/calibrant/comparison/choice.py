@@ -44,7 +44,7 @@ def choice(calibrator: Any, record: Record) -> Choice | None:
     )
 
 
-def _candidates(table):
+def _candidates(table: Any) -> Any:
     """Return one list, output by output: pooled candidates by weight; candidates of a single choice
     in the order of trial.
     """
@@ -61,7 +61,7 @@ def _candidates(table):
     return [{**row, "weight": float(row["chosen"])} if "chosen" in row else row for row in rows]
 
 
-def _rank(row):
+def _rank(row: dict[str, Any]) -> tuple[float, float]:
     score = row.get("score", np.nan)
     return (-row.get("weight", 0.0), score if np.isfinite(score) else np.inf)
 
@@ -75,7 +75,7 @@ def made_by(calibrator: Any) -> str:
     )
 
 
-def _of_classes(calibrator, record):
+def _of_classes(calibrator: Any, record: Any) -> list[str]:
     made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
     tags = calibrator.tags
     X = (", X=X_new" if tags.uses_features else "") + (
@@ -94,7 +94,7 @@ def _of_classes(calibrator, record):
     ]
 
 
-def _of_numbers(calibrator, record):
+def _of_numbers(calibrator: Any, record: Any) -> list[str]:
     normal = isinstance(record.forecast, NormalForecast)
     groups = ", groups=groups_new" if calibrator.tags.uses_groups else ""
     fit = (

@@ -34,7 +34,7 @@ def resolve(calibrator: Any, domain: Domain = CLASSIFICATION) -> Any:
     return RESOLVE[domain](calibrator)
 
 
-def _of_classes(calibrator):
+def _of_classes(calibrator: Any) -> Any:
     return as_calibrator(calibrator, default=default_calibrator, fitted=True)
 
 
@@ -51,7 +51,7 @@ def adopted(
     return calibrator if isinstance(calibrator, Identity) else require(calibrator)
 
 
-def _of_numbers(calibrator):
+def _of_numbers(calibrator: Any) -> Any:
     return adopted(calibrator, default_regression_calibrator, require_regression_calibrator)
 
 

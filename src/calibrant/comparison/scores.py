@@ -106,7 +106,7 @@ def score_table(
     return [_score(one, *views[one.view], level, random_state) for one in measures]
 
 
-def _score(measure, before, after, level, random_state):
+def _score(measure: Measure, before: Any, after: Any, level: float, random_state: int) -> Score:
     metric, n = measure.metric, measure.n_resamples
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
     # Conformal intervals from few rows are infinite, and their mean has no interval.
@@ -128,7 +128,7 @@ def _score(measure, before, after, level, random_state):
             return Score(*facts, first, None, None, str(error))
 
 
-def _estimate(measure, record, level, random_state):
+def _estimate(measure: Measure, record: Any, level: float, random_state: int) -> Estimate:
     metric, n = measure.metric, measure.n_resamples
     if n == 0 and not measure.analytic:
         return Estimate(metric.of(record))
@@ -159,7 +159,9 @@ def apart(first: Estimate, then: Estimate, direction: str) -> Change:
     return Change(value, low, high, "both intervals", meaning(low, high, direction))
 
 
-def _paired(metric, before, after, level, n_resamples, random_state):
+def _paired(
+    metric: Any, before: Any, after: Any, level: float, n_resamples: int, random_state: int
+) -> Change:
     found = paired_difference(
         metric, before, after, n_resamples=n_resamples, random_state=random_state
     )

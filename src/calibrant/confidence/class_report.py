@@ -3,6 +3,7 @@ confidence.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,7 +110,7 @@ def class_report(
     )
 
 
-def _methods(calibrator, n_classes):
+def _methods(calibrator: Any, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the method for each class: the map of a ConfidenceCalibrator, its fallback, or the
     calibrator's own name.
     """

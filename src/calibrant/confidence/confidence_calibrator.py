@@ -1,5 +1,7 @@
 """General calibrator of the top label's confidence, as a signal followed by a map."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
@@ -109,13 +111,13 @@ class ConfidenceCalibrator(
             label=f"confidence by {self._template().tags.label or type(self._template()).__name__}",
         )
 
-    def _template(self):
+    def _template(self) -> Any:
         return Isotonic() if self.map is None else require_map(self.map)
 
-    def _unfitted_signal(self):
+    def _unfitted_signal(self) -> Any:
         return TopProbability() if self.signal is None else require_signal(self.signal)
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         signal = self._unfitted_signal()
         _check_domains(signal, self._template())
         self.signal_: Signal = fitted_signal(signal, record)
@@ -134,7 +136,7 @@ class ConfidenceCalibrator(
             )
             self.status_ = self.map_.status_
 
-    def _fit_classes(self, template, record, score):
+    def _fit_classes(self, template: Any, record: Predictions, score: np.ndarray) -> None:
         rates = ClassRates.count(record)
         rates.warn(record.classes)
         self.rate_: np.ndarray | None = rates.shrunk
@@ -155,7 +157,7 @@ class ConfidenceCalibrator(
         """
         return self.maps_.get(k) if self.map_ is None else self.map_
 
-    def _predict_confidence(self, record):
+    def _predict_confidence(self, record: Predictions) -> np.ndarray:
         score = self.signal_.score_record(record)
         if self.map_ is not None:
             return self.map_.predict(score)
@@ -166,7 +168,7 @@ class ConfidenceCalibrator(
                 out[rows[k]] = fitted.predict(score[rows[k]])
         return out
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         score = self.signal_.express(record)
         if self.map_ is not None:
             return self.map_.express(score)
@@ -176,7 +178,7 @@ class ConfidenceCalibrator(
         return rates
 
 
-def _check_domains(signal, map):
+def _check_domains(signal: TopProbability, map: Any) -> None:
     if map.tags.domain == "unit" and signal.tags.domain == "real":
         raise InputError(
             f"{type(map).__name__} needs scores in [0, 1] but {type(signal).__name__} returns any"

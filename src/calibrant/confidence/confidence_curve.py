@@ -175,14 +175,14 @@ def confidence_curve(
     return _of(record, calibrator, target, n_bins=n_bins, level=level)
 
 
-def _cloud(calibrator, record, score):
+def _cloud(calibrator: Any, record: Predictions, score: np.ndarray) -> ConfidencePoints:
     order = np.argsort(score, kind="stable")
     at, none = score[order], np.full(len(score), np.nan)
     densities = _densities(at, score, record.correct, record.weights, np.nan)
     return ConfidencePoints(at, calibrator.confidence_record(record)[order], none, none, *densities)
 
 
-def _curve(calibrator, k, record, score, level):
+def _curve(calibrator: Any, k: Any, record: Any, score: Any, level: Any) -> Any:
     fitted, at = calibrator.map_of(k), np.linspace(score.min(), score.max(), POINTS)
     confidence = np.full(POINTS, calibrator.rate_[k]) if fitted is None else fitted.predict(at)
     low, high = (
@@ -194,7 +194,9 @@ def _curve(calibrator, k, record, score, level):
     return ConfidencePoints(at, confidence, low, high, right, wrong)
 
 
-def _densities(at, score, correct, weight, bandwidth):
+def _densities(
+    at: np.ndarray, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, bandwidth: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the densities of wrong and right scores, each integrating to its share of
     the weight.
     """
@@ -216,7 +218,9 @@ def _densities(at, score, correct, weight, bandwidth):
     return right, wrong
 
 
-def _bars(score, correct, weight, n_bins, level):
+def _bars(
+    score: np.ndarray, correct: np.ndarray, weight: np.ndarray, n_bins: int, level: float
+) -> ConfidenceBars:
     low, span = (
         (0.0, 1.0)
         if score.min() >= 0.0 and score.max() <= 1.0

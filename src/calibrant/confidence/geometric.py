@@ -138,10 +138,10 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
             label="geometric separation",
         )
 
-    def _unfitted_signal(self):
+    def _unfitted_signal(self) -> Any:
         return FastSeparation() if self.signal is None else require_signal(self.signal)
 
-    def _unfitted_map(self):
+    def _unfitted_map(self) -> Any:
         return Isotonic() if self.map is None else require_map(self.map)
 
     @property
@@ -170,7 +170,7 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         self.signal_.add(X, y)
         return self
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self._option("mode", *MODES)
         if _same_rows(record):
             warn(
@@ -187,7 +187,7 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         else:
             self._fit_combined(record)
 
-    def _fit_paper(self, record):
+    def _fit_paper(self, record: Any) -> None:
         parts = {"signal": self._unfitted_signal(), "map": self._unfitted_map()}
         self.calibrator_: ConfidenceCalibrator | None = ConfidenceCalibrator(
             **parts, per_class=self.per_class, inputs=record.kind, classes=record.classes
@@ -202,7 +202,7 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         self.coefficients_ = self.limits_ = None
         self.status_ = getattr(self.calibrator_, "status_", "exact")
 
-    def _fit_combined(self, record):
+    def _fit_combined(self, record: Any) -> None:
         self.calibrator_ = self.rate_ = None
         self.signal_: Any = fitted_signal(self._unfitted_signal(), record)
         self.limits_: tuple[float, float] | None = inner_limits(
@@ -223,12 +223,12 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
             )
             self.status_ = status if status != "converged" else self.status_
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> np.ndarray:
         """Return (n, 3): log p, -log(1 - p) and the signal."""
         low, high = clipped_logs(record.confidence, self.limits_)
         return np.column_stack([low, -high, self.signal_.score_record(record)])
 
-    def _predict_confidence(self, record):
+    def _predict_confidence(self, record: Any) -> np.ndarray:
         if self.calibrator_ is not None:
             return self.calibrator_.confidence_record(record)
         columns = self._columns(record)
@@ -239,7 +239,9 @@ class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "p
         return np.where(np.isnan(z), self.rate_[record.predicted], sigmoid(np.nan_to_num(z)))
 
 
-def _fit_rows(columns, correct, weight):
+def _fit_rows(
+    columns: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, str]:
     """Return (a, b, s, c) and the status of a fit to Platt's smoothed targets, which stays finite
     on separable rows.
     """
@@ -261,19 +263,19 @@ def _fit_rows(columns, correct, weight):
     return theta, status
 
 
-def _same_rows(record):
+def _same_rows(record: Any) -> bool:
     """Return whether the first rows to calibrate on equal as many first training rows."""
     X, (X_train, _) = record.X, record.reference or (None, None)
     arrays = isinstance(X, np.ndarray) and isinstance(X_train, np.ndarray)
     return arrays and X.shape == X_train.shape and np.array_equal(X[:SAMPLE], X_train[:SAMPLE])
 
 
-def _loss(theta, columns, target, weight):
+def _loss(theta: Any, columns: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
     return logistic_derivatives(
         np.asarray(theta), np.column_stack([columns, np.ones(len(columns))]), target, weight
     )[0]
 
 
-def _price(weight):
+def _price(weight: np.ndarray) -> float:
     """Return the BIC penalty of one parameter, in log loss."""
     return 0.5 * np.log(max(weight.sum(), 1.0))

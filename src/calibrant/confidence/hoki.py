@@ -2,7 +2,7 @@
 stay.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -148,10 +148,10 @@ class HokiCalibrator(
             label="Hoki",
         )
 
-    def _unfitted_signal(self):
+    def _unfitted_signal(self) -> Any:
         return LabelStability() if self.signal is None else require_signal(self.signal)
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self._check()
         signal = self._unfitted_signal()
         if signal.tags.domain != "unit":
@@ -167,18 +167,20 @@ class HokiCalibrator(
         )
         self.alpha_, self.beta_, self.n_iter_ = np.array(alphas), np.array(betas), len(alphas)
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
         require_count("max_iter", self.max_iter)
         self._option("start", "accuracy", "confidence")
         self._option("stop", "repeated", "unchanged")
 
-    def _first(self, record):
+    def _first(self, record: Any) -> np.ndarray:
         return (
             np.full(len(record), self.accuracy_) if self.start == "accuracy" else record.confidence
         )
 
-    def _iterate(self, p, gamma, correct, weight):
+    def _iterate(
+        self, p: np.ndarray, gamma: np.ndarray, correct: np.ndarray, weight: np.ndarray
+    ) -> tuple[list[np.ndarray], list[np.ndarray], str]:
         """Return the alphas and betas of every iteration (Algorithm 1), and the status."""
         alphas, betas, seen = [], [], []
         for _ in range(self.max_iter):
@@ -197,18 +199,20 @@ class HokiCalibrator(
         ended = np.array_equal(self._bin(p), seen[-1])
         return alphas, betas, "fixed point" if ended else "max iterations"
 
-    def _predict_confidence(self, record):
+    def _predict_confidence(self, record: Any) -> np.ndarray:
         gamma = self.signal_.score_record(record)
         p = self._first(record)
         for alpha, beta in zip(self.alpha_, self.beta_, strict=True):
             p = _mix(p, self._bin(p), alpha, beta, gamma)
         return p
 
-    def _bin(self, p):
+    def _bin(self, p: np.ndarray) -> np.ndarray:
         return bins.equal_width_index(p, self.n_bins, EDGE_TOLERANCE)
 
 
-def _accuracies(index, n_bins, gamma, correct, weight):
+def _accuracies(
+    index: np.ndarray, n_bins: int, gamma: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the accuracy of kept and of changed labels in each bin, (n_bins,) each; if one kind is
     missing both are the bin's, and nan if it is empty.
     """
@@ -227,7 +231,9 @@ def _accuracies(index, n_bins, gamma, correct, weight):
     return alpha, beta
 
 
-def _mix(p, index, alpha, beta, gamma):
+def _mix(
+    p: np.ndarray, index: np.ndarray, alpha: np.ndarray, beta: np.ndarray, gamma: np.ndarray
+) -> np.ndarray:
     """Return updated confidences; rows in a bin that was empty in ``fit`` keep theirs."""
     mixed = alpha[index] * gamma + beta[index] * (1.0 - gamma)
     return np.where(np.isnan(mixed), p, np.clip(mixed, 0.0, 1.0))

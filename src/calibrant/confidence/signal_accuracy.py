@@ -148,7 +148,14 @@ def accuracy_over(
     )
 
 
-def _bins(score, correct, weight, cluster, n_bins, level):
+def _bins(
+    score: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    cluster: Any,
+    n_bins: int,
+    level: float,
+) -> SignalBins:
     index = equal_mass_groups(score, n_bins, weight)
     count = int(index.max()) + 1
     lower, upper = group_ends(score, index, count)
@@ -159,7 +166,7 @@ def _bins(score, correct, weight, cluster, n_bins, level):
     )
 
 
-def _fits(score, correct, weight):
+def _fits(score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> SignalFits:
     at = np.linspace(score.min(), score.max(), POINTS)
     return SignalFits(
         at,

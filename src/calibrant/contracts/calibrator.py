@@ -244,7 +244,7 @@ class Calibrator(DomainCalibrator):
 
 
 @trial.register
-def _(calibrator: Calibrator):
+def _(calibrator: Calibrator) -> None:
     P = trial_rows(len(calibrator.classes_), calibrator.inputs, calibrator.tags.uses_features)
     features = trial_options(calibrator, len(P))
     require_valid(calibrator.predict_proba(P, **features), P.shape, 0.0, 1.0)

@@ -126,6 +126,6 @@ class Map(Exampled, Saved, BaseEstimator, ABC):
 
 
 @trial.register
-def _(map: Map):
+def _(map: Map) -> None:
     score = np.linspace(0.0, 1.0, 12)
     require_valid(map.predict(score), score.shape, 0.0, 1.0)

@@ -284,7 +284,7 @@ def try_forecasts(calibrator: Any, **beside: Any) -> Forecast:
 
 
 @trial.register
-def _(calibrator: RegressionCalibrator):
+def _(calibrator: RegressionCalibrator) -> None:
     d, held = calibrator.n_outputs_, [getattr(calibrator, name) for name in calibrator.learns]
     if not held:
         return

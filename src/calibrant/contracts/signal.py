@@ -93,7 +93,7 @@ class Signal(Exampled, Saved, BaseEstimator, ABC):
 
 
 @trial.register
-def _(signal: Signal):
+def _(signal: Signal) -> None:
     P = trial_rows(len(signal.classes_), signal.inputs, signal.tags.uses_features)
     require_valid(signal.score(P, **trial_options(signal, len(P))), (len(P),))
 

@@ -372,7 +372,7 @@ def _settings(sets: ConformalSets) -> dict[str, Any]:
 
 
 @trial.register
-def _(sets: ConformalSets):
+def _(sets: ConformalSets) -> None:
     rule = sets.rule_
     held: Any = rule.calibrator
     # An InputError would pass: a trial may refuse its made rows.

@@ -113,7 +113,7 @@ class JointDistributionDisplay:
             plain_text(figure.suptitle(str(self.name)))
         return self
 
-    def _draw(self, ax, title, values, shade):
+    def _draw(self, ax: Any, title: str, values: np.ndarray, shade: np.ndarray) -> None:
         colors = import_extra("matplotlib.colors", "JointDistributionDisplay", "plot")
         ramp = colors.LinearSegmentedColormap.from_list("calibrant", ["#ffffff", COLOURS["main"]])
         ax.imshow(np.nan_to_num(shade), cmap=ramp, vmin=0.0, vmax=1.0)
@@ -287,7 +287,7 @@ class LatentFunctionDisplay:
         return self
 
 
-def _components(P, inputs):
+def _components(P: np.ndarray, inputs: str) -> np.ndarray:
     """Return all components of all rows; for binary P (class 1), both classes."""
     if P.ndim == 2:
         return P.ravel()

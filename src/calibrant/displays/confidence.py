@@ -219,7 +219,7 @@ class ConfidenceCurveDisplay:
         plain_text((self.densities_ax_ or ax).set_title(str(title), fontsize="small"))
         return self
 
-    def _draw_densities(self, ax):
+    def _draw_densities(self, ax: Any) -> Any:
         above = ax.inset_axes((0, 1.04, 1, 0.25), sharex=ax)
         points = self.curve.points
         order = np.argsort(points.score, kind="stable")

@@ -109,7 +109,7 @@ class DriftDisplay:
         show_title(ax, name or self.name)
         return self
 
-    def _draw_evidence(self, ax, place):
+    def _draw_evidence(self, ax: Any, place: np.ndarray) -> Any:
         below = _axes_below(ax)
         draw_grid(below)
         self.limit_: Any = below.axhline(
@@ -123,7 +123,7 @@ class DriftDisplay:
         below.set_xticks(shown, [str(self.curve.time[i]) for i in shown])
         return below
 
-    def _draw_alarm(self, place):
+    def _draw_alarm(self, place: np.ndarray) -> None:
         """Draw a line through both axes at the first batch with an alarm."""
         self.alarm_: list[Any] = [
             axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
@@ -132,7 +132,7 @@ class DriftDisplay:
         ]
 
 
-def _axes_below(ax):
+def _axes_below(ax: Any) -> Any:
     """Return new axes in the lower third of ``ax``, or just below axes that are not in a grid."""
     place = ax.get_subplotspec()
     if place is None:

@@ -107,7 +107,7 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
         show_title(ax, self.name)
         return self
 
-    def _reach(self):
+    def _reach(self) -> Any:
         """Return the thresholds up to slightly beyond the last one with a gain or loss."""
         t = self.curve.threshold
         moved = np.flatnonzero((self.curve.net_benefit != 0.0) | (self.curve.treat_all > 0.0))

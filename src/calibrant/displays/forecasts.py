@@ -243,7 +243,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
         )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
-    def _ends(self):
+    def _ends(self) -> tuple[float, float]:
         """Return the ends of the axis: the finite range with a margin; infinite intervals extend
         beyond it.
         """
@@ -451,7 +451,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
 
-    def _top(self):
+    def _top(self) -> float:
         """Return the top of the lines with a margin, ignoring infinite intervals."""
         heights = np.concatenate(
             [self.curve.std, self.curve.real, self.curve.reach, self.curve.reach_claimed]

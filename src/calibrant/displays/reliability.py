@@ -429,7 +429,7 @@ class ReliabilityDisplay:
         show_title(ax, name or self.name)
         return self
 
-    def _words(self):
+    def _words(self) -> tuple[str, str]:
         words = {
             "answer": ("Confidence (probability of the predicted class)", "Accuracy"),
             "event": ("Predicted risk", "Share observed"),
@@ -437,7 +437,7 @@ class ReliabilityDisplay:
         other = ("Predicted probability of the class", "Share of the class")
         return words.get(self.target, other) if isinstance(self.target, str) else other
 
-    def _draw_curve(self, ax, curve, ends):
+    def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float]) -> None:
         draw_grid(ax)
         (self.diagonal_,) = ax.plot(
             ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
@@ -473,7 +473,7 @@ class ReliabilityDisplay:
             }
             ax.plot(curve.confidence[moved], curve.accuracy[moved], marker="o", **hollow)
 
-    def _draw_below(self, ax, scale):
+    def _draw_below(self, ax: Any, scale: str) -> Any:
         below = ax.inset_axes((0, -0.3, 1, 0.22), sharex=ax)
         if self.distribution is None:
             self._draw_counts(below)
@@ -485,7 +485,7 @@ class ReliabilityDisplay:
         ax.tick_params(labelbottom=False)
         return below
 
-    def _draw_counts(self, below):
+    def _draw_counts(self, below: Any) -> None:
         curve = self.curve
         below.bar(
             curve.lower,

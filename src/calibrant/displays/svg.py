@@ -90,7 +90,7 @@ def as_svg(
     return _serialise(root, key, title, description, bool(points))
 
 
-def _mark(ax, points):
+def _mark(ax: Any, points: Any) -> None:
     """Draw a marker at each place, to find its position on the page in the SVG."""
     (left, right), (bottom, top) = limits = ax.get_xlim(), ax.get_ylim()
     for number, (x, y, _) in enumerate(points):
@@ -99,7 +99,7 @@ def _mark(ax, points):
     ax.set(xlim=limits[0], ylim=limits[1])
 
 
-def _make_circles(root, texts):
+def _make_circles(root: Any, texts: Any) -> None:
     """Replace the markers by one group of circles that carry their texts, on top of everything."""
     group = ElementTree.Element(f"{{{SVG}}}g", {"class": "points"})
     for parent in list(root.iter()):
@@ -115,7 +115,7 @@ def _make_circles(root, texts):
         root.append(group)
 
 
-def _circle(place, text, first):
+def _circle(place: Any, text: str, first: bool) -> Any:
     """Make the circle of one place; the first of a figure takes the keyboard focus."""
     found = {
         "cx": place.get("x"),
@@ -129,7 +129,7 @@ def _circle(place, text, first):
     return circle
 
 
-def _strip(root):
+def _strip(root: Any) -> None:
     """Drop metadata and style sheets, and turn styles into attributes."""
     for parent in list(root.iter()):
         for child in list(parent):
@@ -144,14 +144,14 @@ def _strip(root):
                 element.set(name, value)
 
 
-def _declarations(style):
+def _declarations(style: Any) -> Any:
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         if colon and name.strip() != "font-family":
             yield name.strip(), value.strip()
 
 
-def _own_identifiers(root, key):
+def _own_identifiers(root: Any, key: str) -> None:
     """Prefix the identifiers that are referenced and drop the others."""
     reference = re.compile(r"url\(#([^)]+)\)")
     used = set()
@@ -170,7 +170,7 @@ def _own_identifiers(root, key):
             element.set("id", f"{key}-{old}")
 
 
-def _serialise(root, key, title, description, interactive):
+def _serialise(root: Any, key: str, title: str, description: str, interactive: bool) -> str:
     ElementTree.register_namespace("", SVG)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)

@@ -128,7 +128,9 @@ def model_output(
     return _with_prior(values, kind, columns, prior)
 
 
-def _with_prior(values, kind, columns, prior):
+def _with_prior(
+    values: np.ndarray, kind: str, columns: np.ndarray, prior: np.ndarray
+) -> np.ndarray:
     missing = np.setdiff1d(np.arange(len(prior)), columns)
     rest = 1.0 - prior[missing].sum()
     out = np.empty((len(values), len(prior)))
@@ -163,7 +165,7 @@ def one_or_several(values: np.ndarray, warn: bool = False) -> np.ndarray:
     return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)
 
 
-def _takes(function, name):
+def _takes(function: Any, name: str) -> bool:
     try:
         return name in inspect.signature(function).parameters
     except (TypeError, ValueError):

@@ -172,7 +172,9 @@ def dealt(
     return [(chosen, count.astype(np.float64)) for chosen, count in found]
 
 
-def _by_cluster(record, cluster, rng):
+def _by_cluster(
+    record: "Predictions", cluster: np.ndarray, rng: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (rows as often as they count, the position of each one's cluster); clusters are sorted
     by their rows, then shuffled.
     """
@@ -281,7 +283,7 @@ def refuse_small_folds(splits: Sequence[tuple[np.ndarray, np.ndarray]], remedy: 
         warn(f"a fold should have at least {FEW_IN_A_FOLD} {what}")
 
 
-def _number_of_folds(wanted, y, groups):
+def _number_of_folds(wanted: int, y: np.ndarray, groups: np.ndarray | None) -> int:
     if wanted < 2:
         raise InputError(f"cv must be at least 2 folds; got {wanted}.")
     if len(y) < 2:
@@ -300,7 +302,7 @@ def _number_of_folds(wanted, y, groups):
     return min(wanted, n_groups)
 
 
-def _coded(groups, n):
+def _coded(groups: Any, n: int) -> np.ndarray:
     """Return the number of each row's group, in sorted order if groups can be sorted; names may be
     of any kinds, and 1 and "1" differ.
     """
@@ -320,11 +322,13 @@ def _coded(groups, n):
     return np.array([code[value] for value in values])
 
 
-def _positions(rows):
+def _positions(rows: np.ndarray) -> np.ndarray:
     return np.flatnonzero(rows) if rows.dtype.kind == "b" else rows.astype(np.intp)
 
 
-def _usable(splits, n):
+def _usable(
+    splits: list[tuple[np.ndarray, np.ndarray]], n: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the splits, once there are some and each has rows to fit and rows held out, all within
     the data.
     """

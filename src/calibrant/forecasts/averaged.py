@@ -1,6 +1,7 @@
 """The mean of several forecasts of the same rows, quantile by quantile."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class AveragedForecast(Forecast):
         self.members, self.weights = list(members), np.asarray(weights, dtype=np.float64)
         self.shape: tuple[int, ...] = self.members[0].shape
 
-    def _mix(self, each) -> np.ndarray:
+    def _mix(self, each: Any) -> np.ndarray:
         return np.add.reduce(
             [weight * values for weight, values in zip(self.weights, each, strict=True)]
         )
@@ -40,10 +41,10 @@ class AveragedForecast(Forecast):
         """Mean of each distribution: that of the members' means."""
         return self._mix(m.mean for m in self.members)
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         return self._mix(m.at(z) for m in self.members)
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         # The members' scores of y enclose that of their average.
         scores = np.clip(np.stack([m.score_at(y) for m in self.members]), -FARTHEST, FARTHEST)
         low, high = scores.min(axis=0), scores.max(axis=0)
@@ -69,15 +70,15 @@ class AveragedForecast(Forecast):
                 break
         return z
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         z = self._score(y)[..., None]
         return np.log(self._mix(_slope(m, m.at(z)[..., 0]) for m in self.members))
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "AveragedForecast":
         return AveragedForecast([m.select(key) for m in self.members], self.weights)
 
 
-def _slope(member, y):
+def _slope(member: Any, y: np.ndarray) -> np.ndarray:
     """Return dy/dz, or 1 where the member has no density."""
     log_slope = member.log_slope(y)
     return np.exp(np.where(np.abs(log_slope) < LARGEST_LOG, log_slope, 0.0))

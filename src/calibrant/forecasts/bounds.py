@@ -143,7 +143,7 @@ class Bounds:
         )
 
 
-def _variance(height, angle):
+def _variance(height: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Return the variance of Phi(X), X normal, with mean Phi(height); the sine of the angle is the
     correlation of two such (Plackett).
     """
@@ -165,27 +165,27 @@ class BoundedForecast(Forecast):
         self.shape: tuple[int, ...] = base.shape
 
     @cached_property
-    def _moments(self):
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         return (
             self.bounds.moments_of(self.base)
             if isinstance(self.base, NormalForecast)
             else super()._moments
         )
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         return self.bounds.back(self.base.at(z))
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         x = self.bounds.forward(y)
         inside = np.isfinite(x)
         return np.where(inside, self.base.score_at(np.where(inside, x, 0.0)), x)
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         x = self.bounds.forward(y)
         inside = np.isfinite(x)
         x = np.where(inside, x, 0.0)
         # Outside the support the density is 0.
         return np.where(inside, self.base.log_slope(x) + self.bounds.log_stretch(x), np.inf)
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "BoundedForecast":
         return BoundedForecast(self.base.select(key), self.bounds)

@@ -160,7 +160,7 @@ class ConformalEnds:
         self._say_infinite(low, high, level, n)
         return low, high
 
-    def _say_infinite(self, low, high, level, n):
+    def _say_infinite(self, low: np.ndarray, high: np.ndarray, level: float, n: float) -> None:
         asked = [
             end for end, side in ((low, "lower"), (high, "upper")) if self.side in ("both", side)
         ]
@@ -220,15 +220,15 @@ class ConformalForecast(Forecast):
         """
         return self.spread * self.conformity.unit(self.base)
 
-    def _above(self, level):
+    def _above(self, level: float) -> Any:
         return self.ends.reach(self.scores, self.mass, level)
 
-    def _below(self, level):
+    def _below(self, level: float) -> Any:
         """Return the same for the outcomes below, from the scores with the opposite sign."""
         mass = np.cumsum(np.diff(self.mass, prepend=0.0)[::-1])
         return self.ends.reach(-self.scores[::-1], mass, level)
 
-    def _at(self, z):
+    def _at(self, z: Any) -> Any:
         if self.ends.joint:
             reach = self._above(1.0 - 2.0 * special.ndtr(-np.abs(z)))
             # At the median nothing is added, even if the reach is infinite.
@@ -243,7 +243,7 @@ class ConformalForecast(Forecast):
             signed[middle] = 0.5 * (above[middle] - below[middle])
         return np.clip(self.conformity.at(self.base, signed), *self.ends.bounds)
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         size = self.conformity.of(self.base, y)
         if self.ends.joint:
             # The share of rows with at most this score is the lowest level whose interval holds it.
@@ -256,10 +256,10 @@ class ConformalForecast(Forecast):
             over > 0.5, special.ndtri(over), np.where(under > 0.5, -special.ndtri(under), 0.0)
         )
 
-    def _count(self, score, side):
+    def _count(self, score: Any, side: Any) -> Any:
         return np.append(0.0, self.mass)[np.searchsorted(self.scores, score, side=side)]
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray):
         raise InputError(
             "conformal intervals have no density; use intervals, coverage and widths, or another"
             " calibrator for the NLL."
@@ -276,7 +276,7 @@ class ConformalForecast(Forecast):
         ends = self.conformity.at(self.base, np.array([-below, above]))
         return self.ends.limited(ends[..., 0], ends[..., 1], level, self.mass[-1])
 
-    def _pick(self, key):
+    def _pick(self, key: np.ndarray) -> "ConformalForecast":
         return ConformalForecast(
             self.base.select(key), self.conformity, self.scores, self.mass, self.spread, self.ends
         )
@@ -353,7 +353,7 @@ class ConformalQuantileForecast(Forecast):
             )
         return self.ends.limited(low - below, high + above, level, pairs[0][1][-1])
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         if z.ndim > 1 or self.ends.side != "both":
             return self.base.at(z)
         out = []
@@ -366,7 +366,7 @@ class ConformalQuantileForecast(Forecast):
             out.append(low if each < 0.0 else high)
         return np.stack(out, axis=-1)
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         return self.base.score_at(y)
 
     def _log_slope(self, y):

@@ -50,7 +50,7 @@ class Forecast(ABC):
     is_normal: ClassVar[bool] = False
 
     @cached_property
-    def _moments(self):
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (mean, std) of each distribution."""
         return _quadrature(lambda z, rows: self.take(rows).at(z), self.shape)
 
@@ -178,7 +178,7 @@ class Forecast(ABC):
         line, slopes = np.array([-1.0, 1.0]), np.ones(2)
         return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
 
-    def _outcome(self, y):
+    def _outcome(self, y: np.ndarray) -> np.ndarray:
         y = np.asarray(y, dtype=np.float64)
         if y.ndim and y.shape != self.shape:
             raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")
@@ -231,7 +231,7 @@ def require_positive_std(std: np.ndarray, what: str = "std") -> None:
     )
 
 
-def _require(good, values, name, rule, remedy):
+def _require(good: np.ndarray, values: np.ndarray, name: str, rule: str, remedy: str) -> None:
     if not good.all():
         rows = np.flatnonzero(~good.reshape(len(good), -1).all(axis=1))
         seen = ", ".join(
@@ -281,20 +281,20 @@ class StretchedForecast(Forecast):
         """Standard deviation of each distribution."""
         return self.factor * self.base.std
 
-    def _back(self, y):
+    def _back(self, y: np.ndarray) -> np.ndarray:
         return self.mean + (y - self.mean) / self.factor
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         mean = self.mean[..., None]
         return mean + self.factor[..., None] * (self.base.at(z) - mean)
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         return self.base.score_at(self._back(y))
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         return np.log(self.factor) + self.base.log_slope(self._back(y))
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "StretchedForecast":
         return StretchedForecast(self.base.select(key), self.factor[key])
 
 
@@ -336,19 +336,19 @@ class RecalibratedForecast(Forecast):
         self.shape: tuple[int, ...] = base.shape
 
     @cached_property
-    def _moments(self):
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         if self.base.is_normal:
             mean, variance = line_moments(self.knots, self.values, *np.asarray(self.slopes))
             return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
         return super()._moments
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         g = interpolate(z, self.knots, self.values, self.slopes)[0]
         return self.base.at(
             g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
         )
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         score = self.base.score_at(y)
         return invert(
             score if self.shift is None else (score - self.shift) / self.factor,
@@ -357,13 +357,13 @@ class RecalibratedForecast(Forecast):
             self.slopes,
         )
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         slope = np.log(interpolate(self._score(y), self.knots, self.values, self.slopes)[1])
         return self.base.log_slope(y) + (
             slope if self.factor is None else slope + np.log(self.factor)
         )
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "RecalibratedForecast":
         affine = (None, None) if self.shift is None else (self.shift[key], self.factor[key])
         return RecalibratedForecast(
             self.base.select(key), self.knots, self.values, self.slopes, *affine

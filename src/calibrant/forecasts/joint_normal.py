@@ -173,7 +173,7 @@ class JointNormalForecast:
         return self._like(self.mean, self.principal_variance * factor, self.directions)
 
     @staticmethod
-    def _like(mean, variance, axes):
+    def _like(mean: np.ndarray, variance: np.ndarray, axes: np.ndarray) -> "JointNormalForecast":
         out = object.__new__(JointNormalForecast)
         order = np.argsort(variance, axis=1, kind="stable")
         out.principal_variance = np.take_along_axis(variance, order, axis=1)
@@ -185,7 +185,7 @@ class JointNormalForecast:
         return out
 
 
-def _require_none(bad, cov, rule):
+def _require_none(bad: np.ndarray, cov: np.ndarray, rule: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         seen = np.array2string(cov[row], precision=4, threshold=20).replace("\n", "")

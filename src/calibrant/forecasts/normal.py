@@ -65,16 +65,16 @@ class NormalForecast(Forecast):
         """Standard deviation of each distribution, in the units of y."""
         return self._std
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         return self._mean[..., None] + self._std[..., None] * z
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         return (y - self._mean) / self._std
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         return np.log(self._std)
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "NormalForecast":
         return _unchecked(self._mean[key], self._std[key])
 
     def joined(self, others: Sequence["NormalForecast"]) -> "NormalForecast":
@@ -104,7 +104,7 @@ class NormalForecast(Forecast):
         return _unchecked(sum(w * f.mean for w, f in parts), sum(w * f.std for w, f in parts))
 
 
-def _unchecked(mean, std):
+def _unchecked(mean: np.ndarray, std: np.ndarray) -> NormalForecast:
     """Return a forecast of numbers that are validated already, for blocks and results."""
     out = object.__new__(NormalForecast)
     out._mean, out._std, out.shape = mean, std, mean.shape

@@ -17,7 +17,7 @@ class SeveralOutputs(Forecast):
         self.columns: list[Forecast] = list(columns)
         self.shape: tuple[int, ...] = (len(self.columns[0]), len(self.columns))
 
-    def _each(self, values):
+    def _each(self, values: Any) -> np.ndarray:
         return np.stack(list(values), axis=1)
 
     @property
@@ -30,14 +30,14 @@ class SeveralOutputs(Forecast):
         """Standard deviation of each distribution."""
         return self._each(c.std for c in self.columns)
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
         return self._each(c.at(z[:, j]) for j, c in enumerate(self.columns))
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         return self._each(c.score_at(y[:, j]) for j, c in enumerate(self.columns))
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         return self._each(c.log_slope(y[:, j]) for j, c in enumerate(self.columns))
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
@@ -45,7 +45,7 @@ class SeveralOutputs(Forecast):
         ends = [c.interval(level) for c in self.columns]
         return self._each(low for low, _ in ends), self._each(high for _, high in ends)
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> Any:
         if isinstance(key, tuple):
             return self.columns[key[1]]
         return SeveralOutputs([c.take(key) for c in self.columns])
@@ -69,7 +69,7 @@ class ForecastParts(Forecast):
         self.parts, self.part, self.position = list(parts), part, position
         self.shape: tuple[int, ...] = (len(part), *self.parts[0].shape[1:])
 
-    def _each(self, make) -> Any:
+    def _each(self, make: Any) -> Any:
         """Apply ``make(forecast of some rows, these rows)`` to every part, and put each result at
         its rows.
         """
@@ -92,15 +92,15 @@ class ForecastParts(Forecast):
         """Standard deviation of each distribution."""
         return self._each(lambda forecast, _: forecast.std)
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         if z.ndim == 1:
             return self._each(lambda forecast, _: forecast.at(z))
         return self._each(lambda forecast, rows: forecast.at(z[rows]))
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         return self._each(lambda forecast, rows: forecast.score_at(y[rows]))
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         return self._each(lambda forecast, rows: forecast.log_slope(y[rows]))
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +108,7 @@ class ForecastParts(Forecast):
         ends = self._each(lambda forecast, _: np.stack(forecast.interval(level), axis=-1))
         return ends[..., 0], ends[..., 1]
 
-    def _pick(self, key):
+    def _pick(self, key: np.ndarray) -> "ForecastParts":
         if isinstance(key, tuple):
             return ForecastParts(
                 [forecast.column(key[1]) for forecast in self.parts],

@@ -72,7 +72,14 @@ def pit_counts(
     return counts.reshape(n_groups, n, n).astype(np.float64)
 
 
-def _of_samples(samples, y, levels, group, n_groups, weight):
+def _of_samples(
+    samples: np.ndarray,
+    y: np.ndarray,
+    levels: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    weight: np.ndarray,
+) -> np.ndarray:
     """An outcome from the distribution of its S samples has each of S + 1 ranks with equal
     probability, and so each rank that it shares with tied samples.
     """

@@ -4,6 +4,7 @@ posterior draws.
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -103,19 +104,19 @@ class QuantileForecast(Forecast):
             "the distance between a row's first and last quantile",
         )
 
-    def _set(self, values):
+    def _set(self, values: np.ndarray) -> None:
         self.values: np.ndarray = values
         self.knots: np.ndarray = special.ndtri(self.levels)
         self.shape: tuple[int, ...] = values.shape[:-1]
 
-    def _like(self, values):
+    def _like(self, values: np.ndarray) -> Any:
         out = object.__new__(type(self))
         out.levels, out.crossing = self.levels, self.crossing
         out._set(values)
         return out
 
     @cached_property
-    def _ends(self):
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the slopes of the two tails: those of the outermost lines, but not far below the
         overall slope.
         """
@@ -125,12 +126,12 @@ class QuantileForecast(Forecast):
         return np.maximum(low, LEAST_TAIL * whole), np.maximum(high, LEAST_TAIL * whole)
 
     @cached_property
-    def _moments(self):
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         # The integral of the lines has a closed form.
         mean, variance = line_moments(self.knots, self.values, *self._ends)
         return mean, np.sqrt(variance)
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
         k = np.clip(np.searchsorted(self.knots, z), 1, len(self.knots) - 1)
         start, end = (
@@ -144,7 +145,9 @@ class QuantileForecast(Forecast):
         high = self.values[..., -1:] + self._ends[1][..., None] * (z - self.knots[-1])
         return np.where(z < self.knots[0], low, np.where(z > self.knots[-1], high, inner))
 
-    def _lines(self, y):
+    def _lines(
+        self, y: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return (number of knots below y, number at or below y, start of the line that holds y,
         its slope).
         """
@@ -157,7 +160,7 @@ class QuantileForecast(Forecast):
         end = np.take_along_axis(self.values, k[..., None], -1)[..., 0]
         return below, upto, k, start, (end - start) / (self.knots[k] - self.knots[k - 1])
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         below, upto, k, start, slope = self._lines(y)
         inner = self.knots[k - 1] + np.divide(
             y - start, slope, out=np.zeros(self.shape), where=slope > 0.0
@@ -170,7 +173,7 @@ class QuantileForecast(Forecast):
         out = np.where(upto > below, tied, inner)
         return np.where(upto == 0, low, np.where(below == last + 1, high, out))
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         below, upto, _, _, slope = self._lines(y)
         slope = np.where(
             upto == 0, self._ends[0], np.where(below == len(self.knots), self._ends[1], slope)
@@ -179,7 +182,7 @@ class QuantileForecast(Forecast):
             np.where((upto > 0) & (below < len(self.knots)), self._untied(y, slope), slope)
         )
 
-    def _untied(self, y, slope):
+    def _untied(self, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Return the slope at y; where quantiles are tied, that of the line from the next lower to
         the next higher one.
         """
@@ -199,7 +202,7 @@ class QuantileForecast(Forecast):
             slope,
         )
 
-    def _pick(self, key):
+    def _pick(self, key: Any) -> "QuantileForecast":
         return self._like(self.values[key])
 
     def joined(self, others: Sequence["QuantileForecast"]) -> "QuantileForecast":
@@ -218,7 +221,7 @@ class QuantileForecast(Forecast):
         )
 
 
-def _levels(levels):
+def _levels(levels: Any) -> np.ndarray:
     out = to_array(levels, "levels").astype(np.float64)
     if out.ndim > 1:
         raise InputError(
@@ -279,7 +282,7 @@ class SampleForecast(QuantileForecast):
         )
 
     @cached_property
-    def _ends(self):
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         # From the median draw, because the gap between the two outermost draws is a poor guide to
         # the tail.
         middle = 0.5 * (
@@ -293,7 +296,7 @@ class SampleForecast(QuantileForecast):
         return np.where(low > 0.0, low, whole), np.where(high > 0.0, high, whole)
 
     @cached_property
-    def _moments(self):
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         return self.values.mean(axis=-1), self.values.std(axis=-1, ddof=1)
 
     def stretched(self, factor: ArrayLike) -> "SampleForecast":

@@ -53,7 +53,7 @@ class FrozenForecast(Forecast):
         """Standard deviation of each distribution; it may not exist."""
         return np.broadcast_to(np.asarray(self.frozen.std(), dtype=np.float64), self.shape)
 
-    def _at(self, z):
+    def _at(self, z: np.ndarray) -> np.ndarray:
         z = np.broadcast_to(z, (*self.shape, z.shape[-1]))
         # The last axis first, as the parameters broadcast; each half uses the tail that keeps its
         # digits.
@@ -65,19 +65,19 @@ class FrozenForecast(Forecast):
         )
         return np.moveaxis(out, 0, -1)
 
-    def _score(self, y):
+    def _score(self, y: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
             low, high = self.frozen.logcdf(y), self.frozen.logsf(y)
         return np.where(low < high, special.ndtri_exp(low), -special.ndtri_exp(high))
 
-    def _log_slope(self, y):
+    def _log_slope(self, y: np.ndarray) -> np.ndarray:
         z, density = self._score(y), self.frozen.logpdf(y)
         with np.errstate(invalid="ignore"):
             # Outside the support z is infinite and the density 0.
             return np.where(np.isneginf(density), np.inf, -0.5 * z * z - LOG_ROOT_TWO_PI - density)
 
-    def _pick(self, key):
-        def pick(a):
+    def _pick(self, key: Any) -> "FrozenForecast":
+        def pick(a: np.ndarray | float) -> np.ndarray:
             return np.broadcast_to(np.asarray(a), self.shape)[key]
 
         kwds = {name: pick(a) for name, a in self.frozen.kwds.items()}
@@ -223,7 +223,7 @@ class ForecastRecord:
             X=self._rows_of(self.X, rows),
         )
 
-    def _rows_of(self, table, rows):
+    def _rows_of(self, table: Any, rows: np.ndarray) -> None:
         return table if table is None else take_rows(table, np.arange(len(self))[rows])
 
     def blocks(self, size: int = BLOCK_ROWS) -> "Iterator[ForecastRecord]":

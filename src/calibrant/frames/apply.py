@@ -104,14 +104,16 @@ def apply(
     return output
 
 
-def _layout(kinds, probabilities, score, by=()):
+def _layout(
+    kinds: dict[str, str], probabilities: str | None, score: str | None, by: Any = ()
+) -> Layout:
     # A map needs no predicted class, so the score's own column stands in for it.
     return layout(
         kinds, label=None, probabilities=probabilities, score=score, predicted=score, by=by
     )
 
 
-def _groups_of(calibrator):
+def _groups_of(calibrator: Any) -> Any:
     """The columns of groups that a calibrator uses."""
     if isinstance(calibrator, Map) or not calibrator.tags.uses_groups:
         return ()
@@ -123,7 +125,7 @@ def _groups_of(calibrator):
     return calibrator.group_names_
 
 
-def _in_order(columns, calibrator):
+def _in_order(columns: Layout, calibrator: Any) -> Layout:
     """The columns in the order of the calibrator's classes, if their names are the classes."""
     if columns.mode != "columns":
         return columns
@@ -133,12 +135,12 @@ def _in_order(columns, calibrator):
     return replace(columns, values=tuple(columns.values[j] for j in order)) if complete else columns
 
 
-def _batches(source, module):
+def _batches(source: Any, module: Any) -> Any:
     with reading(source):
         yield from module.batches(opened(source, module), ordered=True)
 
 
-def _write(batches, output, overwrite):
+def _write(batches: Any, output: Any, overwrite: bool) -> None:
     parquet = import_extra("pyarrow.parquet", "writing Parquet", "frames")
     with replacing(output, overwrite=overwrite) as temporary:
         writer = None
@@ -156,7 +158,7 @@ def _write(batches, output, overwrite):
             raise InputError("the table has no rows; there is nothing to write.")
 
 
-def _warn_of_new_levels(calibrator, layout, output):
+def _warn_of_new_levels(calibrator: Any, layout: Layout, output: Any) -> None:
     """Warn if no row that a cluster wrote has a group level that was seen in the fit.
 
     The workers' own warnings appear only in their logs. Rows are read until each column has shown
@@ -180,7 +182,7 @@ def _warn_of_new_levels(calibrator, layout, output):
         levels.warn_of_new(first, np.flatnonzero(~known).tolist())
 
 
-def _groups(layout, batch):
+def _groups(layout: Layout, batch: Any) -> Any:
     """The group columns of a batch: name -> labels."""
     return {
         name: array_of(known)[code]
@@ -219,7 +221,7 @@ class Transform:
         columns[self.added] = pa.array(confidence)
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
-    def _calibrated(self, batch, pa):
+    def _calibrated(self, batch: Any, pa: Any) -> tuple[dict[str, Any], np.ndarray]:
         names = self.layout.values
         if batch.num_rows == 0:
             empty = pa.array(

@@ -50,7 +50,7 @@ def runs(batches: Iterator[Any]) -> Iterator[Any]:
         yield run
 
 
-def _one(batches):
+def _one(batches: list[Any]) -> list[Any]:
     if len(batches) == 1:
         return batches
     import pyarrow as pa

@@ -47,7 +47,7 @@ def fold_files(
     return kept.state
 
 
-def _kept(checkpoint, paths, kernel):
+def _kept(checkpoint: Any, paths: list[str], kernel: Any) -> FrameCheckpoint:
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh
@@ -76,10 +76,10 @@ def _kept(checkpoint, paths, kernel):
     return kept
 
 
-def _asked(kernel):
+def _asked(kernel: Any) -> list[Any]:
     return [str(vars(kernel.layout)), kernel.n_bins, kernel.grid]
 
 
-def _stamp(path):
+def _stamp(path: str) -> list[int]:
     found = Path(path).stat()
     return [found.st_size, found.st_mtime_ns]

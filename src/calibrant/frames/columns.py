@@ -137,7 +137,7 @@ def floor(column: Any, every: str, name: str) -> Any:
     return pc.floor_temporal(column, unit=every)
 
 
-def _levels(column, types):
+def _levels(column: Any, types: Any) -> Any:
     """The values of an Arrow array as levels that are the same from every engine."""
     if types.is_timestamp(column.type) or types.is_duration(column.type):
         # NumPy's times, in nanoseconds and UTC, need no time zone library.
@@ -265,7 +265,9 @@ def layout(
     return out
 
 
-def _of_event(mode, values, classes, target, ordered):
+def _of_event(
+    mode: str, values: tuple[Any, ...], classes: list[str] | None, target: str, ordered: bool
+) -> tuple[Any, ...]:
     """Return (column of the event's probability, its label) for the event that ``target`` names.
 
     The label is None if the labels define the event themselves. ``ordered`` classes have it last.
@@ -326,7 +328,7 @@ def forecast_layout(
     )
 
 
-def _there(columns, names):
+def _there(columns: Layout, names: dict[str, str]) -> Layout:
     """The layout with ``by`` as a tuple, after a check that all its columns exist."""
     if columns.every not in EVERY:
         raise InputError(f"every must be one of {', '.join(EVERY)}; got {columns.every!r}.")
@@ -341,7 +343,7 @@ def _there(columns, names):
     return columns
 
 
-def _probability_columns(types, probabilities):
+def _probability_columns(types: dict[str, str], probabilities: Any) -> tuple[Any, ...]:
     if not isinstance(probabilities, str):
         found = list(probabilities)
     elif "*" in probabilities:
@@ -402,19 +404,19 @@ def whole_numbers(texts: Any) -> list[Any]:
     return [number[text] for text in listed]
 
 
-def _as_whole(text):
+def _as_whole(text: str) -> int:
     number = float(text)
     if "_" in text or not number.is_integer():
         raise ValueError(text)
     return int(text) if text.lstrip("+-").isdecimal() else int(number)
 
 
-def _whole(column, name):
+def _whole(column: Any, name: str) -> Any:
     _require_all(column.null_count, name)
     return column
 
 
-def _require_all(n_missing, name):
+def _require_all(n_missing: int, name: str) -> None:
     if n_missing:
         raise InputError(
             f"column {name!r} must have a value in every row; {n_missing} are missing; filter out"
@@ -443,7 +445,7 @@ def numbers(batch: Any, name: str) -> np.ndarray:
         raise InputError(f"column {name!r} must hold numbers; it holds {column.type}.") from None
 
 
-def _list_values(column, name):
+def _list_values(column: Any, name: str) -> np.ndarray:
     flat, n = column.flatten().to_numpy(zero_copy_only=False), len(column)
     K = len(flat) // n if n else 0
     if column.null_count or n * K != len(flat) or (n and not _all_of_length(column, K)):
@@ -453,7 +455,7 @@ def _list_values(column, name):
     return flat.reshape(n, K)
 
 
-def _all_of_length(column, K):
+def _all_of_length(column: Any, K: int) -> bool:
     if hasattr(column.type, "list_size") and column.type.list_size >= 0:
         return True
     return bool((np.diff(column.offsets.to_numpy()) == K).all())

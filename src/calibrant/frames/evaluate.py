@@ -245,7 +245,9 @@ def evaluate(
     return found
 
 
-def _question(kinds, probabilities, target, metrics):
+def _question(
+    kinds: dict[str, str], probabilities: Any, target: str | None, metrics: Any
+) -> str | None:
     """Resolve the default of ``target`` as ``calibrant.report`` does.
 
     With further ``metrics`` the default stays, because their sums need all classes.
@@ -260,7 +262,7 @@ def _question(kinds, probabilities, target, metrics):
     return None if one_list or len(names) not in (1, 2) else "event"
 
 
-def _refuse(cluster, target, of_numbers):
+def _refuse(cluster: str | None, target: str | None, of_numbers: bool) -> None:
     if cluster is not None:
         raise InputError(
             f"cluster must be None, because tables are evaluated out of core; got {cluster!r}; load"
@@ -272,7 +274,7 @@ def _refuse(cluster, target, of_numbers):
         )
 
 
-def _sums(metrics, columns):
+def _sums(metrics: Any, columns: Any) -> Any:
     """Check that each metric is a sum over rows, and that all probabilities are available."""
     for metric in metrics:
         if (

@@ -128,14 +128,14 @@ class Evaluation(Sliced):
         return parts, bins
 
     @property
-    def _bins(self):
+    def _bins(self) -> dict[str, Any]:
         return {"strategy": self.strategy, "n": self.n_bins}
 
-    def _slice(self, group):
+    def _slice(self, group: tuple[Any, ...]) -> tuple[Any, ...]:
         # The last element of a group is the predicted class.
         return group[:-1]
 
-    def _numbers(self, bins, sums):
+    def _numbers(self, bins: np.ndarray, sums: np.ndarray) -> dict[str, np.ndarray]:
         require_width(sums, 10 + sum(widths(self.metrics, self.state.settings["classes"])))
         found = (
             _numbers(bins, sums, self.state.settings["mode"] == "score")
@@ -144,7 +144,7 @@ class Evaluation(Sliced):
         )
         return _of_event(found, sums, bins) if self.target == "event" else found
 
-    def _asked_for(self, sums):
+    def _asked_for(self, sums: np.ndarray) -> Any:
         out, rest = {}, sums[:, 10:]
         keys = [metric.key for metric in self.metrics]
         for metric, width in zip(
@@ -185,7 +185,7 @@ class Evaluation(Sliced):
         n, total, hits = sums.T
         return ReliabilityCurve(lower, upper, n, total / n, hits / n, *wilson(hits, n, 0.95))
 
-    def _errors(self, bins):
+    def _errors(self, bins: np.ndarray) -> dict[str, np.ndarray]:
         if self.strategy == "width":
             return {
                 name: binned_errors(bins[..., 0], bins[..., 1] - bins[..., 2], norm)
@@ -214,7 +214,9 @@ def named_by_target(columns: dict[str, Any], target: Any) -> dict[str, Any]:
     return {names.get(name, name): values for name, values in columns.items()}
 
 
-def _of_event(found, sums, bins):
+def _of_event(
+    found: dict[str, np.ndarray], sums: np.ndarray, bins: np.ndarray
+) -> dict[str, np.ndarray]:
     """The columns by their names for an event, with the observed-expected ratio added."""
     totals = np.stack([sums[:, 0], sums[:, 1], bins[..., 1].sum(axis=-1)], axis=-1)
     out = {}
@@ -225,7 +227,7 @@ def _of_event(found, sums, bins):
     return out
 
 
-def _numbers(bins, sums, score_only):
+def _numbers(bins: np.ndarray, sums: np.ndarray, score_only: bool) -> dict[str, np.ndarray]:
     """Name -> array of the metrics computed from sums, with their 95 % intervals."""
     n, right = sums[:, 0], sums[:, 1]
     out = {"n": n, "confidence": quotient(bins[..., 1].sum(axis=-1), n)}
@@ -267,7 +269,7 @@ class ForecastEvaluation(Sliced):
         )
 
     @property
-    def _bins(self):
+    def _bins(self) -> dict[str, Any]:
         return {"strategy": "mass", "n": self.n_bins}
 
     @property
@@ -291,10 +293,10 @@ class ForecastEvaluation(Sliced):
         cells = len(self.levels) + 1
         return parts, sums[:, -cells * cells :].reshape(-1, cells, cells)
 
-    def _slice(self, group):
+    def _slice(self, group: tuple[Any, ...]) -> tuple[Any, ...]:
         return group
 
-    def _numbers(self, bins, sums):
+    def _numbers(self, bins: np.ndarray, sums: np.ndarray) -> dict[str, np.ndarray]:
         n, rest = sums[:, :1], sums[:, 1:]
         out = {"n": n[:, 0]}
         record = read_forecast([0.0], [1.0], [0.0])

@@ -166,7 +166,7 @@ def sample(
     return RowSample(values, labels, predicted, weight * stands_for[predicted], list(names))
 
 
-def _rates(n, rows):
+def _rates(n: int, rows: Any) -> Any:
     """Predicted class -> fraction of its rows to draw."""
     whole = sum(rows.values())
     return {

@@ -232,5 +232,5 @@ def sketch(
     return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
 
 
-def _tuple(slice_):
+def _tuple(slice_: int) -> tuple[int]:
     return tuple(slice_) if isinstance(slice_, tuple | list) else (slice_,)

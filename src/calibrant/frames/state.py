@@ -49,7 +49,7 @@ class GroupState(Saved):
         if sums is not None:
             self.sums[at] += sums
 
-    def _rows_of(self, groups):
+    def _rows_of(self, groups: Any) -> np.ndarray:
         """Rows of the groups; new groups are added."""
         new = [group for group in groups if group not in self.rows]
         self.rows.update(zip(new, range(len(self.rows), len(self.rows) + len(new)), strict=True))
@@ -90,7 +90,7 @@ class GroupState(Saved):
     def __radd__(self, other: Any) -> Any:
         return self if other == 0 else NotImplemented
 
-    def _empty(self):
+    def _empty(self) -> "GroupState":
         out = object.__new__(type(self))
         GroupState.__init__(out, self.settings, self.bins.shape[1], self.sums.shape[1])
         return out
@@ -113,7 +113,7 @@ class GroupState(Saved):
         return [parts[i] for i in order], bins[order], sums[order]
 
 
-def _sortable(group):
+def _sortable(group: tuple[Any, ...]) -> Any:
     return [
         (
             value is None,
@@ -154,7 +154,7 @@ class Sliced(ABC):
         """Column name -> array, one entry per slice."""
         return self._columns(self._slice, self.by)
 
-    def _columns(self, part, names):
+    def _columns(self, part: Callable[..., Any], names: list[str]) -> Any:
         parts, bins, sums = self.state.by(part)
         return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(
             bins, sums

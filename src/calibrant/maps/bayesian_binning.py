@@ -2,7 +2,7 @@
 evidence.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
@@ -78,7 +78,7 @@ class BayesianBinning(Map):
     def __init__(self, *, max_bins: int | None = None) -> None:
         self.max_bins: int | None = max_bins
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         unique, mass, mean = pool_ties(score, correct, weight)
         binnings = list(self._binnings(mass))
         models = [_model(starts, unique, mass, mean) for starts in binnings]
@@ -94,7 +94,7 @@ class BayesianBinning(Map):
         self.edges_: np.ndarray = 0.5 * (unique[first[1:] - 1] + unique[first[1:]])
         self.value_: np.ndarray = np.clip(value[first], 0.0, 1.0)
 
-    def _binnings(self, mass):
+    def _binnings(self, mass: Any) -> Any:
         """Start positions of the bins of each distinct equal-mass binning of distinct scores."""
         total = mass.sum()
         root = np.cbrt(total)
@@ -110,14 +110,16 @@ class BayesianBinning(Map):
                 seen.add(starts.tobytes())
                 yield starts
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return self.value_[np.searchsorted(self.edges_, score, side="right")]
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return score.step(self.edges_, self.value_)
 
 
-def _model(starts, unique, mass, mean):
+def _model(
+    starts: np.ndarray, unique: np.ndarray, mass: np.ndarray, mean: np.ndarray
+) -> tuple[float, np.ndarray]:
     """(log marginal likelihood, posterior mean of each bin) of one binning."""
     last = np.append(starts[1:], len(unique)) - 1
     share = PRIOR_ROWS / len(starts)

@@ -1,6 +1,6 @@
 """Maps to rates of bins: of equal width or weight, of a fitted sigmoid, or one rate per class."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,7 +86,7 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
             label="histogram binning",
         )
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         self._option("strategy", "width", "mass")
         require_count("n_bins", self.n_bins)
         if not 0.0 <= self.prior_weight < np.inf:
@@ -99,7 +99,7 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
         value = np.clip((sums[filled, 1] + self.prior_weight * base) / mass, 0.0, 1.0)
         self.value_: np.ndarray = np.interp(np.arange(len(sums)), np.flatnonzero(filled), value)
 
-    def _bins(self, score, weight):
+    def _bins(self, score: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.strategy == "width":
             return bins.equal_width_edges(self.n_bins), bins.equal_width_index(score, self.n_bins)
         group = bins.equal_mass_groups(score, self.n_bins, weight)
@@ -107,12 +107,12 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
         edges = np.concatenate([[low[0]], 0.5 * (high[:-1] + low[1:]), [high[-1]]])
         return edges, group
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         if self.strategy == "width":
             return self.value_[bins.equal_width_index(score, self.n_bins)]
         return self.value_[np.searchsorted(self.edges_[1:-1], score, side="right")]
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         if self.strategy == "width":
             return score.step(bins.equal_width_starts(self.n_bins), self.value_)
         return score.step(self.edges_[1:-1], self.value_)
@@ -167,7 +167,7 @@ class ScalingBinning(Map):
     def __init__(self, *, n_bins: int = 10) -> None:
         self.n_bins: int = n_bins
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         require_count("n_bins", self.n_bins)
         self.platt_: Platt = Platt().fit_checked(score, correct, weight)
         self.status_ = self.platt_.status_
@@ -181,10 +181,10 @@ class ScalingBinning(Map):
             sums[:, 1] / sums[:, 0], *bins.group_ends(fitted, group, len(sums))
         )
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return self.value_[np.searchsorted(self.edges_, score, side="right")]
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return score.step(self.edges_, self.value_)
 
 
@@ -230,17 +230,17 @@ class ClassRate(Map):
         domain="real", monotone=True, soft_labels=True, label="class rate"
     )
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         self.true_positives_: float = float(weight @ correct)
         self.false_positives_: float = float(weight @ (1.0 - correct))
         self.rate_: float = (self.true_positives_ + 0.5) / (
             self.true_positives_ + self.false_positives_ + 1.0
         )
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return np.full(len(score), self.rate_)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return score * 0.0 + self.rate_
 
     def interval(self, score: ArrayLike, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

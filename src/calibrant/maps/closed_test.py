@@ -1,5 +1,7 @@
 """Closed test for the simplest recalibration that the data require."""
 
+from typing import Any
+
 import numpy as np
 from scipy import special
 
@@ -156,7 +158,7 @@ class ClosedTest(Map, examples=[{"alpha": 0.999}]):
             @ self.coefficients_
         )
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         if self.chosen_ == "nothing":
             return score
         odds = score.log_odds(*self.limits_)

@@ -1,6 +1,6 @@
 """Cumulative confidence: the share of correct predictions among all with at least this score."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import xlog1py, xlogy
@@ -76,7 +76,7 @@ class CumulativeConfidence(
         self.cutoff: float | str | None = cutoff
         self.prior_weight: float = prior_weight
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         if self.cutoff not in (None, "median", "optimal"):
             raise InputError(f'cutoff must be None, "median" or "optimal"; got {self.cutoff!r}.')
         unique, inverse = distinct_scores(score)
@@ -92,7 +92,7 @@ class CumulativeConfidence(
         self.cutoff_: float = float(unique[start]) if start > 0 else -np.inf
         self.below_: float = float(below[start] if start > 0 else self.value_[0])
 
-    def _share(self, right, total, rate):
+    def _share(self, right: np.ndarray, total: np.ndarray, rate: float) -> np.ndarray:
         total = total + self.prior_weight
         share = np.divide(
             right + self.prior_weight * rate,
@@ -102,7 +102,7 @@ class CumulativeConfidence(
         )
         return np.clip(share, 0.0, 1.0)
 
-    def _start(self, right, total, below):
+    def _start(self, right: np.ndarray, total: np.ndarray, below: np.ndarray) -> int:
         """Position of the cutoff among the distinct scores; 0 means none."""
         if self.cutoff is None:
             return 0
@@ -114,11 +114,11 @@ class CumulativeConfidence(
         under = _loss(np.cumsum(right) - right, np.maximum(np.cumsum(wrong) - wrong, 0.0), below)
         return int(np.argmin(above + under))
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         rising = self.value_[np.searchsorted(just_above(self.score_[:-1]), score)]
         return np.where(score >= just_below(self.cutoff_), rising, self.below_)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         rising = score.step(just_above(self.score_[:-1]), self.value_, closed=False)
         return (
             score.step(just_below(np.array([self.cutoff_])), [0.0, 1.0]).where(rising, self.below_)
@@ -127,5 +127,5 @@ class CumulativeConfidence(
         )
 
 
-def _loss(right, wrong, p):
+def _loss(right: np.ndarray, wrong: np.ndarray, p: np.ndarray) -> np.ndarray:
     return -(xlogy(right, p) + xlog1py(wrong, -p))

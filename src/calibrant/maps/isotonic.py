@@ -1,6 +1,6 @@
 """Isotonic regression of the outcome on the score, its centred form and near-isotonic form."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import xlog1py, xlogy
@@ -25,10 +25,10 @@ class _Lines(Map):
     score_: np.ndarray
     value_: np.ndarray
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return between_knots(score, self.score_, self.value_)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return score.interpolate(self.score_, self.value_)
 
 
@@ -81,7 +81,7 @@ class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         unique, mass, mean = pool_ties(score, correct, weight)
         first, last, value, block_mass = pooled_blocks(mean, mass)
         if self.smooth_ends:
@@ -140,7 +140,7 @@ class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
     def __init__(self, *, smooth_ends: bool = True) -> None:
         self.smooth_ends: bool = smooth_ends
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         unique, mass, mean = pool_ties(score, correct, weight)
         first, _, value, block_mass = pooled_blocks(mean, mass)
         centre = np.add.reduceat(mass * unique, first) / block_mass
@@ -202,7 +202,7 @@ class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
     def __init__(self, *, prior_weight: float = 1.0) -> None:
         self.prior_weight: float = prior_weight
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         unique, mass, mean = pool_ties(score, correct, weight)
         models = _weighed(near_isotonic_path(mean, mass), float(mass.sum()))
         bic = np.array([b for b, _, _, _ in models])
@@ -221,7 +221,7 @@ class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
         self.value_: np.ndarray = np.repeat(np.clip(total[first], 0.0, 1.0), 2)
 
 
-def _weighed(path, n):
+def _weighed(path: Any, n: float) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
     """List of (BIC, starts, value, mass) of the solutions that count; the first of the path counts
     only if it is the only one.
     """

@@ -126,7 +126,7 @@ class KernelDensity(
     def curve_(self) -> np.ndarray:
         return np.clip(self.right_ / self.all_, 0.0, 1.0)
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         one = np.zeros(len(score), dtype=np.intp)
         vars(self).update(vars(self.fit_groups(score, correct, weight, one, 1)[0]))
 
@@ -165,7 +165,7 @@ class KernelDensity(
             )
         return maps
 
-    def _check(self):
+    def _check(self) -> None:
         width = self.bandwidth
         if isinstance(width, str):
             if width not in (*RULES, "b_opt"):
@@ -184,7 +184,7 @@ class KernelDensity(
                 f"prior_weight must be finite and not negative; got {self.prior_weight!r}."
             )
 
-    def _set_rate(self, low, counts):
+    def _set_rate(self, low: float, counts: np.ndarray) -> None:
         """Make the map constant at Conf_1."""
         wrong, right = counts.tolist()
         self.true_positives_, self.false_positives_, self.n_fit_ = right, wrong, right + wrong
@@ -199,7 +199,9 @@ class KernelDensity(
         )
         self.effective_: np.ndarray = np.array([right + wrong])
 
-    def _fit_chunk(self, maps, low, step, mass):
+    def _fit_chunk(
+        self, maps: "list[KernelDensity]", low: np.ndarray, step: np.ndarray, mass: np.ndarray
+    ) -> None:
         reflect, prior = self.boundary == "reflect", float(self.prior_weight)
         rate = np.array([m.rate_ for m in maps])
         transform = kernel_sums.spectrum(mass, reflect)
@@ -224,7 +226,15 @@ class KernelDensity(
             wrong = (bound[m, 1] * (total[m] - right[m]) + bound[m, 0] * right[m]) / total[m] ** 2
             out.error_bound_ = float(np.max(wrong[near], initial=0.0))
 
-    def _widths(self, mass, transform, step, prior, rate, reflect):
+    def _widths(
+        self,
+        mass: np.ndarray,
+        transform: np.ndarray,
+        step: np.ndarray,
+        prior: float,
+        rate: np.ndarray,
+        reflect: bool,
+    ) -> tuple[np.ndarray, np.ndarray, list[list[Any]]]:
         calm = np.ones(len(mass), dtype=bool)
         if not isinstance(self.bandwidth, str):
             width = self.bandwidth / step
@@ -240,14 +250,14 @@ class KernelDensity(
             return width, calm, tried
         return search.first_calm_width(mass, transform, RULES[self.bandwidth], prior, rate, reflect)
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         right, total = (
             np.interp(score, self.grid_, self.right_),
             np.interp(score, self.grid_, self.all_),
         )
         return np.clip(right / total, 0.0, 1.0)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return (
             score.interpolate(self.grid_, self.right_) / score.interpolate(self.grid_, self.all_)
         ).clip(0.0, 1.0)
@@ -266,7 +276,7 @@ class KernelDensity(
         return beta_interval(n * value, n * (1.0 - value), level)
 
 
-def _warn_sparse(maps, sparse):
+def _warn_sparse(maps: list[KernelDensity], sparse: Any) -> None:
     if not sparse:
         return
     told = [

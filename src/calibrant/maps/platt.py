@@ -1,6 +1,6 @@
 """Sigmoids of the score: Platt scaling, and beta calibration, which has one more coefficient."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -87,7 +87,7 @@ class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
             label="Platt scaling",
         )
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         self._option("scale", "logit", "probability")
         self.limits_: tuple[float, float] | None = (
             inner_limits(score, weight.sum()) if self.scale == "logit" else None
@@ -106,13 +106,13 @@ class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
         if separable and not self.smoothing:
             self.status_ = "separable"
 
-    def _transformed(self, score):
+    def _transformed(self, score: np.ndarray) -> np.ndarray:
         return score if self.scale == "probability" else clipped_log_odds(score, self.limits_)
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return sigmoid(self.slope_ * self._transformed(score) + self.intercept_)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         inside = score if self.limits_ is None else score.log_odds(*self.limits_)
         return (inside * self.slope_ + self.intercept_).sigmoid()
 
@@ -200,7 +200,7 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
             exceptions=fixed if self.parameters == "ab" else {},
         )
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         self._option("parameters", *PARAMETERS)
         separable = _separable(score, correct, self.parameters)
         target = smoothed_targets(correct, weight) if separable else correct
@@ -215,7 +215,14 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
         _, (self.a_, self.b_, self.c_), status, self.limits_ = min(fits, key=lambda fit: fit[0])
         self.status_ = "separable" if separable else status
 
-    def _fitted(self, score, target, weight, limits, begin):
+    def _fitted(
+        self,
+        score: np.ndarray,
+        target: np.ndarray,
+        weight: np.ndarray,
+        limits: tuple[float, float],
+        begin: Any,
+    ) -> tuple[float, tuple[float, float, float], str]:
         """Return (log loss, (a, b, c), status) with scores clipped to the limits."""
         low, high = _logs(score, limits)
         if self.parameters == "ab":
@@ -238,21 +245,21 @@ class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
         z = a * low + b * high + c
         return float(weight @ (np.logaddexp(0.0, z) - target * z)), (a, b, c), status
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         low, high = _logs(score, self.limits_)
         return sigmoid(self.a_ * low + self.b_ * high + self.c_)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         inside = score.clip(self.limits_[0], 1.0 - self.limits_[1])
         return (inside.log() * self.a_ - (1.0 - inside).log() * self.b_ + self.c_).sigmoid()
 
 
-def _logs(score, limits):
+def _logs(score: np.ndarray, limits: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     low, high = clipped_logs(score, limits)
     return low, -high
 
 
-def _separable(score, correct, parameters):
+def _separable(score: np.ndarray, correct: np.ndarray, parameters: str) -> bool:
     """Whether some increasing map of the family separates the right rows from the wrong ones, also
     with ties at the border.
     """

@@ -1,5 +1,7 @@
 """Sigmoid of a quadratic function of the log-odds."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.logistic import fit_logistic, sigmoid, smoothed_targets
@@ -84,7 +86,7 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
             label="quadratic scaling",
         )
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         require_not_negative("ridge", self.ridge)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         logit = clipped_log_odds(score, self.limits_)
@@ -113,7 +115,9 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
         if not self.monotone:
             self._warn_of_a_turn()
 
-    def _coefficients(self, t, target, weight, flat):
+    def _coefficients(
+        self, t: np.ndarray, target: np.ndarray, weight: np.ndarray, flat: bool
+    ) -> tuple[np.ndarray, str]:
         design, identity = np.column_stack([np.ones(len(t)), t, t * t]), np.array([0.0, 1.0, 0.0])
         starts = [identity] if flat else [np.zeros(3), identity]
         ridge = np.array([0.0, 0.0, self.ridge])
@@ -123,7 +127,7 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
             lambda s, loose: fit_logistic(design, target, weight, s, ridge=ridge, loose=loose),
         )
 
-    def _warn_of_a_turn(self):
+    def _warn_of_a_turn(self) -> None:
         low, high = self.range_
         slopes = self.linear_ + 2.0 * self.quadratic_ * np.array([low, high])
         if slopes.min() < 0.0 < slopes.max():
@@ -134,13 +138,13 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
             )
             warn(message, FitWarning)
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         logit = clipped_log_odds(score, self.limits_)
         inside = np.clip(logit, *self.range_)
         value = self.intercept_ + self.linear_ * inside + self.quadratic_ * inside**2
         return sigmoid(value + (self.linear_ + 2.0 * self.quadratic_ * inside) * (logit - inside))
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         logit = score.log_odds(*self.limits_)
         inside = logit.clip(*self.range_)
         value = inside * inside * self.quadratic_ + inside * self.linear_ + self.intercept_
@@ -149,7 +153,7 @@ class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
         ).sigmoid()
 
 
-def _begun(begin, starts, fit):
+def _begun(begin: Any, starts: list[np.ndarray], fit: Any) -> tuple[np.ndarray, str]:
     """Return (coefficients, status) of ``fit(starts, loose)``; ``begin`` may hold the result of the
     last fit on nearly the same rows.
     """
@@ -160,7 +164,9 @@ def _begun(begin, starts, fit):
     return found
 
 
-def _rising(t, target, weight, begin):
+def _rising(
+    t: np.ndarray, target: np.ndarray, weight: np.ndarray, begin: Any
+) -> tuple[tuple[float, float, float], str]:
     """Return ((b, w1, w2), status) with slopes of at least 0 at both ends of t; those slopes are
     the unknowns.
     """

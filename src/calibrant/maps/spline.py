@@ -1,6 +1,6 @@
 """Smooth curve on the log-odds, with data-driven curvature."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Spline(Map):
     def __init__(self, *, n_knots: int = 10) -> None:
         self.n_knots: int = n_knots
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         require_count("n_knots", self.n_knots, 3)
         self.limits_: tuple[float, float] = inner_limits(score, weight.sum())
         x, target = clipped_log_odds(score, self.limits_), smoothed_targets(correct, weight)
@@ -103,7 +103,9 @@ class Spline(Map):
         if len(knots) >= 4:
             self._bend(z, target, weight, knots)
 
-    def _bend(self, z, target, weight, knots):
+    def _bend(
+        self, z: np.ndarray, target: np.ndarray, weight: np.ndarray, knots: np.ndarray
+    ) -> None:
         """Replace the straight line by the curve of the best penalty, if it is better."""
         root, work = penalty_root(knots), self._workspace
         near, ends = work.penalty is not None, work.splines
@@ -147,7 +149,7 @@ class Spline(Map):
         if not near:
             work.penalty = self.penalty_
 
-    def _first_penalties(self):
+    def _first_penalties(self) -> list[int]:
         """Positions of the penalties to try: all, or those around the choice from nearly the same
         rows; the search continues while they improve.
         """
@@ -157,14 +159,14 @@ class Spline(Map):
         about = int(np.abs(np.log10(PENALTIES / min(chosen, PENALTIES[0]))).argmin())
         return list(range(max(about - 1, 0), min(about + 2, len(PENALTIES))))
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         z = (clipped_log_odds(score, self.limits_) - self.centre_) / self.spread_
         f = self.coefficients_[0] * z + self.coefficients_[1]
         if self.knots_ is not None:
             f = f + multiply_rows(curved_basis(z, self.knots_, self.root_), self.coefficients_[2:])
         return sigmoid(f)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         z = (score.log_odds(*self.limits_) - self.centre_) / self.spread_
         f = z * self.coefficients_[0] + self.coefficients_[1]
         if self.knots_ is not None:
@@ -174,7 +176,7 @@ class Spline(Map):
         return f.sigmoid()
 
 
-def _knots(z, weight, n_knots):
+def _knots(z: np.ndarray, weight: np.ndarray, n_knots: int) -> np.ndarray:
     """Distinct weighted quantiles; the outer ones are inside the data so that the linear ends are
     well determined.
     """
@@ -185,7 +187,9 @@ def _knots(z, weight, n_knots):
     return knots[np.append(True, np.diff(knots) > 1e-3)]
 
 
-def _negative_evidence(theta, design, target, weight, ridge):
+def _negative_evidence(
+    theta: np.ndarray, design: np.ndarray, target: np.ndarray, weight: np.ndarray, ridge: np.ndarray
+) -> tuple[float, float]:
     """Return minus the Laplace approximation of the log marginal likelihood, up to a constant
     shared by all penalties, and the degrees of freedom.
     """

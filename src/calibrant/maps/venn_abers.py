@@ -1,6 +1,6 @@
 """Venn-Abers prediction: two isotonic fits, one for each possible outcome of the new row."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,7 +84,7 @@ class VennAbers(
 
     tags: ClassVar[MapTags] = MapTags(domain="real", monotone=True, label="Venn-Abers")
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         self._option("objective", "log_loss", "brier")
         if self.n_splits is not None and not self.n_splits >= 2:
             raise InputError(f"n_splits must be None or at least 2; got {self.n_splits!r}.")
@@ -99,7 +99,7 @@ class VennAbers(
                 )
             )
 
-    def _deal(self, m):
+    def _deal(self, m: int) -> list[np.ndarray]:
         """Positions of each part, ascending; tied scores stay together, so that a weight equals
         repeated rows.
         """
@@ -113,7 +113,7 @@ class VennAbers(
         parts = min(self.n_splits, m)
         return [np.sort(order[k::parts]) for k in range(parts)]
 
-    def _pairs(self, score):
+    def _pairs(self, score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(p₀, p₁), each (parts, n)."""
         low = [
             p0[np.searchsorted(just_below(knots), score, side="right")]
@@ -125,7 +125,7 @@ class VennAbers(
         ]
         return np.array(low), np.array(high)
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         p0, p1 = self._pairs(score)
         if self.objective == "brier":
             return np.clip(p1 + 0.5 * (p0**2 - p1**2), p0, p1).mean(axis=0)
@@ -135,7 +135,7 @@ class VennAbers(
         yes, no = np.exp(np.log(p1).mean(axis=0)), np.exp(np.log1p(-p0).mean(axis=0))
         return yes / (no + yes)
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         low = [score.step(just_below(knots), p0) for knots, p0, _ in self.parts_]
         high = [score.step(just_above(knots), p1, closed=False) for knots, _, p1 in self.parts_]
         if self.objective == "brier":
@@ -144,7 +144,8 @@ class VennAbers(
         share = 1.0 / len(low)
         yes = sum([b.log() for b in high[1:]], high[0].log()) * share
         no = sum([(1.0 - a).log() for a in low[1:]], (1.0 - low[0]).log()) * share
-        return (yes - no).sigmoid()
+        odds: Any = yes - no
+        return odds.sigmoid()
 
     def predict_interval(self, score: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return (p₀, p₁), each (n,), with p₀ <= p <= p₁; for the cross version, the lowest p₀ and

@@ -94,28 +94,28 @@ class PerLabelCalibrationError(
     n_bins: int = 15
     average: Literal["row", "label"] = "row"
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
         require_option("average", self.average, ("row", "label"))
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         return self._group_totals(record, 0, 1)[0]
 
-    def _bin(self, record):
+    def _bin(self, record: Any) -> np.ndarray:
         """Number of each row's bin within its label, label after label, (n,)."""
         return (
             bins.equal_width_index(record.confidence, self.n_bins, record.resolution)
             + self.n_bins * record.predicted
         )
 
-    def _group_totals(self, record, group, n_groups):
+    def _group_totals(self, record: Any, group: np.ndarray | int, n_groups: int) -> np.ndarray:
         shape = (n_groups, record.n_classes, self.n_bins)
         index = self._bin(record) + self.n_bins * record.n_classes * group
         return bins.grouped_sums(
             index, int(np.prod(shape)), [record.confidence, record.correct], record.weight
         ).reshape(*shape, 3)
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         weight = totals[..., 0].sum(axis=-1)
         gap = np.abs(totals[..., 1] - totals[..., 2]).sum(axis=-1)
         if self.average == "row":
@@ -125,7 +125,9 @@ class PerLabelCalibrationError(
             (weight > 0.0).sum(axis=-1),
         )
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         totals = self._all_totals(record)
@@ -199,19 +201,19 @@ class FullCalibrationError(
     n_bins: int = 15
     power: float = 1.0
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins, most=32_767)
         if not self.power >= 1.0:
             raise InputError(f"power must be at least 1; got {self.power!r}.")
 
-    def _cell(self, record):
+    def _cell(self, record: Any) -> np.ndarray:
         """Number of each row's cell among the cells that hold rows, (n,)."""
         cells = bins.equal_width_index(record.probabilities, self.n_bins, record.resolution).astype(
             np.int16
         )
         return np.unique(cells, axis=0, return_inverse=True)[1].ravel()
 
-    def _error(self, weight, gap):
+    def _error(self, weight: np.ndarray, gap: np.ndarray) -> np.ndarray:
         """Compute the value from the weight and the summed gap of each class and cell, (..., K,
         cells).
         """
@@ -225,14 +227,16 @@ class FullCalibrationError(
             ..., 0, :
         ].sum(axis=-1, keepdims=True)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         cell, hot = self._cell(record), record.one_hot
         sums = bins.grouped_sums(
             cell, int(cell.max()) + 1, list((record.probabilities - hot).T), record.weight
         )
         return float(self._error(sums[:, :1].T, sums[:, 1:].T)[0])
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         cell, n = self._cell(record), float(record.weights.sum())
@@ -314,24 +318,24 @@ class KernelCalibrationError(
     bandwidth: float | Literal["median"] = "median"
     estimator: Literal["unbiased", "biased"] = "unbiased"
 
-    def _check(self):
+    def _check(self) -> None:
         if self.bandwidth != "median" and not (
             isinstance(self.bandwidth, int | float) and self.bandwidth > 0
         ):
             raise InputError(f'bandwidth must be positive or "median"; got {self.bandwidth!r}.')
         require_option("estimator", self.estimator, ("unbiased", "biased"))
 
-    def _width(self, record):
+    def _width(self, record: Any) -> float:
         return (
             median_distance(record.probabilities, record.weights)
             if self.bandwidth == "median"
             else float(self.bandwidth)
         )
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return self._of_gaps(record, record.one_hot - record.probabilities)
 
-    def _of_gaps(self, record, gaps):
+    def _of_gaps(self, record: Any, gaps: np.ndarray) -> float:
         weight = record.weights
         sums, _ = kernel_row_sums(record.probabilities, gaps, weight, self._width(record))
         n, own = weight.sum(), np.einsum("nk,nk->n", gaps, gaps)
@@ -339,7 +343,9 @@ class KernelCalibrationError(
             return max(float(weight @ sums / n**2), 0.0)
         return float(weight @ (sums - own) / (n * (n - 1.0))) if n > 1.0 else 0.0
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         gaps, weight = record.one_hot - record.probabilities, record.weights
@@ -368,7 +374,7 @@ class KernelCalibrationError(
         )
         return Interval.holding(value, limits, level, "analytic", float(n))
 
-    def _null_end(self, record, level):
+    def _null_end(self, record: Any, level: float) -> float:
         """Quantile, at this level, of the value for labels drawn from the probabilities."""
         rows = np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
         P = record.probabilities[rows]
@@ -382,7 +388,7 @@ class KernelCalibrationError(
         )
         return np.quantile(drawn, 0.5 + 0.5 * level, method="higher")
 
-    def _other_gaps(self, record, level):
+    def _other_gaps(self, record: Any, level: float) -> np.ndarray:
         """Gaps if as many labels differed as so few rows may fail to show."""
         hot, P = record.one_hot, record.probabilities
         others = np.where(hot > 0.0, 0.0, P + 1e-12)
@@ -453,13 +459,13 @@ class VariationalCalibrationError(
     calibrator: Any = None
     n_splits: int = 5
 
-    def _check(self):
+    def _check(self) -> None:
         if self.calibrator is not None:
             require_calibrator(self.calibrator)
         if self.norm not in (1, 2):
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
 
-    def _terms(self, record):
+    def _terms(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """(term of each distinct row, its weight)."""
         first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
         rows = replace(replace(record, weight=None).take(first), weight=weight)
@@ -477,11 +483,13 @@ class VariationalCalibrationError(
             direction = np.divide(gap, length, out=np.zeros_like(gap), where=length > 0.0)
         return np.einsum("nk,nk->n", direction, rows.one_hot - rows.probabilities), weight
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         terms, weight = self._terms(record)
         return float(weight @ terms / weight.sum())
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         terms, weight = self._terms(record)

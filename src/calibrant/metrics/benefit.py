@@ -135,14 +135,14 @@ class NetBenefit(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 <= self.threshold < 1.0:
             raise InputError(f"threshold must be at least 0 and below 1; got {self.threshold!r}.")
         if self.prevalence is not None and not 0.0 < self.prevalence < 1.0:
             raise InputError(f"prevalence must be between 0 and 1; got {self.prevalence!r}.")
         require_option("strategy", self.strategy, STRATEGIES)
 
-    def _columns(self, record: Any):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         score, hit = record.pair(self.target)
         if self.strategy == "model":
             # A risk that its dtype rounded to just below the threshold counts as on it.
@@ -151,7 +151,7 @@ class NetBenefit(
             acted = np.full(len(score), float(self.strategy == "all"))
         return [hit, 1.0 - hit, acted * hit, acted * (1.0 - hit)]
 
-    def _finalise(self, totals: np.ndarray):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         n, events, others, true, false = (totals[..., j] for j in range(5))
         if self.prevalence is not None:
             shares = (
@@ -163,7 +163,7 @@ class NetBenefit(
             benefit(true, false, 1.0, self.threshold), events if self._standardised else n
         )
 
-    def _limits(self, totals: np.ndarray, level: float):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         value = self._finalise(totals)
         if self.strategy == "none":
             return value, value
@@ -302,28 +302,28 @@ class Lift(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 < self.share <= 1.0:
             raise InputError(f"share must be above 0 and at most 1; got {self.share!r}.")
 
-    def _value(self, record: Any):
+    def _value(self, record: Any) -> float:
         flagged, events = self._curve(record)
         return self._found(flagged, events) / self.share if events[-1] > 0.0 else float("nan")
 
-    def _curve(self, record: Any):
+    def _curve(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """(weight flagged, weight of events flagged), from none to all, by distinct risk."""
         score, hit = record.pair(self.target)
         # The kernel sums errors down the ranks; here the event takes the place of the error.
         _, flagged, events = risk_coverage(score, 1.0 - hit, record.weights)
         return np.append(0.0, flagged), np.append(0.0, events)
 
-    def _found(self, flagged: np.ndarray, events: np.ndarray):
+    def _found(self, flagged: np.ndarray, events: np.ndarray) -> float:
         """Share of the events within the flagged share of rows."""
         return float(cast(Any, np.interp(self.share * flagged[-1], flagged, events)) / events[-1])
 
     def _interval(
         self, record: Any, level: float, method: str, n_resamples: int, random_state: int
-    ):
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         flagged, events = self._curve(record)
@@ -355,7 +355,7 @@ class Lift(
             n,
         )
 
-    def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray, *sides: float):
+    def _rate_at_border(self, flagged: np.ndarray, events: np.ndarray, *sides: float) -> float:
         """Share of events among the rows on either side of the cut-off, plus one row of either
         outcome.
         """

@@ -84,7 +84,7 @@ class KsCalibrationError(
         "if decisions increase with the score: twice its value times the stake",
     )
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         order = np.argsort(score)
         sums = np.cumsum((weight * (hit - score))[order])
         # Rows of equal score are added together.
@@ -140,10 +140,10 @@ class SmoothCalibrationError(
 
     promises: ClassVar[Promises] = Promises("no", "yes", "no", "none")
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         smoothed = gaussian_smoother(deposit(score, weight * (hit - score) / weight.sum(), CELLS))
 
-        def excess(width):
+        def excess(width: float) -> float:
             return float(np.abs(smoothed(width)).sum()) - width
 
         # The smoothed gap decreases with the width, so there is one crossing.
@@ -200,11 +200,11 @@ class MaximumMeanCalibrationError(
 
     width: float = 0.4
 
-    def _check(self):
+    def _check(self) -> None:
         if not self.width >= 0.005:
             raise InputError(f"width must be at least 0.005; got {self.width!r}; 0.4 is usual.")
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         order = np.argsort(score)
         at, gap = score[order], (weight * (hit - score))[order]
         # e^{-(s_i - s_j) / h} factorises, so all j <= i are one running sum; centring avoids
@@ -269,11 +269,11 @@ class KdeCalibrationError(
 
     norm: Literal[1, 2] = 1
 
-    def _check(self):
+    def _check(self) -> None:
         if self.norm not in (1, 2):
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         n, hits = weight.sum(), weight @ hit
         mass = weight * hit if hits > 0.0 else weight
         mean = mass @ score / mass.sum()
@@ -291,7 +291,7 @@ class KdeCalibrationError(
             float((f @ np.abs(z - np.clip(share, 0.0, 1.0)) ** self.norm) ** (1.0 / self.norm)), 1.0
         )
 
-    def _unsmoothed(self, score, hit, weight):
+    def _unsmoothed(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         """Gap at each distinct score, where the scores are too few or too close to smooth."""
         _, inverse = np.unique(np.round(score, 6), return_inverse=True)
         mass = np.bincount(inverse, weights=weight)
@@ -402,7 +402,7 @@ class IntegratedCalibrationIndex(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _check(self):
+    def _check(self) -> None:
         if self.quantile is not None and not 0.0 <= self.quantile <= 1.0:
             raise InputError(
                 f"quantile must be in [0, 1], or None for the mean; got {self.quantile!r}."
@@ -412,31 +412,40 @@ class IntegratedCalibrationIndex(
         if self.smoother not in ("loess", "spline"):
             raise InputError(f'smoother must be "loess" or "spline"; got {self.smoother!r}.')
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         return self._prepared(score, weight)(hit)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return self._prepared_of(record)(record.pair(self.target)[1])
 
-    def _prepared_of(self, record):
+    def _prepared_of(self, record: Any) -> Any:
         # The mean gap, its quantiles and their null distributions share one smoother.
         key, smoothers = (self.smoother, self.span, self.target), record.derived.smoothers
         if key not in smoothers:
             smoothers[key] = self._smoothed(record.pair(self.target)[0], record.weights)
         return self._gaps(record.weights, *smoothers[key])
 
-    def _prepared(self, score, weight):
+    def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
         return self._gaps(weight, *self._smoothed(score, weight))
 
-    def _smoothed(self, score, weight):
+    def _smoothed(
+        self, score: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         """(scores x, their mass, index of each row in x, smoother), from the scores alone."""
         x, mass, index = pooled_scores(score, weight)
         return x, mass, index, self._smoother(x, mass)
 
-    def _gaps(self, weight, x, mass, index, recalibrated):
+    def _gaps(
+        self,
+        weight: np.ndarray,
+        x: np.ndarray,
+        mass: np.ndarray,
+        index: np.ndarray,
+        recalibrated: Any,
+    ) -> Any:
         """The metric as a function of the hits."""
 
-        def value(hit):
+        def value(hit: np.ndarray) -> float:
             mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
             gap = np.minimum(np.abs(recalibrated(mean) - x), 1.0)
             return (
@@ -447,7 +456,7 @@ class IntegratedCalibrationIndex(
 
         return value
 
-    def _smoother(self, x, mass):
+    def _smoother(self, x: np.ndarray, mass: np.ndarray) -> Any:
         """Function that turns the mean hits at the scores x into the curve there."""
         if self.smoother == "spline":
             design = spline_design(x, spline_knots(x, mass, 5))

@@ -1,7 +1,7 @@
 """Binned calibration errors: gaps between mean score and event rate in each bin."""
 
 from abc import abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class BinnedCalibrationError(
     def mergeable(self) -> bool:
         return self.strategy == "width"
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
         require_option("strategy", self.strategy, ("width", "mass"))
         if self.norm != "max" and not (
@@ -79,12 +79,12 @@ class BinnedCalibrationError(
         """The (score, hit) arrays to bin, one pair per target."""
         ...
 
-    def _bin(self, score, record):
+    def _bin(self, score: np.ndarray, record: Any) -> np.ndarray:
         if self.strategy == "width":
             return bins.equal_width_index(score, self.n_bins, record.resolution)
         return bins.equal_mass_groups(score, self.n_bins, record.weight)
 
-    def _sets(self, record):
+    def _sets(self, record: Any) -> list[tuple[np.ndarray, list[Any]]]:
         """(bin of each row, arrays to sum) per target.
 
         For soft labels, the squared gaps are summed too, for their variance.
@@ -95,7 +95,7 @@ class BinnedCalibrationError(
             out.append((self._bin(score, record), [score, hit, *squares]))
         return out
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         n_bins, weight = self.n_bins, record.weight
         return np.stack(
             [
@@ -104,14 +104,14 @@ class BinnedCalibrationError(
             ]
         )
 
-    def _all_totals(self, record):
+    def _all_totals(self, record: Any) -> np.ndarray:
         # Bins of equal weight depend on all rows at once.
         return super()._all_totals(record) if self.mergeable else self._totals(record)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return float(self._finalise(self._all_totals(record)))
 
-    def _group_totals(self, record, group, n_groups):
+    def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
         n_cells, weight = n_groups * self.n_bins, record.weight
         out = [
             bins.grouped_sums(group * self.n_bins + index, n_cells, columns, weight)
@@ -119,12 +119,12 @@ class BinnedCalibrationError(
         ]
         return np.stack([sums.reshape(n_groups, self.n_bins, -1) for sums in out], axis=1)
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> float:
         return binned_errors(totals[..., 0], totals[..., 1] - totals[..., 2], self.norm).mean(
             axis=-1
         )
 
-    def _draws(self, record, n_resamples, random_state):
+    def _draws(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
         """Sums on bootstrap resamples with the bins held fixed, (n_resamples, sets, bins, 3)."""
         sets, weights = self._sets(record), record.weights
         return resampled_sums(sets, self.n_bins, weights, n_resamples, random_state)
@@ -132,7 +132,9 @@ class BinnedCalibrationError(
     def _resampled(self, record, n_resamples, random_state):
         return self._finalise(self._draws(record, n_resamples, random_state))
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         totals = self._all_totals(record)
@@ -156,14 +158,14 @@ class BinnedCalibrationError(
             totals, np.tensordot(times, parts, axes=1), level, float(totals[0, :, 0].sum())
         )
 
-    def _debiased(self, totals, draws, level, n):
+    def _debiased(self, totals: np.ndarray, draws: np.ndarray, level: float, n: float) -> Interval:
         self._warn_where_limits_fail()
         value, low, high = inverted_limits(totals, draws, self.norm, level, n=n)
         return Interval.holding(
             value, (low, high), level, "debiased", n, float(self._finalise(totals))
         )
 
-    def _warn_where_limits_fail(self):
+    def _warn_where_limits_fail(self) -> None:
         if self.norm == "max":
             warn(
                 "the interval of the largest gap over bins is approximate: in simulations it "
@@ -177,7 +179,7 @@ class BinnedCalibrationError(
             )
 
 
-def _affordable(n_resamples, totals):
+def _affordable(n_resamples: int, totals: np.ndarray) -> int:
     return max(min(n_resamples, int(2e7 / totals.size)), 100)
 
 
@@ -227,7 +229,7 @@ class ExpectedCalibrationError(BinnedCalibrationError, name="ECE", key="ece"):
         "no", "no", "yes", "at most twice its value, in bins of distinct scores"
     )
 
-    def _pairs(self, record):
+    def _pairs(self, record: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         return [(record.confidence, record.correct)]
 
 
@@ -370,7 +372,7 @@ class ClasswiseCalibrationError(BinnedCalibrationError, name="classwise ECE", ke
     0.3
     """
 
-    def _pairs(self, record):
+    def _pairs(self, record: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         P = record.probabilities
         return [(P[:, k], record.hits_of(k)) for k in range(record.n_classes)]
 
@@ -417,7 +419,7 @@ class PositiveClassCalibrationError(
     1.0
     """
 
-    def _pairs(self, record):
+    def _pairs(self, record: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         if record.n_classes != 2:
             raise InputError(
                 f"positive_class_calibration_error takes two classes; got {record.n_classes};"

@@ -91,15 +91,15 @@ class DebiasedCalibrationError(
 
     binary_only: ClassVar[bool] = by_options(_binary_only)
 
-    def _check(self):
+    def _check(self) -> None:
         super()._check()
         if self.norm == "max":
             raise InputError('norm must be 1 or 2; got "max", whose bias is unknown.')
 
-    def _pairs(self, record):
+    def _pairs(self, record: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         return [record.pair(self.target)]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> float:
         weight, score, hits, *squares = np.moveaxis(totals[..., 0, :, :], -1, 0)
         counted = np.where(weight > 1.0, weight, 0.0)
         safe = np.where(weight > 1.0, weight, 2.0)
@@ -116,7 +116,9 @@ class DebiasedCalibrationError(
         expected = _mean_absolute(gap, spread)
         return np.clip((counted * (2.0 * np.abs(gap) - expected)).sum(axis=-1) / whole, 0.0, 1.0)
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         found = super()._interval(record, level, method, n_resamples, random_state)
         if found.method != "debiased":
             return found
@@ -124,7 +126,7 @@ class DebiasedCalibrationError(
         return Interval(value, found.low, found.high, level, "debiased", found.n, plain=found.plain)
 
 
-def _mean_absolute(mean, spread):
+def _mean_absolute(mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Compute E|N(mean, spread^2)|."""
     safe = np.where(spread > 0.0, spread, 1.0)
     ratio = mean / safe
@@ -188,15 +190,17 @@ class AdaptiveCalibrationError(
     n_bins: int = 15
     threshold: float = 0.0
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
         if not 0.0 <= self.threshold < 1.0:
             raise InputError(f"threshold must be in [0, 1); got {self.threshold!r}.")
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return float(np.mean([self._class_error(record, k) for k in range(record.n_classes)]))
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         weight, sets = record.weights, [self._binned(record, k) for k in range(record.n_classes)]
@@ -211,7 +215,7 @@ class AdaptiveCalibrationError(
         value, low, high = inverted_limits(totals, draws, 1, level, even=True, n=n)
         return Interval.holding(value, (low, high), level, "debiased", n, self._value(record))
 
-    def _binned(self, record, k):
+    def _binned(self, record: Any, k: int) -> tuple[np.ndarray, list[np.ndarray]]:
         score = record.probabilities[:, k]
         group = np.full(len(score), self.n_bins)
         counted = (
@@ -223,7 +227,7 @@ class AdaptiveCalibrationError(
             )
         return group, [score, (record.labels == k).astype(np.float64)]
 
-    def _class_error(self, record, k):
+    def _class_error(self, record: Any, k: int) -> float:
         group, columns = self._binned(record, k)
         mass, total, hits = bins.grouped_sums(group, self.n_bins + 1, columns, record.weights)[
             :-1
@@ -285,11 +289,11 @@ class SweepCalibrationError(
 
     norm: Literal[1, 2] = 1
 
-    def _check(self):
+    def _check(self) -> None:
         if self.norm not in (1, 2):
             raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         unique, mass, mean = pool_ties(score, hit, weight)
         sums = np.cumsum(np.column_stack([mass, mass * unique, mass * mean]), axis=0)
         middle = sums[:, 0] - 0.5 * mass

@@ -236,7 +236,9 @@ def worst_group(
     )
 
 
-def _values(metric, record, names, index, level):
+def _values(
+    metric: Any, record: Any, names: np.ndarray, index: np.ndarray, level: float
+) -> GroupValues:
     """Compute the metric in each group, for all groups at once where sums suffice."""
     n = np.bincount(index, weights=record.weight, minlength=len(names)).astype(np.float64)
     nothing = np.full(len(names), np.nan)
@@ -264,7 +266,18 @@ def _several(record, index, count):
     return np.bincount(pairs // (record.cluster.max() + 1), minlength=count) > 1
 
 
-def _grouped(metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs):
+def _grouped(
+    metric: Any,
+    y_true: np.ndarray,
+    P: np.ndarray,
+    groups: np.ndarray,
+    std: Any,
+    cluster: Any,
+    sample_weight: Any,
+    weight_kind: str,
+    classes: Any,
+    inputs: str,
+) -> tuple[Any, np.ndarray, np.ndarray]:
     """(record, names of the groups, group number of each row)."""
     record = clustered(
         read_for([metric], y_true, P, std, sample_weight, classes, inputs).one_output(),

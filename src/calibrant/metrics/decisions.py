@@ -55,7 +55,7 @@ class CutMetric(
         """Whether ``state`` works with these options; it requires ``cells``."""
         return self.cells > 0
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("cells", self.cells, 0, most=65_536)
 
     @abstractmethod
@@ -64,7 +64,7 @@ class CutMetric(
         range of each of the m + 1 cuts.
         """
 
-    def _ends(self):
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Range of each cut; on a grid a single point, and the first, at 0, cuts nothing."""
         edges = bins.equal_width_edges(self.cells)
         return edges, edges
@@ -77,26 +77,26 @@ class CutMetric(
             count, ends = len(unique), (np.append(0.0, unique), np.append(unique, 1.0))
         given = bins.grouped_sums(index, count, [score], weight)
 
-        def value(hit):
+        def value(hit: np.ndarray) -> float:
             hits = np.bincount(index, weights=weight * hit, minlength=count)
             return float(self._of_cuts(np.column_stack([given, hits]), *ends))
 
         return value
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         return self._prepared(score, weight)(hit)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return (
             float(self._finalise(self._all_totals(record)))
             if self.cells
             else super()._value(record)
         )
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         return self._group_totals(record, 0, 1)[0]
 
-    def _group_totals(self, record, group, n_groups):
+    def _group_totals(self, record: Any, group: np.ndarray | int, n_groups: int) -> np.ndarray:
         if not self.cells:
             return super()._totals(record)
         score, hit = record.pair(self.target)
@@ -105,7 +105,7 @@ class CutMetric(
             n_groups, self.cells, 3
         )
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray | float:
         return self._of_cuts(totals, *self._ends())
 
 
@@ -163,7 +163,7 @@ class CutoffCalibrationError(
     0.15
     """
 
-    def _of_cuts(self, sums, low, high):
+    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
         gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
         spread = np.maximum(gap.max(axis=-1), 0.0) - np.minimum(gap.min(axis=-1), 0.0)
         return np.minimum(quotient(spread, sums[..., 0].sum(axis=-1)), 1.0)
@@ -223,7 +223,7 @@ class AverageTwoBinCalibrationError(
     0.006125
     """
 
-    def _of_cuts(self, sums, low, high):
+    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
         gap = np.concatenate([np.zeros((*gap.shape[:-1], 1)), gap], axis=-1)
         squares = gap * gap + (gap[..., -1:] - gap) ** 2
@@ -283,7 +283,7 @@ class UCalibrationError(
     0.5
     """
 
-    def _of_cuts(self, sums, low, high):
+    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         mass, hits = (np.cumsum(sums[..., j], axis=-1) for j in (0, 2))
         mass, hits = (
             np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1)
@@ -358,12 +358,14 @@ class CalibrationDecisionLoss(
         "no", "no", "yes", "against the best use of the scores: at most twice its value"
     )
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         unique, index = np.unique(score, return_inverse=True)
         mass, hits = grouped_sums(index, len(unique), [hit], weight).T
         return min(decision_loss(unique, hits / mass, mass), 1.0)
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         found = super()._interval(record, level, method, n_resamples, random_state)
         distinct = len(np.unique(record.pair(self.target)[0]))
         if found.method != "debiased" or found.n >= ROWS_EACH * distinct:

@@ -222,11 +222,11 @@ def corp_of(
     return given, given - recalibrated, base - recalibrated, base
 
 
-def _brier(p, mean, mass):
+def _brier(p: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> Any:
     return mass @ ((p - mean) ** 2 + mean * (1.0 - mean))
 
 
-def _log(p, mean, mass):
+def _log(p: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> Any:
     """Sum of the log losses, with 0 log 0 = 0; an observed outcome of probability 0 counts as
     1e-12.
     """
@@ -297,14 +297,16 @@ class RefinementError(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _check(self):
+    def _check(self) -> None:
         require_option("score", self.score, ("brier", "log_loss"))
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         _, _, discrimination, uncertainty = corp(score, hit, weight, self.score)
         return max(uncertainty - discrimination, 0.0)
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
@@ -328,7 +330,9 @@ class RefinementError(
             found.n,
         )
 
-    def _shortfall(self, score, fitted, times, rng):
+    def _shortfall(
+        self, score: np.ndarray, fitted: np.ndarray, times: np.ndarray, rng: Any
+    ) -> float:
         """Score of the fit on new data minus that of a refit to outcomes drawn from it, with this
         many copies of each row.
         """
@@ -344,7 +348,7 @@ class RefinementError(
         )
 
 
-def _joined_fit(score, hit, weight):
+def _joined_fit(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Isotonic fit at each row, (n,), with one row of the base rate added to each of its levels."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)

@@ -69,7 +69,7 @@ class EventBrierScore(
     0.1
     """
 
-    def _losses(self, record: Any):
+    def _losses(self, record: Any) -> np.ndarray:
         score, hit = record.pair(self.target)
         return np.square(score - hit)
 
@@ -116,7 +116,7 @@ class MeanRisk(
     0.3
     """
 
-    def _losses(self, record: Any):
+    def _losses(self, record: Any) -> np.ndarray:
         return record.pair(self.target)[0]
 
 
@@ -161,7 +161,7 @@ class CalibrationBias(
     0.0667
     """
 
-    def _losses(self, record: Any):
+    def _losses(self, record: Any) -> np.ndarray:
         score, hit = record.pair(self.target)
         return score - hit
 
@@ -199,7 +199,7 @@ class ThresholdWeightedScore(
     #: Lower bound of both density parameters; below it, the score or its bound is infinite.
     _least: ClassVar[float] = 0.0
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 <= self.low < self.high <= 1.0:
             raise InputError(
                 f"low and high must satisfy 0 <= low < high <= 1; got {self.low!r} and"
@@ -218,7 +218,7 @@ class ThresholdWeightedScore(
                 f"beta must be a pair of numbers above {self._least:g}; got {self.beta!r}."
             )
 
-    def _losses(self, record: Any):
+    def _losses(self, record: Any) -> np.ndarray:
         label, happened, not_ = self._both(record)
         return np.where(label == 1, happened, not_)
 
@@ -226,7 +226,7 @@ class ThresholdWeightedScore(
         label, happened, not_ = self._both(record)
         return [np.where(label == 1, not_, happened)]
 
-    def _both(self, record: Any):
+    def _both(self, record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         pair = record.as_pair(self.target)
         return pair.labels, *(
             self._even(pair) if self.beta is None else self._by_density(pair, *self.beta)
@@ -302,11 +302,11 @@ class ThresholdWeightedBrierScore(
     (0.125, 0.015)
     """
 
-    def _even(self, pair: Any):
+    def _even(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
         p = np.clip(pair.probabilities[:, 1], self.low, self.high)
         return np.square(1.0 - p) - (1.0 - self.high) ** 2, np.square(p) - self.low**2
 
-    def _by_density(self, pair: Any, a: Any, b: Any):
+    def _by_density(self, pair: Any, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         return tuple(2.0 / (a + b) * part for part in beta_parts(pair, a, b))
 
 
@@ -376,7 +376,7 @@ class ThresholdWeightedLogLoss(
         happened: np.ndarray = np.log(self.high) - np.clip(logs[:, 1], below, np.log(self.high))
         return happened, np.log1p(-self.low) - np.clip(logs[:, 0], above, np.log1p(-self.low))
 
-    def _by_density(self, pair: Any, a: Any, b: Any):
+    def _by_density(self, pair: Any, a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
         # Divided by t (1 - t), the density of Beta(a, b) is a multiple of that of Beta(a - 1, b -
         # 1).
         return tuple(

@@ -94,7 +94,7 @@ class CalibrationInTheLarge(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         found = _found(score, hit, weight)
         return float("nan") if found is None else float(found[0])
 
@@ -109,7 +109,7 @@ class CalibrationInTheLarge(
 
     def _interval(
         self, record: Any, level: float, method: str, n_resamples: int, random_state: int
-    ):
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         (score, hit), weight = record.pair(self.target), record.weights
@@ -125,7 +125,7 @@ class CalibrationInTheLarge(
         )
 
 
-def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
     """(intercept, variance), or None; warns if both outcomes occur and the likelihood is flat."""
     found = intercept_at_unit_slope(score, hit, weight)
     if found is None and 0.0 < weight @ hit < weight.sum():
@@ -277,19 +277,19 @@ class ObservedExpectedRatio(
 
     estimand: ClassVar[str] = by_options(_estimand)
 
-    def _check(self):
+    def _check(self) -> None:
         require_option("given", self.given, tuple(ESTIMANDS))
 
-    def _columns(self, record: Any):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         score, hit = record.pair(self.target)
         if self.given == "rate" and record.shares is None:
             return [hit, score]
         return [hit, score, hit * hit, hit * score, score * score]
 
-    def _finalise(self, totals: np.ndarray):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return _ratio(totals, totals[..., 1])
 
-    def _limits(self, totals: np.ndarray, level: float):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         if self.given != "rate":
             limits = event_count_limits(totals[..., 1], totals[..., 0], level)
             low, high = stretched(totals[..., 1], limits, self._stretch(totals))
@@ -329,7 +329,7 @@ def _raters_worth(totals: np.ndarray):
     return np.where(alone > 0.0, alone / np.where(variance > 0.0, variance, 1.0), 1.0)
 
 
-def _ratio(totals: np.ndarray, count: Any):
+def _ratio(totals: np.ndarray, count: Any) -> np.ndarray:
     """count / E; for E = 0, inf where events occurred, else nan."""
     observed, expected = totals[..., 1], totals[..., 2]
     return np.where(

@@ -64,7 +64,7 @@ class PairMetric(
     @abstractmethod
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float: ...
 
-    def _prepared(self, score: np.ndarray, weight: np.ndarray):
+    def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
         """Return the metric as a function of the hits."""
         return lambda hit: self._pair_value(score, hit, weight)
 
@@ -108,13 +108,13 @@ class PairMetric(
             float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum())
         )
 
-    def _value(self, record: Any):
+    def _value(self, record: Any) -> float:
         score, hit = record.pair(self.target)
         return float(self._pair_value(score, hit, record.weights))
 
     def _interval(
         self, record: Any, level: float, method: str, n_resamples: int, random_state: int
-    ):
+    ) -> Interval:
         if not self.inverted or method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         warn(
@@ -149,7 +149,7 @@ class PairMetric(
         )
 
 
-def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Scores shifted by the mean gap of their group, (n,): about n^(1/3) groups of equal weight, so
     that noise adds little shape.
     """

@@ -145,7 +145,7 @@ def _of_mean(metric: Any, value: float, first: Any, second: Any) -> PairedDiffer
     return replace(found, sums=sums, unseen=(float(least), float(most)))
 
 
-def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
+def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any) -> tuple[float, float]:
     """(variance of second minus first, degrees of freedom), for metrics that compare two kinds of
     rows.
 
@@ -169,7 +169,7 @@ def _of_sides(moves: Any, sides: Any, weight: np.ndarray, cluster: Any):
     return sums @ sums / weight.sum() ** 2, freedom
 
 
-def _mean(difference: Any, weight: np.ndarray, cluster: Any):
+def _mean(difference: Any, weight: np.ndarray, cluster: Any) -> tuple[float, float, float]:
     """(mean, its variance, degrees of freedom)."""
     n = weight.sum()
     mean = weight @ difference / n

@@ -1,6 +1,6 @@
 """Proper scores of all classes, and their skill relative to the class rates."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import entr
@@ -70,13 +70,13 @@ class BrierScore(
 
     scale_by_half: bool = False
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         # Squares of the other classes plus (1 - own)^2, without a one-hot matrix or cancellation.
         return self._of_parts(
             record, lambda squares, own, rest: np.maximum(squares - own * own, 0.0) + rest * rest
         )
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         others = max(record.n_classes - 1.0, 1.0)
         return [
             self._of_parts(
@@ -85,12 +85,12 @@ class BrierScore(
             )
         ]
 
-    def _of_parts(self, record, loss):
+    def _of_parts(self, record: Any, loss: Any) -> np.ndarray:
         out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])
         return 0.5 * out if self.scale_by_half else out
 
 
-def _block_parts(block):
+def _block_parts(block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sum of the squared probabilities, the probability of the true class, and the sum of the
     others, (n,) each.
     """
@@ -145,14 +145,14 @@ class LogLoss(
     0.399254
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.concatenate([_block_losses(block) for block in record.blocks()])
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         return [np.concatenate([_block_unseen(block) for block in record.blocks()])]
 
 
-def _block_losses(block):
+def _block_losses(block: Any) -> np.ndarray:
     if block.kind == "logit":
         return -block.log_probabilities[np.arange(len(block)), block.labels]
     own, rest = block.true_and_rest
@@ -171,7 +171,7 @@ def _block_losses(block):
     return out
 
 
-def _block_unseen(block):
+def _block_unseen(block: Any) -> np.ndarray:
     """Loss of each row with another label, if the others share the remaining probability evenly."""
     others = np.log(max(block.n_classes - 1.0, 1.0))
     if block.kind == "logit":
@@ -223,20 +223,20 @@ class RankedProbabilityScore(
     0.26
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.concatenate([_ranked_losses(block) for block in record.blocks()])
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         return [np.concatenate([_ranked_unseen(block) for block in record.blocks()])]
 
 
-def _ranked_losses(block):
+def _ranked_losses(block: Any) -> np.ndarray:
     gap = np.cumsum(block.probabilities[:, :-1], axis=1)
     gap -= block.labels[:, None] <= np.arange(gap.shape[1])
     return np.einsum("nk,nk->n", gap, gap)
 
 
-def _ranked_unseen(block):
+def _ranked_unseen(block: Any) -> np.ndarray:
     """Mean loss of each row over its other possible labels."""
     below = np.cumsum(block.probabilities[:, :-1], axis=1)
     others = float(below.shape[1])
@@ -284,14 +284,14 @@ class SphericalScore(
     (0.9701, 1.0)
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.concatenate([_block_scores(block)[0] for block in record.blocks()])
 
-    def _unseen(self, record):
+    def _unseen(self, record: Any) -> list[np.ndarray]:
         return [np.concatenate([_block_scores(block)[1] for block in record.blocks()])]
 
 
-def _block_scores(block):
+def _block_scores(block: Any) -> tuple[np.ndarray, np.ndarray]:
     """Score of each row, and its score with another label, all others being equally likely."""
     P = block.probabilities
     own, length = P[np.arange(len(block)), block.labels], np.sqrt(np.einsum("nk,nk->n", P, P))
@@ -345,23 +345,25 @@ class D2OfClasses(
 
     score: Literal["log_loss", "brier"] = "log_loss"
 
-    def _check(self):
+    def _check(self) -> None:
         require_option("score", self.score, ("log_loss", "brier"))
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         base, _ = self._base(_rates(record))
         return 1.0 - self._metric().of(record) / base if base > 0.0 else float("nan")
 
-    def _metric(self):
+    def _metric(self) -> Any:
         return log_loss if self.score == "log_loss" else brier_score
 
-    def _base(self, rates):
+    def _base(self, rates: np.ndarray) -> tuple[float, np.ndarray]:
         """(mean loss of predicting the rates for every row, its derivative by each rate)."""
         if self.score == "log_loss":
             return float(entr(rates).sum()), -np.log(np.where(rates > 0.0, rates, 1.0)) - 1.0
         return float(1.0 - rates @ rates), -2.0 * rates
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         value, rates = self._value(record), _rates(record)
         if method not in ("auto", "analytic") or not np.isfinite(value):
             return super()._interval(record, level, method, n_resamples, random_state)
@@ -383,7 +385,7 @@ class D2OfClasses(
         return Interval.holding(value, (low, high), level, "analytic", n)
 
 
-def _rates(record):
+def _rates(record: Any) -> np.ndarray:
     # Divided by their own sum, so that the rate of a single class is exactly 1.
     total = np.bincount(record.labels, weights=record.weights, minlength=record.n_classes)
     return total / total.sum()

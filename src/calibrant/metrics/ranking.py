@@ -106,14 +106,14 @@ class ConfidenceAuroc(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return self._revalued(record)(record.weights)
 
-    def _revalued(self, record):
+    def _revalued(self, record: Any) -> Any:
         # The analytic interval does not use other labels.
         unique, inverse, hit = _ranks(record, self.target)
 
-        def value(weight):
+        def value(weight: np.ndarray) -> float:
             right, wrong = (
                 np.bincount(inverse, weights=side, minlength=len(unique))
                 for side in (weight * hit, weight * (1.0 - hit))
@@ -142,7 +142,9 @@ class ConfidenceAuroc(
             moves[hit == side] = (share - value) * (weight.sum() / mass.sum())
         return moves
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         right, wrong = _placements(record, self.target)
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
@@ -152,7 +154,7 @@ class ConfidenceAuroc(
         return Interval.holding(value, limits, level, "analytic", float(record.weights.sum()))
 
 
-def _ranks(record, target):
+def _ranks(record: Any, target: str) -> Any:
     """(distinct scores, place of each row among them, hits)."""
     score, hit = record.pair(target)
     return (
@@ -161,7 +163,7 @@ def _ranks(record, target):
     )
 
 
-def _placements(record, target):
+def _placements(record: Any, target: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """((placement, weight) of the right rows, the same of the wrong rows). A placement is the share
     of the other side that is ordered correctly.
     """
@@ -355,11 +357,13 @@ class CoverageAtRisk(
 
     risk: float = 0.05
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 <= self.risk <= 1.0:
             raise InputError(f"risk must be in [0, 1]; got {self.risk!r}.")
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         found = super()._interval(record, level, method, n_resamples, random_state)
         if method != "auto":
             return found
@@ -376,13 +380,13 @@ class CoverageAtRisk(
             found.value, (low, max(found.high, may)), level, "bootstrap", found.n
         )
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return self._revalued(record)(record.weights)
 
-    def _revalued(self, record):
+    def _revalued(self, record: Any) -> Any:
         _, sums = ranked(*record.ranks)
 
-        def value(weight, labels=record.labels):
+        def value(weight: np.ndarray, labels: np.ndarray = record.labels) -> float:
             _, covered, wrong = sums(record.predicted == labels, weight)
             # The slack absorbs the rounding of summed weights.
             within = np.flatnonzero(wrong <= (self.risk + 1e-12) * covered)

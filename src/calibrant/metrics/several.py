@@ -95,7 +95,7 @@ def metrics_by_name(metrics: Sequence[Metric]) -> dict[str, Metric]:
     }
 
 
-def _values(metrics, record):
+def _values(metrics: list[Any], record: Any) -> list[float]:
     """Compute each metric: sums in one pass, then the others."""
     summed = [metric for metric in metrics if metric.mergeable]
     totals = dict.fromkeys(map(id, summed), 0.0)

@@ -58,7 +58,7 @@ class SkillScore(
         and 1, for every row.
         """
 
-    def _columns(self, record: Any):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         pair = record.as_pair(self.target)
         loss, hit = self._losses(pair), pair.correct
         square = loss * loss
@@ -72,12 +72,12 @@ class SkillScore(
             self._losses(replace(pair, labels=1 - pair.labels)),
         ]
 
-    def _finalise(self, totals: np.ndarray):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         mean, rate = _means(totals)[:2]
         base = self._base(_inner(rate))[0]
         return np.where((rate > 0.0) & (rate < 1.0), 1.0 - mean / base, np.nan)
 
-    def _limits(self, totals: np.ndarray, level: float):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         n, value = totals[..., 0], self._finalise(totals)
         mean, rate, square, joint, cube, squared_joint, other = _means(totals)
         base, slope = self._base(_inner(rate))
@@ -108,18 +108,20 @@ class SkillScore(
         low, high = intervals.inside(self.range, (low, high))
         return np.where(np.isnan(value), np.nan, low), np.where(np.isnan(value), np.nan, high)
 
-    def _at_rate(self, mean: np.ndarray, rate: np.ndarray, joint: np.ndarray, other: np.ndarray):
+    def _at_rate(
+        self, mean: np.ndarray, rate: np.ndarray, joint: np.ndarray, other: np.ndarray
+    ) -> np.ndarray | float:
         """Value at another share of events, with the rows of each outcome unchanged."""
         safe = _inner(rate)
         loss = other * joint / safe + (1.0 - other) * (mean - joint) / (1.0 - safe)
         return 1.0 - loss / self._base(_inner(other))[0]
 
 
-def _means(totals: np.ndarray):
+def _means(totals: np.ndarray) -> list[np.ndarray]:
     return [quotient(totals[..., j], totals[..., 0]) for j in range(1, 8)]
 
 
-def _inner(rate: np.ndarray):
+def _inner(rate: np.ndarray) -> np.ndarray:
     return np.where((rate > 0.0) & (rate < 1.0), rate, 0.5)
 
 
@@ -152,7 +154,7 @@ class D2Brier(SkillScore, name="D² (Brier)", key="d2_brier"):
     0.8
     """
 
-    def _losses(self, pair: Any):
+    def _losses(self, pair: Any) -> np.ndarray:
         return event_brier_score.losses_of(pair)
 
     def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +194,7 @@ class D2LogLoss(SkillScore, name="D² (log loss)", key="d2_log_loss"):
     0.6485
     """
 
-    def _losses(self, pair: Any):
+    def _losses(self, pair: Any) -> np.ndarray:
         return log_loss.losses_of(pair)
 
     def _base(self, rate: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

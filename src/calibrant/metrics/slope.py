@@ -87,7 +87,7 @@ class CalibrationSlope(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         found = slope_and_intercept(score, hit, weight)
         return float("nan") if found is None else float(found[0][self._place])
 
@@ -103,7 +103,9 @@ class CalibrationSlope(
         bread = np.linalg.inv((design * (weight * p * (1.0 - p))[:, None]).T @ design)
         return (hit - p) * (design @ bread[self._place]) * weight.sum()
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         (score, hit), weight = record.pair(self.target), record.weights

@@ -75,25 +75,27 @@ class SoftBinnedCalibrationDecisionLoss(
         "no", "yes", "yes", "as CDL, for acting on the soft-binned score", derived=True
     )
 
-    def _pair_value(self, score, hit, weight):
+    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         return float(self._finalise(_sums(score, hit, weight, 0, 1)[0]))
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         return float(self._finalise(self._all_totals(record)))
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         return self._group_totals(record, 0, 1)[0]
 
-    def _group_totals(self, record, group, n_groups):
+    def _group_totals(self, record: Any, group: np.ndarray | int, n_groups: int) -> np.ndarray:
         score, hit = record.pair(self.target)
         return _sums(score, hit, record.weight, group, n_groups)
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         flat = totals.reshape(-1, *totals.shape[-2:])
         return np.array([_loss(each) for each in flat]).reshape(totals.shape[:-2])
 
 
-def _sums(score, hit, weight, group, n_groups):
+def _sums(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, group: int, n_groups: int
+) -> np.ndarray:
     """Sums by cell of width 2^-FINEST: weight, place in the cell, its square, hits, hits times
     place, (groups, cells, 5).
     """
@@ -106,7 +108,7 @@ def _sums(score, hit, weight, group, n_groups):
     return sums.reshape(n_groups, cells, 5)
 
 
-def _loss(sums):
+def _loss(sums: np.ndarray) -> float:
     n = sums[:, 0].sum()
     if n <= 0.0:
         return np.nan
@@ -119,7 +121,13 @@ def _loss(sums):
     )
 
 
-def _knots(mass, place, square, hits, hits_place):
+def _knots(
+    mass: np.ndarray,
+    place: np.ndarray,
+    square: np.ndarray,
+    hits: np.ndarray,
+    hits_place: np.ndarray,
+) -> np.ndarray:
     """Sums of weight, score and hits by knot, (3, cells + 1); each row is spread over the two ends
     of its cell.
     """
@@ -133,7 +141,7 @@ def _knots(mass, place, square, hits, hits_place):
     return out
 
 
-def _coarsened(knots, times):
+def _coarsened(knots: np.ndarray, times: int) -> np.ndarray:
     """Sums for knots 2^times as far apart: a coarse knot's hat is its own plus half of each
     neighbour's.
     """

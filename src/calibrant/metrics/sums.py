@@ -62,7 +62,7 @@ class Accuracy(
     0.5 [0.01258, 0.9874]
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return record.correct
 
 
@@ -104,7 +104,7 @@ class Overconfidence(
     0.7
     """
 
-    def _parts(self, record):
+    def _parts(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         wrong = 1.0 - record.correct
         return record.confidence * wrong, wrong
 
@@ -148,7 +148,7 @@ class Underconfidence(
     0.1
     """
 
-    def _parts(self, record):
+    def _parts(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         return (1.0 - record.confidence) * record.correct, record.correct
 
 
@@ -191,11 +191,11 @@ class AcceptedShare(
 
     threshold: float = 0.0
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 <= self.threshold <= 1.0:
             raise InputError(f"threshold must be in [0, 1]; got {self.threshold!r}.")
 
-    def _losses(self, record: Any):
+    def _losses(self, record: Any) -> np.ndarray:
         return (record.confidence > self.threshold) * 1.0
 
 
@@ -249,18 +249,18 @@ class SelectiveRisk(
 
     exceptions: ClassVar[Mapping[str, str]] = by_options(_exceptions)
 
-    def _check(self):
+    def _check(self) -> None:
         if not 0.0 <= self.threshold <= 1.0:
             raise InputError(f"threshold must be in [0, 1]; got {self.threshold!r}.")
 
-    def _columns(self, record: Any):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         accepted = (record.confidence > self.threshold) * 1.0
         return [accepted, accepted * (1.0 - record.correct)]
 
-    def _finalise(self, totals: np.ndarray):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray:
         return np.where(totals[..., 1] > 0.0, quotient(totals[..., 2], totals[..., 1]), np.nan)
 
-    def _limits(self, totals: np.ndarray, level: float):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         return clopper_pearson(totals[..., 2], totals[..., 1], level)
 
 
@@ -303,18 +303,20 @@ class ConfidenceSpread(
     0.1
     """
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         s, w = record.confidence, record.weights
         return np.array([w.sum(), w @ s, w @ (s * s)])
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> float:
         if totals[0] <= 0:
             return float("nan")
         mean = totals[1] / totals[0]
         variance = totals[2] / totals[0] - mean * mean
         return float(np.sqrt(variance)) if variance > ROUNDING else 0.0
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         s, w, value = record.confidence, record.weights, self._value(record)

@@ -157,7 +157,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         self.random_state: int = random_state
         self.n_jobs: int | None = n_jobs
 
-    def _to_fit(self):
+    def _to_fit(self) -> Any:
         """Return the model by its parameter's name, or nothing if it is used as it is."""
         as_it_is = is_fitted(self.estimator) and (self.cv is None or not _refits(self.estimator))
         return {} if as_it_is else {"estimator": self.estimator}
@@ -209,7 +209,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         self._take_names(self.estimators_[-1])
         return self
 
-    def _calibrate_fitted(self, template, data, reference):
+    def _calibrate_fitted(self, template: Any, data: TrainingRows, reference: Any) -> None:
         if not hasattr(self.estimator, "classes_"):
             raise InputError(
                 f"a fitted model must have classes_; {type(self.estimator).__name__} has none; set"
@@ -231,7 +231,14 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         self.chosen_: str = "given"
         self.evidence_: dict[str, float] = {}
 
-    def _cross_fit(self, template, data, params, split_params, reference):
+    def _cross_fit(
+        self,
+        template: Any,
+        data: TrainingRows,
+        params: Any,
+        split_params: Any,
+        reference: tuple[np.ndarray, np.ndarray] | None,
+    ) -> None:
         if reference is not None:
             raise InputError(
                 "reference belongs to a fitted model, because in cross-validation each fold has"
@@ -289,7 +296,13 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         if self.chosen_ == "refit":
             self.estimators_ = [self._fit_model(data, everything, params)]
 
-    def _choose(self, data, params, splits, values):
+    def _choose(
+        self,
+        data: TrainingRows,
+        params: Any,
+        splits: list[tuple[np.ndarray, np.ndarray]],
+        values: list[np.ndarray],
+    ) -> str:
         """Decide whether to refit one model, by the agreement of those of the folds; if not, return
         the exponent of their average.
         """
@@ -312,7 +325,13 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
             }
         return "average"
 
-    def _agreement(self, data, splits, values, others):
+    def _agreement(
+        self,
+        data: TrainingRows,
+        splits: list[tuple[np.ndarray, np.ndarray]],
+        values: list[np.ndarray],
+        others: list[Any],
+    ) -> float:
         """Return the agreement of each fold's calibrated predictions on its held-out rows with
         another model's.
         """
@@ -328,17 +347,25 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
             data.weight_of(np.concatenate([rows for _, rows in splits])),
         )
 
-    def _calibrated(self, k, values, X):
+    def _calibrated(self, k: int, values: np.ndarray, X: Any) -> np.ndarray:
         """Return a model's outputs after the k-th calibrator, or the only one."""
         calibrator = self.calibrators_[k % len(self.calibrators_)]
         return calibrator.predict_proba(
             values, **({"X": X} if calibrator.tags.uses_features else {})
         )
 
-    def _fit_model(self, data, rows, params):
+    def _fit_model(self, data: TrainingRows, rows: np.ndarray, params: Any) -> Any:
         return fit_model(self.estimator, *data.of(rows, params))
 
-    def _fit_calibrator(self, template, model, values, data, rows, reference):
+    def _fit_calibrator(
+        self,
+        template: Any,
+        model: Any,
+        values: np.ndarray,
+        data: TrainingRows,
+        rows: np.ndarray,
+        reference: Any,
+    ) -> Any:
         tags = template.tags
         options = {"X": data.X_of(rows)} if tags.uses_features else {}
         if tags.needs_reference:
@@ -346,7 +373,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         fresh = clone(template).set_params(inputs=self._kind, classes=self.classes_)
         return fresh.fit(values, data.y[rows], sample_weight=data.weight_of(rows), **options)
 
-    def _labelled(self, model, reference):
+    def _labelled(self, model: Any, reference: Any) -> tuple[Any, ...] | None:
         """Return the model's training rows with the labels of ``reference_labels``."""
         if reference is None or self.reference_labels == "true":
             return reference
@@ -354,10 +381,10 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         check_consistent_length(X, y)
         return X, self.classes_[self._values(model, X).argmax(axis=1)]
 
-    def _values(self, model, X):
+    def _values(self, model: Any, X: Any) -> np.ndarray:
         return model_output(model, X, self._kind, self.classes_, self.class_rates_)
 
-    def _predict(self, X):
+    def _predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return (calibrated probabilities (n, K), position of the model's own label (n,))."""
         check_is_fitted(self, "calibrators_")
         values = [self._values(model, X) for model in self.estimators_]
@@ -404,6 +431,6 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         return "\n".join([*filter(None, chosen), *map(account, self.calibrators_)])
 
 
-def _refits(model):
+def _refits(model: Any) -> bool:
     """Return whether cloning the model gives an unfitted one."""
     return hasattr(model, "fit") and not is_fitted(clone(model))

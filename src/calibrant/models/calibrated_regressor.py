@@ -105,7 +105,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
         return tags
 
-    def _to_fit(self):
+    def _to_fit(self) -> Any:
         """Return the models that ``fit`` fits, by their parameters' names."""
         models = {} if is_fitted(self.estimator) else {"estimator": self.estimator}
         return (
@@ -176,7 +176,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         self._take_names(self.estimator_)
         return self
 
-    def _splits(self, data, split_params):
+    def _splits(self, data: TrainingRows, split_params: Any) -> Any:
         if is_fitted(self.estimator) and self.scale_estimator is None:
             return []
         cv = 5 if self.cv is None else self.cv
@@ -185,7 +185,9 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         )
         return data.counted_splits(splits)
 
-    def _with_scale(self, forecast, data, held_out, splits, params):
+    def _with_scale(
+        self, forecast: Any, data: TrainingRows, held_out: np.ndarray, splits: Any, params: Any
+    ) -> Any:
         """Return the forecast itself, or plain means with a std: one for all rows, or the scale
         model's out-of-fold one.
         """
@@ -210,7 +212,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         self.scale_estimator_: Any = data.fitted(self.scale_estimator, held_out, params, error)
         return NormalForecast(forecast, std[held_out])
 
-    def _positive(self, std):
+    def _positive(self, std: np.ndarray) -> np.ndarray:
         return np.maximum(np.asarray(std, dtype=np.float64), 0.01 * self._spread)
 
     def predict_distribution(self, X: Any) -> Forecast:
@@ -251,6 +253,6 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         return account(self.calibrator_)
 
 
-def _joined(parts):
+def _joined(parts: Any) -> Any:
     """Join the forecasts of several folds."""
     return parts[0].joined(parts[1:]) if isinstance(parts[0], Forecast) else np.concatenate(parts)

@@ -177,7 +177,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self._take_names(self.estimator_)
         return self
 
-    def _check(self, y):
+    def _check(self, y: np.ndarray) -> None:
         require_option("method", self.method, ("plus", "minmax"))
         require_option("conformity", self.conformity, CONFORMITY)
         self._ends.require_within(y)
@@ -194,12 +194,12 @@ class ConformalRegressor(RegressorMixin, Wrapper):
             )
 
     @property
-    def _ends(self):
+    def _ends(self) -> ConformalEnds:
         return ConformalEnds(
             bounds=self.bounds or (-np.inf, np.inf), unit=getattr(self, "unit_", "rows")
         )
 
-    def _count(self, data, folds, groups):
+    def _count(self, data: TrainingRows, folds: list[np.ndarray], groups: Any) -> None:
         weight = np.ones(len(data.y)) if data.weight is None else data.weight
         self._plain: bool = bool(np.isin(weight, (0.0, 1.0)).all())
         self.unit_: Literal["rows", "clusters"] = "rows" if groups is None else "clusters"
@@ -242,7 +242,9 @@ class ConformalRegressor(RegressorMixin, Wrapper):
             )
         return self._ends.limited(low, high, level, float(weight.sum()))
 
-    def _ends_of(self, forecasts, weight, level):
+    def _ends_of(
+        self, forecasts: list[NormalForecast], weight: np.ndarray, level: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         score = CONFORMITY[self.conformity]
         if self.method == "minmax":
             reach = row_statistics(np.concatenate(self.scores_)[None, :], weight, level)
@@ -298,7 +300,14 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         )
 
 
-def _without_fold(model, conformity, data, fit_rows, rows, params):
+def _without_fold(
+    model: Any,
+    conformity: str,
+    data: TrainingRows,
+    fit_rows: np.ndarray,
+    rows: np.ndarray,
+    params: dict[Any, Any],
+) -> tuple[Any, np.ndarray]:
     """Return (the model fitted without a fold, the scores of the fold's rows)."""
     fitted = data.fitted(model, fit_rows, params)
     return fitted, np.abs(
@@ -306,7 +315,7 @@ def _without_fold(model, conformity, data, fit_rows, rows, params):
     )
 
 
-def _forecast(model, X, conformity):
+def _forecast(model: Any, X: np.ndarray, conformity: str) -> Any:
     """Return a model's predictions as a forecast; a plain mean is enough if its std is not used."""
     out = model_forecast(model, X)
     if isinstance(out, Forecast):

@@ -275,6 +275,6 @@ def fit_before_held_out(splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool
     return all(fit_rows.max() < held_out.min() for fit_rows, held_out in splits)
 
 
-def _evidence(Q, prior):
+def _evidence(Q: np.ndarray, prior: np.ndarray) -> np.ndarray:
     logs = log_probabilities(np.asarray(Q, dtype=np.float64)) - np.log(prior)
     return logs - logs.mean(axis=1, keepdims=True)

@@ -1,7 +1,7 @@
 """Claims that a monitor tests: on rates, and on positions of outcomes in their forecasts."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import optimize
@@ -80,7 +80,7 @@ def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, f
     return _out_of_fold(cells, gain)
 
 
-def _out_of_fold(counts, gain):
+def _out_of_fold(counts: np.ndarray, gain: Any) -> tuple[float, float]:
     """Return (mean, its standard error) of ``gain(counts of the other folds)``, a number for each
     kind of row, over the rows of each fold.
     """
@@ -265,6 +265,6 @@ class PitClaim:
         return f"{share} intervals hold {held} of the outcomes, and {lower} are below the {named}"
 
 
-def _below(cells, levels):
+def _below(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:
     n, below = cells.sum(axis=-1, keepdims=True), np.cumsum(cells, axis=-1)[..., :-1]
     return np.stack(np.broadcast_arrays(n, n * levels, below), axis=-1)

@@ -254,7 +254,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         """Whether the claim comes from a reference."""
         return self.threshold_ * self.alpha > 1.0 + 1e-9
 
-    def _levels(self):
+    def _levels(self) -> np.ndarray:
         if hasattr(self, "levels_"):
             return self.levels_
         levels = np.array(PIT_LEVELS if self.levels is None else self.levels, dtype=np.float64)
@@ -263,10 +263,10 @@ class CalibrationMonitor(Saved, BaseEstimator):
             raise InputError(f"levels must be ascending; got {levels.tolist()}; sort them.")
         return levels
 
-    def _log_factors(self, sums):
+    def _log_factors(self, sums: np.ndarray) -> np.ndarray:
         return self.claim.log_factors(sums, self.low_, self.high_, self.reference_)
 
-    def _begin(self, sums):
+    def _begin(self, sums: np.ndarray) -> None:
         if not (isinstance(self.alpha, float) and 0.0 < self.alpha < 1.0):
             raise InputError(f"alpha must be between 0 and 1; got {self.alpha!r}; 0.05 is usual.")
         if not (isinstance(self.tolerance, int | float) and 0.0 <= self.tolerance < 1.0):
@@ -285,7 +285,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.alarm_time_, self.n_, self.log_evidence_ = None, 0.0, 0.0
         self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
-    def _summed(self, P, y, std, levels):
+    def _summed(self, P: Any, y: Any, std: Any, levels: np.ndarray | None) -> np.ndarray:
         found, claim = domain_of_input(P, std), self._claim_type
         if found is not claim.domain:
             raise InputError(
@@ -306,7 +306,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
             equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit]
         )
 
-    def _checked(self, sums):
+    def _checked(self, sums: Any) -> np.ndarray:
         return self.claim.checked(np.asarray(sums, dtype=np.float64))
 
     @property
@@ -365,17 +365,17 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return advise(self.claim, sums, change, self.times_[start], self.target)
 
 
-def _short(value):
+def _short(value: float) -> str:
     return f"{value:.3g}" if np.isfinite(value) else "beyond 1e308"
 
 
-def _named(time):
+def _named(time: int | str) -> int | str:
     """Return a number unchanged and anything else as text; a day has no midnight."""
     return time if isinstance(time, int | float) else str(time).removesuffix(" 00:00:00")
 
 
 @trial.register
-def _(monitor: CalibrationMonitor):
+def _(monitor: CalibrationMonitor) -> None:
     monitor.growth_since()
     monitor.curve(level=None)
     float(monitor.evidence_)

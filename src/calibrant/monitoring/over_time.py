@@ -186,7 +186,7 @@ def monitor(
     return Monitoring(overall, slices, by, alpha)
 
 
-def _require_known(name, times, sums):
+def _require_known(name: str, times: Any, sums: np.ndarray) -> None:
     unknown = sum(
         float(_rows(each))
         for (when,), each in zip(times, sums, strict=True)
@@ -203,13 +203,15 @@ def _rows(sums):
     return sums[:, 0].sum() if sums.shape[1] == 3 else sums.sum()
 
 
-def _options(evaluation):
+def _options(evaluation: Any) -> dict[str, Any]:
     if evaluation.target == "forecast":
         return {"target": "forecast", "levels": evaluation.levels}
     return {"target": evaluation.target, "n_bins": evaluation.state.settings["n_bins"]}
 
 
-def _watched(times, sums, claim, options):
+def _watched(
+    times: Any, sums: np.ndarray, claim: np.ndarray | None, options: dict[str, Any]
+) -> CalibrationMonitor:
     made = CalibrationMonitor(**options)
     if claim is not None:
         made.fit_sums(claim)
@@ -218,7 +220,9 @@ def _watched(times, sums, claim, options):
     return made
 
 
-def _claim(reference, evaluation, by, slice_):
+def _claim(
+    reference: Any, evaluation: Any, by: Any, slice_: tuple[str] | None
+) -> np.ndarray | None:
     """Return the sums of the reference for one slice (None: all rows), or None without a
     reference.
     """
@@ -236,7 +240,7 @@ def _claim(reference, evaluation, by, slice_):
     return sums[parts.index(slice_)] if slice_ in parts else np.zeros(sums.shape[1:])
 
 
-def _said(each, level):
+def _said(each: CalibrationMonitor, level: float | None) -> dict[str, Any]:
     curve = named_by_target(each.curve(level=level).to_dict(), each.target)
     return {
         "n": each.n_,

@@ -188,7 +188,7 @@ def worst_slices(
     return SliceTests(names, slices, *found, alpha, method, evaluation.target)
 
 
-def _p_value(sums, tolerance):
+def _p_value(sums: np.ndarray, tolerance: float) -> float:
     """Return the p-value of one slice's bins (B, 3)."""
     share = quotient(sums[:, 1], sums[:, 0])
     small = sums[:, 1] * (1.0 - np.where(sums[:, 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
@@ -201,7 +201,7 @@ def _p_value(sums, tolerance):
     return float(stats.chi2.sf(-2.0 * np.log(p).sum(), 2 * len(p)))
 
 
-def _forecast_p_value(counts, levels, tolerance):
+def _forecast_p_value(counts: np.ndarray, levels: np.ndarray, tolerance: float) -> float:
     """Return the p-value of one slice's (C, C) counts, over levels by Bonferroni: too many rows
     certainly below a level, or too few possibly below.
     """
@@ -214,7 +214,7 @@ def _forecast_p_value(counts, levels, tolerance):
     )
 
 
-def _tail(hits, n, rate):
+def _tail(hits: np.ndarray, n: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Return P(B(n, rate) >= hits), or 1 if the hits exceed their expectation by less than one,
     where the bound does not hold.
     """
@@ -226,7 +226,7 @@ def _tail(hits, n, rate):
     return np.where(hits >= n * rate + 1.0, tail, 1.0)
 
 
-def _adjusted(p, method):
+def _adjusted(p: np.ndarray, method: str) -> np.ndarray:
     if method == "bh":
         return stats.false_discovery_control(p, method="bh")
     order = np.argsort(p)

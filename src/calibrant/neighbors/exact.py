@@ -274,7 +274,7 @@ class ExactIndex(NeighborIndex):
         self.points_ = StoredPoints(X, group, n_groups, column_scale)
         return self._tabulate()
 
-    def _tabulate(self):
+    def _tabulate(self) -> Self:
         wide = self.points_.wide_rows
         self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
         self.unit_: float = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
@@ -330,7 +330,9 @@ class ExactIndex(NeighborIndex):
                 progress(done, len(queries))
         return out
 
-    def _search_block(self, queries, group, rows, out):
+    def _search_block(
+        self, queries: np.ndarray, group: np.ndarray, rows: np.ndarray, out: Nearest
+    ) -> None:
         low, base = self._bounds(queries)
         for i, row in enumerate(rows):
             start, stop = self.points_.group_of(group[i])
@@ -341,7 +343,7 @@ class ExactIndex(NeighborIndex):
             if stop - start < len(self.points_):
                 out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
 
-    def _bounds(self, queries):
+    def _bounds(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(m, n) and (m,) terms that add up to lower bounds of the squared (L2) or true
         distances.
         """
@@ -361,7 +363,9 @@ class ExactIndex(NeighborIndex):
             )
         return table @ self.table_, base
 
-    def _least(self, low, base, query, start):
+    def _least(
+        self, low: np.ndarray, base: float, query: np.ndarray, start: int
+    ) -> tuple[float, int]:
         """(distance, position) of the nearest row given these bounds; ``start`` is the position of
         the first row.
         """
@@ -384,7 +388,9 @@ class ExactIndex(NeighborIndex):
             at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
         return best, start + found
 
-    def _promising(self, rows, query, start, best):
+    def _promising(
+        self, rows: np.ndarray, query: np.ndarray, start: int, best: float
+    ) -> np.ndarray:
         """Rows that one product, in the points' stored precision, does not prove to be farther than
         ``best``.
         """
@@ -392,7 +398,7 @@ class ExactIndex(NeighborIndex):
             return rows
         return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
 
-    def _limit(self, best, base):
+    def _limit(self, best: float, base: float) -> float:
         """Largest bound of a row nearer than ``best``; finite, so that rows marked by infinity stay
         excluded.
         """
@@ -405,12 +411,12 @@ class ExactIndex(NeighborIndex):
         )
         return limit if limit < FINITE else FINITE
 
-    def _tabulated(self, rows):
+    def _tabulated(self, rows: np.ndarray) -> np.ndarray:
         if self.metric == "linf":
             return rows[:, self.basis_].T
         if self.metric == "l1":
             return bounds.group_sums(rows - self.centre_, self.basis_)
         return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_)).T
 
-    def _joined(self, parts):
+    def _joined(self, parts: list[np.ndarray]) -> np.ndarray:
         return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))

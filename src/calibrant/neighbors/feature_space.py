@@ -77,7 +77,7 @@ class FeatureSpace(Saved):
             )
         return out
 
-    def _numbers(self, X):
+    def _numbers(self, X: Any) -> tuple[np.ndarray, float]:
         """Return the result of ``transform`` and its largest absolute number (0 for integers, which
         are not checked).
         """
@@ -106,7 +106,7 @@ class FeatureSpace(Saved):
         held = [self.column_scale_, *getattr(self.features_, "__dict__", {}).values()]
         return sum(a.nbytes for a in held if isinstance(a, np.ndarray))
 
-    def _featured(self, X):
+    def _featured(self, X: np.ndarray) -> Any:
         """Compute the features of X; a long array is read in blocks, so that no transformer expands
         all of it at once.
         """
@@ -120,7 +120,7 @@ class FeatureSpace(Saved):
             ]
         )
 
-    def _ordered(self, X):
+    def _ordered(self, X: Any) -> Any:
         """Reorder a data frame's columns as in the training data."""
         names = text_names(X, "X")
         if self.names_ is None or names is None or names == self.names_:
@@ -133,7 +133,7 @@ class FeatureSpace(Saved):
             )
         return X.select(self.names_) if hasattr(X, "select") else X[self.names_]
 
-    def _column_scale(self, points):
+    def _column_scale(self, points: np.ndarray) -> Any:
         """(d,) factors of the columns, or None if they are on one scale already."""
         low, high, mean, square = _column_sums(points)
         span = high - low
@@ -158,7 +158,7 @@ class FeatureSpace(Saved):
         return np.where(varying, 1.0 / np.where(varying, spread, 1.0), 1.0)
 
 
-def _column_sums(points):
+def _column_sums(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Minimum, maximum, mean and mean square of each column about the first row, in blocks; (d,)
     each.
     """
@@ -173,7 +173,7 @@ def _column_sums(points):
     return low, high, total / len(points), square / len(points)
 
 
-def _largest(block, start):
+def _largest(block: np.ndarray, start: int) -> float:
     """Largest absolute number of a block that follows ``start`` rows; raises an error where one
     cannot be squared.
     """

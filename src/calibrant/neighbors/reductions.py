@@ -110,7 +110,7 @@ class ClassCentroids(Saved, BaseEstimator):
             labels.append(np.full(len(centres[-1]), k))
         return np.concatenate(centres), np.concatenate(labels)
 
-    def _centroids(self, rows, n):
+    def _centroids(self, rows: np.ndarray, n: int) -> np.ndarray:
         distinct = len(np.unique(rows, axis=0)) if len(rows) < 1000 else len(rows)
         n = min(n, distinct)
         fit = MiniBatchKMeans(
@@ -119,7 +119,7 @@ class ClassCentroids(Saved, BaseEstimator):
         return fit.cluster_centers_
 
 
-def _flat(X):
+def _flat(X: np.ndarray) -> np.ndarray:
     X = np.asarray(X)
     return X.reshape(len(X), -1)
 
@@ -275,7 +275,7 @@ class _ImageReduction(TransformerMixin, BaseEstimator):
     @abstractmethod
     def _shrunk(self, images: np.ndarray) -> np.ndarray: ...
 
-    def _tiles(self, images):
+    def _tiles(self, images: np.ndarray) -> np.ndarray:
         """Return tiles, (n, rows, t, columns, t, channels)."""
         n, height, width, channels = images.shape
         t = self.t
@@ -307,7 +307,7 @@ class AveragePool(_ImageReduction):
     [[2.5, 4.5, 10.5, 12.5]]
     """
 
-    def _shrunk(self, images):
+    def _shrunk(self, images: np.ndarray) -> np.ndarray:
         return self._tiles(images).mean(
             axis=(2, 4), dtype=np.float32 if images.dtype == np.uint8 else np.float64
         )
@@ -330,7 +330,7 @@ class MaxPool(_ImageReduction):
     [[5.0, 7.0, 13.0, 15.0]]
     """
 
-    def _shrunk(self, images):
+    def _shrunk(self, images: np.ndarray) -> np.ndarray:
         return self._tiles(images).max(axis=(2, 4))
 
 
@@ -357,7 +357,7 @@ class BilinearResize(_ImageReduction):
     [[2.5, 4.5, 10.5, 12.5]]
     """
 
-    def _shrunk(self, images):
+    def _shrunk(self, images: np.ndarray) -> np.ndarray:
         kind = np.float32 if images.dtype == np.uint8 else np.float64
         for axis in (1, 2):
             old, new = images.shape[axis], max(1, images.shape[axis] // self.t)

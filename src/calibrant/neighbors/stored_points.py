@@ -75,7 +75,7 @@ class StoredPoints(Saved):
         )
         self.longest: float = float(self.squares.max())
 
-    def _middle(self):
+    def _middle(self) -> Any:
         """Return a point near the column medians, rounded to steps of their typical deviations
         (short numbers subtract exactly); None if 0 works as well.
         """
@@ -91,7 +91,7 @@ class StoredPoints(Saved):
             else None
         )
 
-    def _taken_off(self, shift):
+    def _taken_off(self, shift: np.ndarray) -> np.ndarray:
         """Subtract the shift from the points where this is exactly reversible; return the part
         subtracted.
         """
@@ -143,13 +143,13 @@ class StoredPoints(Saved):
         rows = np.asarray(self.points[positions], dtype=np.float64)
         return rows if self.shift is None else rows + self.shift
 
-    def _read(self, positions):
+    def _read(self, positions: Any) -> np.ndarray:
         return np.asarray(self._in_units(self.points[self.order[positions]]), dtype=np.float64)
 
-    def _shifted(self, rows):
+    def _shifted(self, rows: np.ndarray) -> np.ndarray:
         return rows if self.shift is None else rows - self.shift
 
-    def _in_units(self, X):
+    def _in_units(self, X: np.ndarray) -> np.ndarray:
         return X if self.column_scale is None else X * self.column_scale
 
     def scaled(self, queries: np.ndarray) -> np.ndarray:
@@ -226,7 +226,7 @@ class StoredPoints(Saved):
         out += ((1.0 - share) * own - least)[:, None].astype(kind)
         return out
 
-    def _parts(self, positions, kind):
+    def _parts(self, positions: np.ndarray, kind: Any) -> list[np.ndarray]:
         """Yield the blocks to multiply: all rows if they need no copy, otherwise parts within the
         memory bound.
         """
@@ -236,7 +236,7 @@ class StoredPoints(Saved):
             )
         return [positions[part] for part in self.slices(max(1, len(positions)))]
 
-    def _product_type(self, square):
+    def _product_type(self, square: float) -> tuple[Any, float, float]:
         """Return the type for products of rows with others of at most this squared norm: the stored
         type, unless it overflows.
 
@@ -277,7 +277,7 @@ class StoredPoints(Saved):
         return out, np.argsort(every, kind="stable")
 
 
-def _kept(scaled, order):
+def _kept(scaled: np.ndarray, order: np.ndarray) -> np.ndarray:
     """Return the rows in this order, in float32 if exact and otherwise float64; small sets always
     in float64.
     """
@@ -285,5 +285,5 @@ def _kept(scaled, order):
     return np.asarray(scaled[order], dtype=np.float32 if narrow else np.float64)
 
 
-def _squares(rows):
+def _squares(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)

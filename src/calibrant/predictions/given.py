@@ -53,7 +53,7 @@ def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
             _check_probabilities(block, start, resolution)
 
 
-def _check_probabilities(block, start, resolution):
+def _check_probabilities(block: np.ndarray, start: int, resolution: float) -> None:
     bad = (block < 0.0).any(axis=1) | (block > 1.0 + 2.0 * resolution).any(axis=1)
     if bad.any():
         _reject(
@@ -88,11 +88,11 @@ def _sum_remedy(sums):
     )
 
 
-def _tolerance(resolution):
+def _tolerance(resolution: float) -> float:
     return ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE)
 
 
-def _reject(bad, start, block, rule, remedy):
+def _reject(bad: np.ndarray, start: int, block: np.ndarray, rule: str, remedy: str):
     first = np.flatnonzero(bad)[:3]
     seen = ", ".join(
         f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first
@@ -207,7 +207,7 @@ class Given:
         self._hand_on(part, rows)
         return part
 
-    def _rows_of(self, table, rows):
+    def _rows_of(self, table: Any, rows: np.ndarray) -> Any:
         """Some rows of another argument, None if it is None."""
         if table is None or isinstance(table, np.ndarray):
             return table if table is None else table[rows]
@@ -219,7 +219,7 @@ class Given:
         self._hand_on(out, slice(None))
         return out
 
-    def _hand_on(self, part, rows):
+    def _hand_on(self, part: Any, rows: Any) -> None:
         """Copy derived values by row to a subset of the record, if fits share a workspace."""
         if self.workspace is None:
             return
@@ -230,7 +230,7 @@ class Given:
             part.derived.tilts = self.derived.tilts[rows]
 
     @property
-    def _block_rows(self):
+    def _block_rows(self) -> int:
         return max(1024, BLOCK_ENTRIES // self.n_classes)
 
     def blocks(self, size: int | None = None) -> Iterator[Self]:

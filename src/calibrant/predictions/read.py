@@ -136,7 +136,9 @@ def read(
     )
 
 
-def _truth(y, known, shape, **hints):
+def _truth(
+    y: Any, known: np.ndarray | None, shape: tuple[int, int], **hints: Any
+) -> tuple[Any, ...]:
     """(labels or None, shares of soft labels or None, classes or None)."""
     if isinstance(y, SoftLabels):
         return None, y.in_order(known, *shape), known
@@ -146,14 +148,14 @@ def _truth(y, known, shape, **hints):
     return labels, None, known
 
 
-def _dimensions(values):
+def _dimensions(values: Any) -> int:
     try:
         return np.ndim(values)
     except ValueError:  # rows of different lengths raise a separate error
         return 0
 
 
-def _two_columns(values, inputs):
+def _two_columns(values: np.ndarray, inputs: str) -> tuple[np.ndarray, bool]:
     """(n,) binary predictions as (n, 2) in float64, which keeps 1 - p exact for small p."""
     if values.ndim == 1:
         second = values.astype(np.float64)
@@ -174,7 +176,7 @@ def _two_columns(values, inputs):
     return values, False
 
 
-def _reorder(values, names, classes):
+def _reorder(values: np.ndarray, names: Any, classes: Any) -> np.ndarray:
     """Columns of a class-named frame in the order of ``classes``; positional names are in that
     order already.
     """
@@ -190,7 +192,7 @@ def _reorder(values, names, classes):
     )
 
 
-def _looks_like_labels(values, one_column):
+def _looks_like_labels(values: np.ndarray, one_column: bool) -> bool:
     return one_column and bool(np.isin(values[:, 1], (0.0, 1.0)).all())
 
 
@@ -203,7 +205,7 @@ def reference_pair(reference: Any) -> tuple[Any, Any]:
     return reference[0], reference[1]
 
 
-def _reference(reference, record):
+def _reference(reference: Any, record: Predictions) -> Any:
     if reference is None:
         return None
     X, y = reference_pair(reference)

@@ -76,7 +76,7 @@ class Predictions(Given):
         return _softmax.log_probabilities(np.maximum(self.probabilities, self._floor))
 
     @property
-    def _floor(self):
+    def _floor(self) -> float:
         return np.finfo(np.float64).tiny if self.least is None else self.least
 
     @cached_property
@@ -100,7 +100,7 @@ class Predictions(Given):
         self._share(out, KEPT)
         return out
 
-    def _share(self, other, names):
+    def _share(self, other: "Predictions", names: tuple[Any, ...]) -> None:
         """Copy derived values of these names to another record of these rows."""
         vars(other).update({name: vars(self)[name] for name in names if name in vars(self)})
 
@@ -188,7 +188,7 @@ class Predictions(Given):
         """
         return np.unique(self.confidence, return_inverse=True)
 
-    def _in_blocks(self, function):
+    def _in_blocks(self, function: Any) -> np.ndarray:
         """``function(block)`` by block, concatenated, so that intermediate arrays stay small."""
         return (
             function(self)
@@ -343,7 +343,7 @@ class Predictions(Given):
         return bool(np.abs(self.probabilities - other.probabilities).max() < 1e-12)
 
 
-def _first_largest(block):
+def _first_largest(block: Predictions) -> np.ndarray:
     """(n,) argmax of the values, the first on ties."""
     if block.n_classes > FEW_CLASSES:
         return block.values.argmax(axis=1)
@@ -355,7 +355,7 @@ def _first_largest(block):
     return out
 
 
-def _largest_probability(block):
+def _largest_probability(block: Predictions) -> np.ndarray:
     if block.kind == "logit":
         return _softmax.softmax(block.values)[np.arange(len(block)), block.predicted]
     return block.by_class.max(axis=0) / block.row_sums

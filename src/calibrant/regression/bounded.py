@@ -95,10 +95,10 @@ class BoundedOutcomes(RegressionCalibrator):
         self.upper: float | None = upper
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[BoundedOutcomes]":
         return [cls(lower=-1e5), cls(lower=None, upper=1e5), cls(lower=-1e5, upper=1e5)]
 
-    def _check(self):
+    def _check(self) -> None:
         if self.calibrator is not None:
             require_regression_calibrator(self.calibrator)
         ends = [end for end in (self.lower, self.upper) if end is not None]
@@ -113,10 +113,10 @@ class BoundedOutcomes(RegressionCalibrator):
             )
 
     @property
-    def _bounds(self):
+    def _bounds(self) -> Bounds:
         return Bounds(self.lower, self.upper)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[str, Any]:
         self._bounds.require_inside(record.y, "y")
         opened = replace(
             record, forecast=self._bounds.opened(record.forecast), y=self._bounds.forward(record.y)
@@ -126,14 +126,14 @@ class BoundedOutcomes(RegressionCalibrator):
         )
         return {"calibrator_": inner, "status": inner.status_}
 
-    def _predict_output(self, forecast, calibrator):
+    def _predict_output(self, forecast: Any, calibrator: StdScaling) -> BoundedForecast:
         return BoundedForecast(
             calibrator.predict_record(read_forecast(self._bounds.opened(forecast))), self._bounds
         )
 
 
 @trial.register
-def _(bounded: BoundedOutcomes):
+def _(bounded: BoundedOutcomes) -> None:
     bounds, d = Bounds(bounded.lower, bounded.upper), max(bounded.n_outputs_, 1)
     x = np.linspace(-1.0, 1.0, 3 * d).reshape((3, d) if bounded.n_outputs_ else 3)
     forecast = bounded.predict(

@@ -158,7 +158,7 @@ class ConformalIntervals(
             self.unit_,
         )
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("score", "scaled", "absolute", "quantile", "distributional")
         self._option("side", "both", "lower", "upper")
         require_levels(self.levels)
@@ -209,7 +209,7 @@ class ConformalIntervals(
         self.unit_ = "rows" if record.cluster is None else "clusters"
         return super().fit_record(record)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: ForecastRecord) -> dict[str, Any]:
         if self.calibrator is None:
             return {**self._scored(record), "calibrator_": None}
         first, second = record.halves()
@@ -221,7 +221,7 @@ class ConformalIntervals(
             "calibrator_": calibrator,
         }
 
-    def _scored(self, record):
+    def _scored(self, record: ForecastRecord) -> dict[str, Any]:
         weight = shares(record.weights, record.cluster)
         if self.score == "quantile":
             each = [
@@ -244,7 +244,7 @@ class ConformalIntervals(
             "spread_": max(spread, np.finfo(np.float64).tiny ** 0.5),
         }
 
-    def _beyond(self, record, level):
+    def _beyond(self, record: ForecastRecord, level: float) -> Any:
         """Return the distance of y from the forecast's own interval, negative inside it: in one
         array, or one below and one above.
         """
@@ -252,7 +252,9 @@ class ConformalIntervals(
         outside = low - record.y, record.y - high
         return [np.maximum(*outside)] if self._ends.joint else outside
 
-    def _predict_output(self, forecast, scores, mass, spread, calibrator):
+    def _predict_output(
+        self, forecast: Any, scores: np.ndarray, mass: np.ndarray, spread: float, calibrator: Any
+    ) -> Any:
         forecast = forecast if calibrator is None else calibrator.predict(forecast)
         if self.score == "quantile":
             return ConformalQuantileForecast(
@@ -260,7 +262,7 @@ class ConformalIntervals(
             )
         return ConformalForecast(forecast, CONFORMITY[self.score], scores, mass, spread, self._ends)
 
-    def _expression(self, forecast, calibrator, **learned):
+    def _expression(self, forecast: Any, calibrator: StdScaling | None, **learned: Any) -> Any:
         if self.score == "quantile" or self.bounds is not None:
             raise InputError(
                 'score="quantile" and bounds= have no single expression for all rows; use'
@@ -270,7 +272,7 @@ class ConformalIntervals(
         forecast = forecast.unscaled() if self.score == "absolute" else forecast
         return forecast.reshaped(self._predict_output(forecast.shape, calibrator=None, **learned))
 
-    def _guarantee(self, level):
+    def _guarantee(self, level: float) -> Any:
         if self.score == "quantile" and not any(abs(level - one) < 1e-9 for one in self.levels):
             raise InputError(
                 f"level must be one of those fitted, {list(self.levels)}; got {level!r}; add it to"
@@ -301,12 +303,12 @@ class ConformalIntervals(
         )
 
 
-def _paired(found):
+def _paired(found: list[tuple[np.ndarray, np.ndarray]]) -> Any:
     """Return (scores, mass) of one, or ([scores of each], [mass of each])."""
     return found[0] if len(found) == 1 else ([s for s, _ in found], [m for _, m in found])
 
 
-def _arrays(value):
+def _arrays(value: Any) -> Any:
     """Return the arrays of nested lists."""
     if isinstance(value, np.ndarray):
         yield value

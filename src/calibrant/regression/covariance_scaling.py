@@ -134,7 +134,7 @@ class CovarianceScaling(Saved, BaseEstimator):
         )
 
 
-def _shrunk(errors, weight):
+def _shrunk(errors: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return second moments (d, d) of errors (n, d), shrunk towards their mean variance."""
     n, d = weight.sum(), errors.shape[1]
     moments = (errors.T * weight) @ errors / n
@@ -146,13 +146,13 @@ def _shrunk(errors, weight):
     return (1.0 - share) * moments + share * target
 
 
-def _root(moments):
+def _root(moments: np.ndarray) -> np.ndarray:
     variance, directions = np.linalg.eigh(moments)
     return (directions * np.sqrt(variance)) @ directions.T
 
 
 @trial.register
-def _(calibrator: CovarianceScaling):
+def _(calibrator: CovarianceScaling) -> None:
     d = calibrator.n_outputs_
     require_valid(
         calibrator.predict((np.zeros((1, d)), np.diag(np.arange(1.0, d + 1.0)))).cov, (1, d, d)

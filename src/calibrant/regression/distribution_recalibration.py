@@ -1,6 +1,6 @@
 """Joint correction of bias, spread and shape of a forecast, each shrunk by its evidence."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -158,12 +158,12 @@ class DistributionRecalibration(RegressionCalibrator):
         self.shrinkage: bool = shrinkage
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[DistributionRecalibration]":
         simple = cls(bias="constant", spread="constant", shape=None, shrinkage=False)
         moments = cls(shape="empirical", start="moments", spread_by="mean")
         return [cls(), cls(spread="increasing", shape="student", objective="crps"), simple, moments]
 
-    def _check(self):
+    def _check(self) -> None:
         for name, options in (("bias", BIASES), ("spread", SPREADS), ("shape", SHAPES)):
             require_option(name, getattr(self, name), options)
         self._option("start", "forecast", "moments")
@@ -175,17 +175,17 @@ class DistributionRecalibration(RegressionCalibrator):
             )
         self._option("objective", "nll", "crps")
 
-    def _spread_input(self, mean, std):
+    def _spread_input(self, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
         """Return the argument of the spread function."""
         return mean if self.spread_by == "mean" else np.log(std)
 
-    def _begun(self, forecast):
+    def _begun(self, forecast: Any) -> Any:
         """Return the forecasts to correct."""
         if self.start == "forecast" or isinstance(forecast, NormalForecast):
             return forecast
         return NormalForecast(forecast.mean, forecast.std)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[str, Any]:
         forecast, weight = self._begun(record.forecast), record.weights
         std, score = record.std, forecast.score_at(record.y)
         places = make_grid(record.mean, weight)
@@ -241,7 +241,7 @@ class DistributionRecalibration(RegressionCalibrator):
         )
         return learned
 
-    def _unknown(self, record, score, student):
+    def _unknown(self, record: Any, score: np.ndarray, student: bool) -> str | None:
         """Return the reason why the rows do not determine the spread, or None; a fit would shrink
         it to almost nothing.
         """
@@ -259,7 +259,7 @@ class DistributionRecalibration(RegressionCalibrator):
             else None
         )
 
-    def _learned(self, places, scales, status):
+    def _learned(self, places: Any, scales: Any, status: str) -> dict[str, Any]:
         """Return parameters of no change."""
         bias, spread = (
             np.array([grid.points, np.zeros(len(grid.points))]) for grid in (places, scales)
@@ -273,14 +273,30 @@ class DistributionRecalibration(RegressionCalibrator):
             "status": status,
         }
 
-    def _predict_output(self, forecast, bias, unit, spread, degrees, shape):
+    def _predict_output(
+        self,
+        forecast: Any,
+        bias: np.ndarray,
+        unit: str,
+        spread: np.ndarray,
+        degrees: float,
+        shape: np.ndarray,
+    ) -> RecalibratedForecast:
         mean, std = forecast.mean, forecast.std
         shift = np.interp(mean, *np.asarray(bias)) / (std if unit == UNITS[0] else 1.0)
         factor = np.exp(np.interp(self._spread_input(mean, std), *np.asarray(spread)))
         knots, values, slopes = _curve(np.asarray(shape), degrees)
         return RecalibratedForecast(self._begun(forecast), knots, values, slopes, shift, factor)
 
-    def _expression(self, forecast, bias, unit, spread, degrees, shape):
+    def _expression(
+        self,
+        forecast: SymbolicForecast,
+        bias: np.ndarray,
+        unit: str,
+        spread: np.ndarray,
+        degrees: float,
+        shape: np.ndarray,
+    ) -> SymbolicForecast:
         if not isinstance(forecast.shape, NormalForecast):
             raise InputError(
                 "DistributionRecalibration of a forecast that is not normal has no expression;"
@@ -299,7 +315,7 @@ class DistributionRecalibration(RegressionCalibrator):
         )
 
 
-def _curve(shape, degrees):
+def _curve(shape: np.ndarray, degrees: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return knots, values and outer slopes of h."""
     if shape.ndim == 2:
         return shape[0], shape[1], tail_slopes(shape[0], shape[1])

@@ -102,10 +102,10 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
     def __init__(self, *, inputs: Literal["std", "std and mean"] = "std") -> None:
         self.inputs: Literal["std", "std and mean"] = inputs
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("inputs", "std", "std and mean")
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[str, Any]:
         if not record.error.any():
             warn(
                 "GaussianProcessScale found no error at all; the std are unchanged.",
@@ -137,7 +137,7 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
         learned["points_"][used], learned["weights_"][used] = points, weights
         return learned
 
-    def _learned(self, scale, status):
+    def _learned(self, scale: float, status: str) -> dict[str, Any]:
         """Return a constant factor, with empty arrays for the processes."""
         p = 1 if self.inputs == "std" else 2
         kernels = {"kernel_": np.tile([0.0, 1.0], (p, 1)), "units_": np.tile([0.0, 1.0], (p, 1))}
@@ -149,10 +149,18 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
             "weights_": np.zeros((p, N_POINTS)),
         }
 
-    def _columns(self, forecast):
+    def _columns(self, forecast: Any) -> list[np.ndarray]:
         return [np.log(forecast.std), *([forecast.mean] if self.inputs == "std and mean" else [])]
 
-    def _predict_output(self, forecast, scale, kernel, points, weights, units):
+    def _predict_output(
+        self,
+        forecast: Any,
+        scale: float,
+        kernel: np.ndarray,
+        points: np.ndarray,
+        weights: np.ndarray,
+        units: np.ndarray,
+    ) -> Any:
         log_factor = np.full(forecast.shape, np.log(scale))
         for j, x in enumerate(self._columns(forecast)):
             if kernel[j][0] > 0.0:
@@ -161,7 +169,15 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
                 )
         return forecast.stretched(np.exp(log_factor))
 
-    def _expression(self, forecast, scale, kernel, points, weights, units):
+    def _expression(
+        self,
+        forecast: Any,
+        scale: float,
+        kernel: np.ndarray,
+        points: np.ndarray,
+        weights: np.ndarray,
+        units: np.ndarray,
+    ) -> Any:
         log_factor = constant(np.log(scale))
         for j, x in enumerate((forecast.std.log(), forecast.mean)[: len(kernel)]):
             if kernel[j][0] > 0.0:
@@ -170,7 +186,7 @@ class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and m
         return forecast.stretched(log_factor.exp())
 
 
-def _centre_and_spread(x, weight):
+def _centre_and_spread(x: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """Return mean and standard deviation; the latter is 0 where all values are equal."""
     centre = np.average(x, weights=weight)
     return centre, (

@@ -122,7 +122,7 @@ class MondrianIntervals(
         """Levels that the intervals support, if not all."""
         return (ConformalIntervals() if self.intervals is None else self.intervals).levels
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("by", "std", "groups")
         require_count("n_bins", self.n_bins)
         require_count("least_rows", self.least_rows, 2)
@@ -174,7 +174,7 @@ class MondrianIntervals(
         )
         return super().fit_record(record)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: ForecastRecord) -> dict[str, Any]:
         template = ConformalIntervals() if self.intervals is None else self.intervals
         edges, kept = (
             (np.zeros(0), np.ones(len(record), dtype=bool))
@@ -189,7 +189,7 @@ class MondrianIntervals(
         what = "groups" if self.by == "groups" else "bins of the std"
         return {"edges_": edges, "intervals_": fitted, "status": f"{count} {what}"}
 
-    def _edges(self, record):
+    def _edges(self, record: ForecastRecord) -> tuple[np.ndarray, np.ndarray]:
         """Return (highest std of each bin but the last, booleans of the rows used as scores)."""
         std, inverse = np.unique(record.std, return_inverse=True)
         each = np.bincount(inverse, weights=record.weights)
@@ -204,7 +204,7 @@ class MondrianIntervals(
         alone = np.isin(np.arange(len(std)), at) & (each <= 1.0)
         return std[at], ~alone[inverse]
 
-    def _index(self, record, edges):
+    def _index(self, record: ForecastRecord, edges: np.ndarray) -> np.ndarray:
         """Return the bin of each row."""
         if self.groups_ is None:
             return np.searchsorted(edges, record.std, side="left")
@@ -219,7 +219,9 @@ class MondrianIntervals(
             )
         return at[groups.index]
 
-    def _predict_rows(self, record, edges, intervals):
+    def _predict_rows(
+        self, record: ForecastRecord, edges: np.ndarray, intervals: list[ConformalIntervals]
+    ) -> Any:
         index = self._index(record, np.asarray(edges))
         rows = [np.flatnonzero(index == k) for k in range(len(intervals))]
         found = [
@@ -229,7 +231,9 @@ class MondrianIntervals(
         ]
         return gather([forecast for forecast, _ in found], [r for _, r in found])
 
-    def _expression(self, forecast, edges, intervals):
+    def _expression(
+        self, forecast: Any, edges: np.ndarray, intervals: list[ConformalIntervals]
+    ) -> SymbolicBins:
         if self.groups_ is not None:
             raise InputError(
                 "MondrianIntervals of groups have no expression of mean and std; keep them in"
@@ -243,7 +247,7 @@ class MondrianIntervals(
         for one in self.intervals_:
             yield from one if isinstance(one, list) else [one]
 
-    def _guarantee(self, level):
+    def _guarantee(self, level: float) -> Any:
         each = [cal.guarantee(level) for cal in self._fitted()]
         known = [said for said in each if said is not None]
         if len(known) < len(each) or (self.by == "std" and known[0].unit == "clusters"):

@@ -2,7 +2,7 @@
 at a few.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
@@ -75,10 +75,10 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
     def __init__(self, *, n_levels: int = 9) -> None:
         self.n_levels: int = n_levels
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_levels", self.n_levels)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> Any:
         n_levels = self._levels_for(record.weights.sum())
         seen, score = empirical_scores(record.score, record.weights)
         levels = special.ndtri((np.arange(n_levels) + 1.0) / (n_levels + 1.0))
@@ -88,18 +88,20 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
         learned = {"knots_": knots, "values_": values, "slopes_": tail_slopes(knots, values)}
         return learned if len(knots) > 1 else {**learned, "status": "shift only"}
 
-    def _predict_output(self, forecast, knots, values, slopes):
+    def _predict_output(
+        self, forecast: Any, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray
+    ) -> RecalibratedForecast:
         return RecalibratedForecast(
             forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes)
         )
 
-    def _expression(self, forecast, **learned):
+    def _expression(self, forecast: Any, **learned: Any) -> Any:
         return forecast.reshaped(self._predict_output(forecast.shape, **learned))
 
-    def _levels_for(self, n_rows):
+    def _levels_for(self, n_rows: float) -> int:
         return max(1, min(self.n_levels, int(n_rows // 10)))
 
-    def _guarantee(self, level):
+    def _guarantee(self, level: float) -> Any:
         # Between the fitted levels the map is interpolated, not estimated.
         place = (0.5 + 0.5 * level) * (self._levels_for(self.n_rows_ or 0.0) + 1.0)
         return self._guarantee_in_the_limit(level) if abs(place - round(place)) < 1e-9 else None
@@ -163,18 +165,20 @@ class IntervalCalibration(RegressionCalibrator):
     values_: np.ndarray | list[np.ndarray]
     slopes_: np.ndarray | list[np.ndarray]
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> Any:
         knots, values = empirical_scores(record.score, record.weights)
         learned = {"knots_": knots, "values_": values, "slopes_": tail_slopes(knots, values)}
         return learned if len(knots) > 1 else {**learned, "status": "no error"}
 
-    def _predict_output(self, forecast, knots, values, slopes):
+    def _predict_output(
+        self, forecast: Any, knots: np.ndarray, values: np.ndarray, slopes: np.ndarray
+    ) -> RecalibratedForecast:
         return RecalibratedForecast(
             forecast, np.asarray(knots), np.asarray(values), np.asarray(slopes)
         )
 
-    def _expression(self, forecast, **learned):
+    def _expression(self, forecast: Any, **learned: Any) -> Any:
         return forecast.reshaped(self._predict_output(forecast.shape, **learned))
 
-    def _guarantee(self, level):
+    def _guarantee(self, level: float) -> Any:
         return self._guarantee_in_the_limit(level)

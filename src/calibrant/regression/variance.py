@@ -1,6 +1,6 @@
 """Calibration of standard deviations: none, by one factor, by bin, or by isotonic regression."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,13 +52,13 @@ class ForecastIdentity(RegressionCalibrator):
         },
     )
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[Any, Any]:
         return {}
 
-    def _predict_output(self, forecast):
+    def _predict_output(self, forecast: Any) -> Any:
         return forecast
 
-    def _expression(self, forecast):
+    def _expression(self, forecast: Any) -> Any:
         return forecast
 
 
@@ -112,7 +112,7 @@ class StdScaling(RegressionCalibrator):
     learns: ClassVar[tuple[str, ...]] = ("scale_",)
     scale_: float | np.ndarray
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> Any:
         # Dividing by the largest first avoids an overflow of squares for residuals far beyond their
         # std.
         size = np.abs(record.standardised)
@@ -130,10 +130,10 @@ class StdScaling(RegressionCalibrator):
             )
         }
 
-    def _predict_output(self, forecast, scale):
+    def _predict_output(self, forecast: Any, scale: float) -> Any:
         return forecast.stretched(scale)
 
-    def _expression(self, forecast, scale):
+    def _expression(self, forecast: Any, scale: float) -> Any:
         return forecast.stretched(scale)
 
 
@@ -194,10 +194,10 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
     def __init__(self, *, n_bins: int = 10) -> None:
         self.n_bins: int = n_bins
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> Any:
         squared, weight = np.square(record.error), record.weights
         if not squared.any():
             warn(
@@ -214,12 +214,12 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
         values = np.sqrt(np.where(error > 0.0, error, error[error > 0.0].min()))
         return {"edges_": 0.5 * (high[:-1] + low[1:]), "values_": values}
 
-    def _predict_output(self, forecast, edges, values):
+    def _predict_output(self, forecast: Any, edges: np.ndarray, values: np.ndarray) -> Any:
         if len(values) == 0:
             return forecast
         return forecast.stretched(values[np.searchsorted(edges, forecast.std)] / forecast.std)
 
-    def _expression(self, forecast, edges, values):
+    def _expression(self, forecast: Any, edges: np.ndarray, values: np.ndarray) -> Any:
         return (
             forecast.stretched(forecast.std.step(edges, values, closed=False) / forecast.std)
             if len(values)
@@ -288,7 +288,7 @@ class IsotonicVariance(RegressionCalibrator):
     def __init__(self, *, min_rows: float = 20) -> None:
         self.min_rows: float = min_rows
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> Any:
         squared = np.square(record.error)
         if not squared.any():
             warn(
@@ -309,16 +309,18 @@ class IsotonicVariance(RegressionCalibrator):
             "values_": np.sqrt(np.repeat([block[3] for block in blocks], 2)[own]),
         }
 
-    def _predict_output(self, forecast, knots, values):
+    def _predict_output(self, forecast: Any, knots: np.ndarray, values: np.ndarray) -> Any:
         std = np.clip(forecast.std, knots[0], knots[-1])
         return forecast.stretched(np.interp(std, knots, values) / std)
 
-    def _expression(self, forecast, knots, values):
+    def _expression(self, forecast: Any, knots: np.ndarray, values: np.ndarray) -> Any:
         std = forecast.std.clip(knots[0], knots[-1])
         return forecast.stretched(std.interpolate(knots, values) / std)
 
 
-def _joined(blocks, least):
+def _joined(
+    blocks: list[tuple[float, float, float, float]], least: int
+) -> list[tuple[float, float, float, float]]:
     """Return blocks (weight, first std, last std, error), with small ones at the ends, and those
     without error, merged with their neighbour.
     """
@@ -329,6 +331,8 @@ def _joined(blocks, least):
     return blocks
 
 
-def _joint(a, b):
+def _joint(
+    a: tuple[float, float, float, float], b: tuple[float, float, float, float]
+) -> tuple[float, float, float, float]:
     weight = a[0] + b[0]
     return weight, a[1], b[2], (a[0] * a[3] + b[0] * b[3]) / weight

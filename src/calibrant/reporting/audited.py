@@ -30,7 +30,7 @@ def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any]
     }
 
 
-def _worst(before, after):
+def _worst(before: Any, after: Any) -> list[dict[str, Any]]:
     """Return the worst groups before and after, with the audit's results for each."""
     each = [[] if audit is None else audit.groups for audit in (before, after)]
     known = [{one.name: one for one in groups} for groups in each]
@@ -46,7 +46,7 @@ def _worst(before, after):
     ]
 
 
-def _gap(one):
+def _gap(one: Any) -> dict[str, float] | None:
     return (
         None
         if one is None
@@ -56,7 +56,7 @@ def _gap(one):
     )
 
 
-def _told(audit):
+def _told(audit: Any) -> dict[str, Any]:
     """Summarise an audit; ``calibrant.audit`` returns every group's row."""
     off = [one.name for one in audit.off[:AUDITED]]
     counts = {

@@ -83,7 +83,7 @@ def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
     yield from shifted(found, {key: shifts[key] for key in far})
 
 
-def _leaks(found):
+def _leaks(found: Any) -> Iterator[Any]:
     if found.accuracy > 0.999 and found.n >= 50:
         yield (
             "Nearly every prediction is right: check that the model was not trained on these rows,"
@@ -145,7 +145,7 @@ def small(n: float) -> Iterator[Any]:
         )
 
 
-def _exchanged(counts):
+def _exchanged(counts: Any) -> Iterator[Any]:
     # Shares of each true class, so that a class predicted for all rows gains nothing by another
     # order.
     true = np.flatnonzero(counts.labels >= FEW_ROWS)
@@ -169,7 +169,7 @@ def _exchanged(counts):
         )
 
 
-def _absent(counts):
+def _absent(counts: Any) -> Iterator[Any]:
     missing = np.flatnonzero(counts.labels == 0)
     if len(missing):
         yield (
@@ -178,7 +178,7 @@ def _absent(counts):
         )
 
 
-def _sparse(counts):
+def _sparse(counts: Any) -> Iterator[Any]:
     n = counts.labels
     few = np.flatnonzero((n > 0) & (n < FEW_ROWS))
     if len(few):
@@ -191,13 +191,13 @@ def _sparse(counts):
         )
 
 
-def _unpredicted(counts):
+def _unpredicted(counts: Any) -> Iterator[Any]:
     never = np.flatnonzero((counts.predicted[:, 0] == 0) & (counts.labels > 0))
     if len(never):
         yield f"{_classes(counts, never)} occurs but is never predicted."
 
 
-def _majority(counts):
+def _majority(counts: Any) -> Iterator[Any]:
     share = counts.labels.max() / counts.labels.sum()
     if share > 0.9:
         yield (
@@ -206,13 +206,13 @@ def _majority(counts):
         )
 
 
-def _certain(counts):
+def _certain(counts: Any) -> Iterator[Any]:
     wrong = counts.confidence.sums[counts.confidence.values >= 1.0, 2].sum()
     if wrong > 0.0:
         yield f"{wrong:,.0f} predictions were given with probability exactly 1 and are wrong."
 
 
-def _classes(counts, which):
+def _classes(counts: Any, which: np.ndarray) -> str:
     if len(which) == 1:
         return f"Class {counts.classes[which[0]]}"
     named = ", ".join(str(counts.classes[k]) for k in which[:5])

@@ -180,7 +180,7 @@ def drift_charts(found: dict[str, Any] | None, key: str = "drift") -> dict[str, 
     }
 
 
-def _chart(key, title, drawn):
+def _chart(key: str, title: str, drawn: list[tuple[str, dict[str, list[Any]]]]) -> dict[str, Any]:
     starts = sorted({start for _, curve in drawn for start in curve["time"]})
     last = max(len(starts) - 1, 1)
     tops = [v for _, curve in drawn for v in (*curve["high"], *curve["ece"]) if v is not None]
@@ -213,7 +213,9 @@ def _chart(key, title, drawn):
     return made
 
 
-def _point(axes, starts, when, row):
+def _point(
+    axes: tuple[Axis, Axis], starts: list[str], when: str, row: dict[str, Any]
+) -> dict[str, float]:
     said = "" if row["low"] is None else f" ({row['low']:.4f} to {row['high']:.4f})"
     text = (
         f"{when}, {row['time']}: error {row['ece']:.4f}, freed of noise{said}, {row['n']:,.0f} rows"
@@ -223,7 +225,7 @@ def _point(axes, starts, when, row):
     )
 
 
-def _words_of_bucket(curve):
+def _words_of_bucket(curve: dict[str, list[Any]]) -> str:
     row = max(rows_of(curve), key=lambda row: row["low"] or 0.0)
     low = row["low"] or 0.0
     return (
@@ -232,7 +234,7 @@ def _words_of_bucket(curve):
     )
 
 
-def _cells(when, row):
+def _cells(when: str, row: dict[str, Any]) -> list[str]:
     numbers = [
         "–" if row[name] is None else f"{row[name]:.4f}"
         for name in ("confidence", "accuracy", "ece", "error")
@@ -287,7 +289,7 @@ def class_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return charts
 
 
-def _points(curve, when):
+def _points(curve: dict[str, list[Any]], when: str) -> list[dict[str, float]]:
     rows = zip(
         curve["confidence"], curve["accuracy"], curve["low"], curve["high"], curve["n"], strict=True
     )
@@ -298,7 +300,7 @@ def _points(curve, when):
     ]
 
 
-def _words(curve):
+def _words(curve: dict[str, list[Any]]) -> str:
     gaps = [
         (abs(c - a) * n**0.5, c, a, n)
         for c, a, n in zip(curve["confidence"], curve["accuracy"], curve["n"], strict=True)
@@ -307,7 +309,7 @@ def _words(curve):
     return f"The gap that counts most: predicted {c:.3f}, observed {a:.3f} ({n:,.0f} rows)."
 
 
-def _rows(curve):
+def _rows(curve: dict[str, list[Any]]) -> list[list[str]]:
     columns = (curve[k] for k in ("lower", "upper", "n", "confidence", "accuracy", "low", "high"))
     return [
         [

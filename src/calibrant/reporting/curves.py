@@ -128,7 +128,7 @@ def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
     return found
 
 
-def _worth(rows, hit, index, count, level):
+def _worth(rows: Any, hit: np.ndarray, index: Any, count: int, level: float) -> np.ndarray | float:
     """Return the factors for the effective number of rows of each bin if they are clustered;
     ``index()`` returns the bin of each row.
     """
@@ -139,7 +139,9 @@ def _worth(rows, hit, index, count, level):
     )
 
 
-def _in_width(sums, level, rows, score, hit):
+def _in_width(
+    sums: np.ndarray, level: float, rows: Any, score: np.ndarray, hit: np.ndarray
+) -> ReliabilityCurve:
     edges, count = equal_width_edges(len(sums)), len(sums)
     worth = _worth(
         rows, hit, partial(equal_width_index, score, count, rows.resolution), count, level

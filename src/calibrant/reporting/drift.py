@@ -89,7 +89,7 @@ def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> 
     return Times(starts.astype(str).tolist(), index, unit)
 
 
-def _seconds(times):
+def _seconds(times: Any) -> np.ndarray:
     values = np.asarray(times)
     try:
         seconds = None if values.dtype.kind in "iufcb" else np.asarray(times, dtype="datetime64[s]")
@@ -109,7 +109,7 @@ def _seconds(times):
     return seconds
 
 
-def _shortest(seconds):
+def _shortest(seconds: np.ndarray) -> str:
     """The unit that tells the times apart best in at most 40 buckets; of those that do it
     equally, the longest.
     """
@@ -118,7 +118,7 @@ def _shortest(seconds):
     return [unit for unit, count in counts.items() if count == best][-1]
 
 
-def _starts(seconds, unit):
+def _starts(seconds: np.ndarray, unit: str) -> np.ndarray:
     starts = seconds.astype(f"datetime64[{EVERY[unit]}]")
     if unit != "week":
         return starts
@@ -165,7 +165,13 @@ def drift(
     )
 
 
-def _watch(times, pair, weight, target, rows=slice(None)):
+def _watch(
+    times: Times,
+    pair: tuple[np.ndarray, np.ndarray],
+    weight: np.ndarray | None,
+    target: str,
+    rows: Any = slice(None),
+) -> CalibrationMonitor:
     """A monitor that has seen the rows bucket by bucket; buckets without rows are left out."""
     said, happened = (values[rows] for values in pair)
     weight = None if weight is None else weight[rows]
@@ -181,7 +187,7 @@ def _watch(times, pair, weight, target, rows=slice(None)):
     return monitor
 
 
-def _advice(monitor, weight):
+def _advice(monitor: CalibrationMonitor, weight: np.ndarray | None) -> DatedAdvice | None:
     return (
         None
         if weight is not None
@@ -189,7 +195,9 @@ def _advice(monitor, weight):
     )
 
 
-def _by_group(times, pair, weight, groups, target):
+def _by_group(
+    times: Times, pair: tuple[np.ndarray, np.ndarray], weight: Any, groups: "Groups", target: str
+) -> list[GroupDrift]:
     texts, which = groups.texts, groups.index
     found = []
     for g in np.argsort(-np.bincount(which, weights=weight), kind="stable")[:GROUPS]:

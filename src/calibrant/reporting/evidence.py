@@ -70,14 +70,14 @@ def signals(
     ]
 
 
-def _stability(record):
+def _stability(record: Predictions) -> Any:
     """Return the label stability; None for two classes, where it repeats the top probability."""
     if record.n_classes == 2:
         return None
     return fitted_signal(LabelStability(), record)
 
 
-def _separation(calibrator, record):
+def _separation(calibrator: Any, record: Predictions) -> Any:
     """Return the calibrator's separation, or one fitted to the reference; None if the features give
     no distance.
     """

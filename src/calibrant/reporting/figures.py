@@ -153,10 +153,10 @@ def overlaid(kind: Kind, summary: dict[str, Any]) -> dict[str, Any]:
 class _Overlaid:
     """Displays of one kind on the same axes, the later in the main colour."""
 
-    def __init__(self, kind, drawn):
+    def __init__(self, kind: Kind, drawn: Any) -> None:
         self.kind, self.drawn = kind, drawn
 
-    def plot(self, ax):
+    def plot(self, ax: Any) -> None:
         """Draw them on ``ax``."""
         for position, (when, curve) in enumerate(self.drawn):
             colour = "main" if position == len(self.drawn) - 1 else "other"
@@ -166,7 +166,7 @@ class _Overlaid:
             ax.legend(frameon=False, fontsize="small")
 
 
-def _outside(curve):
+def _outside(curve: IsotonicCurve) -> str:
     outside = (curve.recalibrated < curve.low) | (curve.recalibrated > curve.high)
     return (
         f"{curve.n[outside].sum() / max(curve.n.sum(), 1e-300):.0%} of the points shown lie outside"
@@ -174,7 +174,7 @@ def _outside(curve):
     )
 
 
-def _half(curve):
+def _half(curve: RiskCoverageCurve) -> str:
     half = int(abs(curve.coverage - 0.5).argmin())
     return (
         f"Of the most confident {curve.coverage[half]:.0%}, {curve.risk[half]:.2%} are wrong; of"
@@ -239,7 +239,7 @@ def evidence_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     )
 
 
-def _confidence(summary):
+def _confidence(summary: dict[str, Any]) -> dict[str, str]:
     """The calibrator's confidence over its score, beside the shares observed, with the densities
     of right and wrong scores.
     """
@@ -298,7 +298,7 @@ def _confidence(summary):
     )
 
 
-def _signal(found):
+def _signal(found: dict[str, Any]) -> dict[str, str]:
     bins, fits = made(SignalBins, found["bins"]), made(SignalFits, found["fits"])
     stability = found["name"] == "LabelStability"
     key, title = (
@@ -328,7 +328,7 @@ def _signal(found):
     )
 
 
-def _of_stability(bins):
+def _of_stability(bins: SignalBins) -> str:
     return (
         "How often predictions are right over the probability that their label survives noise on"
         f" the logits, in bins of equal weight. In the least stable bin {bins.accuracy[0]:.1%} are"
@@ -336,7 +336,7 @@ def _of_stability(bins):
     )
 
 
-def _of_separation(bins):
+def _of_separation(bins: SignalBins) -> str:
     words = (
         "How often predictions are right over how much nearer the training points of the predicted"
         " class are than all others, in bins of equal weight: below 0 the row lies among another"
@@ -351,7 +351,7 @@ def _of_separation(bins):
     return words + ", ".join(parts) + "."
 
 
-def _latent(found, name):
+def _latent(found: dict[str, list[Any]], name: str) -> dict[str, str]:
     curve = made(
         LatentFunction, {field.name: found[field.name] for field in fields(LatentFunction)}
     )
@@ -425,7 +425,7 @@ def when_words(when: str, summary: dict[str, Any]) -> str:
     return f"after {summary['calibrator']['name']}{note}"
 
 
-def _reliability(key, when, curve):
+def _reliability(key: str, when: str, curve: Any) -> dict[str, str]:
     return reliability_figure(
         key, f"Reliability {when}", curve, ReliabilityDisplay(curve), (3.7, 4.3)
     )
@@ -480,7 +480,7 @@ def reliability_figure(
     )
 
 
-def _logit(summary):
+def _logit(summary: dict[str, Any]) -> dict[str, str]:
     """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
     when = "before" if summary["equal_mass"]["after"] is None else "after"
     curve, title = (
@@ -493,7 +493,7 @@ def _logit(summary):
     return reliability_figure("logit", title, curve, bare, (3.7, 3.7), drawn="")
 
 
-def _histogram(key, when, histogram):
+def _histogram(key: str, when: str, histogram: Any) -> dict[str, str]:
     sure = histogram.lower >= 0.9 - 1e-9
     points = [
         point
@@ -526,7 +526,7 @@ def _histogram(key, when, histogram):
     )
 
 
-def _bars(histogram, name, side):
+def _bars(histogram: Any, name: Any, side: Any) -> Any:
     """The tops of the right or of the wrong bars, which stand beside the middle of their bin."""
     for lo, up, count in zip(
         histogram.lower, histogram.upper, getattr(histogram, name), strict=True

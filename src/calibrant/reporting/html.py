@@ -75,26 +75,26 @@ def render(summary: dict[str, Any]) -> str:
     )
 
 
-def _digest(text):
+def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _trusted(text):
+def _trusted(text: str) -> str:
     """Our own style sheet or script, not to be escaped."""
     return import_extra("markupsafe", "an HTML report", "report").Markup(text)
 
 
-def _number(value, sign=""):
+def _number(value: float, sign: str = "") -> str:
     return rounded(value, sign).replace("-", "−")
 
 
-def _signed(value):
+def _signed(value: float) -> str:
     return _number(value, "+")
 
 
-def _percent(value):
+def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def _count(value):
+def _count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"

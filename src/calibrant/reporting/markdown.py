@@ -92,7 +92,7 @@ def as_markdown(summary: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _audited(summary):
+def _audited(summary: dict[str, Any]) -> Any:
     """What the audit of groups says before and after, one list for each output that has one."""
     audits = [one["audit"] for one in summary.get("outputs", [summary]) if one["audit"] is not None]
     said = []
@@ -113,13 +113,13 @@ def _audited(summary):
     return ["## Is every group right, and every crossing of two?", *said] if said else []
 
 
-def _audited_gap(one):
+def _audited_gap(one: dict[str, float]) -> str:
     if one is None or one["low"] is None:
         return "–"
     return f"{one['gap']:+.3f} ({one['low']:+.3f} to {one['high']:+.3f}), {one['outcome']}"
 
 
-def _of_classes(summary):
+def _of_classes(summary: dict[str, Any]) -> list[str]:
     parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary))]
     for title, key in (
         ("confidence", "regions"),
@@ -137,7 +137,7 @@ def _of_classes(summary):
     return parts + _over_time(summary["drift"]) + _promised(summary["promises"])
 
 
-def _promised(said):
+def _promised(said: dict[str, Any]) -> list[str]:
     if said is None:
         return []
     rows = [
@@ -161,7 +161,7 @@ def _promised(said):
     return found
 
 
-def _of_event(summary):
+def _of_event(summary: dict[str, Any]) -> list[str]:
     parts = [
         "## Metrics",
         _table(*_metrics(summary["metrics"], summary)),
@@ -177,7 +177,7 @@ def _of_event(summary):
     return parts + _over_time(summary["drift"]) + _rates(summary["promises"])
 
 
-def _rates(said):
+def _rates(said: dict[str, Any]) -> list[str]:
     if said is None:
         return []
     sides = {"false alarms": "above", "missed events": "not above"}
@@ -192,7 +192,7 @@ def _rates(said):
     return ["## What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
 
 
-def _thresholds(summary):
+def _thresholds(summary: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     found, names = (
         summary["thresholds"],
         ("threshold", "alerts_per_1000", "sensitivity", "specificity", "ppv", "net_benefit"),
@@ -211,7 +211,7 @@ def _thresholds(summary):
     ], lines
 
 
-def _risks(rows, title):
+def _risks(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
     lines = [
         [
             _where(row, ".3g"),
@@ -228,7 +228,7 @@ def _risks(rows, title):
     return [title.capitalize(), "Rows", "Risk said", "Share that happened", "O/E", "Gap"], lines
 
 
-def _of_outputs(summary):
+def _of_outputs(summary: dict[str, Any]) -> list[str]:
     parts = []
     for output in summary["outputs"]:
         of = f": {_text(output['name'])}" if len(summary["outputs"]) > 1 else ""
@@ -244,17 +244,17 @@ def _of_outputs(summary):
     return parts
 
 
-def _text(value):
+def _text(value: str) -> str:
     """Escaped, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", " ".join(str(value).split()))
 
 
-def _table(head, rows):
+def _table(head: Any, rows: list[list[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _number(value):
+def _number(value: float) -> str:
     return (
         "–"
         if value is None
@@ -264,7 +264,7 @@ def _number(value):
     )
 
 
-def _range(part):
+def _range(part: Any) -> str:
     return (
         "–"
         if part is None
@@ -273,7 +273,9 @@ def _range(part):
     )
 
 
-def _metrics(scores, summary):
+def _metrics(
+    scores: list[dict[str, Any]], summary: dict[str, Any]
+) -> tuple[list[str], list[list[Any]]]:
     rows = [
         [
             _text(row["name"]),
@@ -291,13 +293,13 @@ def _metrics(scores, summary):
     ], rows
 
 
-def _where(row, digits):
+def _where(row: Any, digits: str) -> str:
     """The group, class, or part of a feature that a row is of, or the region by its ends."""
     said = " ".join(str(row[name]) for name in ("class", "group", "feature", "part") if name in row)
     return _text(said) if said else f"{row['from']:{digits}} to {row['to']:{digits}}"
 
 
-def _gaps(rows, title):
+def _gaps(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
     lines = []
     for row in rows:
         gap = "–" if row["gap"] is None else f"{row['gap']:+.4f}"
@@ -314,7 +316,7 @@ def _gaps(rows, title):
     return [title.capitalize(), "Rows", "Accuracy", "Mean confidence", "Gap"], lines
 
 
-def _coverages(rows, title):
+def _coverages(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
     lines = [
         [
             _where(row, ".4g"),
@@ -336,7 +338,7 @@ def _coverages(rows, title):
     ], lines
 
 
-def _over_time(drift, of=""):
+def _over_time(drift: dict[str, Any] | None, of: str = "") -> Any:
     """What the alarm says of all rows and of each group it rings for, and the calibration error
     of each bucket of time.
     """
@@ -356,7 +358,7 @@ def _over_time(drift, of=""):
     ]
 
 
-def _buckets(drift):
+def _buckets(drift: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     columns = {when: drift[when] for when in ("before", "after") if drift[when] is not None}
     times, counts = (drift["before"][key] for key in ("time", "n"))
     lines = [
@@ -377,7 +379,7 @@ def _buckets(drift):
     ], lines
 
 
-def _alternatives(rows, columns):
+def _alternatives(rows: Any, columns: Any) -> Any:
     columns = {key: title for key, title, kind in columns if kind != "change"}
     lines = [
         [

@@ -61,12 +61,12 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bin_rows(summary):
+def _bin_rows(summary: dict[str, Any]) -> list[list[str]]:
     found = [part for part in summary["binned"].values() if part is not None]
     return [[bins, *(f"{part[bins]['ece']:.4f}" for part in found)] for bins in found[0]]
 
 
-def _shares(counts):
+def _shares(counts: list[list[float]] | None) -> dict[str, list[Any]] | None:
     """Return the confusion matrix as shares of its rows and of its columns."""
     if counts is None:
         return None

@@ -48,14 +48,14 @@ def copied_share(record: "Predictions", source: "Predictions | None" = None) -> 
     return float((len(rows) - differ) / len(record))
 
 
-def _pairs(keys):
+def _pairs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (later row, the previous row with the same key)."""
     order = np.argsort(keys, kind="stable")
     same = keys[order][1:] == keys[order][:-1]
     return order[1:][same], order[:-1][same]
 
 
-def _matches(keys, others):
+def _matches(keys: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (row, a row of the others with the same key)."""
     unique, first = np.unique(others, return_index=True)
     at = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
@@ -63,7 +63,7 @@ def _matches(keys, others):
     return found, first[at[found]]
 
 
-def _keys(record):
+def _keys(record: "Predictions") -> np.ndarray:
     """Return (n,) keys that are equal for equal predictions, block by block to save memory."""
     parts = []
     for block in record.blocks(4096):
@@ -158,7 +158,7 @@ def quality(seen: "Seen", calibration: "Seen | None" = None) -> ClassQuality:
     )
 
 
-def _label_shift(labels, others, rows):
+def _label_shift(labels: np.ndarray, others: np.ndarray, rows: "Predictions") -> Shift:
     tables = np.array([labels * _alone(rows), others])
     tables = tables[:, tables.sum(axis=0) > 0]
     share = tables / tables.sum(axis=1, keepdims=True)
@@ -166,7 +166,7 @@ def _label_shift(labels, others, rows):
     return _shift(0.5 * float(np.abs(share[0] - share[1]).sum()), p_value)
 
 
-def _alone(rows):
+def _alone(rows: Any) -> float:
     """Return the effective share of the rows, with one row per cluster; 1 without clusters."""
     return (
         1.0
@@ -191,12 +191,12 @@ def distribution_shift(values: "Distinct", others: "Distinct", rows: Any) -> Shi
     return _shift(distance, float(stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
 
-def _distribution(sample, at):
+def _distribution(sample: "Distinct", at: np.ndarray) -> np.ndarray:
     mass = np.bincount(
         np.searchsorted(at, sample.values), weights=sample.sums[:, 0], minlength=len(at)
     )
     return mass.cumsum() / mass.sum()
 
 
-def _shift(distance, p_value):
+def _shift(distance: float, p_value: float) -> Shift:
     return Shift(distance, p_value, bool(p_value < SURE and distance > LARGE))

@@ -150,6 +150,6 @@ def worst_first(places: Iterable[Place]) -> list[Place]:
     return sorted(places, key=_badness, reverse=True)
 
 
-def _badness(place):
+def _badness(place: Any) -> tuple[float, float]:
     row = place.found
     return (-1.0, 0.0) if row.gap is None else (max(row.low, -row.high, 0.0), abs(row.gap))

@@ -204,7 +204,9 @@ def _second(
     )
 
 
-def _width_sums(record: "Predictions", n_bins: int, score: np.ndarray, hit: np.ndarray):
+def _width_sums(
+    record: "Predictions", n_bins: int, score: np.ndarray, hit: np.ndarray
+) -> np.ndarray:
     """(B, 3) sums of weight, score and hits in bins of equal width."""
     return grouped_sums(
         equal_width_index(score, n_bins, record.resolution), n_bins, [score, hit], record.weight

@@ -239,7 +239,7 @@ def summary_of(
     )
 
 
-def _groups_of(groups, test, named):
+def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
     """(groups of the rows fitted on, where a calibrator asks for them, and of the rows
     measured).
     """
@@ -255,7 +255,9 @@ def _groups_of(groups, test, named):
     return None if uses is None else groups, measured
 
 
-def _clustered(record, test, cluster, weight_kind, times):
+def _clustered(
+    record: Any, test: Any, cluster: Any, weight_kind: str, times: np.ndarray | None
+) -> tuple[Any, ...]:
     """(record, test, the one of them whose rows are measured), that one with its clusters."""
     if times is not None and cluster is not None:
         raise InputError(
@@ -266,7 +268,7 @@ def _clustered(record, test, cluster, weight_kind, times):
     return (measured, None, measured) if test is None else (record, measured, measured)
 
 
-def _parts_of(features, record):
+def _parts_of(features: Any, record: Any) -> list[Any] | None:
     """The columns, cut into parts."""
     if features is None:
         return None
@@ -277,7 +279,7 @@ def _parts_of(features, record):
     return columns_of(named, PARTS, record.weights)
 
 
-def _refuse_unknown(reading, table):
+def _refuse_unknown(reading: Any, table: Any) -> None:
     known = [
         name
         for one in (summarise, table.read)
@@ -289,10 +291,12 @@ def _refuse_unknown(reading, table):
             raise TypeError(f"report has no option {name!r}; it has {known}.")
 
 
-def _measured(table, compared, asked, n_resamples):
+def _measured(
+    table: Any, compared: dict[str, Compared], asked: Asked, n_resamples: int
+) -> tuple[str, dict[str, list[Any]]]:
     """The name of the best, and {name: for each output its scores}."""
 
-    def scored(found, n):
+    def scored(found: Compared, n: int) -> list[list[Score]]:
         return [
             score_table(
                 one.before,
@@ -384,11 +388,11 @@ def _against(
     }
 
 
-def _sizes(features):
+def _sizes(features: list[Any]) -> list[tuple[np.ndarray, int]]:
     return [(one.index, len(one.levels)) for one in features]
 
 
-def _gaps(table, shown, parted, level):
+def _gaps(table: Any, shown: Any, parted: list[tuple[np.ndarray, int]], level: float) -> list[Any]:
     """The gaps of all parts of the rows by each of several (index (n,), number of parts), with
     intervals that hold together.
     """
@@ -404,7 +408,7 @@ def _gaps(table, shown, parted, level):
     )
 
 
-def _cautions(parts):
+def _cautions(parts: list[Part]) -> Any:
     """Those of all outputs, each with the name of its own where there are several."""
     return [
         f"{part.name}: {caution}" if len(parts) > 1 else caution

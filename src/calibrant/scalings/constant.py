@@ -1,6 +1,6 @@
 """Two baselines of a comparison: the uncalibrated model, and the class frequencies."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,13 +38,13 @@ class Identity(Calibrator):
 
     tags: ClassVar[Tags] = Tags(keeps_argmax=True, soft_labels=True, label="uncalibrated")
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         """Learn nothing."""
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return record.probabilities
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return record.probabilities
 
 
@@ -90,14 +90,14 @@ class ClassRates(Calibrator):
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
         super().__init__(inputs=inputs, classes=classes)
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         counts = (
             np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 0.5
         )
         self.rates_: np.ndarray = counts / counts.sum()
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return np.tile(self.rates_, (len(record), 1))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return record.probabilities * 0.0 + self.rates_

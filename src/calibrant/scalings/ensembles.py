@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -110,7 +110,7 @@ class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
         super().__init__(inputs=inputs, classes=classes)
         self.prior_weight: float = prior_weight
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         require_not_negative("prior_weight", self.prior_weight)
         weight = record.weights
         beta, _ = least_nll(record)
@@ -124,25 +124,25 @@ class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
             "ensemble temperature scaling", self.status_, self.gradient_, "look at the data"
         )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         w1, w2, w3 = self.weights_
         out = w1 * softmax(record.logits * (1.0 / self.temperature_)) + w2 * record.probabilities
         out += w3 / record.n_classes
         return normalise_rows(out)
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         w1, w2, w3 = self.weights_
         tempered = (record.logits * (1.0 / self.temperature_)).softmax()
         return (tempered * w1 + record.probabilities * w2 + w3 / record.n_classes).normalised()
 
 
-def _mixture_objective(parts, weight, prior):
+def _mixture_objective(parts: np.ndarray, weight: np.ndarray, prior: float) -> Any:
     """Return ``evaluate(step)`` for the weights 1/3 + step @ ZERO_SUM; infinite unless all are
     positive.
     """
     share = weight / weight.sum()
 
-    def evaluate(step):
+    def evaluate(step: np.ndarray) -> tuple[Any, ...]:
         w = 1.0 / 3.0 + step @ ZERO_SUM
         if w.min() <= 0.0:
             return np.inf, np.zeros(2), None
@@ -244,7 +244,7 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         require_matrix_size("EnsembleMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         status, self.gradient_ = self._fit_featured(record)
@@ -268,7 +268,7 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         statuses = (status, *(part.status_ for part in parts))
         self.status_ = next((s for s in statuses if s != "converged"), "converged")
 
-    def _fit_featured(self, record):
+    def _fit_featured(self, record: Predictions) -> tuple[str, float]:
         n, n_classes = float(record.weights.sum()), record.n_classes
         z, self.temperature_, self.mixing_ = tempered_scores(record)
         start = np.eye(n_classes, 2 * n_classes + 1)
@@ -283,7 +283,7 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         return status, gradient
 
-    def _penalty(self, n, n_classes):
+    def _penalty(self, n: float, n_classes: int) -> np.ndarray:
         square = np.full((n_classes, n_classes), n_classes * (n_classes - 1.0))
         square[np.diag_indices(n_classes)] = n_classes
         return (
@@ -293,18 +293,18 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
             * np.column_stack([square, square, np.full(n_classes, n_classes)])
         )
 
-    def _ordered(self, record):
+    def _ordered(self, record: Predictions) -> Predictions:
         values = self.order_preserving_.predict_record(record)
         return replace(record, values=values, kind="probability", workspace=record.work.ordered)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         first = softmax(
             matrix_logits(np.column_stack([self.matrix_, self.shift_]), _with_probabilities(z))
         )
         return 0.5 * (first + self.structured_.predict_record(self._ordered(record)))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         z = record.tempered(self.temperature_, self.mixing_)
         features = join([z, (z.exp() - 1.0 / record.n_classes) * 4.0])
         ordered = replace(record, values=self.order_preserving_.express(record), kind="probability")
@@ -313,7 +313,7 @@ class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
         ) * 0.5
 
 
-def _with_probabilities(z):
+def _with_probabilities(z: np.ndarray) -> np.ndarray:
     """Return (n, 2 K) features of log-probabilities z: 4 p has the same slope at 1/2 as the
     log-odds of p, so one penalty suits both.
     """
@@ -397,7 +397,7 @@ class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="pre-trained average of scalings")
     status_: str
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         require_matrix_size("PretrainedAverage", record.n_classes)
         self.members_: list[Calibrator] = fitted_members(record)
         first, second = _layers()
@@ -406,13 +406,13 @@ class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
         statuses = (m.status_ for m in self.members_)
         self.status_ = next((s for s in statuses if s not in ("exact", "converged")), "converged")
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         out = np.zeros((len(record), record.n_classes))
         for share, member in zip(self.weights_, self.members_, strict=True):
             out += share * member.predict_record(record)
         return out
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return weighted_sum([member.express(record) for member in self.members_], self.weights_)
 
 
@@ -441,7 +441,7 @@ def task_numbers(record: Predictions, members: Sequence[Calibrator]) -> np.ndarr
 
 
 @cache
-def _layers():
+def _layers() -> list[tuple[np.ndarray, np.ndarray]]:
     """Return ((10, 16), (16,)) and ((16, 5), (5,)): the trained weights and offsets of the two
     layers.
     """
@@ -451,6 +451,6 @@ def _layers():
     return [(np.array(layer["weights"]), np.array(layer["offsets"])) for layer in table]
 
 
-def _layer(values, layer):
+def _layer(values: np.ndarray, layer: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     weights, offsets = layer
     return values @ weights + offsets

@@ -1,7 +1,7 @@
 """Gaussian-process calibration: one latent function for every component, shared by all classes."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -174,7 +174,7 @@ class GaussianProcessCalibration(Calibrator):
         )
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[GaussianProcessCalibration]":
         return [
             cls(n_inducing=2, n_draws=20),
             cls(n_inducing=2, n_draws=20, covariance="full"),
@@ -182,7 +182,7 @@ class GaussianProcessCalibration(Calibrator):
             cls(n_inducing=2, monotone=True),
         ]
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self._check()
         scores, labels, weight = _merged(record)
         begins = starts(
@@ -225,13 +225,20 @@ class GaussianProcessCalibration(Calibrator):
         mean = _through(prior, self.knots_, self.values_) if self.monotone else prior + shift
         return LatentFunction(score, prior, mean, mean - half, mean + half)
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("covariance", "diagonal", "full")
         self._option("expectation", "monte_carlo", "taylor", "mean")
         require_count("n_inducing", self.n_inducing)
         require_count("n_draws", self.n_draws)
 
-    def _learn(self, scores, labels, weight, begins, learn_kernel):
+    def _learn(
+        self,
+        scores: np.ndarray,
+        labels: np.ndarray,
+        weight: np.ndarray,
+        begins: list[Fit],
+        learn_kernel: bool,
+    ) -> None:
         log_prior = log_softmax(_prior_mean(scores, self.inputs))
         own, mass = log_prior[np.arange(len(labels)), labels], np.exp(log_prior)
         self.layout_: str = next(name for name, most in LAYOUTS.items() if scores.size <= most)
@@ -263,19 +270,19 @@ class GaussianProcessCalibration(Calibrator):
         if self.monotone:
             self._project(scores, mass * weight[:, None])
 
-    def _limits(self, layout):
+    def _limits(self, layout: Any) -> list[tuple[float, float]]:
         """Return bounds of the kernel; length scales are at least two cells of a grid."""
         variance, (shortest, longest), noise = LIMITS[self.inputs]
         cell = layout.points[1] - layout.points[0] if self.layout_ != "direct" else 0.0
         return [variance, (max(shortest, min(2.0 * cell, 0.5 * longest)), longest), noise]
 
-    def _posterior(self):
+    def _posterior(self) -> tuple[np.ndarray, Any, Any]:
         return self.inducing_, gp.Hyper(*self.kernel_), gp.Posterior(self.mean_, self.root_)
 
-    def _moments(self, points):
+    def _moments(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return gp.latent(points, *self._posterior())
 
-    def _project(self, scores, mass):
+    def _project(self, scores: np.ndarray, mass: np.ndarray) -> None:
         """Return the knots of the increasing latent mean, relative to the prior mean."""
         knots, inverse = np.unique(scores, return_inverse=True)
         density = np.bincount(inverse.ravel(), weights=mass.ravel())
@@ -286,7 +293,7 @@ class GaussianProcessCalibration(Calibrator):
             _increasing(prior, prior + self._moments(knots)[0], weight),
         )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         self._check()
         scores = _scores(record)
         n, K = scores.shape
@@ -303,7 +310,7 @@ class GaussianProcessCalibration(Calibrator):
             out[i : i + step] = self._predict_block(scores[i : i + step], law, draws)
         return _keep_argmax(out, record.predicted) if self.monotone else out
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         if not self.monotone:
             raise InputError(
                 "GaussianProcessCalibration is an expression only with monotone=True, because it"
@@ -312,7 +319,7 @@ class GaussianProcessCalibration(Calibrator):
         out = record.logits.interpolate(self.knots_, self.values_, 1.0, 1.0).softmax()
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
 
-    def _predict_block(self, scores, law, draws):
+    def _predict_block(self, scores: np.ndarray, law: Any, draws: Any) -> np.ndarray:
         prior = _prior_mean(scores, self.inputs)
         if self.monotone:
             return softmax(_through(prior, self.knots_, self.values_))
@@ -321,7 +328,7 @@ class GaussianProcessCalibration(Calibrator):
         return (to_second_order if self.expectation == "taylor" else at_mean)(law, prior, scores)
 
 
-def _scores(record):
+def _scores(record: Any) -> np.ndarray:
     """Return the inputs of the latent function: logits, or probabilities with exact zeros
     raised.
     """
@@ -332,11 +339,11 @@ def _scores(record):
     )
 
 
-def _prior_mean(scores, inputs):
+def _prior_mean(scores: np.ndarray, inputs: str) -> np.ndarray:
     return np.log(np.maximum(scores, ZERO_FLOOR * 1e-280)) if inputs == "probability" else scores
 
 
-def _merged(record):
+def _merged(record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (scores, labels, weight) of the distinct rows, sorted, so that repetition and row
     order do not affect the search.
     """
@@ -344,7 +351,7 @@ def _merged(record):
     return _scores(record)[first], record.labels[first], weight
 
 
-def _keep_argmax(Q, predicted):
+def _keep_argmax(Q: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Return Q with the predicted class strictly first where rounding tied it; an increasing
     function can only produce a tie.
     """
@@ -353,7 +360,7 @@ def _keep_argmax(Q, predicted):
     return Q
 
 
-def _increasing(x, value, weight):
+def _increasing(x: np.ndarray, value: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return values at increasing x (m,) with every slope at least ``LEAST_SLOPE``, closest in
     weighted squares.
     """
@@ -361,7 +368,7 @@ def _increasing(x, value, weight):
     return isotonic_regression(value - tilt, weights=weight).x + tilt
 
 
-def _through(x, knots, values):
+def _through(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the function through (knots, values) at x of any shape: linear between them, with
     slope 1 outside.
     """

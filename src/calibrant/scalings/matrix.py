@@ -2,7 +2,7 @@
 log-probabilities.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,16 @@ class _Matrix(Calibrator):
     shift_: np.ndarray
     status_: str
 
-    def _learn(self, name, record, tempered, ridge, advice, search=None, tolerance=1e-8):
+    def _learn(
+        self,
+        name: str,
+        record: Any,
+        tempered: tuple[np.ndarray, float, float],
+        ridge: np.ndarray,
+        advice: str,
+        search: Any = None,
+        tolerance: float = 1e-8,
+    ) -> None:
         """Learn matrix and shift, shrunk towards none, from ``tempered``: (z (n, K), temperature,
         mixing).
         """
@@ -46,7 +55,7 @@ class _Matrix(Calibrator):
         self.matrix_, self.shift_ = theta[:, :-1], theta[:, -1]
         warn_unless_converged(name, self.status_, self.gradient_, advice)
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return (
             record.tempered(self.temperature_, self.mixing_)
             .matrix(self.matrix_, self.shift_)
@@ -125,7 +134,7 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
         self.off_diagonal: float | None = off_diagonal
         self.smooth: bool = smooth
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_matrix_size("MatrixScaling", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
         off_diagonal = float(n_classes**2) if self.off_diagonal is None else self.off_diagonal
@@ -136,7 +145,7 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
         found = scores_at(record, *at), *at
         self._learn("matrix scaling", record, found, ridge, "raise ridge or off_diagonal")
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return softmax(
             matrix_logits(
                 np.column_stack([self.matrix_, self.shift_]),
@@ -216,7 +225,7 @@ class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
         super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_matrix_size("StructuredMatrixScaling", record.n_classes)
         require_not_negative("ridge", self.ridge)
         n, n_classes = float(record.weights.sum()), record.n_classes
@@ -232,7 +241,7 @@ class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
             tolerance_for(found[0]),
         )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
@@ -315,7 +324,7 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
         self.diagonal: float = diagonal
         self.smooth: bool = smooth
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_matrix_size("DirichletCalibration", record.n_classes)
         n, n_classes = float(record.weights.sum()), record.n_classes
         at = tempering(record, self.smooth)
@@ -328,7 +337,7 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
             self.matrix_: np.ndarray = self.matrix_ / self.temperature_
             self.temperature_: float = 1.0
 
-    def _ridge(self, n, n_classes):
+    def _ridge(self, n: float, n_classes: int) -> np.ndarray:
         off_diagonal = (
             n_classes * (n_classes - 1.0) / n if self.off_diagonal is None else self.off_diagonal
         )
@@ -341,16 +350,16 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
             require_not_negative(name, value)
         return _penalty(n_classes, self.diagonal / n, off_diagonal, intercept)
 
-    def _scores(self, record, temperature, mixing):
+    def _scores(self, record: Any, temperature: float, mixing: float) -> np.ndarray:
         if not mixing:
             return record.log_probabilities * (1.0 / temperature)
         return log_softmax_mixed(record.logits, mixing, 1.0 / temperature)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         z = self._scores(record, self.temperature_, self.mixing_)
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         if self.mixing_:
             return (
                 record.tempered(self.temperature_, self.mixing_)
@@ -364,7 +373,7 @@ class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
         )
 
 
-def _penalty(n_classes, diagonal, off_diagonal, shift):
+def _penalty(n_classes: int, diagonal: float, off_diagonal: float, shift: float) -> np.ndarray:
     """Return (K, K + 1) penalties of the entries of the matrix, and of the shift in the last
     column.
     """

@@ -1,7 +1,7 @@
 """Monotone scalings of all classes, which preserve the order of each row (or nearly so)."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -97,7 +97,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_not_negative("ridge", self.ridge)
         n = float(record.weights.sum())
         z, self.temperature_, self.mixing_ = tempered_scores(record)
@@ -105,7 +105,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         objective = slope_objective(self._rows(z, record), KNOTS, max(self.ridge, 1e-6) / n)
         start = record.work.slopes.get(self.ridge)
 
-        def above_least(x):
+        def above_least(x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
             return objective(x + SMALLEST_SLOPE)
 
         begin = np.full(2 * (len(KNOTS) + 1), 1.0 - SMALLEST_SLOPE) if start is None else start
@@ -126,7 +126,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
             "raise ridge or look at the data",
         )
 
-    def _rows(self, z, record):
+    def _rows(self, z: np.ndarray, record: Any) -> list[Any]:
         """Return the rows laid out for the search, once for all fits that share the record's
         derived values.
         """
@@ -136,11 +136,11 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
             record.derived.slope_rows = slope_rows(z, record.labels, record.weights, KNOTS)
         return record.derived.slope_rows
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(order_preserving_logits(self.slopes_, KNOTS, z))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         z = record.tempered(self.temperature_, self.mixing_)
         top = z.argmax().gather(np.eye(record.n_classes))
         second = top.where(LOWEST, z).max()
@@ -148,7 +148,7 @@ class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         return (_rising(top.where(second, z), self.slopes_[1]) + top * lead).softmax()
 
 
-def _rising(x, slopes):
+def _rising(x: Any, slopes: np.ndarray) -> Any:
     """Return the expression of the function with these slopes between the knots, 0 at the first."""
     values = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(KNOTS))])
     return x.interpolate(KNOTS, values, slopes[0], slopes[-1])
@@ -207,14 +207,14 @@ class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         keeps_argmax=True, soft_labels=True, label="accuracy-preserving isotonic regression (IRM)"
     )
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         weight = np.repeat(record.weights, record.n_classes)
         unique, mass, mean = pool_ties(record.probabilities.ravel(), record.one_hot.ravel(), weight)
         first, last, value, block_mass = pooled_blocks(mean, mass)
         self.score_: np.ndarray = flat_knots(unique[first], unique[last])
         self.value_: np.ndarray = np.repeat(smooth_ends(value, block_mass), 2)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         P = record.probabilities
         out = between_knots(P, self.score_, self.value_)
         out += TIE_BREAK * P
@@ -224,7 +224,7 @@ class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         out[rows, record.predicted[rows]] = np.nextafter(out[rows].max(axis=1), 2.0)
         return out
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         P = record.probabilities
         out = (P.interpolate(self.score_, self.value_) + P * TIE_BREAK).normalised()
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
@@ -291,7 +291,7 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
         super().__init__(inputs=inputs, classes=classes)
         self.temperature: bool = temperature
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self.temperature_: float = 1.0
         ordered, place = _rising_rows(record)
         if self.temperature:
@@ -307,7 +307,7 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
             self.score_.append(flat_knots(unique[first], unique[last]))
             self.value_.append(np.repeat(smooth_ends(value, block_mass), 2))
 
-    def _tempered(self, ordered, place):
+    def _tempered(self, ordered: Any, place: np.ndarray) -> np.ndarray:
         Z = (
             softmax(ordered.logits * (1.0 / self.temperature_))
             if self.temperature
@@ -318,7 +318,7 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
             Z[same, j] = Z[same, j - 1]
         return np.take_along_axis(Z, place, axis=1)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         Z = self._tempered(*_rising_rows(record))
         columns = [
             between_knots(Z[:, k], score, value)
@@ -326,7 +326,7 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
         ]
         return normalise_rows(np.column_stack(columns))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         Z = (
             (record.logits * (1.0 / self.temperature_)).softmax()
             if self.temperature
@@ -338,7 +338,7 @@ class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
         ).normalised()
 
 
-def _rising_rows(record):
+def _rising_rows(record: Any) -> tuple[Any, np.ndarray]:
     """Return the record with the entries of each row in ascending order, and the place of each
     class in it, (n, K).
 

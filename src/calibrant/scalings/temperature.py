@@ -1,6 +1,6 @@
 """Temperature scaling with one temperature, with one for each category, and with awards."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,7 +90,7 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
         super().__init__(inputs=inputs, classes=classes)
         self.objective: Literal["log_loss", "top_label"] = objective
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         objective = self._option("objective", "log_loss", "top_label")
         beta, status = _least_nll(record) if objective == "log_loss" else _least_top_label(record)
         self.temperature_: float = 1.0 / beta
@@ -102,14 +102,14 @@ class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective"
                 FitWarning,
             )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return softmax(record.logits * (1.0 / self.temperature_))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return (record.logits * (1.0 / self.temperature_)).softmax()
 
 
-def _least_nll(record):
+def _least_nll(record: Any) -> tuple[float, str]:
     """Return (1 / T, status) of minimum log loss."""
     low, high = TEMPERATURE_BOUNDS
     beta, status = least_nll(record)
@@ -118,7 +118,7 @@ def _least_nll(record):
     return inverse_temperature(record.logits, record.labels, record.weights, 1.0 / high, 1.0 / low)
 
 
-def _least_top_label(record):
+def _least_top_label(record: Any) -> tuple[float, str]:
     """Return (1 / T, status) of minimum top-label loss; if all rows are right or all wrong, targets
     are smoothed by 1 / (n + 1).
     """
@@ -206,7 +206,7 @@ class CategoryTemperature(
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         objective = self._option("objective", "log_loss", "brier")
         require_not_negative("ridge", self.ridge)
         n_classes = record.n_classes
@@ -227,10 +227,10 @@ class CategoryTemperature(
                 FitWarning,
             )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return softmax(record.logits / self.temperature_[record.predicted, None])
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return (record.logits / record.predicted.gather(self.temperature_[:, None])).softmax()
 
 
@@ -313,7 +313,7 @@ class AwardTemperature(
         self.objective: Literal["log_loss", "brier"] = objective
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         objective = self._option("objective", "log_loss", "brier")
         require_not_negative("ridge", self.ridge)
         n_classes, one = record.n_classes, np.zeros(len(record), dtype=np.intp)
@@ -352,7 +352,7 @@ class AwardTemperature(
                 FitWarning,
             )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         logits = np.array(record.logits, dtype=np.float64)
         logits[np.arange(len(record)), record.predicted] += self.award_[record.predicted]
         temperature = (
@@ -362,7 +362,7 @@ class AwardTemperature(
         )
         return softmax(logits / temperature)
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         awarded = record.logits + record.predicted.gather(np.diag(self.award_))
         if self.per_class_temperature:
             return (

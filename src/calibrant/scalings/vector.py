@@ -2,7 +2,7 @@
 class.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +35,15 @@ class _Vector(Calibrator):
     shift_: np.ndarray
     status_: str
 
-    def _learn(self, name, record, tempered, ridge, search=None, tolerance=1e-8):
+    def _learn(
+        self,
+        name: str,
+        record: Any,
+        tempered: tuple[np.ndarray, float, float],
+        ridge: float,
+        search: Any = None,
+        tolerance: float = 1e-8,
+    ) -> None:
         """Learn scale and shift, shrunk towards none, from ``tempered``: (z (n, K), temperature,
         mixing).
         """
@@ -47,7 +55,7 @@ class _Vector(Calibrator):
         self.scale_, self.shift_ = theta
         warn_unless_converged(name, self.status_, self.gradient_, "raise ridge or look at the data")
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return (
             record.tempered(self.temperature_, self.mixing_) * self.scale_ + self.shift_
         ).softmax()
@@ -119,13 +127,13 @@ class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
         self.ridge: float = ridge
         self.smooth: bool = smooth
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_not_negative("ridge", self.ridge)
         at = tempering(record, self.smooth)
         ridge = self.ridge / float(record.weights.sum())
         self._learn("vector scaling", record, (scores_at(record, *at), *at), ridge)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         return softmax(
             vector_logits(
                 np.stack([self.scale_, self.shift_]),
@@ -205,13 +213,13 @@ class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
         super().__init__(inputs=inputs, classes=classes)
         self.ridge: float = ridge
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_not_negative("ridge", self.ridge)
         found = tempered_scores(record)
         ridge = self.ridge * record.n_classes / float(record.weights.sum())
         near, tolerance = record.work.vector, tolerance_for(found[0])
         self._learn("structured vector scaling", record, found, ridge, near, tolerance)
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         z = log_softmax_mixed(record.logits, self.mixing_, 1.0 / self.temperature_)
         return softmax(vector_logits(np.stack([self.scale_, self.shift_]), z))

@@ -238,11 +238,11 @@ class AutoCalibrator(Circumstances):
         )
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[AutoCalibrator]":
         cheap = ["temperature scaling", "structured vector scaling", "sigmoid of the log-odds"]
         return [cls(methods=cheap), cls(methods=cheap[:1], objective="brier", inputs="logit")]
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         self._option("objective", "log_loss", "brier")
         self._option("policy", "average", "closed_test")
         names = names_of(self.methods, CANDIDATES)
@@ -262,7 +262,7 @@ class AutoCalibrator(Circumstances):
             )
             self._choose(pieces.record, *self._try(pieces, candidates))
 
-    def _do_nothing(self, record, why):
+    def _do_nothing(self, record: Predictions, why: str) -> None:
         self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)
         self.table_, self.status_ = [], f"identity: {why}"
         self.gain_in_errors_: float = 0.0
@@ -273,7 +273,7 @@ class AutoCalibrator(Circumstances):
             np.average(held.losses(np.ones(1)), weights=record.weights)
         )
 
-    def _test(self, record):
+    def _test(self, record: Predictions) -> None:
         if record.n_classes > 2 or record.cluster is not None:
             raise InputError(
                 'policy="closed_test" needs two classes and independent rows; got'
@@ -284,14 +284,18 @@ class AutoCalibrator(Circumstances):
         member: Any = fit_clone(OneVsRest(ClosedTest()), record)
         self.members_, self.status_ = [member], f"closed test: {member.maps_[0].chosen_}"
 
-    def _try(self, pieces, candidates):
+    def _try(
+        self, pieces: Pieces, candidates: list[Candidate]
+    ) -> tuple[list[Trial], HeldOut, dict[Any, Any]]:
         n_folds = min(
             self.cv if self.n_fit_ >= FEW_ROWS else max(self.cv, FOLDS_OF_FEW), len(pieces.row)
         )
         folds = folds_of(pieces.labels, pieces.cluster, n_folds, self.random_state)
         return tried(candidates, pieces, folds, self.objective, Progress(self.verbose))
 
-    def _choose(self, record, trials, held_out, notes):
+    def _choose(
+        self, record: Predictions, trials: list[Trial], held_out: HeldOut, notes: dict[Any, Any]
+    ) -> None:
         weight, found = (
             held_out.weight,
             evidence_pool(held_out, len(trials), self.n_fit_, self.random_state),
@@ -312,7 +316,7 @@ class AutoCalibrator(Circumstances):
             [t.candidate.name for t in trials], found, weight, notes
         )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         out = np.zeros((len(record), record.n_classes))
         for share, member in zip(self.weights_, self.members_, strict=True):
             out += share * member.predict_record(record)
@@ -334,7 +338,7 @@ class AutoCalibrator(Circumstances):
         require_fitted(self, "members_")
         return same_levels(member.group_levels() for member in self.members_)
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         out = weighted_sum([member.express(record) for member in self.members_], self.weights_)
         return out if self.shift_ is None else self.shift_.express_adapted(out)
 

@@ -132,12 +132,12 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         self.random_state: int = random_state
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[AutoRegressionCalibrator]":
         # Cheap ones; the expensive one has tests of its own.
         cheap = ["STD scaling", "quantile recalibration"]
         return [cls(methods=cheap), cls(objective="crps", methods=cheap)]
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("objective", *SCORES)
         require_count("cv", self.cv, 2)
         names_of(self.methods, REGRESSION_CANDIDATES)
@@ -163,7 +163,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             record = in_clusters(record, read_groups(cluster, record, "cluster").index)
         return self.fit_record(record)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[str, Any]:
         record = canonical_forecasts(record)
         n = float(record.weights.sum())
         if min(n, len(record)) < LEAST_ROWS:
@@ -184,7 +184,7 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         )
         return self._pooled(record, tried, folds, notes)
 
-    def _nothing(self, record, why):
+    def _nothing(self, record: Any, why: str) -> dict[str, Any]:
         score = float(np.average(SCORES[self.objective].losses_of(record), weights=record.weights))
         return {
             "members_": [ForecastIdentity().fit_record(record)],
@@ -197,7 +197,9 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             "status": f"identity: {why}",
         }
 
-    def _try(self, record, folds, candidates):
+    def _try(
+        self, record: Any, folds: np.ndarray, candidates: list[Any]
+    ) -> tuple[list[tuple[Any, ...]], dict[Any, Any]]:
         """Return ([(candidate, its forecasts of every fold)], notes); a candidate that fails is
         left out with a note.
         """
@@ -219,7 +221,13 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             found.append((candidate, said))
         return found, notes
 
-    def _pooled(self, record, tried, folds, notes):
+    def _pooled(
+        self,
+        record: Any,
+        tried: list[tuple[Any, list[Any]]],
+        folds: np.ndarray,
+        notes: dict[Any, Any],
+    ) -> dict[str, Any]:
         held = HeldOutForecasts(record, folds, [said for _, said in tried], self.objective)
         # No calibration stays, whatever its score.
         good = np.array(
@@ -249,10 +257,12 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             "status": "identity: no evidence" if found.members == [0] else "pooled",
         }
 
-    def _predict_output(self, forecast, members, weights, **_):
+    def _predict_output(self, forecast: Any, members: Any, weights: np.ndarray, **_: Any) -> Any:
         return averaged([member.predict(forecast) for member in members], weights)
 
-    def _expression(self, forecast, members, weights, **_):
+    def _expression(
+        self, forecast: Any, members: list[Any], weights: np.ndarray, **_: Any
+    ) -> SymbolicAverage:
         each = [member.express(forecast) for member in members]
         return each[0] if len(each) == 1 else SymbolicAverage(each, weights)
 
@@ -272,7 +282,16 @@ class AutoRegressionCalibrator(RegressionCalibrator):
             else said[0]
         )
 
-    def _explained(self, members, weights, table, score, uncalibrated_score, gain_in_errors, n_fit):
+    def _explained(
+        self,
+        members: Any,
+        weights: np.ndarray,
+        table: Any,
+        score: float,
+        uncalibrated_score: float,
+        gain_in_errors: float,
+        n_fit: float,
+    ) -> str:
         rows = f"{n_fit:,.0f} rows"
         if not table:
             return (
@@ -291,6 +310,6 @@ class AutoRegressionCalibrator(RegressionCalibrator):
         )
 
 
-def _said(candidate, record, held):
+def _said(candidate: Any, record: Any, held: np.ndarray) -> Any:
     rest = record.take(~held)
     return candidate.make().fit_record(rest).predict(record.forecast.take(held))

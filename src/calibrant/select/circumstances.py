@@ -95,7 +95,7 @@ class Circumstances(Calibrator):
             )
         return self
 
-    def _begin(self, record):
+    def _begin(self, record: Any) -> None:
         # The inputs of an earlier fit's members do not apply to this one.
         vars(self).pop("members_", None)
         super()._begin(record)
@@ -105,7 +105,7 @@ class Circumstances(Calibrator):
             name for name in ("X", "reference", "groups") if getattr(record, name) is not None
         )
 
-    def _read(self, P, X=None, groups=None):
+    def _read(self, P: Any, X: Any = None, groups: Any = None) -> Any:
         """Return the record to predict; inputs that the fit did not have are refused."""
         record = super()._read(P, X, groups)
         for name, value in (("X", X), ("groups", groups)):

@@ -74,7 +74,7 @@ def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int)
     )
 
 
-def _pool(held, losses, random_state):
+def _pool(held: HeldOut, losses: np.ndarray, random_state: int) -> np.ndarray:
     """Return weights of the candidates by evidence; their stack is one more candidate, whose weight
     they share.
     """

@@ -230,7 +230,7 @@ class HeldOutForecasts:
         out.said, out.own = [self.said[j] for j in kept.tolist()], self.own[kept]
         return out
 
-    def _losses(self, said, weights, score):
+    def _losses(self, said: Any, weights: np.ndarray, score: str) -> np.ndarray:
         out = np.empty(len(self.y))
         for k, rows in enumerate(self.rows):
             forecast = averaged([one[k] for one in said], weights)
@@ -245,7 +245,7 @@ class HeldOutForecasts:
         """Return (m,) its CRPS, with any objective."""
         return self._of(pool, "crps")
 
-    def _of(self, pool, score):
+    def _of(self, pool: np.ndarray, score: str) -> np.ndarray:
         members = np.flatnonzero(pool).tolist()
         if len(members) == 1 and score == self.objective:
             return self.own[members[0]]

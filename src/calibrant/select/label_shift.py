@@ -139,7 +139,7 @@ class LabelShift(Saved, BaseEstimator):
         self._keep(weights, counts)
         return self
 
-    def _read_use(self, P_use, use_weight):
+    def _read_use(self, P_use: np.ndarray | None, use_weight: np.ndarray | None) -> Any:
         if self.frequencies not in ("em", "bbse"):
             raise InputError(
                 'frequencies must be "em", "bbse" or one number for each class; got'
@@ -157,7 +157,7 @@ class LabelShift(Saved, BaseEstimator):
             )
         return use
 
-    def _estimated(self, record, use):
+    def _estimated(self, record: Any, use: Any) -> np.ndarray:
         if self.frequencies == "em":
             given, target = (r.above(record.smallest) for r in (record, use))
             beta, bias = _fit_bias_temperature(given.logits, record.labels, record.weights)
@@ -190,7 +190,7 @@ class LabelShift(Saved, BaseEstimator):
             )
         return weights
 
-    def _keep(self, weights, counts):
+    def _keep(self, weights: np.ndarray, counts: np.ndarray) -> None:
         """Store the weights, scaled so that q sums to 1 over the classes of the calibration set;
         absent classes are ignored.
         """
@@ -233,7 +233,7 @@ class LabelShift(Saved, BaseEstimator):
         return total.where(adapted / total.where(total, 1.0), self.frequencies_)
 
 
-def _checked(frequencies, n_classes):
+def _checked(frequencies: Any, n_classes: int) -> np.ndarray:
     q = arrays.scores(frequencies, "frequencies")
     if len(q) != n_classes or (q < 0.0).any() or q.sum() <= 0.0:
         raise InputError(
@@ -243,7 +243,13 @@ def _checked(frequencies, n_classes):
     return q / q.sum()
 
 
-def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
+def _maximum_likelihood(
+    P: np.ndarray,
+    share: np.ndarray,
+    p: np.ndarray,
+    tolerance: float = 1e-10,
+    max_steps: int = 10_000,
+) -> tuple[np.ndarray, str]:
     """Return (q / p, status): the q of maximum likelihood of P at frequencies q, by expectation
     maximisation. The problem is concave, so it is unique.
     """
@@ -259,7 +265,9 @@ def _maximum_likelihood(P, share, p, tolerance=1e-10, max_steps=10_000):
     return ratio, "max steps"
 
 
-def _fit_bias_temperature(logits, labels, weight):
+def _fit_bias_temperature(
+    logits: np.ndarray, labels: np.ndarray, weight: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Return (beta, bias (K,)) of minimum mean log loss of softmax(beta z + bias) plus (1/n)
     |bias|^2, n the sum of weights.
     """
@@ -267,7 +275,7 @@ def _fit_bias_temperature(logits, labels, weight):
     z = (logits - logits.max(axis=1, keepdims=True)).astype(np.float64)
     rows = np.arange(len(z))
 
-    def objective(x):
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         beta, bias = np.exp(x[0]), x[1:]
         log_q = log_softmax(beta * z + bias)
         gap = np.exp(log_q)

@@ -144,7 +144,7 @@ def rolling_evaluation(
     return RollingEvaluation(*np.array(steps).T)
 
 
-def _one_a_row(times, record):
+def _one_a_row(times: Any, record: Any) -> np.ndarray:
     values, n = (
         plain_array(times, "times"),
         len(record) if record.kept is None else len(record.kept),
@@ -156,7 +156,16 @@ def _one_a_row(times, record):
     return values
 
 
-def _step(calibrator, metric, record, ranks, past, after, length, level):
+def _step(
+    calibrator: Any,
+    metric: Any,
+    record: Any,
+    ranks: np.ndarray,
+    past: np.ndarray,
+    after: np.ndarray,
+    length: Any,
+    level: float,
+) -> tuple[Any, ...]:
     fitted = fit_clone(calibrator, record.take(past))
     said = replace(record.take(after), cluster=time_blocks(ranks[after], length))
     calibrated = said.recalibrated(fitted.predict_record(said), output=calibrator.tags.output)

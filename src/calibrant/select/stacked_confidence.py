@@ -83,11 +83,11 @@ class SignalCurve(Saved):
         return np.column_stack([z, _steps(z, self.knots)])
 
 
-def _scaled(score, limits):
+def _scaled(score: np.ndarray, limits: tuple[float, float] | None) -> np.ndarray:
     return score if limits is None else clipped_log_odds(score, limits)
 
 
-def _steps(z, knots):
+def _steps(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """Return (n, q) integrals of the hat functions of the knots, scaled to end at 1; none for a
     single knot.
     """
@@ -277,15 +277,15 @@ class StackedConfidence(Calibrator):
         )
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[StackedConfidence]":
         return [cls(cv=2), cls(signals=[TopProbability(), FastSeparation()], cv=2)]
 
-    def _begin(self, record):
+    def _begin(self, record: Any) -> None:
         require_count("cv", self.cv, 2)
         self.signals_: list[Signal] = self._chosen(record)
         super()._begin(record)
 
-    def _named(self):
+    def _named(self) -> list[Any]:
         """Return the checked signals."""
         if self.signals is None:
             return []
@@ -296,7 +296,7 @@ class StackedConfidence(Calibrator):
             )
         return [require_signal(signal, "each of signals") for signal in self.signals]
 
-    def _chosen(self, record):
+    def _chosen(self, record: Any) -> Any:
         """Return the named signals, or the default ones for the inputs."""
         if self.signals is not None:
             return self._named()
@@ -308,7 +308,7 @@ class StackedConfidence(Calibrator):
         more = [Margin(scale="logit"), Entropy(), LabelStability()] if record.n_classes > 2 else []
         return [TopProbability(), *more, *([] if record.X is None else [FastSeparation()])]
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self.signals_ = [fitted_signal(signal, record) for signal in self.signals_]
         scores = self._scores(record)
         domains = [signal.tags.domain for signal in self.signals_]
@@ -334,10 +334,10 @@ class StackedConfidence(Calibrator):
         if self.status_ != "converged":
             warn(f"the fit ended {self.status_}; check the signals for extreme values.", FitWarning)
 
-    def _scores(self, record):
+    def _scores(self, record: Any) -> list[np.ndarray]:
         return [signal.score_record(record) for signal in self.signals_]
 
-    def _choose(self, rows):
+    def _choose(self, rows: Rows) -> None:
         """Choose the penalties of minimum out-of-fold log loss, the stronger on ties, and tabulate
         each signal alone.
         """
@@ -360,7 +360,7 @@ class StackedConfidence(Calibrator):
         self.class_penalty_: float = min(losses, key=lambda level: rows.mean(losses[level]))
         self._tabulate(rows, folds, losses[self.class_penalty_])
 
-    def _tabulate(self, rows, folds, together):
+    def _tabulate(self, rows: Rows, folds: np.ndarray, together: np.ndarray) -> None:
         self.comparison_: list[dict[str, Any]] = [
             {"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}
         ]
@@ -371,7 +371,7 @@ class StackedConfidence(Calibrator):
                 {"name": type(signal).__name__, "score": rows.mean(alone), "standard_error": error}
             )
 
-    def _predict_confidence(self, record):
+    def _predict_confidence(self, record: Any) -> np.ndarray:
         if record.X is not None and not self.tags.uses_features:
             raise InputError(
                 "X was not passed to the fit of this StackedConfidence; leave it out, or fit with"

@@ -1,6 +1,6 @@
 """Signals from a row of probabilities alone: largest entry, margin, log odds, entropy."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,11 +48,11 @@ class Entropy(Signal, examples=[{"inputs": "logit"}]):
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
-    def _score(self, record):
+    def _score(self, record: Any) -> np.ndarray:
         P = record.probabilities
         return settled(np.clip(1.0 - sum_rows(entr(P)) / np.log(P.shape[1]), 0.0, 1.0))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         P = record.probabilities
         share = (P * P.clip(np.finfo(np.float64).tiny, 1.0).log()).sum() / np.log(record.n_classes)
         return (1.0 + share).clip(0.0, 1.0).settled()
@@ -88,10 +88,10 @@ class TopProbability(Signal):
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")
 
-    def _score(self, record):
+    def _score(self, record: Any) -> np.ndarray:
         return record.confidence
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         return record.confidence
 
 
@@ -145,13 +145,13 @@ class Margin(Signal, examples=[{"scale": "logit"}, {"scale": "logit", "inputs": 
         """Tags of the signal; a difference of probabilities is in [0, 1]."""
         return SignalTags(domain="real" if self.scale == "logit" else "unit")
 
-    def _score(self, record):
+    def _score(self, record: Any) -> np.ndarray:
         self._option("scale", "probability", "logit")
         values = record.probabilities if self.scale == "probability" else record.logits
         first_two = np.partition(values, values.shape[1] - 2, axis=1)[:, -2:].astype(np.float64)
         return settled(first_two[:, 1] - first_two[:, 0])
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         values = record.probabilities if self.scale == "probability" else record.logits
         first = values.argmax().gather(np.eye(record.n_classes))
         return (values.max() - first.where(LOWEST, values).max()).settled()
@@ -188,13 +188,13 @@ class LogOdds(Signal, examples=[{"inputs": "logit"}]):
 
     tags: ClassVar[SignalTags] = SignalTags(domain="real")
 
-    def _score(self, record):
+    def _score(self, record: Any) -> np.ndarray:
         out = []
         for block in record.blocks():
             others = other_logits(np.asarray(block.logits, dtype=np.float64), block.predicted)
             out.append(-log_rest(others, np.ones(len(others)))[0])
         return settled(np.concatenate(out))
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         z = record.logits
         return (0.0 - record.is_predicted.where(0.0, (z - z.max()).exp()).sum().log()).settled()

@@ -138,7 +138,7 @@ class LabelStability(
         """Return a clone that keeps the fitted model, which scikit-learn's cloning would reset."""
         return type(self)(**self.get_params(deep=False))
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         self._check()
         self._need_features(record)
         self.seed_: int = (
@@ -153,7 +153,7 @@ class LabelStability(
         else:
             self.scale_ = float(self.scale)
 
-    def _score(self, record):
+    def _score(self, record: Any) -> np.ndarray:
         self._check()
         if self._noise is not None and self.scale == "auto":
             require_fitted(self, "scale_")
@@ -162,12 +162,12 @@ class LabelStability(
         return self._stability(record, self._views(record), scale)
 
     @property
-    def _noise(self):
+    def _noise(self) -> Any:
         if self.noise != "auto":
             return self.noise
         return "gaussian" if self.transform is None else None
 
-    def _check(self):
+    def _check(self) -> None:
         self._option("noise", "auto", "gaussian", "uniform")
         self._option("method", "exact", "sampled")
         if self.scale != "auto" and not (
@@ -181,13 +181,13 @@ class LabelStability(
                 " transformed features; pass both or neither."
             )
 
-    def _need_features(self, record):
+    def _need_features(self, record: Any) -> None:
         if self.transform is not None and record.X is None:
             raise InputError(
                 "LabelStability with transform needs X=, the features of the rows of P; got None."
             )
 
-    def _choose_scale(self, record):
+    def _choose_scale(self, record: Any) -> None:
         gap = kernel.runner_up_gap(record.logits, record.predicted)
         self.scales_: np.ndarray = (
             _typical(gap, record.weights)
@@ -209,7 +209,7 @@ class LabelStability(
         best = self.spread_ if self.spread_.max() > 1e-12 else gamma_spread
         self.scale_ = float(self.scales_[best.argmax()])
 
-    def _views(self, record):
+    def _views(self, record: Any) -> list[np.ndarray]:
         """Return the logits to perturb: the record's own, or the model's for each transformed
         input.
         """
@@ -222,7 +222,7 @@ class LabelStability(
             for _ in range(self.n_draws)
         ]
 
-    def _stability(self, record, views, scale):
+    def _stability(self, record: Any, views: list[np.ndarray], scale: float) -> np.ndarray:
         """Mean over the views of the probability that the label equals the record's."""
         label = record.predicted
         total = np.zeros(len(record))
@@ -240,13 +240,13 @@ class LabelStability(
                 total += kernel.stability(logits, label, scale, self._noise)
         return total / len(views)
 
-    def _draws(self, n_classes, scale):
+    def _draws(self, n_classes: int, scale: float) -> np.ndarray:
         return scale * kernel.standard_noise(
             self._noise, self.n_draws, n_classes, getattr(self, "seed_", self.random_state)
         )
 
 
-def _typical(gap, weight):
+def _typical(gap: np.ndarray, weight: np.ndarray) -> float:
     """Weighted median of the gaps; their mean if it is 0, and 1 if all are 0."""
     order = np.argsort(gap)
     half = 0.5 * weight.sum()
@@ -255,7 +255,7 @@ def _typical(gap, weight):
     return float(median) or mean or 1.0
 
 
-def _spreads(sums):
+def _spreads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Standard deviations of p-hat on one bin and of gamma, from (S, 5) sums of 1, c, gamma,
     gamma^2, c gamma: (S,), (S,).
     """

@@ -59,7 +59,7 @@ class Separation(Signal):
     @abstractmethod
     def _separation(self, queries, group): ...
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         if record.reference is None:
             raise InputError(
                 f"{type(self).__name__} needs reference=(X_train, y_train), the model's own"
@@ -108,7 +108,7 @@ class Separation(Signal):
         require_fitted(self, "index_")
         return self.index_.nbytes + self.space_.nbytes
 
-    def _score(self, record):
+    def _score(self, record: Any) -> Any:
         require_fitted(self, "index_")
         if record.X is None:
             raise InputError(
@@ -210,7 +210,7 @@ class FastSeparation(
         self.metric: Literal["l2", "l1", "linf"] = metric
         self.index: NeighborIndex | None = index
 
-    def _make_index(self):
+    def _make_index(self) -> Any:
         if not (self.index is None or isinstance(self.index, NeighborIndex)):
             raise InputError(
                 f"index must be a NeighborIndex, such as ExactIndex(); got {self.index!r}."
@@ -227,7 +227,7 @@ class FastSeparation(
             )
         return index
 
-    def _separation(self, queries, group):
+    def _separation(self, queries: np.ndarray, group: np.ndarray) -> np.ndarray:
         near = self.index_.nearest(queries, group, self.progress)
         lonely, alone = np.isinf(near.same), np.isinf(near.other)
         score = 0.5 * (np.where(alone, 0.0, near.other) - np.where(lonely, 0.0, near.same))
@@ -245,19 +245,19 @@ class _Zones(Separation):
     @abstractmethod
     def _dangerous(self, query, same, other, points): ...
 
-    def _make_index(self):
+    def _make_index(self) -> BruteIndex:
         return BruteIndex()
 
-    def _separation(self, queries, group):
+    def _separation(self, queries: np.ndarray, group: np.ndarray) -> np.ndarray:
         out = np.empty(len(queries))
 
-        def one(i, query, low, start, stop):
+        def one(i: int, query: np.ndarray, low: np.ndarray, start: int, stop: int) -> None:
             out[i] = self._signed(query, *split(low, start, stop))
 
         self.index_.each(queries, group, one, self.progress)
         return out
 
-    def _signed(self, query, same, other):
+    def _signed(self, query: np.ndarray, same: np.ndarray, other: np.ndarray) -> float:
         """Return the signed zone, at most the distance to the nearest point; without points on a
         side, plus or minus the radius of the training set.
         """
@@ -355,14 +355,16 @@ class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
         )
         self.dangerous: Literal["min-max", "max-min"] = dangerous
 
-    def _make_index(self):
+    def _make_index(self) -> BruteIndex:
         self._option("dangerous", "min-max", "max-min")
         return super()._make_index()
 
-    def _safe(self, query, same, other, points):
+    def _safe(self, query: np.ndarray, same: np.ndarray, other: np.ndarray, points: Any) -> float:
         return min_max(query, other, same, points, -np.inf)[0]
 
-    def _dangerous(self, query, same, other, points):
+    def _dangerous(
+        self, query: np.ndarray, same: np.ndarray, other: np.ndarray, points: Any
+    ) -> float:
         if self.dangerous == "max-min":
             return min_max(query, same, other, points, np.inf)[0]
         return max_min(query, same, other, points, np.inf)
@@ -423,8 +425,10 @@ class MaximalZone(_Zones):
     [2.125]
     """
 
-    def _safe(self, query, same, other, points):
+    def _safe(self, query: np.ndarray, same: np.ndarray, other: np.ndarray, points: Any) -> float:
         return zone_radius(query, other, same, points, -np.inf)
 
-    def _dangerous(self, query, same, other, points):
+    def _dangerous(
+        self, query: np.ndarray, same: np.ndarray, other: np.ndarray, points: Any
+    ) -> float:
         return zone_radius(query, same, other, points, np.inf)

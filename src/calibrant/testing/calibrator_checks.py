@@ -21,7 +21,7 @@ from calibrant.testing.runs import answer, fit, fitted, given, ordinary, predict
 __all__ = ["EDGE_CHECKS", "calibrator_checks", "check_absent_class", "check_calibrator"]
 
 
-def _one_hot(labels, n_classes):
+def _one_hot(labels: Any, n_classes: int) -> np.ndarray:
     return np.eye(n_classes)[labels]
 
 
@@ -189,7 +189,7 @@ def calibrator_checks(calibrator: DomainCalibrator) -> Iterator[Check]:
     return bind([*LAWS, *WEIGHT_LAWS, *own], calibrator, calibrator.tags.exceptions)
 
 
-def _of_classes(calibrator):
+def _of_classes(calibrator: Any) -> Iterator[Any]:
     tags = calibrator.tags
     yield from (
         check_one_column_is_two,
@@ -250,7 +250,7 @@ def check_order_at_zero(calibrator: Any) -> None:
         )
 
 
-def _risks_of(fresh, data, risk):
+def _risks_of(fresh: Any, data: Any, risk: np.ndarray) -> np.ndarray:
     held = given(fresh, data.only(np.zeros(len(risk), dtype=np.intp)))
     return answer(fresh, held | {"P_test": np.column_stack([1.0 - risk, risk])}, "predict_proba")[
         :, 1
@@ -293,11 +293,11 @@ def check_confidence_is_consistent(calibrator: Any) -> None:
         )
 
 
-def _at_own_label(Q, held):
+def _at_own_label(Q: np.ndarray, held: dict[str, np.ndarray]) -> np.ndarray:
     return Q[np.arange(len(Q)), held["P_test"].argmax(axis=1)]
 
 
-def _routes(calibrator):
+def _routes(calibrator: Any) -> Iterator[Any]:
     """Yield (problem, [(arguments, fitted clone)]) for probabilities and for logits.
 
     The logits are the logarithms of the probabilities.

@@ -108,7 +108,7 @@ def run_all(checks: Iterable[Check]) -> None:
                 )
 
 
-def _some(checks):
+def _some(checks: Any) -> Any:
     checks = list(checks)
     if not checks:
         raise AssertionError(
@@ -246,7 +246,7 @@ def laid_out(held: dict[str, Any], layout: Callable[[np.ndarray], np.ndarray]) -
     }
 
 
-def _is_numbers(value):
+def _is_numbers(value: np.ndarray) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
@@ -335,7 +335,7 @@ def settle(case: Case) -> Outcome:
     return Outcome("right")
 
 
-def _refused(case, text):
+def _refused(case: Case, text: str) -> Outcome:
     """Judge an error: a clear one is one sentence that names the argument.
 
     After a semicolon it states what was seen or what to do.
@@ -410,7 +410,7 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
         )
 
 
-def _few_broken(guarantee, values):
+def _few_broken(guarantee: Guarantee, values: np.ndarray) -> None:
     low = -np.inf if guarantee.least is None else guarantee.least
     high = np.inf if guarantee.most is None else guarantee.most
     # A quantity that equals its bound up to rounding does not violate it.

@@ -67,7 +67,7 @@ def present(needs: str) -> bool:
     return importlib.util.find_spec(needs) is not None
 
 
-def _library(name):
+def _library(name: str) -> Any:
     return importlib.import_module(name)
 
 
@@ -75,36 +75,36 @@ def _both(name, make, needs="numpy", answered=True):
     return Container(name, make, make, needs, answered)
 
 
-def _every_second(values):
+def _every_second(values: np.ndarray) -> np.ndarray:
     wide = np.repeat(values, 2, axis=0)
     return np.repeat(wide, 2, axis=1)[::2, ::2] if values.ndim == 2 else wide[::2]
 
 
-def _read_only(values):
+def _read_only(values: np.ndarray) -> np.ndarray:
     out = values.copy()
     out.flags.writeable = False
     return out
 
 
-def _matrix(values):
+def _matrix(values: np.ndarray) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PendingDeprecationWarning)
         return np.asmatrix(values.copy())
 
 
-def _one_masked(values):
+def _one_masked(values: np.ndarray) -> Any:
     out = np.ma.array(values.copy())
     out[1] = np.ma.masked
     return out
 
 
-def _object_with_none(values):
+def _object_with_none(values: np.ndarray) -> np.ndarray:
     out = values.astype(object)
     out[1] = None
     return out
 
 
-def _series(values, dtype=None, missing=False):
+def _series(values: np.ndarray, dtype: str | None = None, missing: bool = False) -> Any:
     pandas = _library("pandas")
     # The index must not be used as row positions; that would reverse the rows.
     out = pandas.Series(values.copy(), index=np.arange(len(values))[::-1], dtype=dtype)
@@ -113,7 +113,7 @@ def _series(values, dtype=None, missing=False):
     return out
 
 
-def _nullable(values, missing=False):
+def _nullable(values: np.ndarray, missing: bool = False) -> Any:
     pandas = _library("pandas")
     kind = "Int64" if values.dtype.kind in "iu" else "Float64"
     if values.ndim == 1:
@@ -137,17 +137,17 @@ def _columns(values, missing, one, table):
     return table({f"column_{j}": column for j, column in enumerate(columns)})
 
 
-def _polars(values, missing=False):
+def _polars(values: np.ndarray, missing: bool = False) -> Any:
     polars = _library("polars")
     return _columns(values, missing, polars.Series, polars.DataFrame)
 
 
-def _arrow(values, missing=False):
+def _arrow(values: np.ndarray, missing: bool = False) -> Any:
     pyarrow = _library("pyarrow")
     return _columns(values, missing, pyarrow.array, pyarrow.table)
 
 
-def _floats(dtype):
+def _floats(dtype: type[Any]) -> Callable[..., Any]:
     """Cast the floats of an array to a narrower dtype; integers, which are labels, stay."""
     return lambda values: values.astype(dtype) if values.dtype.kind == "f" else values
 
@@ -297,11 +297,11 @@ def _held_cases(trial: Trial) -> Iterator[Case]:
             )
 
 
-def _near(expected, what):
+def _near(expected: np.ndarray, what: str) -> Callable[..., Any]:
     return partial(show_near, b=expected, what=what)
 
 
-def _refusal(name, argument, call):
+def _refusal(name: str, argument: str, call: Callable[..., Any]) -> Case:
     argument = argument.removesuffix("_test")
     return Case(
         FAMILY, name, CALLED.get(argument, argument), call, lambda answer: None, answered=False
@@ -337,11 +337,11 @@ def _frame_cases(trial: Trial, named: Trial, permuted: Trial) -> Iterator[Case]:
             )
 
 
-def _names(n_classes):
+def _names(n_classes: int) -> list[str]:
     return [f"class {chr(97 + k)}" for k in range(n_classes)]
 
 
-def _trial(part, data, ignores="") -> Trial:
+def _trial(part: Any, data: Any, ignores: str = "") -> Trial:
     """The trial of a component that is fitted; the outcomes of its CDF are not an argument."""
     held = given(part, data)
     at = {name: held.pop(name) for name in ("y_test",) if name in held}
@@ -353,7 +353,7 @@ def _trial(part, data, ignores="") -> Trial:
     )
 
 
-def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
+def _class_cases(part: Any, binary_only: bool = False, ignores: str = "") -> Iterator[Case]:
     trial = _trial(part, exact_problem(2 if binary_only else 3), ignores)
     yield from _held_cases(trial)
     n_classes = trial.arguments["P"].shape[1]
@@ -361,7 +361,7 @@ def _class_cases(part, binary_only=False, ignores="") -> Iterator[Case]:
     yield from _frame_cases(trial, _relabelled(named), _permuted(trial))
 
 
-def _relabelled(trial) -> Trial:
+def _relabelled(trial: Trial) -> Trial:
     """The same trial with texts for labels."""
     texts = np.array(_names(trial.arguments["P"].shape[1]))
     return replace(
@@ -372,7 +372,7 @@ def _relabelled(trial) -> Trial:
     )
 
 
-def _permuted(trial) -> Trial:
+def _permuted(trial: Trial) -> Trial:
     """The same trial with the columns of P in another order, and matching labels."""
     order = np.roll(np.arange(trial.arguments["P"].shape[1]), 1)
     place = np.argsort(order)
@@ -381,12 +381,12 @@ def _permuted(trial) -> Trial:
     return replace(trial, arguments=trial.arguments | moved)
 
 
-def _forecast_cases(part) -> Iterator[Case]:
+def _forecast_cases(part: Any) -> Iterator[Case]:
     for j in (0, 1):
         yield from _held_cases(_trial(part, exact_forecasts(j)))
 
 
-def _metric_cases(metric) -> Iterator[Case]:
+def _metric_cases(metric: Any) -> Iterator[Case]:
     """Cases of labels, predictions (also one column for two classes) and weights."""
     data = exact_problem(2 if metric.binary_only else 3, COARSE)
     trial = _metric_trial(metric, {"y": data.y, "P": data.P, "sample_weight": data.weight})
@@ -399,20 +399,22 @@ def _metric_cases(metric) -> Iterator[Case]:
     )
 
 
-def _metric_trial(metric, arguments, *rest, **options):
+def _metric_trial(
+    metric: Any, arguments: dict[str, np.ndarray], *rest: Any, **options: Any
+) -> Trial:
     """The trial of a metric; ``rest`` is passed between the predictions and the weights."""
 
-    def value(held):
+    def value(held: Any) -> float:
         y, P, weight = held.values()
         return metric(y, P, *rest, sample_weight=weight, **options)
 
     return Trial(arguments, value, lambda found, held: found)
 
 
-def _regression_metric_cases(metric) -> Iterator[Case]:
+def _regression_metric_cases(metric: Any) -> Iterator[Case]:
     """Cases of outcomes, means, standard deviations and weights, for one output and for two."""
 
-    def value(held):
+    def value(held: Any) -> np.ndarray | float:
         return metric(
             held["y"], held["forecast"], held.get("std"), sample_weight=held["sample_weight"]
         )
@@ -424,7 +426,7 @@ def _regression_metric_cases(metric) -> Iterator[Case]:
             yield from _held_cases(Trial(arguments | given_std, value, lambda found, held: found))
 
 
-def _scored_cases(metric) -> Iterator[Case]:
+def _scored_cases(metric: Any) -> Iterator[Case]:
     """Cases of outcomes, predictions and weights."""
     data = scored_problem(metric.domain)
     arguments = {"y": data.y, data.name: data.said[0], "sample_weight": data.weight}

@@ -121,12 +121,12 @@ class Problem:
         )
 
 
-def _exact_binary(P):
+def _exact_binary(P: np.ndarray) -> np.ndarray:
     """Compute two columns from the second as ``read`` does, so that both forms are identical."""
     return np.column_stack([1.0 - P[:, 1], P[:, 1]]) if P.shape[1] == 2 else P
 
 
-def _logits(P):
+def _logits(P: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(np.asarray(P, dtype=np.float64)), -800.0)
 
@@ -139,7 +139,7 @@ def problem(n_classes: int, seed: int = 0) -> Problem:
     angle = 2.0 * np.pi * np.arange(n_classes) / n_classes
     mean = 0.45 * n_classes**0.75 * np.column_stack([np.cos(angle), np.sin(angle)])
 
-    def draw(rows):
+    def draw(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, rows - n_classes)])
         X = mean[y] + rng.normal(size=(rows, 2))
         distance = ((X[:, None, :] - mean[None]) ** 2).sum(axis=2)
@@ -239,11 +239,11 @@ def forecast_problems() -> list[ForecastProblem]:
     """
     rng = np.random.default_rng(5)
 
-    def draw(shape):
+    def draw(shape: Any) -> tuple[NormalForecast, np.ndarray]:
         mean, std = 3.0 * rng.normal(size=shape), np.exp(0.5 * rng.normal(size=shape))
         return NormalForecast(mean, std), mean + 1.5 * std * rng.normal(size=shape)
 
-    def quantiles(forecast):
+    def quantiles(forecast: NormalForecast) -> QuantileForecast:
         levels = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
         return QuantileForecast(levels, forecast.quantile(levels) + 0.1 * forecast.std[..., None])
 
@@ -298,11 +298,11 @@ def exact_problem(n_classes: int, step: float = FINE) -> Problem:
     )
 
 
-def _rounded(values, step=REAL_STEP):
+def _rounded(values: np.ndarray, step: float = REAL_STEP) -> np.ndarray:
     return np.round(values / step) * step
 
 
-def _exact(P, step):
+def _exact(P: np.ndarray, step: float) -> np.ndarray:
     steps = round(1.0 / step)
     counts = 1.0 + np.floor(P * (steps - P.shape[1]))
     counts[np.arange(len(P)), P.argmax(axis=1)] += steps - counts.sum(axis=1)
@@ -337,7 +337,7 @@ def exact_forecasts(j: int) -> ForecastProblem:
     )
 
 
-def _exact_forecast(forecast):
+def _exact_forecast(forecast: NormalForecast) -> NormalForecast:
     mean, std = _rounded(forecast.mean), np.maximum(_rounded(forecast.std), REAL_STEP)
     return NormalForecast(mean, std) if mean.ndim == 1 else NormalForecast(mean[:, :2], std[:, :2])
 

@@ -116,7 +116,14 @@ PLAIN = (
 )
 
 
-def _case(family, value, what, argument, call, right) -> Case:
+def _case(
+    family: str,
+    value: str,
+    what: str,
+    argument: str,
+    call: Callable[..., Any],
+    right: Callable[..., Any],
+) -> Case:
     return Case(
         family,
         f"{what}{value}",
@@ -128,17 +135,17 @@ def _case(family, value, what, argument, call, right) -> Case:
     )
 
 
-def _few_rows(data):
+def _few_rows(data: Any) -> Any:
     return data.take(slice(0, ROWS)).only(slice(0, 10))
 
 
-def _with_row(rows, row, dtype=np.float64):
+def _with_row(rows: np.ndarray, row: np.ndarray, dtype: type[Any] = np.float64) -> np.ndarray:
     out = rows.astype(dtype)
     out[1] = row
     return out
 
 
-def _logit_rows(data):
+def _logit_rows(data: Any) -> Iterator[Any]:
     """Yield (name, logits to fit, logits to predict) with each extreme row."""
     for name, (row, dtype) in LOGITS.items():
         yield (
@@ -150,31 +157,31 @@ def _logit_rows(data):
         )
 
 
-def _probability_rows(data):
+def _probability_rows(data: Any) -> Iterator[Any]:
     for name, row in PROBABILITIES.items():
         yield name, *(_with_row(rows, row(data.n_classes)) for rows in (data.P, data.P_test))
 
 
-def _unit(p):
+def _unit(p: np.ndarray) -> None:
     assert ((p >= 0.0) & (p <= 1.0)).all(), f"outside [0, 1]: {p.min()} to {p.max()}"
 
 
-def _rows_of_one(Q):
+def _rows_of_one(Q: np.ndarray) -> None:
     _unit(Q)
     assert np.abs(Q.sum(axis=1) - 1.0).max() <= 1e-9, f"rows sum to {Q.sum(axis=1)}"
 
 
-def _runs(part, data):
+def _runs(part: Any, data: Any) -> Callable[..., Any]:
     """Return a function that fits the component to a changed problem, and predicts."""
 
-    def run(weight=None, **changed):
+    def run(weight: np.ndarray | None = None, **changed: Any) -> np.ndarray:
         held = given(part, data) | changed | ({} if weight is None else {"sample_weight": weight})
         return answer(fit(part, held), held)
 
     return run
 
 
-def _class_cases(part, data, right) -> Iterator[Case]:
+def _class_cases(part: Any, data: Any, right: Callable[..., Any]) -> Iterator[Case]:
     """Cases of extreme logits and probabilities, in the rows to fit and in those to predict."""
     for inputs, kind, rows in (
         ("logit", "logits", _logit_rows(data)),
@@ -193,12 +200,12 @@ def _class_cases(part, data, right) -> Iterator[Case]:
             yield _case(kind, name, f"predicting {kind} of ", "P", partial(run, P_test=test), right)
 
 
-def _weight_cases(run, right) -> Iterator[Case]:
+def _weight_cases(run: Callable[..., Any], right: Callable[..., Any]) -> Iterator[Case]:
     for name, w in WEIGHTS.items():
         yield _case("weights", name, "weights ", "sample_weight", partial(run, w(ROWS)), right)
 
 
-def _calibrator_cases(calibrator) -> Iterator[Case]:
+def _calibrator_cases(calibrator: Any) -> Iterator[Case]:
     data = _few_rows(ordinary(calibrator)[:2][-1])
     yield from _class_cases(calibrator, data, _rows_of_one)
     yield from _weight_cases(
@@ -206,8 +213,8 @@ def _calibrator_cases(calibrator) -> Iterator[Case]:
     )
 
 
-def _signal_cases(signal) -> Iterator[Case]:
-    def right(score):
+def _signal_cases(signal: Any) -> Iterator[Case]:
+    def right(score: np.ndarray) -> None:
         assert np.isfinite(score).all(), f"not finite: {score.min()} to {score.max()}"
         assert signal.tags.domain == "real" or ((score >= 0.0) & (score <= 1.0)).all(), (
             f"outside [0, 1]: {score.min()} to {score.max()}"
@@ -216,7 +223,7 @@ def _signal_cases(signal) -> Iterator[Case]:
     return _class_cases(signal, _few_rows(problems()[1]), right)
 
 
-def _map_cases(map) -> Iterator[Case]:
+def _map_cases(map: Any) -> Iterator[Case]:
     data = score_problem(map.tags.domain).take(slice(0, ROWS))
     run = _runs(map, data)
     for name, value in (SCORES | (REAL_SCORES if map.tags.domain == "real" else {})).items():
@@ -240,7 +247,7 @@ def _map_cases(map) -> Iterator[Case]:
     yield from _weight_cases(run, _unit)
 
 
-def _metric_cases(metric) -> Iterator[Case]:
+def _metric_cases(metric: Any) -> Iterator[Case]:
     """Cases of a metric's value and interval for extreme logits, probabilities and weights."""
     data = _few_rows(problems(binary_only=metric.binary_only)[:2][-1])
     for name, L, _ in _logit_rows(data):
@@ -251,18 +258,25 @@ def _metric_cases(metric) -> Iterator[Case]:
 
 
 def _measured(
-    family, name, what, argument, metric, given, expected=None, **options
+    family: str,
+    name: str,
+    what: str,
+    argument: str,
+    metric: Any,
+    given: tuple[np.ndarray, np.ndarray],
+    expected: float | None = None,
+    **options: Any,
 ) -> Iterator[Case]:
     low, high = metric.range
 
-    def right_value(value):
+    def right_value(value: float) -> None:
         assert np.isfinite(value), f"the value is {value}, not finite"
         assert low - 1e-12 <= value <= high + 1e-12, f"the value {value} is out of range"
         assert expected is None or abs(value - expected) <= 1e-9 * (1.0 + abs(expected)), (
             f"the value is {value}, not {expected}"
         )
 
-    def right_interval(found):
+    def right_interval(found: Any) -> None:
         right_value(found.value if found.plain is None else found.plain)
         assert found.low <= found.high, f"the interval's ends are not in order: {found!r}"
 
@@ -277,7 +291,7 @@ def _measured(
     )
 
 
-def _weighted(metric, given) -> Iterator[Case]:
+def _weighted(metric: Any, given: tuple[np.ndarray, np.ndarray]) -> Iterator[Case]:
     """Cases of extreme weights; equal weights must not change a mean."""
     expected = metric(*given) if isinstance(metric, MeanMetric) else None
     for name, w in WEIGHTS.items():
@@ -288,21 +302,21 @@ def _weighted(metric, given) -> Iterator[Case]:
         )
 
 
-def _forecast_row(values):
+def _forecast_row(values: tuple[float, float, float]) -> list[np.ndarray]:
     """[mean, std, y] with the extreme row."""
     data = forecast_problems()[0]
     columns = [column[:ROWS] for column in (data.forecast.mean, data.forecast.std, data.y)]
     return [_with_row(column, value) for column, value in zip(columns, values, strict=True)]
 
 
-def _forecast_cases(calibrator) -> Iterator[Case]:
+def _forecast_cases(calibrator: Any) -> Iterator[Case]:
     """Cases of extreme means, standard deviations, outcomes and weights."""
     names = ("forecast", "std", "y")
 
-    def held(row, names=names):
+    def held(row: tuple[float, float, float], names: Any = names) -> dict[str, np.ndarray]:
         return dict(zip(names, _forecast_row(row), strict=False))
 
-    def right(numbers):
+    def right(numbers: np.ndarray) -> None:
         # With a total weight of one row or less, conformal intervals are correctly infinite.
         assert np.isfinite(numbers[:, :2]).all(), "a mean or std is not finite"
         assert not np.isnan(numbers).any(), "a number of the forecast is nan"
@@ -331,7 +345,7 @@ def _forecast_cases(calibrator) -> Iterator[Case]:
     yield from _weight_cases(run, right)
 
 
-def _regression_metric_cases(metric) -> Iterator[Case]:
+def _regression_metric_cases(metric: Any) -> Iterator[Case]:
     """Cases of a metric's value and interval for extreme forecasts, outcomes and weights."""
     for name, row in FORECASTS.items():
         mean, std, y = _forecast_row(row)
@@ -354,8 +368,8 @@ EXTREME_CASES: dict[str, Callable[[Any], Iterator[Case]]] = {
 def extreme_checks(kind: str, *families: str) -> list[Callable[..., Any]]:
     """Return a check for each family of extreme values, for one kind of component."""
 
-    def check_of(family):
-        def check(part):
+    def check_of(family: str) -> Callable[..., Any]:
+        def check(part: Any) -> None:
             require_good(case for case in EXTREME_CASES[kind](part) if case.family == family)
 
         check.__name__, check.__doc__ = (

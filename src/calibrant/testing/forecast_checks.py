@@ -57,7 +57,7 @@ def realised_coverage(calibrator: Any, level: float, runs: int, n: int) -> tuple
     return said, held
 
 
-def _one():
+def _one() -> Any:
     return forecast_problems()[0]
 
 
@@ -142,7 +142,7 @@ def check_few_rows(calibrator: Any) -> None:
         assert (low <= high).all(), f"an interval's lower end exceeds its upper end after {n} rows"
 
 
-def _positive_and_finite(forecast, when):
+def _positive_and_finite(forecast: Any, when: str) -> None:
     assert (forecast.std > 0.0).all(), f"a std is not positive {when}"
     assert np.isfinite([forecast.mean, forecast.std]).all(), f"a mean or std is not finite {when}"
 
@@ -182,7 +182,7 @@ def check_wild_errors(calibrator: Any) -> None:
     _holds_about(0.8, fresh.predict(data.forecast, **beside), wild, 0.15)
 
 
-def _holds_about(level, forecast, y, tolerance):
+def _holds_about(level: float, forecast: Any, y: np.ndarray, tolerance: float) -> None:
     low, high = forecast.interval(level)
     show_near(
         np.mean((low <= y) & (y <= high)),

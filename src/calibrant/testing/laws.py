@@ -153,11 +153,11 @@ def check_inputs_untouched(part: Any) -> None:
             )
 
 
-def _copied(value):
+def _copied(value: np.ndarray) -> np.ndarray:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _digest(held):
+def _digest(held: dict[str, np.ndarray]) -> str:
     return digest(*(value for value in held.values() if isinstance(value, np.ndarray)))
 
 
@@ -202,7 +202,7 @@ def check_narrow_floats(part: Any) -> None:
             )
 
 
-def _said(held):
+def _said(held: dict[str, np.ndarray]) -> list[str]:
     """Names of the arguments that are float arrays of predictions or outcomes."""
     said = [
         name
@@ -214,7 +214,7 @@ def _said(held):
     ]
 
 
-def _wide(part, name, values):
+def _wide(part: Any, name: str, values: np.ndarray) -> np.ndarray:
     # Rows of float16 may sum to values farther from 1 than is allowed for float64.
     rounded = (
         name.removesuffix("_test") == "P"
@@ -269,7 +269,7 @@ def check_unfitted(part: Any) -> None:
         refuses_unfitted(fresh, lambda method=method: answer(fresh, held, method), method)
 
 
-def _answered(fresh, held):
+def _answered(fresh: Any, held: dict[str, np.ndarray]) -> np.ndarray | None:
     try:
         return answer(fresh, held)
     except NotFittedError:
@@ -377,7 +377,7 @@ def shaken(expression: Expression) -> Expression:
     return made[id(expression)]
 
 
-def _show_logit_formula(fresh, P, data):
+def _show_logit_formula(fresh: Any, P: np.ndarray, data: Any) -> None:
     """Check that ``scale_`` (or square ``matrix_``) and ``shift_`` reproduce the probabilities.
 
     The formula, which a server may use, is softmax(scale z + shift) with
@@ -459,7 +459,7 @@ def check_signal_expression(signal: Any) -> None:
         show_near(run(P)[:, 0], answer(fresh, {"P_test": P}), f"expression on {data.name}", EXACT)
 
 
-def _edges(n_classes, inputs):
+def _edges(n_classes: int, inputs: str) -> np.ndarray:
     """Certain rows, uniform rows, and rows with one class of probability 0."""
     rest = (1.0 - np.eye(n_classes)) / (n_classes - 1)
     rows = np.vstack(

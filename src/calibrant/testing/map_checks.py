@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -50,15 +51,15 @@ def map_checks(map: Map) -> Iterator[Check]:
     return bind(functions, map, tags.exceptions)
 
 
-def _fitted(map, score, correct):
+def _fitted(map: Any, score: Any, correct: Any) -> Any:
     return seeded(clone(map)).fit(score, correct)
 
 
-def _ordinary(map):
+def _ordinary(map: Any) -> Any:
     return score_problem(map.tags.domain)
 
 
-def _valid(fresh, test, where):
+def _valid(fresh: Any, test: np.ndarray, where: str) -> np.ndarray:
     valid(fresh, replace(_ordinary(fresh), name=f"scores {where}", test=np.asarray(test)))
     return fresh.predict(test)
 

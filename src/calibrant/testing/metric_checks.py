@@ -163,7 +163,7 @@ def check_proper(metric: Any) -> None:
         for _ in range(5):
             truth = rng.dirichlet(np.ones(n_classes))
 
-            def expected(q, truth=truth):
+            def expected(q: np.ndarray, truth: np.ndarray = truth) -> float:
                 return sign * metric(
                     np.arange(len(truth)), np.tile(q, (len(truth), 1)), sample_weight=truth
                 )
@@ -211,15 +211,15 @@ def state_laws(metric: Metric) -> list[Callable[..., Any]]:
     ]
 
 
-def _near(a, b, what):
+def _near(a: float, b: float, what: str) -> None:
     assert a == b or abs(a - b) <= 1e-12 + 1e-10 * abs(b), f"{what}: {a!r} and {b!r}"
 
 
-def _state(metric, data, weight=None):
+def _state(metric: Any, data: Any, weight: np.ndarray | None = None) -> Any:
     return metric.state(data.y, *data.said, sample_weight=weight)
 
 
-def _parts(metric, data, edges):
+def _parts(metric: Any, data: Any, edges: list[int]) -> list[Any]:
     parts = [data.take(slice(a, b)) for a, b in pairwise(edges)]
     return [_state(metric, part, part.weight + 1.0) for part in parts]
 
@@ -410,7 +410,7 @@ def check_interval(metric: Metric) -> None:
     """Check that an interval is ordered, in range, deterministic, and holds the metric's value."""
     data = ordinary(metric)[0]
 
-    def interval(**options):
+    def interval(**options: Any) -> Interval:
         return metric.interval(
             data.y, *data.said, sample_weight=data.weight, n_resamples=50, **options
         )
@@ -446,7 +446,7 @@ def check_interval_of_clusters(metric: Metric) -> None:
     data = ordinary(metric)[0]
     cluster, method = np.arange(len(data)) // 3, "auto" if metric.clustered else "bootstrap"
 
-    def interval(names):
+    def interval(names: Any) -> Interval:
         return metric.interval(
             data.y,
             *data.said,

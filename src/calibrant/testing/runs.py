@@ -86,7 +86,7 @@ class Handling:
     numbers: Callable[[Any, Any], np.ndarray] = lambda out, y: out
 
 
-def _of_classes(part, data):
+def _of_classes(part: Any, data: Problem) -> dict[str, np.ndarray]:
     held = _of_features(part, data)
     return (
         held | {"groups": _groups_of(data.X), "groups_test": _groups_of(data.X_test)}
@@ -95,7 +95,7 @@ def _of_classes(part, data):
     )
 
 
-def _of_features(part, data):
+def _of_features(part: Any, data: Problem) -> dict[str, np.ndarray]:
     logit, tags = part.inputs == "logit", part.tags
     held = {
         "P": data.logits if logit else data.P,
@@ -109,7 +109,7 @@ def _of_features(part, data):
     return held
 
 
-def _groups_of(X):
+def _groups_of(X: np.ndarray) -> np.ndarray:
     """(n, 2) groups from synthetic features: one of two levels, and a number to be binned."""
     return np.column_stack([(X[:, 0] > 0.0).astype(np.float64), X[:, 1]])
 
@@ -126,7 +126,7 @@ def groups_beside(part: Any, mean: np.ndarray) -> dict[str, np.ndarray]:
     )
 
 
-def _of_forecasts(part, data):
+def _of_forecasts(part: Any, data: Any) -> Any:
     held = dict(zip(("forecast", "std"), as_arguments(data.forecast), strict=False))
     held |= dict(zip(("forecast_test", "std_test"), as_arguments(data.test), strict=False))
     held |= groups_beside(part, data.forecast.mean)
@@ -134,19 +134,19 @@ def _of_forecasts(part, data):
     return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
 
 
-def _formed(out, shape, where):
+def _formed(out: np.ndarray, shape: tuple[int, int], where: str) -> None:
     assert out.shape == shape, f"the answer has shape {out.shape}, not {shape}, {where}"
     assert out.dtype == np.float64, f"the answer has dtype {out.dtype} {where}"
     assert np.isfinite(out).all(), f"the answer is not finite {where}"
 
 
-def _in_unit(out, where):
+def _in_unit(out: np.ndarray, where: str) -> None:
     assert ((out >= 0.0) & (out <= 1.0)).all(), (
         f"the answer leaves [0, 1] {where}: {out.min()} to {out.max()}"
     )
 
 
-def _valid_probabilities(fresh, Q, data):
+def _valid_probabilities(fresh: Any, Q: np.ndarray, data: Problem) -> None:
     where = f"on {data.name}"
     _formed(Q, (len(data.logits_test), data.n_classes), where)
     _in_unit(Q, where)
@@ -154,19 +154,19 @@ def _valid_probabilities(fresh, Q, data):
     assert worst <= 1e-9, f"sums of predict_proba's rows differ from 1 by {worst:.3g} {where}"
 
 
-def _valid_outcomes(fresh, p, data):
+def _valid_outcomes(fresh: Any, p: np.ndarray, data: Any) -> None:
     for scores, out in ((data.test, p), (data.score, fresh.predict(data.score))):
         _formed(out, scores.shape, f"on {data.name}")
         _in_unit(out, f"on {data.name}")
 
 
-def _valid_scores(fresh, score, data):
+def _valid_scores(fresh: Any, score: np.ndarray, data: Problem) -> None:
     _formed(score, (len(data.logits_test),), f"on {data.name}")
     if fresh.tags.domain == "unit":
         _in_unit(score, f"on {data.name}")
 
 
-def _valid_forecast(fresh, numbers, data):
+def _valid_forecast(fresh: Any, numbers: np.ndarray, data: Any) -> None:
     where = f"on {data.name}"
     _formed(numbers, (*data.test.shape, 2 * len(LEVELS) + 3), where)
     std, cdf = numbers[..., 1], numbers[..., -1]
@@ -310,7 +310,7 @@ def near(part: Any, a: Any, b: Any, what: str, tolerance: float = TOLERANCE) -> 
     show_near(a, b, what, tolerance, relative=handling(part).relative)
 
 
-def _examples_of(base, extensions):
+def _examples_of(base: type[Any], extensions: bool) -> list[Any]:
     others = [cls for cls in registered(base) if extensions and not inspect.isabstract(cls)]
     return [example for cls in (*offered(base), *others) for example in cls._examples()]
 

@@ -108,7 +108,7 @@ def check_promise(sets: Any) -> None:
             check_guarantee(fitted.guarantee_, realised)
 
 
-def _asked_for(sets, y, groups):
+def _asked_for(sets: ConformalSets, y: np.ndarray, groups: dict[str, np.ndarray]) -> Any:
     """Name -> mask of the rows of each class or group for which coverage is guaranteed."""
     everyone = {None: np.ones(len(y), dtype=bool)}
     if isinstance(sets, ConditionalSets):

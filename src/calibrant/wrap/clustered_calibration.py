@@ -96,7 +96,7 @@ class ClusteredCalibration(Calibrator):
         self.calibrator: Any = calibrator
         self.depth: int = depth
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         require_count("depth", self.depth, most=12)
         X, weight = _numbers(record.X), record.weights
         self.mean_: np.ndarray = weight @ X / weight.sum()
@@ -118,7 +118,7 @@ class ClusteredCalibration(Calibrator):
             self.offsets_.status_ if self.offsets_.used else "base: no evidence that regions differ"
         )
 
-    def _points(self, X):
+    def _points(self, X: np.ndarray) -> np.ndarray:
         if X.shape[1] != len(self.mean_):
             raise InputError(
                 f"X must have {len(self.mean_)} features, as in fit; got {X.shape[1]}; pass the"
@@ -126,7 +126,7 @@ class ClusteredCalibration(Calibrator):
             )
         return (X - self.mean_) / self.scale_
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         points = self._points(_numbers(record.X))
         Q = self.calibrator_.predict_record(record.without_features())
         return self.offsets_.added(
@@ -134,7 +134,7 @@ class ClusteredCalibration(Calibrator):
         )
 
 
-def _numbers(X):
+def _numbers(X: Any) -> np.ndarray:
     """Return (n, d) float64 features; images and text rows are flattened."""
     X = to_array(X, "X").astype(np.float64)
     if not np.isfinite(X).all():
@@ -145,7 +145,7 @@ def _numbers(X):
 
 
 @trial.register
-def _(calibrator: ClusteredCalibration):
+def _(calibrator: ClusteredCalibration) -> None:
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
     require_valid(
         calibrator.predict_proba(P, X=np.zeros((len(P), len(calibrator.mean_)))), P.shape, 0.0, 1.0

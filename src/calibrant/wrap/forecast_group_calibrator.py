@@ -117,7 +117,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         self.depth: int = depth
         self.n_bins: int = n_bins
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("depth", self.depth)
         require_count("n_bins", self.n_bins, 2)
         if self.calibrator is not None:
@@ -133,7 +133,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         )
         return super().fit_record(record)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: ForecastRecord) -> dict[str, Any]:
         template = (
             DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
         )
@@ -184,11 +184,18 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
             "status": status,
         }
 
-    def _codes(self, record):
+    def _codes(self, record: ForecastRecord) -> list[np.ndarray]:
         codes = self.levels_.codes(record.groups)
         return [cell_codes(self.levels_, codes, columns) for columns in self.crossings_]
 
-    def _predict_rows(self, record, base, families, gain, gain_error):
+    def _predict_rows(
+        self,
+        record: ForecastRecord,
+        base: DistributionRecalibration,
+        families: Any,
+        gain: float,
+        gain_error: float,
+    ) -> Any:
         forecast = base.predict_record(replace(record, groups=None))
         if not families:
             return forecast
@@ -221,7 +228,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         )
         return "\n".join(self._said(*one) for one in each)
 
-    def _said(self, families, gain, error):
+    def _said(self, families: Any, gain: float, error: float) -> str:
         said = f"{gain:.4g} of log score a row (s.e. {error:.2g}, each row left out)"
         if not families:
             return (
@@ -237,7 +244,7 @@ class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
         return f"Groups differ: offsets by group gain {said}, beyond the base. {'; '.join(parts)}."
 
 
-def _gains(score, shift, spread):
+def _gains(score: np.ndarray, shift: np.ndarray, spread: np.ndarray) -> np.ndarray:
     """Return (n,) the gains of the rows in log score."""
     spread = np.clip(spread, -LARGEST, LARGEST)
     after = 0.5 * np.square((score - shift) * np.exp(-spread)) + spread
@@ -245,6 +252,6 @@ def _gains(score, shift, spread):
 
 
 @trial.register
-def _(calibrator: ForecastGroupCalibrator):
+def _(calibrator: ForecastGroupCalibrator) -> None:
     for at in (0, -1):
         try_forecasts(calibrator, groups=calibrator.levels_.known_rows(3, at))

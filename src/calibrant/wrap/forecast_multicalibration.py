@@ -133,7 +133,7 @@ class ForecastMulticalibration(RegressionCalibrator):
         )
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[ForecastMulticalibration]":
         return [cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5)]
 
     def fit(
@@ -187,14 +187,14 @@ class ForecastMulticalibration(RegressionCalibrator):
         """
         return self.predict_record(read_forecast(forecast, std, groups=groups, X=X))
 
-    def _check(self):
+    def _check(self) -> None:
         # The inputs of an earlier fit do not apply to this one.
         vars(self).pop("columns_", None)
         require_options(self)
         if self.calibrator is not None:
             require_regression_calibrator(self.calibrator)
 
-    def _fit_output(self, record):
+    def _fit_output(self, record: Any) -> dict[str, Any]:
         template = (
             DistributionRecalibration(shape=None) if self.calibrator is None else self.calibrator
         )
@@ -204,7 +204,7 @@ class ForecastMulticalibration(RegressionCalibrator):
             columns.tables["groups"].warn_of_outcome(record.groups, record.y)
         merged, codes = _merged(record, columns.codes(numbers, tables))
 
-        def start(rows):
+        def start(rows: np.ndarray) -> tuple[NormalScores, np.ndarray]:
             base = clone(template).fit_record(merged.take(rows))
             return NormalScores(_scores(base, merged)), np.zeros((len(merged), 2))
 
@@ -217,7 +217,13 @@ class ForecastMulticalibration(RegressionCalibrator):
             "status": status,
         }
 
-    def _predict_rows(self, record, base, columns, trees):
+    def _predict_rows(
+        self,
+        record: Any,
+        base: DistributionRecalibration,
+        columns: ColumnCodes,
+        trees: BoostedOffsets,
+    ) -> Any:
         codes = columns.codes(_numbers(record), _tables(record))
         forecast = base.predict_record(record)
         if not trees.used:
@@ -240,21 +246,21 @@ class ForecastMulticalibration(RegressionCalibrator):
         return "\n".join(trees.explain("log score") for trees in each)
 
 
-def _tables(record):
+def _tables(record: Any) -> dict[str, None]:
     return {"X": record.X, "groups": record.groups}
 
 
-def _numbers(record):
+def _numbers(record: Any) -> np.ndarray:
     """Return (n, 2) mean and std, the columns of a forecast that trees split on."""
     return np.column_stack([record.mean, record.std])
 
 
-def _scores(base, record):
+def _scores(base: DistributionRecalibration, record: Any) -> np.ndarray:
     """Return (n,) normal scores of the outcomes under the base's forecasts, finite."""
     return np.clip(base.predict_record(record).score_at(record.y), -FARTHEST, FARTHEST)
 
 
-def _merged(record, codes):
+def _merged(record: Any, codes: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return (the record, codes) of the rows to learn from, in an order that is independent of
     units.
     """
@@ -266,6 +272,6 @@ def _merged(record, codes):
 
 
 @trial.register
-def _(calibrator: ForecastMulticalibration):
+def _(calibrator: ForecastMulticalibration) -> None:
     columns: ColumnCodes = calibrator.columns_[0] if calibrator.n_outputs_ else calibrator.columns_
     try_forecasts(calibrator, **columns.made_rows(3))

@@ -119,7 +119,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         self.slopes: bool = slopes
         self.n_bins: int = n_bins
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         require_count("depth", self.depth)
         require_count("n_bins", self.n_bins, 2)
         record = _counted(record)
@@ -145,7 +145,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
             self.offsets_.status_ if self.offsets_.used else "base: no evidence that groups differ"
         )
 
-    def _base(self, record):
+    def _base(self, record: Predictions) -> np.ndarray:
         """Return the probabilities (n, K) of the base alone."""
         return self.calibrator_.predict_record(_for(self.calibrator_, record))
 
@@ -172,7 +172,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
                 )
         return "\n".join(lines)
 
-    def _most(self, family):
+    def _most(self, family: dict[str, Any]) -> str:
         """Describe the three cells of a family with the largest offsets."""
         size = np.abs(family["offset"]).max(axis=1)
         most = np.argsort(-size, kind="stable")[:3]
@@ -191,13 +191,13 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
             )
         return "; ".join(parts)
 
-    def _names(self):
+    def _names(self) -> list[str]:
         return [" x ".join(self.levels_.names[j] for j in columns) for columns in self.crossings_]
 
-    def _codes(self, codes):
+    def _codes(self, codes: np.ndarray) -> list[np.ndarray]:
         return [cell_codes(self.levels_, codes, columns) for columns in self.crossings_]
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         Q = self._base(record)
         if not self.offsets_.used:
             return Q
@@ -219,7 +219,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         require_fitted(self, "levels_")
         return same_levels([self.levels_, self.calibrator_.group_levels()])
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         base = self.calibrator_.express(record)
         if not self.offsets_.used:
             return base
@@ -236,7 +236,7 @@ class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "input
         ]
         return self.offsets_.express(base, cells)
 
-    def _cell(self, codes, columns):
+    def _cell(self, codes: tuple[Any, Any], columns: tuple[Any, ...]) -> Any:
         """Return ``cell_codes`` of one row as an expression; -1 where a level is unknown or its
         position is missing.
         """
@@ -268,7 +268,7 @@ def _for(base: Calibrator, record: Predictions) -> Predictions:
 
 
 @trial.register
-def _(calibrator: GroupCalibrator):
+def _(calibrator: GroupCalibrator) -> None:
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
     for at in (0, -1):
         require_valid(

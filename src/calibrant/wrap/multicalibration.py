@@ -150,7 +150,7 @@ class Multicalibration(Calibrator):
         )
 
     @classmethod
-    def _examples(cls):
+    def _examples(cls) -> "list[Multicalibration]":
         return [
             cls(max_rounds=3, cv=2, depth=2, learning_rate=0.5),
             cls(max_rounds=2, cv=2, depth=1, inputs="logit"),
@@ -197,12 +197,12 @@ class Multicalibration(Calibrator):
         )
         return self.fit_record(clustered(record, cluster))
 
-    def _begin(self, record):
+    def _begin(self, record: Predictions) -> None:
         # The inputs of an earlier fit do not apply to this one.
         vars(self).pop("columns_", None)
         super()._begin(record)
 
-    def _fit(self, record):
+    def _fit(self, record: Predictions) -> None:
         require_options(self)
         base = as_calibrator(
             self.calibrator, default=partial(LikelihoodPool, keep_order=self.keep_order)
@@ -219,7 +219,7 @@ class Multicalibration(Calibrator):
             self.columns_.tables["groups"].warn_of_outcome(record.groups, record.labels)
         merged, codes = _merged(record, self.columns_.codes(numbers, _beside(record)))
 
-        def start(rows):
+        def start(rows: np.ndarray) -> tuple[Shares, np.ndarray]:
             fitted = fit_clone(base, _for(base, merged.take(rows)))
             return Shares(hit), scores_of(fitted.predict_record(_for(base, merged)))
 
@@ -233,14 +233,14 @@ class Multicalibration(Calibrator):
             else "base: no evidence of miscalibration"
         )
 
-    def _numbers(self, record):
+    def _numbers(self, record: Predictions) -> np.ndarray:
         """Return (n, m) scores of each row for the trees to split on."""
         if self.keep_order:
             return np.zeros((len(record), 0))
         logs = record.log_probabilities.astype(np.float64)
         return logs[:, 1:] - logs[:, :1] if record.n_classes == 2 else logs
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Predictions) -> np.ndarray:
         codes = self.columns_.codes(self._numbers(record), _beside(record))
         Q = self.calibrator_.predict_record(_for(self.calibrator_, record))
         if not self.trees_.used:
@@ -261,7 +261,7 @@ class Multicalibration(Calibrator):
         require_fitted(self, "columns_")
         return same_levels([self.columns_.tables.get("groups"), self.calibrator_.group_levels()])
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         base, tables = self.calibrator_.express(record), self.columns_.tables
         if not self.trees_.used:
             return base
@@ -288,7 +288,7 @@ class Multicalibration(Calibrator):
         return self.trees_.explain("log loss")
 
 
-def _beside(record):
+def _beside(record: Predictions) -> dict[str, None]:
     return {"X": record.X, "groups": record.groups}
 
 
@@ -304,7 +304,7 @@ def _for(base: Calibrator, record: Predictions) -> Predictions:
     )
 
 
-def _merged(record, codes):
+def _merged(record: Predictions, codes: np.ndarray) -> tuple[Predictions, np.ndarray]:
     """Return (the record, codes) of the rows to learn from."""
     apart = (
         record.labels
@@ -318,7 +318,7 @@ def _merged(record, codes):
 
 
 @trial.register
-def _(calibrator: Multicalibration):
+def _(calibrator: Multicalibration) -> None:
     P = trial_rows(len(calibrator.classes_), calibrator.inputs)
     require_valid(
         calibrator.predict_proba(P, **calibrator.columns_.made_rows(len(P))), P.shape, 0.0, 1.0

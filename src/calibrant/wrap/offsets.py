@@ -217,7 +217,7 @@ def express_probabilities(eta: Expression) -> Expression:
     return join([(0.0 - inside).sigmoid(), inside.sigmoid()])
 
 
-def _or_none(table):
+def _or_none(table: np.ndarray) -> np.ndarray:
     """Return (G + 1, C) offsets with a row of zeros for cells that were not fitted."""
     return np.vstack([table, np.zeros((1, table.shape[1]))])
 
@@ -233,7 +233,7 @@ def place_of(code: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(inside, place, len(known))
 
 
-def _found(cells, spread):
+def _found(cells: CellCodes, spread: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return (fitted codes, index of the rows' cells among them)."""
     inside = cells.code >= 0
     codes, index = np.unique(cells.code[inside], return_inverse=True)
@@ -242,7 +242,7 @@ def _found(cells, spread):
     return codes, place_of(cells.code, codes)
 
 
-def _centre(family, eta, spread):
+def _centre(family: Family, eta: np.ndarray, spread: np.ndarray) -> np.ndarray | None:
     """Return (G, 1) mean logits of cells, weighted by information; None with several classes."""
     if eta.shape[1] > 1:
         return None
@@ -250,7 +250,14 @@ def _centre(family, eta, spread):
     return family.sums(spread[:, None] * eta) / np.maximum(mass, 1e-300)
 
 
-def _summary(cells, codes, n, fitted, slope, centre):
+def _summary(
+    cells: CellCodes,
+    codes: np.ndarray,
+    n: np.ndarray,
+    fitted: Any,
+    slope: Any,
+    centre: np.ndarray | None,
+) -> dict[str, Any]:
     return {
         "name": cells.name,
         "codes": codes,

@@ -104,10 +104,10 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
             random=own.random, soft_labels=own.soft_labels, label=f"one-vs-rest {own.label or name}"
         )
 
-    def _template(self):
+    def _template(self) -> Any:
         return Beta() if self.map is None else require_map(self.map)
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         template, labels = clone(self._template()), record.labels
         columns, templates = [1], [template]
         if record.n_classes > 2:
@@ -139,7 +139,7 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
             f"; {few} of {len(templates)} classes as they are" if few else ""
         )
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         P = record.probabilities
         if len(self.maps_) == 1:
             second = self.maps_[0].predict(P[:, 1])
@@ -152,7 +152,7 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
         out[:, present] = _share(out[:, present], P[:, present], 1.0 - kept)
         return normalise_rows(out)
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         P = record.probabilities
         if len(self.maps_) == 1:
             second = self.maps_[0].express(P.column(1))
@@ -169,7 +169,7 @@ class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
         return (filled * (room / filled.sum()) + P * (1.0 - present)).normalised()
 
 
-def _twin(map):
+def _twin(map: Any) -> Any:
     """Return a copy of an unfitted map; a clone would read its parameters again for each class."""
     out = object.__new__(type(map))
     vars(out).update(vars(map))
@@ -181,17 +181,17 @@ class _AsItIs(Map):
 
     tags = MapTags(domain="unit", monotone=True, label="as it is")
 
-    def _fit(self, score, correct, weight):
+    def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
         pass
 
-    def _predict(self, score):
+    def _predict(self, score: np.ndarray) -> np.ndarray:
         return score
 
-    def _expression(self, score):
+    def _expression(self, score: Any) -> Any:
         return score
 
 
-def _share(Q, P, mass):
+def _share(Q: np.ndarray, P: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Return rows of Q scaled to sum to ``mass``; rows of zeros use P instead, or equal values if
     that is 0 too.
     """

@@ -1,5 +1,7 @@
 """Separate calibrators for each predicted class."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -80,10 +82,10 @@ class PerClass(Calibrator):
             label=f"{own.label}, per class",
         )
 
-    def _template(self):
+    def _template(self) -> Any:
         return LikelihoodPool() if self.calibrator is None else as_calibrator(self.calibrator)
 
-    def _fit(self, record):
+    def _fit(self, record: Any) -> None:
         rates = ClassRates.count(record)
         rates.warn(record.classes)
         self.rate_: np.ndarray = rates.shrunk
@@ -92,7 +94,7 @@ class PerClass(Calibrator):
             for k in np.flatnonzero(rates.enough).tolist()
         }
 
-    def _predict_proba(self, record):
+    def _predict_proba(self, record: Any) -> np.ndarray:
         out = share_rest(record.probabilities, record.predicted, self.rate_[record.predicted])
         for k in np.unique(record.predicted).tolist():
             if k in self.calibrators_:
@@ -100,7 +102,7 @@ class PerClass(Calibrator):
                 out[own] = self.calibrators_[k].predict_record(record.take(own))
         return out
 
-    def _expression(self, record):
+    def _expression(self, record: Any) -> Any:
         out = record.with_confidence(record.predicted.gather(self.rate_[:, None]))
         for k, calibrator in self.calibrators_.items():
             out = record.is_predicted.column(k).where(calibrator.express(record), out)

@@ -129,7 +129,7 @@ def opened(source: Any, module: Any) -> Any:
     return source
 
 
-def _reads(module, source):
+def _reads(module: Any, source: Any) -> bool:
     """Whether a table's class, or a base class, comes from one of the engine's libraries.
 
     No library is imported for this test.
@@ -137,7 +137,7 @@ def _reads(module, source):
     return any(base.__module__.partition(".")[0] in module.READS for base in type(source).__mro__)
 
 
-def _is_utf8(path):
+def _is_utf8(path: str) -> bool:
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -162,5 +162,5 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
     return state
 
 
-def _module(name):
+def _module(name: str) -> Any:
     return importlib.import_module(f"calibrant.frames.engines.{ENGINES[name]}")

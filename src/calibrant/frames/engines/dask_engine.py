@@ -45,7 +45,7 @@ def fold_files(paths: Sequence[str], kernel: Any) -> "Drawn | GroupState":
     return _fold(fold_task, file_tasks(paths), kernel)
 
 
-def _fold(partial, parts, kernel):
+def _fold(partial: Any, parts: list[Any], kernel: Any) -> Any:
     delayed = import_extra("dask", FEATURE, "dask").delayed
     states = [delayed(partial)(part, kernel) for part in parts]
     while len(states) > 1:
@@ -76,12 +76,12 @@ def apply(table: Any, transform: "Transform", output: Path) -> None:
     )
 
 
-def _file_name(number):
+def _file_name(number: int) -> str:
     """File names that sort in the order of the rows."""
     return f"part.{number:08d}.parquet"
 
 
-def _first_rows(table):
+def _first_rows(table: Any) -> Any:
     """The first two rows of the first partition that has any."""
     heads = table.map_partitions(lambda frame: frame.head(2), meta=table._meta)
     for part in heads.to_delayed():
@@ -97,7 +97,7 @@ def _partial(frame, kernel):
     return kernel.over(arrow_engine.batches(frame))
 
 
-def _arrow(frame):
+def _arrow(frame: Any) -> Any:
     import pyarrow as pa
 
     return pa.Table.from_pandas(frame, preserve_index=False).combine_chunks().to_batches()[0]

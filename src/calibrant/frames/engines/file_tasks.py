@@ -41,5 +41,5 @@ def fold_task(task: Any, kernel: Any) -> "Drawn | GroupState":
     return kernel.over(arrow_engine.batches(task, kernel.layout.needed))
 
 
-def _of(fragments, whole):
+def _of(fragments: list[Any], whole: Any) -> Any:
     return type(whole)(fragments, whole.schema, whole.format, whole.filesystem)

@@ -104,7 +104,7 @@ def _merged(parts, kernel):
     return _added(kernel.empty(), (row.state for row in rows))
 
 
-def _added(total, packed):
+def _added(total: Any, packed: Any) -> Any:
     for state in packed:
         total += pickle.loads(state)
     return total

@@ -96,7 +96,7 @@ def net_benefit_worth(
     return worth
 
 
-def _require(events: Any, others: Any, standardised: Any, prevalence: Any):
+def _require(events: Any, others: Any, standardised: Any, prevalence: Any) -> None:
     if prevalence is not None and not 0.0 < prevalence < 1.0:
         raise InputError(f"prevalence must be between 0 and 1; got {prevalence!r}.")
     if events <= 0.0 and (standardised or prevalence is not None):
@@ -391,21 +391,23 @@ def _threshold_table_of(
     )
 
 
-def _share(part: np.ndarray, whole: Any, worth: np.ndarray, level: float):
+def _share(
+    part: np.ndarray, whole: Any, worth: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     whole = np.broadcast_to(whole, part.shape)
     return quotient(part, whole), *wilson(part * worth, whole * worth, level)
 
 
 def _worths(
     record: Predictions, score: np.ndarray, hit: np.ndarray, thresholds: np.ndarray, level: float
-):
+) -> np.ndarray:
     """Factors on the number of rows for clusters, (5, T), one for each share of the table; 1
     without clusters.
     """
     if record.cluster is None:
         return np.ones((5, len(thresholds)))
 
-    def by(value: Any, group: Any):
+    def by(value: Any, group: Any) -> np.ndarray:
         # First for the rows of group 1, then for those of group 0.
         return group_worth(
             value, record.weights, cast(np.ndarray, record.cluster), group.astype(np.intp), 2, level

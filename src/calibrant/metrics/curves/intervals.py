@@ -70,7 +70,7 @@ def interval_sums(record: ForecastRecord, n_levels: int = 21, kind: str = "inter
     )
 
 
-def _first_held(record, n_levels, kind):
+def _first_held(record: ForecastRecord, n_levels: int, kind: str) -> np.ndarray:
     level, central = np.linspace(0.0, 1.0, n_levels), kind == "interval"
     reach = special.ndtri(0.5 + 0.5 * level if central else level)
     return np.searchsorted(reach, np.abs(record.score) if central else record.score, side="left")

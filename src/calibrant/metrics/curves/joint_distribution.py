@@ -116,5 +116,5 @@ def joint_distribution(
     return _of(record)
 
 
-def _shares(counts, total):
+def _shares(counts: np.ndarray, total: np.ndarray) -> np.ndarray:
     return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0.0)

@@ -70,7 +70,7 @@ def _of(
     return MurphyCurve(t, value, np.minimum(low, value), np.maximum(high, value), *parts)
 
 
-def _corners(score: np.ndarray):
+def _corners(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return each risk twice, for ties above and then below the threshold: the curve jumps there
     and is straight between.
     """
@@ -85,7 +85,7 @@ def _corners(score: np.ndarray):
 
 def _errors(
     score: np.ndarray, hit: np.ndarray, weight: np.ndarray, t: np.ndarray, above: np.ndarray
-):
+) -> tuple[np.ndarray, np.ndarray, float]:
     """(weight of events at or below each threshold, weight of others above it, total weight)."""
     sides = [threshold_counts(score, hit, weight, t, above=side) for side in (False, True)]
     true, false = (
@@ -96,11 +96,13 @@ def _errors(
     return np.maximum(events - true, 0.0), false, events + others
 
 
-def _elementary(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray):
+def _elementary(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray) -> np.ndarray:
     return 2.0 * ((1.0 - t) * missed + t * alarmed) / n
 
 
-def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, level: float):
+def _limits(
+    missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Combine Wilson's limits of the two shares."""
     costs = ((missed, 2.0 * (1.0 - t)), (alarmed, 2.0 * t))
     first, second = (
@@ -109,7 +111,7 @@ def _limits(missed: np.ndarray, alarmed: np.ndarray, n: Any, t: np.ndarray, leve
     return sum_limits(first, second, multinomial_correlation(missed, alarmed))
 
 
-def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray):
+def _recalibrated(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(n,) isotonic fit of the outcomes, the best increasing recalibration for all thresholds."""
     unique, mass, mean = pool_ties(score, hit, weight)
     first, last, value, _ = pooled_blocks(mean, mass)

@@ -121,7 +121,9 @@ def curve_of_sums(
     return ReliabilityCurve(lower[filled], upper[filled], n, total / n, hits / n, low, high)
 
 
-def _binned(score, weight, resolution, n_bins, strategy):
+def _binned(
+    score: np.ndarray, weight: np.ndarray | None, resolution: float, n_bins: int, strategy: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bin of each row, lower edges, upper edges)."""
     if strategy == "width":
         edges = bins.equal_width_edges(n_bins)

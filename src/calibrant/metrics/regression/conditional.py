@@ -157,15 +157,15 @@ class SizeStratifiedCoverage(
     level: float = 0.9
     n_bins: int = 3
 
-    def _check(self):
+    def _check(self) -> None:
         require_level(self.level, usual=0.9)
         require_count("n_bins", self.n_bins)
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         mass, inside = self._bins(record)
         return float(np.min(inside / mass))
 
-    def _bins(self, record):
+    def _bins(self, record: Any) -> np.ndarray:
         """Weight of each bin's rows, and of its covered rows."""
         low, high, held = record.held(self.level)
         # Widths that differ only by rounding count as equal.
@@ -173,7 +173,9 @@ class SizeStratifiedCoverage(
         group = equal_mass_groups(width, self.n_bins, record.weights)
         return grouped_sums(group, group.max() + 1, [held * 1.0], record.weight).T
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         mass, inside = self._bins(record)

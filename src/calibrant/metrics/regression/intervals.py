@@ -1,5 +1,7 @@
 """Metrics of central intervals at one level: coverage, width, and both in one number."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
@@ -53,10 +55,10 @@ class IntervalCoverage(
 
     level: float = 0.9
 
-    def _check(self):
+    def _check(self) -> None:
         require_level(self.level, usual=0.9)
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return record.held(self.level)[2].astype(np.float64)
 
 
@@ -98,10 +100,10 @@ class IntervalWidth(
 
     level: float = 0.9
 
-    def _check(self):
+    def _check(self) -> None:
         require_level(self.level, usual=0.9)
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         low, high = record.forecast.interval(self.level)
         return high - low
 
@@ -159,28 +161,30 @@ class CoverageWidthCriterion(
     level: float = 0.9
     eta: float = 30.0
 
-    def _check(self):
+    def _check(self) -> None:
         require_level(self.level, usual=0.9)
         if not self.eta >= 0.0:
             raise InputError(f"eta must be at least 0; got {self.eta!r}.")
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         width, held = self._rows(record)
         n = record.weights.sum()
         return float(
             self._at(record.weights @ width / n, record.weights @ held / n, np.ptp(record.y))
         )
 
-    def _rows(self, record):
+    def _rows(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """Width of each row's interval, and whether it contains the outcome."""
         low, high, held = record.held(self.level)
         return high - low, held.astype(np.float64)
 
-    def _at(self, width, coverage, spread):
+    def _at(self, width: np.ndarray | float, coverage: float, spread: float) -> float:
         gap = coverage - self.level
         return (1.0 - width / spread) * np.exp(-self.eta * gap * gap) if spread > 0.0 else np.nan
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "analytic"):
             return super()._interval(record, level, method, n_resamples, random_state)
         (width, held), weight, spread = self._rows(record), record.weights, np.ptp(record.y)

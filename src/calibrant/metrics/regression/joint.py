@@ -317,7 +317,7 @@ class VariogramScore(
         return 2.0 * np.square(seen - said).sum(axis=1)
 
 
-def _mean_power(mean, std, power):
+def _mean_power(mean: np.ndarray, std: np.ndarray, power: float) -> np.ndarray:
     """Compute E |mean + std Z|^power."""
     z = np.abs(mean / std)
     near = np.minimum(z, FAR)

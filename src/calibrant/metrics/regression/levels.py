@@ -68,17 +68,17 @@ class GapMetric(
         ...).
         """
 
-    def _bins(self, totals):
+    def _bins(self, totals: np.ndarray) -> np.ndarray:
         """Totals as the sums of the bins."""
         return totals
 
-    def _error(self, weight, gap):
+    def _error(self, weight: np.ndarray, gap: np.ndarray) -> np.ndarray | float:
         """Compute the value from the weight (..., bins) and the summed gaps (..., sets, bins): the
         mean absolute gap, averaged over the sets.
         """
         return binned_errors(weight[..., None, :], gap, 1).mean(axis=-1)
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> Any:
         return self._error(*self._gaps(self._bins(totals)))
 
     def _resampled(self, record, n_resamples, random_state):
@@ -88,7 +88,9 @@ class GapMetric(
             )
         )
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: ForecastRecord, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         totals = self._all_totals(record)
@@ -147,7 +149,7 @@ class IntervalCalibrationError(
     n_levels: int = 100
     kind: str = "interval"
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_levels", self.n_levels, 2)
         require_option("kind", self.kind, ("interval", "quantile"))
 
@@ -156,7 +158,7 @@ class IntervalCalibrationError(
         """(n_levels,) coverages, or probabilities, to compare."""
         return np.linspace(0.0, 1.0, self.n_levels)
 
-    def _sums(self, record, index, n_groups):
+    def _sums(self, record: ForecastRecord, index: np.ndarray | int, n_groups: int) -> np.ndarray:
         if self.kind == "interval":
             return level_counts(
                 np.abs(record.score),
@@ -169,16 +171,18 @@ class IntervalCalibrationError(
             record.score, special.ndtri(self.levels), index, n_groups, record.weight
         )
 
-    def _gaps(self, sums):
+    def _gaps(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return level_gaps(sums, self.levels)
 
-    def _draws(self, record, sums, n_resamples, random_state):
+    def _draws(
+        self, record: ForecastRecord, sums: np.ndarray, n_resamples: int, random_state: int
+    ) -> np.ndarray:
         return redrawn_counts(sums, self.levels, n_resamples, random_state)
 
-    def _totals(self, record):
+    def _totals(self, record: ForecastRecord) -> np.ndarray:
         return self._sums(record, 0, 1)
 
-    def _group_totals(self, record, group, n_groups):
+    def _group_totals(self, record: ForecastRecord, group: np.ndarray, n_groups: int) -> np.ndarray:
         return self._sums(record, group, n_groups)[:, None]
 
 
@@ -220,11 +224,11 @@ class RootMeanSquareIntervalCalibrationError(
     0.578806
     """
 
-    def _combined(self, gap):
+    def _combined(self, gap: np.ndarray) -> np.ndarray | float:
         """Compute the value from the gap at each level, (..., L)."""
         return np.sqrt(np.mean(gap * gap, axis=-1))
 
-    def _error(self, weight, gap):
+    def _error(self, weight: np.ndarray, gap: np.ndarray) -> np.ndarray | float:
         whole = np.where(weight > 0.0, weight, np.nan)
         return self._combined((gap / whole[..., None, :])[..., 0])
 
@@ -266,7 +270,7 @@ class MiscalibrationArea(
     0.5
     """
 
-    def _combined(self, gap):
+    def _combined(self, gap: np.ndarray) -> np.ndarray | float:
         left, right = np.abs(gap[..., :-1]), np.abs(gap[..., 1:])
         crossed = gap[..., :-1] * gap[..., 1:] < 0.0
         # Two triangles where the signs differ, else a trapezium.

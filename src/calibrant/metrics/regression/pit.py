@@ -37,7 +37,14 @@ class PitHistogram(Record):
     high: np.ndarray
 
 
-def _read(y_true, mean, std, cluster, pre_rank, sample_weight=None):
+def _read(
+    y_true: np.ndarray,
+    mean: np.ndarray,
+    std: np.ndarray,
+    cluster: Any,
+    pre_rank: Any,
+    sample_weight: Any = None,
+) -> ForecastRecord:
     """Read a record of one output; for joint forecasts, that of the normal scores of their joint
     PIT.
     """
@@ -80,7 +87,7 @@ def pit_sums(record: ForecastRecord, n_bins: int = 20) -> np.ndarray:
     return np.bincount(_bin(record, n_bins), weights=record.weights, minlength=n_bins)
 
 
-def _bin(record, n_bins):
+def _bin(record: ForecastRecord, n_bins: int) -> np.ndarray:
     return np.minimum((special.ndtr(record.score) * n_bins).astype(np.intp), n_bins - 1)
 
 

@@ -1,6 +1,6 @@
 """Proper scores of densities, distributions, quantiles, intervals and one threshold."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import special
@@ -61,7 +61,7 @@ class NegativeLogLikelihood(
     0.918939
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return -record.forecast.log_density(record.y)
 
 
@@ -109,16 +109,16 @@ class ContinuousRankedProbabilityScore(
 
     estimator: Literal["empirical", "fair"] = "empirical"
 
-    def _check(self):
+    def _check(self) -> None:
         require_option("estimator", self.estimator, ("empirical", "fair"))
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.concatenate(
             [_block_losses(block, self.estimator) for block in record.blocks(4096)]
         )
 
 
-def _block_losses(block, estimator):
+def _block_losses(block: Any, estimator: str) -> np.ndarray:
     forecast, y = block.forecast, block.y
     if isinstance(forecast, NormalForecast):
         z = block.standardised
@@ -182,15 +182,15 @@ class PinballLoss(
 
     levels: tuple[float, ...] = tuple(k / 100 for k in range(1, 100))
 
-    def _check(self):
+    def _check(self) -> None:
         require_levels(self.levels)
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         levels = np.asarray(self.levels)
         return np.concatenate([self._block_losses(block, levels) for block in record.blocks(4096)])
 
     @staticmethod
-    def _block_losses(block, levels):
+    def _block_losses(block: Any, levels: np.ndarray) -> np.ndarray:
         gap = block.y[:, None] - block.forecast.quantile(levels)
         return np.mean(np.where(gap < 0.0, levels - 1.0, levels) * gap, axis=1)
 
@@ -246,10 +246,10 @@ class WeightedIntervalScore(
 
     levels: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
 
-    def _check(self):
+    def _check(self) -> None:
         require_levels(self.levels)
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         tails = 0.5 - 0.5 * np.asarray(self.levels)
         return 2.0 * PinballLoss(levels=(0.5, *tails, *(1.0 - tails))).losses_of(record)
 
@@ -297,13 +297,13 @@ class ThresholdBrierScore(
 
     threshold: float = 0.0
 
-    def _check(self):
+    def _check(self) -> None:
         if not np.isfinite(self.threshold):
             raise InputError(
                 f"threshold must be a finite number, in the units of y; got {self.threshold!r}."
             )
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         forecast = record.forecast
         empirical = isinstance(forecast, SampleForecast)
         below = (

@@ -1,5 +1,7 @@
 """Sizes of errors and standard deviations: means, roots and medians over the rows."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
@@ -57,7 +59,7 @@ class MeanAbsoluteError(
     3.5
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.abs(record.error)
 
 
@@ -95,7 +97,7 @@ class RootMeanSquaredError(
     3.535534
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.square(record.error)
 
 
@@ -132,7 +134,7 @@ class MedianAbsoluteError(
     3.0
     """
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         error = np.abs(record.error)
         order = np.argsort(error)
         share = np.cumsum(record.weights[order]) / record.weights.sum()
@@ -175,7 +177,7 @@ class MeanAbsoluteRelativeDifference(
     50.0
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         size = np.abs(record.y) + np.abs(record.mean)
         return np.where(size > 0.0, 200.0 * quotient(np.abs(record.error), size), 0.0)
 
@@ -212,7 +214,7 @@ class Sharpness(
     3.535534
     """
 
-    def _losses(self, record):
+    def _losses(self, record: Any) -> np.ndarray:
         return np.square(record.std)
 
 
@@ -253,15 +255,15 @@ class CoefficientOfVariation(
     0.707107
     """
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         return list(np.cumprod([record.std] * 6, axis=0))
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> np.ndarray | float:
         n, mean = totals[..., 0], quotient(totals[..., 1], totals[..., 0])
         squares = np.maximum(totals[..., 2] - n * mean * mean, 0.0)
         return np.where(n > 1.0, np.sqrt(squares / np.maximum(n - 1.0, 1e-300)), 0.0) / mean
 
-    def _limits(self, totals, level):
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[Any, ...]:
         n, value = totals[..., 0], self._finalise(totals)
         mean = quotient(totals[..., 1], n)
         # Moments of std / mean std, whose mean is 1, and of a row's contribution to the square of
@@ -289,7 +291,7 @@ class CoefficientOfVariation(
         return np.minimum(low, value), np.maximum(high, value)
 
 
-def _product(p, q):
+def _product(p: Any, q: Any) -> Any:
     """Coefficients of the product of two polynomials, in ascending order."""
     return [
         sum(p[i] * q[k - i] for i in range(len(p)) if 0 <= k - i < len(q))

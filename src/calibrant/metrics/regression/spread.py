@@ -67,7 +67,7 @@ class SpreadMetric(
         """Whether ``state`` works with these options; it requires ``cells``."""
         return self.cells > 0
 
-    def _check(self):
+    def _check(self) -> None:
         require_count("n_bins", self.n_bins)
         require_count("cells", self.cells, 0, most=4096)
 
@@ -75,10 +75,12 @@ class SpreadMetric(
     def _columns(self, record) -> list[np.ndarray]:
         """Summands of each bin besides the weight; the last increases with the squared error."""
 
-    def _sums(self, record, index, n_groups):
+    def _sums(self, record: Any, index: np.ndarray, n_groups: int) -> np.ndarray:
         return grouped_sums(index, n_groups, self._columns(record), record.weight)
 
-    def _draws(self, record, sums, n_resamples, random_state):
+    def _draws(
+        self, record: Any, sums: np.ndarray, n_resamples: int, random_state: int
+    ) -> np.ndarray:
         group, columns, weight = self._bin(record), self._columns(record), record.weights
         draws = resampled_sums([(group, columns)], len(sums), weight, n_resamples, random_state)[
             :, 0
@@ -97,27 +99,27 @@ class SpreadMetric(
             * row
         )
 
-    def _cell(self, record):
+    def _cell(self, record: Any) -> np.ndarray:
         cell = np.floor(np.log2(record.std) * self.cells).astype(np.int64) + OCTAVES * self.cells
         return np.clip(cell, 0, 2 * OCTAVES * self.cells - 1)
 
-    def _bin(self, record):
+    def _bin(self, record: Any) -> np.ndarray:
         """Bin of each row, of equal weight by std; tied std (or cells) stay together."""
         score = self._cell(record) if self.cells else record.std
         return equal_mass_groups(
             score, enough_bins(self.n_bins, record.weights.sum()), record.weights
         )
 
-    def _totals(self, record):
+    def _totals(self, record: Any) -> np.ndarray:
         return self._sums(record, self._cell(record), 2 * OCTAVES * self.cells)
 
-    def _all_totals(self, record):
+    def _all_totals(self, record: Any) -> np.ndarray:
         if self.cells:
             return super()._all_totals(record)
         index = self._bin(record)
         return self._sums(record, index, int(index.max()) + 1)
 
-    def _bins(self, totals):
+    def _bins(self, totals: np.ndarray) -> np.ndarray:
         if not self.cells:
             return totals
         weight = self._weight(totals)
@@ -125,11 +127,11 @@ class SpreadMetric(
         group = equal_mass_groups(used, enough_bins(self.n_bins, weight.sum()), weight[used])
         return np.add.reduceat(totals[used], np.searchsorted(group, np.arange(group[-1] + 1)))
 
-    def _weight(self, totals):
+    def _weight(self, totals: np.ndarray) -> np.ndarray:
         """Weight of each cell."""
         return totals[:, 0]
 
-    def _finalise(self, totals):
+    def _finalise(self, totals: np.ndarray) -> Any:
         if self.cells and totals.ndim > 2:
             # Each leading entry has its own bins.
             return np.array([self._finalise(each) for each in totals])
@@ -242,10 +244,10 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
             float(weight.sum()),
         )
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         return [np.square(record.std), np.square(record.error)]
 
-    def _gaps(self, sums):
+    def _gaps(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Every bin counts equally, whatever its weight.
         gap = 1.0 - np.sqrt(sums[..., 2] / sums[..., 1])
         return np.ones(gap.shape), gap[..., None, :]
@@ -288,10 +290,10 @@ class UncertaintyCalibrationError(SpreadMetric, name="UCE", key="uce", long_tail
     3.0
     """
 
-    def _columns(self, record):
+    def _columns(self, record: Any) -> list[np.ndarray]:
         return [np.square(record.error) - np.square(record.std)]
 
-    def _gaps(self, sums):
+    def _gaps(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return sums[..., 0], sums[..., None, :, 1]
 
 
@@ -337,26 +339,28 @@ class QuantileCalibrationError(SpreadMetric, name="QCE", key="qce", range=(0.0, 
 
     n_levels: int = 9
 
-    def _check(self):
+    def _check(self) -> None:
         super()._check()
         require_count("n_levels", self.n_levels)
 
     @property
-    def _levels(self):
+    def _levels(self) -> np.ndarray:
         return (np.arange(self.n_levels) + 1.0) / (self.n_levels + 1.0)
 
-    def _sums(self, record, index, n_groups):
+    def _sums(self, record: Any, index: np.ndarray, n_groups: int) -> np.ndarray:
         return level_counts(
             record.score, special.ndtri(self._levels), index, n_groups, record.weight
         )
 
-    def _gaps(self, sums):
+    def _gaps(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return level_gaps(sums, self._levels)
 
-    def _draws(self, record, sums, n_resamples, random_state):
+    def _draws(
+        self, record: Any, sums: np.ndarray, n_resamples: int, random_state: int
+    ) -> np.ndarray:
         return redrawn_counts(sums, self._levels, n_resamples, random_state)
 
-    def _weight(self, totals):
+    def _weight(self, totals: np.ndarray) -> np.ndarray:
         return totals.sum(axis=-1)
 
 

@@ -1,5 +1,7 @@
 """Dependence of coverage on interval width (HSIC)."""
 
+from typing import Any
+
 import numpy as np
 
 from calibrant._kernels.bootstrap import null_generator
@@ -69,7 +71,7 @@ class WidthDependence(
     width_scale: float = 1.0
     held_scale: float = 1.0
 
-    def _check(self):
+    def _check(self) -> None:
         require_level(self.level, usual=0.9)
         if not (self.width_scale > 0.0 and self.held_scale > 0.0):
             raise InputError(
@@ -77,16 +79,16 @@ class WidthDependence(
                 f" {self.held_scale!r}."
             )
 
-    def _value(self, record):
+    def _value(self, record: Any) -> float:
         width, held = self._rows(record)
         return self._of(width, held[:, None], record.weights)[0]
 
-    def _rows(self, record):
+    def _rows(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """Width of each row's interval, and whether it contains the outcome."""
         low, high, held = record.held(self.level)
         return high - low, held.astype(np.float64)
 
-    def _of(self, width, held, weight):
+    def _of(self, width: np.ndarray, held: np.ndarray, weight: np.ndarray) -> list[float]:
         """Compute the value for each column of ``held`` (n, m)."""
         n = weight.sum()
         # L is 1 or e^(-1/b), so only its part along the centred coverages remains between the two
@@ -103,10 +105,12 @@ class WidthDependence(
         return [float(value) for value in np.sqrt(np.maximum(squares, 0.0)) / (n - 1.0)]
 
     @property
-    def _most(self):
+    def _most(self) -> float:
         return np.sqrt(-2.0 * np.expm1(-1.0 / self.held_scale))
 
-    def _interval(self, record, level, method, n_resamples, random_state):
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
         if method not in ("auto", "debiased"):
             return super()._interval(record, level, method, n_resamples, random_state)
         (width, held), n, value = (

@@ -72,7 +72,7 @@ def hero(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _series(summary: dict[str, Any], bins: str, x: Any, y: Any):
+def _series(summary: dict[str, Any], bins: str, x: Any, y: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for when in ("before", "after"):
         if summary["binned"][when] is not None:
@@ -83,13 +83,15 @@ def _series(summary: dict[str, Any], bins: str, x: Any, y: Any):
     return found
 
 
-def _point(x: Any, y: Any, when: str, row: Any):
+def _point(x: Any, y: Any, when: str, row: Any) -> dict[str, float]:
     share, limits = f"{row['accuracy']:.3g} happened", f"({row['low']:.3g} to {row['high']:.3g})"
     text = f"{when}: {row['confidence']:.3g} said, {share} {limits}, {row['n']:,.0f} rows"
     return point(x, y, (row["confidence"], row["accuracy"]), text, row["low"], row["high"])
 
 
-def _reliability(summary: dict[str, Any], x: Any, y: Any, states: Any, start: Any):
+def _reliability(
+    summary: dict[str, Any], x: Any, y: Any, states: Any, start: Any
+) -> dict[str, Any]:
     made = chart(
         "reliability",
         "What was said, and what happened",
@@ -115,7 +117,7 @@ def _reliability(summary: dict[str, Any], x: Any, y: Any, states: Any, start: An
     }
 
 
-def _spread(summary: dict[str, Any], name: str, x: Any):
+def _spread(summary: dict[str, Any], name: str, x: Any) -> dict[str, Any]:
     """Events above the middle, the others below it, each as shares of its own kind: rare events
     are seen as well.
     """
@@ -155,7 +157,7 @@ def _spread(summary: dict[str, Any], name: str, x: Any):
     )
 
 
-def _bar(x: Any, y: Any, low: Any, high: Any, share: Any, kind: str):
+def _bar(x: Any, y: Any, low: Any, high: Any, share: Any, kind: str) -> Any:
     left, right, zero, end = (
         x.at(low),
         x.at(high),
@@ -171,13 +173,13 @@ def _bar(x: Any, y: Any, low: Any, high: Any, share: Any, kind: str):
     }
 
 
-def _median(found: dict[str, np.ndarray], kind: str):
+def _median(found: dict[str, np.ndarray], kind: str) -> float:
     """The middle of the bin that holds the median."""
     k = int(cast(Any, np.searchsorted(found[kind].cumsum(), 0.5 * found[kind].sum())))
     return 0.5 * (found["lower"][k] + found["upper"][k])
 
 
-def _increasing(curve: Any):
+def _increasing(curve: Any) -> Any:
     return (
         (x, y, f"risk {x:.3g}, recalibrated {y:.3g}")
         for x, y in points_along(curve.score, curve.recalibrated)
@@ -209,7 +211,7 @@ def event_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _smooth(when: str, summary: dict[str, Any]):
+def _smooth(when: str, summary: dict[str, Any]) -> dict[str, str]:
     """The loess curve of clinical papers, with the band that holds all of it; on logit axes it
     would be mostly noise near the ends.
     """
@@ -234,7 +236,7 @@ class _Scaled:
     event is rare.
     """
 
-    def __init__(self, summary: dict[str, Any], curve: Any):
+    def __init__(self, summary: dict[str, Any], curve: Any) -> None:
         self.summary, self.curve = summary, curve
 
     def plot(self, ax: Any, **options: Any) -> None:
@@ -260,7 +262,7 @@ def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _best(curve: Any):
+def _best(curve: Any) -> str:
     """How far the model is from acting on all or none, whichever is better, at the threshold
     where it gains most.
     """
@@ -274,7 +276,7 @@ def _best(curve: Any):
     )
 
 
-def _tenth(curve: Any):
+def _tenth(curve: Any) -> str:
     at = min(int((curve.flagged < 0.1).sum()), len(curve.flagged) - 1)
     return (
         f"The {share(curve.flagged[at])} of rows of the highest risk hold {share(curve.found[at])}"

@@ -53,7 +53,7 @@ def _shown(scores: Any, chance: Any, evidence: Evidence) -> str:
     return f"an ECE of {rounded(chance.observed)} where chance explains {rounded(chance.high)}"
 
 
-def _limits(one: Any):
+def _limits(one: Any) -> str:
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
@@ -70,7 +70,7 @@ def _about(model: str, shown: str, quality: Any, evidence: Evidence) -> str:
     return f"The model {means}: it {model} {_by(said, happened)}, with {shown}"
 
 
-def _by(said: Any, happened: Any):
+def _by(said: Any, happened: Any) -> str:
     low, high = sorted((said, happened))
     if low > 0.0 and high / low >= TIMES:
         times = high / low

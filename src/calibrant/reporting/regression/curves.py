@@ -1,7 +1,7 @@
 """Curves of forecasts, and their errors under perfect calibration."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def chance_errors(
     }
 
 
-def _ence(seen, level, random_state):
+def _ence(seen: "ForecastSeen", level: float, random_state: int) -> tuple[float, float, float]:
     metric, record = metrics.expected_normalized_calibration_error, seen.rows
     observed = float(metric.finalise(seen.mass[metric.n_bins][1]))
     if isinstance(record.forecast, NormalForecast) and record.cluster is None:
@@ -65,7 +65,7 @@ def _ence(seen, level, random_state):
     return observed, float(np.mean(drawn)), float(np.quantile(drawn, level))
 
 
-def _scores(record, draws, random_state):
+def _scores(record: Any, draws: int, random_state: int) -> Any:
     """Normal scores (n,) of outcomes of honest forecasts, as often as the rows allow; in a
     cluster as alike as those seen.
     """
@@ -74,7 +74,9 @@ def _scores(record, draws, random_state):
     return (draw(rng) for _ in range(int(np.clip(BUDGET / len(record), 40, draws))))
 
 
-def _interval_error(seen, level, random_state):
+def _interval_error(
+    seen: "ForecastSeen", level: float, random_state: int
+) -> tuple[float, float, float]:
     """Draw the error under perfect calibration: F(y) is then uniform, so counts between the levels
     are multinomial.
     """
@@ -162,14 +164,18 @@ def curves(
     )
 
 
-def _reliability(seen, n_bins, level, random_state):
+def _reliability(
+    seen: "ForecastSeen", n_bins: int, level: float, random_state: int
+) -> RmseRmvCurve:
     cut, sums = seen.mass[n_bins]
     n, variance, error = sums.T
     band = rmse_band(seen.rows, cut.index(seen.rows.std), n, level, random_state=random_state)
     return RmseRmvCurve(n, np.sqrt(variance / n), np.sqrt(error / n), *band)
 
 
-def _coverage(rows, claimed, held, width, level):
+def _coverage(
+    rows: Any, claimed: float, held: np.ndarray, width: np.ndarray, level: float
+) -> Coverage:
     low, high = interval_coverage.limits(held, level)
     if rows.cluster is not None:
         found = interval_coverage.with_options(level=claimed).interval_of(rows, level=level)

@@ -46,7 +46,7 @@ def output_charts(part: dict[str, Any], number: int, after_name: str) -> list[di
     ]
 
 
-def _reliability(found, key):
+def _reliability(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
     values = [v for _, _, c in found for name in ("rmv", "rmse", "low", "high") for v in c[name]]
     low, high = min(v for v in values if v > 0.0), max(values)
     scale = logarithmic if high > WIDE * low else linear
@@ -89,7 +89,7 @@ def _reliability(found, key):
     )
 
 
-def _intervals(found, key):
+def _intervals(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
     axes = across(linear, 0.0, 1.0), upward(linear, 0.0, 1.0)
     of = {when: _around_diagonal(curve) for when, _, curve in found}
     series = [
@@ -131,7 +131,7 @@ def _intervals(found, key):
     )
 
 
-def _around_diagonal(curve):
+def _around_diagonal(curve: dict[str, list[Any]]) -> list[tuple[float, float, float, float]]:
     """(level, coverage, low, high) of each level, low and high the band of the curve moved to
     the diagonal.
     """
@@ -142,7 +142,7 @@ def _around_diagonal(curve):
     ]
 
 
-def _pit(found, key):
+def _pit(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
     last = found[-1][2]
     top = max(v for _, _, c in found for v in (*c["density"], *c["high"]))
     axes = across(linear, 0.0, 1.0), upward(linear, 0.0, top)
@@ -182,11 +182,11 @@ def _pit(found, key):
     )
 
 
-def _series(when, points):
+def _series(when: str, points: list[dict[str, float]]) -> dict[str, Any]:
     return {"when": when, "points": points}
 
 
-def _bar(axes, lower, upper, density):
+def _bar(axes: tuple[Any, Any], lower: float, upper: float, density: float) -> dict[str, float]:
     x, y = axes
     top = y.at(density)
     return {
@@ -197,7 +197,7 @@ def _bar(axes, lower, upper, density):
     }
 
 
-def _rows(columns):
+def _rows(columns: dict[str, list[Any]]) -> Any:
     return list(zip(*columns.values(), strict=True))
 
 
@@ -225,7 +225,7 @@ def output_figures(part: dict[str, Any], number: int, after_name: str) -> list[d
     return [make(part["curves"][when], number, words) for make in (_errors, _widths, _ordered)]
 
 
-def _errors(curves, number, when):
+def _errors(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
     """How far errors reach over the predicted std."""
     curve = _made(RealStdCurve, curves["real_std"])
     ratio = curve.reach / curve.reach_claimed
@@ -256,7 +256,7 @@ def _errors(curves, number, when):
     )
 
 
-def _widths(curves, number, when):
+def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
     """Width and coverage of 90 % intervals over the outcome."""
     curve = _made(IntervalWidthCurve, curves["widths"])
     least = int(curve.coverage.argmin())
@@ -297,7 +297,7 @@ def _widths(curves, number, when):
     )
 
 
-def _ordered(curves, number, when):
+def _ordered(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
     """90 % intervals of some rows in the order of the predicted value."""
     curve = _made(
         OrderedIntervals, curves["ordered"], held=np.array(curves["ordered"]["held"], dtype=bool)
@@ -336,7 +336,7 @@ def _ordered(curves, number, when):
     )
 
 
-def _made(record, columns, **others):
+def _made(record: type[Any], columns: dict[str, list[Any]], **others: Any) -> Any:
     """A record of arrays from the lists of a summary, in which an end that is not finite is
     None.
     """
@@ -382,11 +382,11 @@ NOTES = (
 )
 
 
-def _number(value):
+def _number(value: float) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def _signed(value):
+def _signed(value: float) -> str:
     return "–" if value is None else f"{value:+.3g}".replace("-", "−")
 
 
@@ -426,7 +426,12 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _name(names, charts, figures, drifts):
+def _name(
+    names: list[str],
+    charts: list[list[dict[str, Any]]],
+    figures: list[list[dict[str, str]]],
+    drifts: Any,
+) -> None:
     """Say of which output each drawing is: their tables must not bear the same names."""
     for name, drawn, pictures, drift in zip(names, charts, figures, drifts, strict=True):
         over_time = [] if drift is None else [drift["all"], *drift["groups"]]

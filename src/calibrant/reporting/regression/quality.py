@@ -1,7 +1,7 @@
 """Quality of forecasts beyond calibration, and cautions about them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def quality(seen: "ForecastSeen", calibration: "ForecastSeen | None" = None) -> 
     )
 
 
-def _shift(rows, total, squares, error):
+def _shift(rows: Any, total: float, squares: float, error: float) -> MeanError:
     size = float(np.sqrt(squares / total)) or 1.0
     mean = float(error / total) / size
     n = max(total - 1.0, 1.0) * (
@@ -111,7 +111,7 @@ def _shift(rows, total, squares, error):
     return MeanError(mean, float(mean - half), float(mean + half))
 
 
-def _keys(record):
+def _keys(record: Any) -> np.ndarray:
     """One number a row, equal for rows of equal mean, std and outcome, (n,)."""
     rows = np.column_stack([record.mean, record.std, record.y]) + 0.0
     return np.fromiter((hash(row.tobytes()) for row in rows), dtype=np.int64, count=len(rows))
@@ -145,7 +145,7 @@ def cautions(found: ForecastQuality) -> list[str]:
     ]
 
 
-def _leaks(found):
+def _leaks(found: Any) -> Any:
     if found.scaled_error < 0.2 and found.n >= 50:
         yield (
             f"The errors are only {found.scaled_error:.2g} of what the std says: check that the"
@@ -153,7 +153,7 @@ def _leaks(found):
         )
 
 
-def _sparse(found):
+def _sparse(found: Any) -> Any:
     if found.sparse_octaves:
         yield (
             f"{found.sparse_octaves} of {found.octaves} doublings of the std hold fewer than {FEW}"
@@ -161,7 +161,7 @@ def _sparse(found):
         )
 
 
-def _spread(found):
+def _spread(found: Any) -> Any:
     if found.tied == 1.0:
         yield (
             "All rows have the same std: it says nothing of a single row, and the ENCE only whether"
@@ -181,7 +181,7 @@ def _spread(found):
         )
 
 
-def _errors(found):
+def _errors(found: Any) -> Any:
     if found.outliers > OUTLIERS:
         yield (
             f"{found.outliers:.2%} of the outcomes lie more than 5 std from the mean (the farthest"

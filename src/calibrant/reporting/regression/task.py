@@ -64,7 +64,7 @@ SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
 SORTS_RESAMPLES = 400
 
 
-def _affordable(metric, n, n_resamples):
+def _affordable(metric: Any, n: int, n_resamples: int) -> int:
     if isinstance(metric, MeanMetric) and not isinstance(metric, RootMeanMetric):
         return max(n_resamples, 2)  # none are drawn
     if isinstance(metric, SumMetric):
@@ -74,12 +74,12 @@ def _affordable(metric, n, n_resamples):
     return count if count >= 100 else 0
 
 
-def _moments(record):
+def _moments(record: Any) -> Any:
     """Normal forecasts of the same mean and std."""
     return replace(record, forecast=NormalForecast(record.mean, record.std))
 
 
-def _scores(record):
+def _scores(record: Any) -> Any:
     """Normal forecasts of the same mean and std whose outcomes have the same normal score; one
     beyond all numbers is at 40 std.
     """
@@ -123,7 +123,7 @@ class IntervalGap:
     high: float
 
 
-def _held(record):
+def _held(record: Any) -> np.ndarray:
     """(n,) whether the intervals hold the outcome."""
     low, high = record.forecast.interval(CLAIMED)
     return ((low <= record.y) & (record.y <= high)).astype(np.float64)

@@ -108,7 +108,7 @@ def _model(found: Miscalibration, coverage: Any, scaled_error: float) -> str:
     return "underconfident" if coverage.low > 0.9 and scaled_error < 1.0 else "miscalibrated"
 
 
-def _calibration(scores):
+def _calibration(scores: dict[str, Any]) -> str:
     losses = {
         _meaning(scores["nll"], 1.0),
         _meaning(scores["crps"], 0.25 * scores["crps"].before.value),
@@ -118,7 +118,7 @@ def _calibration(scores):
     return "do not use" if "worse" in losses else "no clear gain"
 
 
-def _meaning(score, unit):
+def _meaning(score: Any, unit: float) -> str | None:
     change = score.change
     return None if change is None or abs(change.value) <= NEGLIGIBLE * unit else change.meaning
 
