@@ -139,8 +139,8 @@ HAND: tuple[Change, ...] = tuple(
             ),
             ("math.ceil(math.log(delta)", "math.floor(math.log(delta)", (CERTIFIED, "fewest_rows")),
             (
-                "risk)) <= delta else (low, middle)",
-                "risk)) < delta else (low, middle)",
+                "n, risk)) <= delta",
+                "n, risk)) < delta",
                 (CERTIFIED, "most_errors"),
             ),
             ("bentkus = math.e * binomial", "bentkus = binomial", (CERTIFIED, "hoeffding")),
@@ -198,8 +198,8 @@ HAND: tuple[Change, ...] = tuple(
             ("[0]) <= each:", "[0]) < each:", (CERTIFIED, "guaranteed_risk_by_fractions")),
             ("1.0 - 2.0 * delta)[1]", "1.0 - delta)[1]", (CERTIFIED, "one_sided")),
             (
-                "n - middle + 1.0, coverage)",
-                "n - middle + 2.0, coverage)",
+                "n - count + 1.0, coverage)",
+                "n - count + 2.0, coverage)",
                 (CERTIFIED, "where_the_sequence_begins"),
             ),
             (

@@ -62,7 +62,10 @@ def allowed_errors(n: int, risk: float, delta: float) -> int:
     >>> [allowed_errors(n, 0.05, 0.05) for n in (58, 59, 100, 200, 500, 1000)]
     [-1, 0, 1, 4, 16, 38]
     """
-    fails = lambda errors: not float(binomial_p_value(errors, n, risk)) <= delta  # noqa: E731
+
+    def fails(errors: int) -> bool:
+        return not float(binomial_p_value(errors, n, risk)) <= delta
+
     return bisect_left(range(n), True, key=fails) - 1
 
 

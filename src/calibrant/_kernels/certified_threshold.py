@@ -109,7 +109,10 @@ def first_count(n: float, risk: float, delta: float, coverage: float | None = No
     first = max(math.ceil(FIRST * n), fewest_rows(risk, delta))
     if coverage is None:
         return first
-    proves = lambda count: special.betainc(count, n - count + 1.0, coverage) <= delta  # noqa: E731
+
+    def proves(count: np.ndarray) -> np.ndarray:
+        return special.betainc(count, n - count + 1.0, coverage) <= delta
+
     return max(first, 1 + bisect_left(range(1, int(n) + 1), True, key=proves))
 
 
