@@ -110,8 +110,8 @@ def first_count(n: float, risk: float, delta: float, coverage: float | None = No
     if coverage is None:
         return first
 
-    def proves(count: np.ndarray) -> np.ndarray:
-        return special.betainc(count, n - count + 1.0, coverage) <= delta
+    def proves(count: int) -> bool:
+        return bool(special.betainc(count, n - count + 1.0, coverage) <= delta)
 
     return max(first, 1 + bisect_left(range(1, int(n) + 1), True, key=proves))
 
