@@ -1,4 +1,4 @@
-"""Ten views of one image are ten rows that hang together: ``python -m benchmarks.arena.clusters``.
+"""Ten views of one image are ten dependent rows: ``python -m benchmarks.arena.clusters``.
 
 The network of 1,000 classes in ``CALIBRANT_DATA/stage2`` saw each of 1,000 images in ten views, one
 image a class. Calibrators are fitted on all views of 100 or 400 images and judged on the views of

@@ -135,7 +135,7 @@ def _circumstances(folder, aside):
     shift = [] if aside is None else shifted.rows(aside, folder)
     for heading, module, cells in (
         ("Other class rates where it is used", shifted, shift),
-        ("Rows that hang together", clusters, clusters.kept_rows(folder)),
+        ("Clustered rows", clusters, clusters.kept_rows(folder)),
     ):
         if cells:
             words, command = module.__doc__.split("\n\n")[1], module.__name__

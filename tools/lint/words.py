@@ -15,30 +15,30 @@ REFUSED = {
     r"taken for such": "must not be used as",
     r"turn(s|ed)? the rows (a)?round": "reorder the rows",
     r"are no numbers of rows": "must not be used as row positions",
+    r"cannot do without": "required when",
+    r"left uncalibrated": "kept as is: ...",
+    r"honest (risks?|probabilit\w+) would": "under perfect calibration",
+    r"rows of one cluster": "clustered rows",
+    r"hang(s|ing)? together": "are clustered (dependent)",
 }
-#: Next: refused once no text has them. The number of texts that do is beside each (2026-11-23);
+#: Next: refused once the report's own sentences, the tutorials and the README have none.
 #: ``python -m tools.lint count`` counts again.
 NEXT = {
-    r"hang(s|ing)? together": "are clustered (dependent)",  # 67
-    r"rows of one cluster": "clustered rows",  # 3
-    r"honest (risks?|probabilit\w+) would": "under perfect calibration",  # 2
-    r"chance explains": "expected by chance",  # 12
-    r"told from chance": "no evidence of miscalibration (n = ...)",  # 3
-    r"the risk said|risks? said": "predicted risk",  # 7
-    r"doublings? of": "say what it is",  # 7
-    r"as the model says it": "uncalibrated",  # 8
-    r"by itself": "uncalibrated, or say which",  # 31
-    r"left uncalibrated": "kept as is: ...",  # 3
-    r"rejected by [\d.{]": "improvement over no calibration: ... standard errors",  # 1
-    r"(is|are) told\b": "takes, reads",  # 14
-    r"(is|are) asked\b": "takes, returns",  # 34
-    r"surely off": "significantly miscalibrated",  # 1
-    r"cannot do without": "required when",  # 4
-    r"\bdoors?\b": "say what it is",  # 20
-    r"\brooms?\b": "say what it is",  # 5
-    r"\bsites?\b": "say what it is",  # 36
+    r"chance explains": "expected by chance",
+    r"told from chance": "no evidence of miscalibration (n = ...)",
+    r"the risk said|risks? said": "predicted risk",
+    r"doublings? of": "say what it is",
+    r"as the model says it": "uncalibrated",
+    r"by itself": "uncalibrated, or say which",
+    r"rejected by [\d.{]": "improvement over no calibration: ... standard errors",
+    r"(is|are) told\b": "takes, reads",
+    r"(is|are) asked\b": "takes, returns",
+    r"surely off": "significantly miscalibrated",
+    r"\bdoors?\b": "say what it is",
+    r"\brooms?\b": "say what it is",
+    r"\bsites?\b": "say what it is",
 }
-#: How no docstring is to start; 342 do (2026-11-23). Refused with ``first_words`` in CHECKS.
+#: First words that no docstring has.
 FIRST_WORDS = ("Of", "Whose", "By", "What", "How")
 
 
@@ -84,5 +84,4 @@ def count() -> None:
     print(len(list(first_words())), "first words", FIRST_WORDS)
 
 
-#: Next: first_words.
-CHECKS = (plain_words,)
+CHECKS = (plain_words, first_words)

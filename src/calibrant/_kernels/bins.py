@@ -373,7 +373,7 @@ def lattice(n_bins: int) -> int:
 
 
 def cell_count(n_bins: int) -> int:
-    """How many cells there are."""
+    """Return the number of cells."""
     return LOGIT_CELLS + 2 + lattice(n_bins)
 
 

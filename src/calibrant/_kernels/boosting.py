@@ -37,7 +37,7 @@ LEAST_GAIN = 5e-4
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees are grown.
+    """Settings of the growth of trees.
 
     Attributes
     ----------

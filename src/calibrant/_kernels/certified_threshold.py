@@ -79,7 +79,7 @@ class Blocks:
 
     @property
     def n(self) -> float:
-        """How many rows there are."""
+        """Number of rows."""
         return float(self.covered[-1])
 
     def p_values(self, places: np.ndarray, risk: float, delta: float, test: Test) -> np.ndarray:

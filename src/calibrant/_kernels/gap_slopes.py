@@ -35,7 +35,7 @@ def order_preserving_logits(slopes: np.ndarray, knots: np.ndarray, z: np.ndarray
 
 
 def slope_rows(z: np.ndarray, labels: np.ndarray, weight: np.ndarray, knots: np.ndarray) -> Any:
-    """What of the rows does not change with the slopes, for :func:`slope_objective`."""
+    """Return the parts of :func:`slope_objective` that do not depend on the slopes."""
     weight = weight / weight.sum()
     if z.shape[1] == 2:
         return [_Leads.of(z, labels, weight, knots)]

@@ -146,7 +146,7 @@ class SymbolicBins:
 
 
 def _covariance(a: Forecast, b: Forecast) -> float:
-    """Of the quantiles of two distributions that rise together: from the variance of their mean."""
+    """Covariance of two distributions whose quantiles rise together, by their mean's variance."""
     alone = [float(AveragedForecast([one], np.ones(1)).std[0]) ** 2 for one in (a, b)]
     return 2.0 * float(AveragedForecast([a, b], np.full(2, 0.5)).std[0]) ** 2 - 0.5 * sum(alone)
 

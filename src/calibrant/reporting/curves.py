@@ -89,8 +89,8 @@ def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
 
 
 def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
-    """By number of bins of equal weight: where most confidences are near 1, equal widths leave
-    them one bin.
+    """Return curves by number of bins of equal weight. Where most confidences are near 1, bins of
+    equal width would leave them one bin.
     """
     rows, found = seen.rows, {}
     for count, (cut, sums) in seen.mass.items():

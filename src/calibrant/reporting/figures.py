@@ -56,8 +56,8 @@ def figure(
     rows: Any,
     told: Any = None,
 ) -> dict[str, Any]:
-    """What the template shows; ``told`` describes the drawing itself where the ``words`` under
-    it do not.
+    """Return what the template shows; ``told`` describes the drawing where the ``words`` under it
+    do not.
     """
     svg = as_svg(
         display,
@@ -414,7 +414,7 @@ def figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def when_words(when: str, summary: dict[str, Any]) -> str:
-    """How a figure says which rows it shows: as predicted, before calibration, or after it."""
+    """Words for the rows of a figure: as predicted, before calibration, or after it."""
     if when == "before":
         return (
             "as predicted"

@@ -93,7 +93,7 @@ def as_markdown(summary: dict[str, Any]) -> str:
 
 
 def _audited(summary: dict[str, Any]) -> Any:
-    """What the audit of groups says before and after, one list for each output that has one."""
+    """Lines on the audit of groups before and after, one list for each output that has one."""
     audits = [one["audit"] for one in summary.get("outputs", [summary]) if one["audit"] is not None]
     said = []
     for audit in audits:
@@ -339,8 +339,8 @@ def _coverages(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
 
 
 def _over_time(drift: dict[str, Any] | None, of: str = "") -> Any:
-    """What the alarm says of all rows and of each group it rings for, and the calibration error
-    of each bucket of time.
+    """Lines on the alarm of all rows and of each group with an alarm, and the calibration error of
+    each bucket of time.
     """
     if drift is None:
         return []

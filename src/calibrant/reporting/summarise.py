@@ -82,7 +82,7 @@ def summarise(
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
         groups; optional
         Of the rows measured (those of ``test``, if given): their gaps between confidence and
-        accuracy, or coverage, the worst first. A calibrator that cannot do without groups
+        accuracy, or coverage, the worst first. A calibrator that requires groups
         (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among them, do
         not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
     features : frame, mapping or (n, c) array of columns, optional

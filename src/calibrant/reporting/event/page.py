@@ -1,4 +1,4 @@
-"""What the page on the risk of an event shows, beside the summary itself."""
+"""Contents of the page on the risk of an event, beside the summary itself."""
 
 from dataclasses import replace
 from functools import partial
@@ -263,8 +263,8 @@ def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _best(curve: Any) -> str:
-    """How far the model is from acting on all or none, whichever is better, at the threshold
-    where it gains most.
+    """Return the gain over acting on all or none, whichever is better, at the threshold where the
+    model gains most.
     """
     gain = curve.net_benefit - np.maximum(curve.treat_all, curve.treat_none)
     k = int(gain.argmax())

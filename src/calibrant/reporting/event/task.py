@@ -187,7 +187,7 @@ class Event(Classes):
         evaluation: str,
         evidence: Evidence,
     ) -> Verdict:
-        """Of the risks."""
+        """Verdict on the risks."""
         return verdict(scores, chance, quality, method, evaluation, evidence)
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:

@@ -226,7 +226,7 @@ def output_figures(part: dict[str, Any], number: int, after_name: str) -> list[d
 
 
 def _errors(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
-    """How far errors reach over the predicted std."""
+    """Return the ratio of the errors' reach to that of the predicted std."""
     curve = _made(RealStdCurve, curves["real_std"])
     ratio = curve.reach / curve.reach_claimed
     worst = int(np.abs(np.log(np.maximum(ratio, 1e-300))).argmax())

@@ -295,7 +295,7 @@ class ErrorBars(ReportTable):
         return Sections(found.both(lambda seen: curves(seen, **options)), *regions)
 
     def _regions(self, found: Compared, name: str, level: float) -> list[Place]:
-        """By what was predicted before, of what is shown."""
+        """Group the rows by the forecast before calibration, and measure those shown."""
         counts = found.before.counts
         cut, rows = (
             getattr(counts, name).cut(enough_bins(REGIONS, counts.total[0])),

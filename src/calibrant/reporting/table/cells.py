@@ -238,7 +238,7 @@ class TableFits:
 
     @property
     def n_splits(self) -> int | None:
-        """How many folds, of rows measured out of fold."""
+        """Number of folds, for rows measured out of fold."""
         return FOLDS if self.evaluation == "out-of-fold" else None
 
     def after(self, record: Predictions, fold: np.ndarray) -> Predictions:

@@ -38,7 +38,7 @@ __all__ = ["TableReport"]
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass keeps: sums or cells, a sample of the rows, and totals of the differences
+    """Results of a pass: sums or cells, a sample of the rows, and totals of the differences
     after - before.
     """
 
@@ -54,7 +54,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class TableReport:
-    """How to report on a table.
+    """Settings of a report on a table.
 
     Two classes: all rows are merged by outcome and cell of the risk, before and after calibration,
     and the report is that of the merged rows, with their weights. More: scores, errors, curves and
@@ -90,7 +90,7 @@ class TableReport:
 
     @property
     def passes(self) -> int:
-        """How often the table is read."""
+        """Number of passes over the table."""
         return 1 if isinstance(self._calibrator, Identity) else 2
 
     def shown_by(self, progress: Callable[[int], Any]) -> "TableReport":

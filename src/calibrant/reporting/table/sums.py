@@ -103,8 +103,8 @@ class TableSums:
         )
 
     def counts(self) -> Counts:
-        """What a report reads of them: exact, but that rows of one cell count as of their mean
-        confidence where they are put in order.
+        """Values for a report. They are exact, except that rows of one cell are ordered by their
+        mean confidence.
         """
         weight, score = self.cells.sum(axis=1).T
         filled = weight > 0.0
