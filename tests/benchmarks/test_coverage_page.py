@@ -31,7 +31,7 @@ def test_the_rows_of_a_metric_take_the_place_of_its_old_ones_in_every_table():
         '   "aurc", "sharp", "50", "0.5", "20.0 %", "10.0", "80.0, 0.0", "0.25", "", "", "10", "7"'
     )
     # Among the simulations, and among those below 93 %.
-    assert [one for one in new if one.startswith('   "aurc"') and "area on" not in one] == [
+    assert [one for one in new if one.startswith('   "aurc"') and "area in" not in one] == [
         line,
         line,
     ]
