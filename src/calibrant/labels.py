@@ -230,7 +230,7 @@ def is_missing(label: Any) -> bool:
     )
 
 
-def _labels_1d(y: Any, n_rows: int, name: str) -> np.ndarray:
+def _labels_1d(y: Any, n_rows: int | None, name: str) -> np.ndarray:
     labels = label_array(y, name)
     if labels.ndim != 1:
         _refuse_columns(labels, name)
@@ -393,7 +393,7 @@ def label_key(label: Any) -> Hashable:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-def _number_text(key: int | str) -> str:
+def _number_text(key: Any) -> str:
     return str(int(key) if isinstance(key, bool) else key)
 
 

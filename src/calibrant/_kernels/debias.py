@@ -45,7 +45,7 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
 def inverted_limits(
     totals: np.ndarray,
     draws: np.ndarray,
-    norm: int | str,
+    norm: Any,
     level: float,
     even: bool = False,
     n: float | None = None,

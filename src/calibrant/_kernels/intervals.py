@@ -264,7 +264,7 @@ def over_rates(value_at: Callable[[Any], Any], ends: tuple[Any, Any]) -> tuple[A
     return np.minimum(*at_ends), largest
 
 
-def quotient(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
+def quotient(top: np.ndarray, bottom: np.ndarray | float) -> np.ndarray:
     """top / bottom, nan where the bottom is 0."""
     return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=np.asarray(bottom) > 0)
 

@@ -348,7 +348,9 @@ def _moved_scale(
     return new
 
 
-def _solve(grid: Grid, weight: np.ndarray, pull: np.ndarray, parts: Parts, kind: str) -> Smoothed:
+def _solve(
+    grid: Grid, weight: np.ndarray, pull: np.ndarray, parts: Parts, kind: str | None
+) -> Smoothed:
     if kind == "constant" and not parts.shrunk:
         return constant_only(grid, weight, pull)
     return posterior(grid, weight, pull, smooth=kind != "constant", shrunk=parts.shrunk)

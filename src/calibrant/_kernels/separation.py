@@ -98,7 +98,7 @@ def bisectors(
 
 def largest_bisector(
     query: np.ndarray,
-    p: int,
+    p: np.ndarray | int,
     zp: np.ndarray,
     dp: float,
     low_c: np.ndarray,
@@ -263,7 +263,12 @@ def _cell_distance(
 
 
 def _nearer(
-    query: np.ndarray, z: np.ndarray, own: float, room: float, maybe: np.ndarray, points: Any
+    query: np.ndarray,
+    z: np.ndarray,
+    own: np.ndarray | float,
+    room: np.ndarray | float,
+    maybe: np.ndarray,
+    points: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(positions, differences from the query, squares) of a few of the points at ``maybe``
     nearer to query + z than ``own``, squared.
@@ -314,7 +319,7 @@ def zone_radius(
     return max(best, lower)
 
 
-def _one(query: np.ndarray, row: int, points: Any) -> tuple[np.ndarray, float]:
+def _one(query: np.ndarray, row: np.ndarray | int, points: Any) -> tuple[np.ndarray, float]:
     """(difference from the query, its square) of one point."""
     z = points.wide_rows(np.array([row]))[0] - query
     return z, z @ z

@@ -138,7 +138,7 @@ def _calibrated(
     source: Any,
     fitted: Any,
     columns: Columns,
-    levels: tuple[float],
+    levels: tuple[float, ...],
     suffix: str,
     output: Any,
     unseen: Any,

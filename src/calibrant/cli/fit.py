@@ -84,7 +84,7 @@ def fit(
 
 
 def _fitted(
-    file: Any, columns: Columns, method: str, target: Any, groups: str, cluster: Any
+    file: Any, columns: Columns, method: str | None, target: Any, groups: str | None, cluster: Any
 ) -> tuple[Any, str]:
     """Fit on rows in memory and return (the calibrator, a description of the rows)."""
     from calibrant.cli.choosing import chosen

@@ -109,7 +109,7 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
     )
 
 
-def _refuse_judged(data: ForecastFile, names: list[str], option: str) -> None:
+def _refuse_judged(data: DataFile, names: list[str], option: str) -> None:
     """Refuse the outcome among groups or features, because it would leak, and predictions among
     groups.
     """

@@ -336,7 +336,7 @@ SLICED.register(CLASSIFICATION, lambda: _of_classes)
 SLICED.register(REGRESSION, lambda: _of_numbers)
 
 
-def _question(names: str, kinds: dict[str, str], columns: Columns, target: Any) -> str:
+def _question(names: str | list[str], kinds: dict[str, str], columns: Columns, target: Any) -> str:
     """Resolve --target for these columns: by default the event of one column of risks, or of two
     classes.
     """

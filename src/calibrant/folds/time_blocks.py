@@ -109,6 +109,6 @@ def past_and_next(ranks: np.ndarray, n_splits: int) -> Iterator[tuple[np.ndarray
         yield past, after
 
 
-def _number(n: int) -> int:
+def _number(n: int | np.integer[Any]) -> int:
     require_count("times", n)
     return int(n)

@@ -178,7 +178,7 @@ class Forecast(ABC):
         line, slopes = np.array([-1.0, 1.0]), np.ones(2)
         return RecalibratedForecast(self, line, line, slopes, np.asarray(shift), np.asarray(factor))
 
-    def _outcome(self, y: np.ndarray) -> np.ndarray:
+    def _outcome(self, y: ArrayLike) -> np.ndarray:
         y = np.asarray(y, dtype=np.float64)
         if y.ndim and y.shape != self.shape:
             raise InputError(f"y must have the shape of the forecast, {self.shape}; got {y.shape}.")

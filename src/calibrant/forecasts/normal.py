@@ -104,7 +104,7 @@ class NormalForecast(Forecast):
         return _unchecked(sum(w * f.mean for w, f in parts), sum(w * f.std for w, f in parts))
 
 
-def _unchecked(mean: np.ndarray, std: np.ndarray) -> NormalForecast:
+def _unchecked(mean: Any, std: Any) -> NormalForecast:
     """Return a forecast of numbers that are validated already, for blocks and results."""
     out = object.__new__(NormalForecast)
     out._mean, out._std, out.shape = mean, std, mean.shape

@@ -47,7 +47,7 @@ def fold_files(
     return kept.state
 
 
-def _kept(checkpoint: Any, paths: list[str], kernel: Any) -> FrameCheckpoint:
+def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint:
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh

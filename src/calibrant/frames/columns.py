@@ -1,6 +1,6 @@
 """The roles of a table's columns, and the columns of a batch as arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -328,7 +328,7 @@ def forecast_layout(
     )
 
 
-def _there(columns: Layout, names: dict[str, str]) -> Layout:
+def _there(columns: Layout, names: Collection[str]) -> Layout:
     """The layout with ``by`` as a tuple, after a check that all its columns exist."""
     if columns.every not in EVERY:
         raise InputError(f"every must be one of {', '.join(EVERY)}; got {columns.every!r}.")

@@ -268,15 +268,15 @@ def _several(record, index, count):
 
 def _grouped(
     metric: Any,
-    y_true: np.ndarray,
-    P: np.ndarray,
-    groups: np.ndarray,
+    y_true: ArrayLike,
+    P: ArrayLike,
+    groups: ArrayLike,
     std: Any,
     cluster: Any,
     sample_weight: Any,
-    weight_kind: str,
+    weight_kind: WeightKind,
     classes: Any,
-    inputs: str,
+    inputs: Inputs,
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """(record, names of the groups, group number of each row)."""
     record = clustered(

@@ -94,7 +94,11 @@ class SoftBinnedCalibrationDecisionLoss(
 
 
 def _sums(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray | None, group: int, n_groups: int
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray | None,
+    group: np.ndarray | int,
+    n_groups: int,
 ) -> np.ndarray:
     """Sums by cell of width 2^-FINEST: weight, place in the cell, its square, hits, hits times
     place, (groups, cells, 5).

@@ -70,7 +70,7 @@ def drift_curve(
     )
 
 
-def _limits(claim: ScoreClaim, sums: np.ndarray, counted: np.ndarray, level: float | None) -> Any:
+def _limits(claim: Any, sums: np.ndarray, counted: np.ndarray, level: float | None) -> Any:
     """Return (debiased error, low, high) of one batch; nan without rows, or without a level."""
     if level is None or not sums.any():
         return np.full(3, np.nan)

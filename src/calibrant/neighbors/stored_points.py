@@ -226,7 +226,7 @@ class StoredPoints(Saved):
         out += ((1.0 - share) * own - least)[:, None].astype(kind)
         return out
 
-    def _parts(self, positions: np.ndarray, kind: Any) -> list[np.ndarray]:
+    def _parts(self, positions: np.ndarray | None, kind: Any) -> list[Any]:
         """Yield the blocks to multiply: all rows if they need no copy, otherwise parts within the
         memory bound.
         """

@@ -92,7 +92,7 @@ def _tolerance(resolution: float) -> float:
     return ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE)
 
 
-def _reject(bad: np.ndarray, start: int, block: np.ndarray, rule: str, remedy: str):
+def _reject(bad: Any, start: int, block: np.ndarray, rule: str, remedy: str):
     first = np.flatnonzero(bad)[:3]
     seen = ", ".join(
         f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first

@@ -1,6 +1,6 @@
 """The record of predictions of classes: validated input, and everything derived from it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -100,7 +100,7 @@ class Predictions(Given):
         self._share(out, KEPT)
         return out
 
-    def _share(self, other: "Predictions", names: tuple[Any, ...]) -> None:
+    def _share(self, other: "Predictions", names: Iterable[str]) -> None:
         """Copy derived values of these names to another record of these rows."""
         vars(other).update({name: vars(self)[name] for name in names if name in vars(self)})
 

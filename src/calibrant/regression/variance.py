@@ -319,7 +319,7 @@ class IsotonicVariance(RegressionCalibrator):
 
 
 def _joined(
-    blocks: list[tuple[float, float, float, float]], least: int
+    blocks: list[tuple[float, float, float, float]], least: float
 ) -> list[tuple[float, float, float, float]]:
     """Return blocks (weight, first std, last std, error), with small ones at the ends, and those
     without error, merged with their neighbour.

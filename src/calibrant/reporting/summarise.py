@@ -256,7 +256,7 @@ def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any])
 
 
 def _clustered(
-    record: Any, test: Any, cluster: Any, weight_kind: str, times: np.ndarray | None
+    record: Any, test: Any, cluster: Any, weight_kind: WeightKind, times: np.ndarray | None
 ) -> tuple[Any, ...]:
     """(record, test, the one of them whose rows are measured), that one with its clusters."""
     if times is not None and cluster is not None:

@@ -139,7 +139,7 @@ class LabelShift(Saved, BaseEstimator):
         self._keep(weights, counts)
         return self
 
-    def _read_use(self, P_use: np.ndarray | None, use_weight: np.ndarray | None) -> Any:
+    def _read_use(self, P_use: ArrayLike | None, use_weight: ArrayLike | None) -> Any:
         if self.frequencies not in ("em", "bbse"):
             raise InputError(
                 'frequencies must be "em", "bbse" or one number for each class; got'

@@ -222,7 +222,7 @@ class LabelStability(
             for _ in range(self.n_draws)
         ]
 
-    def _stability(self, record: Any, views: list[np.ndarray], scale: float) -> np.ndarray:
+    def _stability(self, record: Any, views: list[np.ndarray], scale: Any) -> np.ndarray:
         """Mean over the views of the probability that the label equals the record's."""
         label = record.predicted
         total = np.zeros(len(record))

@@ -297,7 +297,7 @@ def _held_cases(trial: Trial) -> Iterator[Case]:
             )
 
 
-def _near(expected: np.ndarray, what: str) -> Callable[..., Any]:
+def _near(expected: Any, what: str) -> Callable[..., Any]:
     return partial(show_near, b=expected, what=what)
 
 

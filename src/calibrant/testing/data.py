@@ -337,7 +337,7 @@ def exact_forecasts(j: int) -> ForecastProblem:
     )
 
 
-def _exact_forecast(forecast: NormalForecast) -> NormalForecast:
+def _exact_forecast(forecast: Any) -> NormalForecast:
     mean, std = _rounded(forecast.mean), np.maximum(_rounded(forecast.std), REAL_STEP)
     return NormalForecast(mean, std) if mean.ndim == 1 else NormalForecast(mean[:, :2], std[:, :2])
 

@@ -139,7 +139,7 @@ def _few_rows(data: Any) -> Any:
     return data.take(slice(0, ROWS)).only(slice(0, 10))
 
 
-def _with_row(rows: np.ndarray, row: np.ndarray, dtype: type[Any] = np.float64) -> np.ndarray:
+def _with_row(rows: np.ndarray, row: Any, dtype: type[Any] = np.float64) -> np.ndarray:
     out = rows.astype(dtype)
     out[1] = row
     return out
@@ -263,7 +263,7 @@ def _measured(
     what: str,
     argument: str,
     metric: Any,
-    given: tuple[np.ndarray, np.ndarray],
+    given: tuple[np.ndarray, ...],
     expected: float | None = None,
     **options: Any,
 ) -> Iterator[Case]:
@@ -291,7 +291,7 @@ def _measured(
     )
 
 
-def _weighted(metric: Any, given: tuple[np.ndarray, np.ndarray]) -> Iterator[Case]:
+def _weighted(metric: Any, given: tuple[np.ndarray, ...]) -> Iterator[Case]:
     """Cases of extreme weights; equal weights must not change a mean."""
     expected = metric(*given) if isinstance(metric, MeanMetric) else None
     for name, w in WEIGHTS.items():

@@ -134,7 +134,7 @@ def _of_forecasts(part: Any, data: Any) -> Any:
     return {"forecast": held.pop("forecast"), "y": data.y, **held, "y_test": data.y_test}
 
 
-def _formed(out: np.ndarray, shape: tuple[int, int], where: str) -> None:
+def _formed(out: np.ndarray, shape: tuple[int, ...], where: str) -> None:
     assert out.shape == shape, f"the answer has shape {out.shape}, not {shape}, {where}"
     assert out.dtype == np.float64, f"the answer has dtype {out.dtype} {where}"
     assert np.isfinite(out).all(), f"the answer is not finite {where}"

@@ -255,7 +255,7 @@ def _numbers(record: Any) -> np.ndarray:
     return np.column_stack([record.mean, record.std])
 
 
-def _scores(base: DistributionRecalibration, record: Any) -> np.ndarray:
+def _scores(base: RegressionCalibrator, record: Any) -> np.ndarray:
     """Return (n,) normal scores of the outcomes under the base's forecasts, finite."""
     return np.clip(base.predict_record(record).score_at(record.y), -FARTHEST, FARTHEST)
 

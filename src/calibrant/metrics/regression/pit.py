@@ -38,9 +38,9 @@ class PitHistogram(Record):
 
 
 def _read(
-    y_true: np.ndarray,
+    y_true: ArrayLike,
     mean: np.ndarray,
-    std: np.ndarray,
+    std: ArrayLike | None,
     cluster: Any,
     pre_rank: Any,
     sample_weight: Any = None,
