@@ -5,7 +5,7 @@ right option. The record stores them in flat arrays, so that no row is padded. O
 domain, defines the kind; its metrics, calibrators, reports and files are registered separately.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -22,13 +22,14 @@ from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
+from calibrant.predictions.plain_rows import PlainRows
 from calibrant.reporting.tables import TABLES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(PlainRows):
     """Rows of answers: probabilities of all options, and the position of the right one.
 
     ``probability`` is (m,); the options of row i are at ``start[i]`` to ``start[i + 1]``.
@@ -38,23 +39,9 @@ class Questions:
     start: np.ndarray
     right: np.ndarray
     names: tuple[tuple[str, ...], ...] = field(repr=False)
-    weight: np.ndarray | None = None
-    cluster: np.ndarray | None = None
-    kept: np.ndarray | None = None
-    shares: ClassVar[None] = None
-    several: ClassVar[bool] = False
-    calibrator_params: ClassVar[dict[str, Any]] = {}
 
     def __len__(self) -> int:
         return len(self.right)
-
-    @cached_property
-    def derived(self) -> dict[Any, Any]:
-        return {}
-
-    @cached_property
-    def weights(self) -> np.ndarray:
-        return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property
     def row(self) -> np.ndarray:
@@ -75,38 +62,15 @@ class Questions:
     def mark(self) -> np.ndarray:
         return self.of_right + self.right
 
-    @property
-    def strata(self) -> np.ndarray:
-        return np.zeros(len(self))
-
-    def take(self, rows: Any) -> Self:
+    def _own(self, rows: Any) -> dict[str, Any]:
         rows = np.arange(len(self))[rows]
         own = [np.arange(*self.start[i : i + 2]) for i in rows]
-        return replace(
-            self,
-            probability=self.probability[np.concatenate(own)],
-            start=np.append(0, np.cumsum([len(one) for one in own])),
-            right=self.right[rows],
-            names=tuple(self.names[i] for i in rows),
-            weight=None if self.weight is None else self.weight[rows],
-            cluster=None if self.cluster is None else self.cluster[rows],
-            kept=None,
-        )
-
-    def blocks(self, size: int = 0) -> Iterator[Self]:
-        yield self
-
-    def per_row(self, values: np.ndarray) -> np.ndarray:
-        return values if self.kept is None else values[self.kept]
-
-    def outputs(self) -> list[Self]:
-        return [self]
-
-    def one_output(self) -> Self:
-        return self
-
-    def without_features(self) -> Self:
-        return self
+        return {
+            "probability": self.probability[np.concatenate(own)],
+            "start": np.append(0, np.cumsum([len(one) for one in own])),
+            "right": self.right[rows],
+            "names": tuple(self.names[i] for i in rows),
+        }
 
     def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
         out = np.empty(len(self.probability))
@@ -119,9 +83,6 @@ class Questions:
 
     def agrees_with(self, other: Self) -> bool:
         return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
-
-    def other_labels(self, other: Self) -> list[np.ndarray]:
-        return []
 
     def outcomes(self) -> list[str]:
         """The right option of each row."""

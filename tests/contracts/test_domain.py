@@ -3,8 +3,8 @@ options.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.regression.joint import JOINT
 from calibrant.metrics.sets import SETS, read_sets
 from calibrant.predictions import read
-from calibrant.predictions.workspace import Derived
+from calibrant.predictions.plain_rows import PlainRows
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(PlainRows):
     """Probabilities (options,) of questions with any number of options, by ``start`` (n + 1,),
     and the option that was right.
     """
@@ -32,20 +32,9 @@ class Questions:
     probability: np.ndarray
     start: np.ndarray
     right: np.ndarray
-    weight: np.ndarray | None = None
-    cluster: np.ndarray | None = None
-    kept: np.ndarray | None = None
-    derived: Derived = field(default_factory=Derived, repr=False)
-    shares: ClassVar[None] = None
-    several: ClassVar[bool] = False
-    calibrator_params: ClassVar[dict[str, Any]] = {}
 
     def __len__(self) -> int:
         return len(self.right)
-
-    @property
-    def weights(self) -> np.ndarray:
-        return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
     def of_right(self) -> np.ndarray:
@@ -55,57 +44,32 @@ class Questions:
     def mark(self) -> np.ndarray:
         return self.of_right
 
-    @property
-    def strata(self) -> np.ndarray:
-        return np.zeros(len(self))
-
-    def per_row(self, values: np.ndarray) -> np.ndarray:
-        return values if self.kept is None else values[self.kept]
-
-    def without_features(self) -> "Questions":
-        return self
-
     def gathered(self, parts: Sequence[list[np.ndarray]], rows: Sequence[np.ndarray]) -> Any:
         order = np.argsort(np.concatenate(rows))
         answers = [one for part in parts for one in part]
         return [answers[i] for i in order]
 
     def recalibrated(self, result: list[np.ndarray], output: str = "probability") -> "Questions":
-        return replace(self, probability=np.concatenate(result), derived=Derived())
+        return replace(self, probability=np.concatenate(result))
 
     def agrees_with(self, other: "Questions") -> bool:
         return np.allclose(self.probability, other.probability, rtol=0.0, atol=1e-12)
 
-    def other_labels(self, other: "Questions") -> list[np.ndarray]:
-        return []
-
-    def one_output(self) -> "Questions":
-        return self
-
-    def outputs(self) -> list["Questions"]:
-        return [self]
-
-    def blocks(self, *_: Any) -> Any:
-        return [self]
-
-    def take(self, rows: np.ndarray) -> "Questions":
+    def _own(self, rows: np.ndarray) -> dict[str, Any]:
         rows = np.arange(len(self))[rows]
         parts = [self.probability[self.start[i] : self.start[i + 1]] for i in rows]
         start = np.append(0, np.cumsum([len(part) for part in parts]))
-        return replace(
-            self,
-            probability=np.concatenate(parts),
-            start=start,
-            right=self.right[rows],
-            weight=None if self.weight is None else self.weight[rows],
-            derived=Derived(),
-        )
+        return {
+            "probability": np.concatenate(parts),
+            "start": start,
+            "right": self.right[rows],
+        }
 
 
 def _read(metrics, y_true, P, *, sample_weight):
     start = np.append(0, np.cumsum([len(one) for one in P]))
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return Questions(np.concatenate(P).astype(np.float64), start, np.asarray(y_true), weight)
+    return Questions(np.concatenate(P).astype(np.float64), start, np.asarray(y_true), weight=weight)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from calibrant.arrays import to_array, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import require_finite, require_level
 from calibrant.forecasts.normal import NormalForecast, finite_values
-from calibrant.predictions.scored_rows import ScoredRows
+from calibrant.predictions.plain_rows import PlainRows
 
 __all__ = ["JointNormalForecast", "JointRecord", "as_joint", "read_joint"]
 
@@ -193,7 +193,7 @@ def _require_none(bad: np.ndarray, cov: np.ndarray, rule: str) -> None:
 
 
 @dataclass(frozen=True)
-class JointRecord(ScoredRows):
+class JointRecord(PlainRows):
     """Validated outcomes of d outputs, with joint forecasts of them.
 
     Attributes

@@ -19,7 +19,7 @@ from calibrant.errors import InputError
 from calibrant.groups import Groups, read_groups
 from calibrant.labels import class_array, encode_labels
 from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group
-from calibrant.predictions.scored_rows import ScoredRows
+from calibrant.predictions.plain_rows import PlainRows
 
 __all__ = [
     "SETS",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class SetRows(ScoredRows):
+class SetRows(PlainRows):
     """Record of the rows that metrics of sets read.
 
     Attributes

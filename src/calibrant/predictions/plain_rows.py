@@ -1,25 +1,26 @@
-"""Template of records that are only scored: no calibrator is fitted on their rows."""
+"""Base of the records of a further kind of prediction."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.predictions.workspace import Derived
 
-__all__ = ["ScoredRows"]
+__all__ = ["PlainRows"]
 
 
 @dataclass(frozen=True)
-class ScoredRows:
-    """Validated rows of one output, for metrics only.
+class PlainRows:
+    """Validated rows of one output, without features: a record that metrics read.
 
     A subclass adds the predictions and the outcomes, and implements ``__len__``, ``mark`` and
-    ``_own(rows)``. Rows of weight 0 have been dropped.
+    ``_own(rows)``. If calibrators are fitted on its rows, it also implements ``recalibrated`` and
+    ``gathered``. Rows of weight 0 have been dropped.
 
     Attributes
     ----------
@@ -106,16 +107,16 @@ class ScoredRows:
         """Whether both have the same rows and content."""
         return len(self) == len(other) and bool(np.allclose(self.mark, other.mark))
 
-    def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> NoReturn:
-        """Refused: no calibrator is fitted on these rows."""
+    def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> Any:
+        """Refused, unless a subclass has calibrators."""
         raise _refused(self)
 
-    def recalibrated(self, result: Any, output: str = "") -> NoReturn:
-        """Refused: no calibrator is fitted on these rows."""
+    def recalibrated(self, result: Any, output: str = "") -> Any:
+        """Refused, unless a subclass has calibrators."""
         raise _refused(self)
 
 
-def _refused(record: ScoredRows) -> InputError:
+def _refused(record: PlainRows) -> InputError:
     return InputError(
         f"{type(record).__name__} can only be scored; pass predictions of classes or"
         " forecasts to fit a calibrator."
