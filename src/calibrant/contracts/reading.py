@@ -24,6 +24,7 @@ __all__ = [
     "read_clustered",
     "read_for",
     "read_labelled",
+    "shared_option",
 ]
 
 
@@ -69,6 +70,16 @@ def read_for(
     options["check_values"] = check_values
     own = {name: value for name, value in options.items() if name in domain.options}
     return domain.read(metrics, y_true, P, **own)
+
+
+def shared_option(metrics: Sequence[BaseMetric], name: str) -> Any:
+    """The option that a record holds for all its metrics; those that have it must agree."""
+    values = [getattr(metric, name) for metric in metrics if hasattr(metric, name)]
+    if any(value is not values[0] for value in values):
+        raise InputError(
+            f"metrics read together must have the same {name}; got others; call once for each."
+        )
+    return values[0] if values else None
 
 
 def read_labelled(

@@ -15,6 +15,7 @@ from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.contracts.metric import MeanMetric, WholeMetric
+from calibrant.contracts.reading import shared_option
 from calibrant.errors import InputError
 from calibrant.groups import Groups, read_groups
 from calibrant.labels import class_array, encode_labels
@@ -138,10 +139,7 @@ def _read(
 ) -> SetRows:
     if y_true is None:
         raise InputError("y_true must be the true labels, one per row; got None.")
-    given = [one for one in metrics if getattr(one, "X", None) is not None]
-    return read_sets(
-        y_true, P, classes, sample_weight, getattr(given[0], "X", None) if given else None
-    )
+    return read_sets(y_true, P, classes, sample_weight, shared_option(metrics, "X"))
 
 
 #: Sets of labels: (n, K) booleans, as ``ConformalSets.predict_set`` returns them.

@@ -101,3 +101,13 @@ def test_weights_that_are_none_are_refused(weight):
         metrics.energy_score.interval(
             np.zeros((2, 1)), np.ones((2, 1, 4)) * np.arange(4.0), member_weight=weight
         )
+
+
+def test_weights_of_members_are_of_all_metrics_that_are_read_together():
+    rng = np.random.default_rng(3)
+    y, draws, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, 2, 5)), np.arange(1.0, 6.0)
+    weighted = metrics.energy_score.with_options(member_weight=weight)
+    others = [weighted, metrics.variogram_score]
+    assert metrics.compute(others, y, draws)["energy_score"] == weighted(y, draws)
+    with pytest.raises(InputError, match="the same member_weight"):
+        metrics.compute([weighted, metrics.energy_score], y, draws)

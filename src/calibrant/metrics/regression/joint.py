@@ -17,6 +17,7 @@ from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import MeanMetric
+from calibrant.contracts.reading import shared_option
 from calibrant.errors import InputError
 from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
 
@@ -47,9 +48,8 @@ def _read(
 ) -> JointRecord:
     if y_true is None:
         raise InputError("y_true must be the outcomes, (n, d); got None.")
-    given = [one for one in metrics if getattr(one, "member_weight", None) is not None]
-    member_weight = getattr(given[0], "member_weight", None) if given else None
-    return read_joint(P if std is None else (P, std), y_true, sample_weight, member_weight)
+    given = P if std is None else (P, std)
+    return read_joint(given, y_true, sample_weight, shared_option(metrics, "member_weight"))
 
 
 #: Forecasts of several outputs together: JointNormalForecast, (mean, cov), or draws (n, d, m).
