@@ -14,9 +14,8 @@ from typing import Any
 __all__ = ["attach", "classes", "exports", "public_path"]
 
 PACKAGE = Path(__file__).resolve().parent
-#: One line of a stub: everything of another package, or one name (in parentheses where the line
-#: would be too long).
-LINE = re.compile(r"^from (\S+) import (?:(\*)|\(?\s*(\w+) as \w+)", re.MULTILINE)
+#: One line of a stub: a name (in parentheses where the line would be too long).
+LINE = re.compile(r"^from (\S+) import \(?\s*(\w+) as \w+", re.MULTILINE)
 
 
 @cache
@@ -30,13 +29,11 @@ def exports(package: str) -> dict[str, str]:
     ('calibrant.maps.isotonic', 'calibrant.metrics')
     """
     folder = PACKAGE.joinpath(*package.split(".")[1:])
-    found: dict[str, str] = {}
-    for module, star, name in LINE.findall((folder / "__init__.pyi").read_text(encoding="utf-8")):
-        if star:
-            found |= exports(module)
-        else:
-            found[name] = f"{module}.{name}" if module == package else module
-    return found
+    stub = (folder / "__init__.pyi").read_text(encoding="utf-8")
+    return {
+        name: f"{module}.{name}" if module == package else module
+        for module, name in LINE.findall(stub)
+    }
 
 
 @cache
