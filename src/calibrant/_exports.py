@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["attach", "classes", "exports", "public_path"]
+__all__ = ["attach", "classes", "exports", "faces", "public_path"]
 
 PACKAGE = Path(__file__).resolve().parent
 #: One line of a stub: a name (in parentheses where the line would be too long).
@@ -45,7 +45,7 @@ def classes() -> dict[str, str]:
     >>> classes()["Isotonic"], classes()["LabelStability"]
     ('calibrant.maps.isotonic', 'calibrant.signals.label_stability')
     """
-    found = {name: module for face in _faces() for name, module in exports(face).items()}
+    found = {name: module for face in faces() for name, module in exports(face).items()}
     return {name: found[name] for name in sorted(found) if name[0].isupper()}
 
 
@@ -58,11 +58,12 @@ def public_path(name: str) -> str | None:
     >>> public_path("Isotonic"), public_path("Spline"), public_path("np")
     ('calibrant.Isotonic', 'calibrant.maps.Spline', None)
     """
-    return next((f"{face}.{name}" for face in _faces() if name in exports(face)), None)
+    return next((f"{face}.{name}" for face in faces() if name in exports(face)), None)
 
 
 @cache
-def _faces() -> list[str]:
+def faces() -> list[str]:
+    """The packages with a stub, the top first."""
     folders = sorted(stub.parent for stub in PACKAGE.rglob("__init__.pyi"))
     return [".".join(("calibrant", *folder.relative_to(PACKAGE).parts)) for folder in folders]
 

@@ -13,10 +13,11 @@ from types import ModuleType
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from tools.lint.sources import ROOT, faces
+from tools.lint.sources import ROOT
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant._exports import faces
 from calibrant.contracts.metric import Metric
 from calibrant.frames.kernel import SUMMED
 from calibrant.reporting.classification import KEYS

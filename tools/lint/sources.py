@@ -10,9 +10,9 @@ from pathlib import Path
 from tools.check_imports import ORDER
 from tools.measure import reaches
 
-from calibrant._exports import exports
+from calibrant._exports import exports, faces
 
-__all__ = ["CHECKS", "PACKAGE", "ROOT", "faces", "trees"]
+__all__ = ["CHECKS", "PACKAGE", "ROOT", "trees"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "calibrant"
@@ -103,12 +103,6 @@ def trees() -> dict[str, tuple[str, ast.Module]]:
         text = path.read_text(encoding="utf-8")
         out[path.relative_to(PACKAGE).as_posix()] = text, ast.parse(text)
     return out
-
-
-def faces() -> list[str]:
-    """The packages that a stub gives names to."""
-    folders = (stub.parent for stub in sorted(PACKAGE.rglob("__init__.pyi")))
-    return [".".join(("calibrant", *folder.relative_to(PACKAGE).parts)) for folder in folders]
 
 
 def _module(name: str) -> str:
