@@ -9,7 +9,7 @@ from typing import Any
 
 from calibrant._version import __version__
 
-__all__ = ["Citations", "cite", "works_of"]
+__all__ = ["PAPERS", "Citations", "cite", "works_of"]
 
 #: The section of a numpydoc docstring, up to the next heading.
 SECTION = re.compile(r"^References\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", re.MULTILINE | re.DOTALL)

@@ -283,7 +283,7 @@ def test_methods_lists_both_tasks(run):
     }
     named = {row["name"] for rows in found.values() for row in rows["metrics"]}
     assert {"log_loss", "expected_normalized_calibration_error"} <= named
-    text = run("methods", "--task", "regression").output
+    text = run("methods", "--task", "regression", "--all").output
     assert "quantile-recalibration" in text
     assert "temperature" not in text
 

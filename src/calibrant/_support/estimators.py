@@ -12,6 +12,7 @@ __all__ = [
     "ClassifierMixin",
     "Exampled",
     "Explained",
+    "Listed",
     "MetaEstimatorMixin",
     "NotFittedError",
     "RegressorMixin",
@@ -134,6 +135,26 @@ class Exampled:
     def _examples(cls) -> list[Any]:
         """Instances for the contract suite: one for each mode with its own code."""
         return [cls(), *(cls(**options) for options in cls.examples)]
+
+
+class Listed:
+    """Mixin: how lists of methods show a class, declared after the bases, as in
+    ``class Mine(Map, family="sigmoids", use="A sigmoid; few rows", common=True)``.
+    """
+
+    #: The heading under which a question's methods are listed.
+    family: ClassVar[str] = "other"
+    #: What it does and when to use it, on one line.
+    use: ClassVar[str] = ""
+    #: Whether a short list names it.
+    common: ClassVar[bool] = False
+
+    def __init_subclass__(
+        cls, *, family: str | None = None, use: str = "", common: bool = False, **more: Any
+    ) -> None:
+        super().__init_subclass__(**more)
+        cls.family = cls.family if family is None else family
+        cls.use, cls.common = use, common
 
 
 def _paragraph(fitted: Any) -> str:

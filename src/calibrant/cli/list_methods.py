@@ -1,15 +1,19 @@
-"""``calibrant methods``: list the calibrators and the metrics."""
+"""``calibrant methods``: list the calibrators by question or by paper, and the metrics."""
 
 import json
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 import click
-from rich.table import Table
 
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.tables import console
+from calibrant.cli.wording import say
 
 __all__ = ["list_methods"]
+
+Row = dict[str, Any]
 
 FACTS = {
     "keeps_argmax": "keeps the label",
@@ -17,52 +21,91 @@ FACTS = {
     "binary_only": "two classes only",
     "uses_groups": "needs --groups",
     "for_features_or_groups": "needs --groups",
+    "uses_features": "uses features",
+    "needs_reference": "needs --reference",
 }
+#: Question -> (heading, note below its list).
+QUESTIONS = {
+    "event": ("How likely is the event? One column of risks, or each class alone.", ""),
+    "classes": ("How likely is each class? A column of probabilities for each.", ""),
+    "answer": (
+        "How likely is the model's own answer right?",
+        "Or any method of the first list, with --target answer.",
+    ),
+    "regression": ("How large is the error of a forecast?", ""),
+}
+#: What is listed of a paper.
+WORK = ("authors", "title", "year")
+#: Output in the tags of a calibrator of classes -> question.
+ANSWERS = {"probability": "classes", "confidence": "answer"}
 
 
 @click.command("methods")
-@click.option("--task", type=TaskType(), help="Only those of this task (default: both).")
+@click.option("--task", type=TaskType(), help="Only those of this task (default: all).")
+@click.option("--all", "whole", is_flag=True, help="All methods, by family; else the usual ones.")
+@click.option("--paper", is_flag=True, help="By the paper that a method comes from.")
+@click.option("--metrics", is_flag=True, help="List the metrics instead.")
 @json_option
-def list_methods(task: Any, as_json: Any) -> None:
-    """List the calibrators for --method, and the metrics, for predictions of classes and forecasts
-    of a number.
+def list_methods(task: Any, whole: bool, paper: bool, metrics: bool, as_json: bool) -> None:
+    """List the calibrators for --method, by the question that they answer.
 
     \b
     Examples:
       calibrant methods
-      calibrant methods --task regression --json
+      calibrant methods --all --task regression
+      calibrant methods --paper
+      calibrant methods --metrics
     """
     from calibrant.cli.methods import all_named
 
     found = {
-        one.name: {"calibrators": _calibrators(makers), "metrics": _metrics(one)}
+        one.name: {"calibrators": _calibrators(one, makers), "metrics": _metrics(one)}
         for one, makers in all_named().items()
         if task in (None, one.name)
     }
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
-    out = console()
-    for name, kinds in found.items():
-        for kind, rows in kinds.items():
-            out.print(_table(f"{name}: {kind}", rows))
+    rows = [row for kinds in found.values() for row in kinds["calibrators"]]
+    if metrics:
+        for name, kinds in found.items():
+            _print(f"{name}: metrics", kinds["metrics"])
+    elif paper:
+        _by_paper(rows, whole)
+    else:
+        _by_question(rows, whole)
 
 
-def _calibrators(makers):
-    from calibrant.comparison.given import shown_name
+def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
+    """Return the facts of the calibrators of a domain, the default first, then by family."""
+    from calibrant.citations import works_of
+    from calibrant.comparison.given import RESOLVE, resolve, shown_name
+    from calibrant.wrap.one_vs_rest import OneVsRest
 
-    made = {name: make() for name, make in makers.items()}
-    return [
-        {
+    default = type(resolve(None, domain)) if domain in RESOLVE else OneVsRest
+    rows = []
+    for name, make in makers.items():
+        made = make()
+        of_map = isinstance(made, OneVsRest)
+        part = made.map if of_map else made
+        facts = [words for fact, words in FACTS.items() if getattr(made.tags, fact)]
+        question = "event" if of_map else ANSWERS.get(made.tags.output, domain.name)
+        row: Row = {
             "name": name,
-            "is": shown_name(one),
-            "facts": ", ".join(words for fact, words in FACTS.items() if getattr(one.tags, fact)),
+            "is": shown_name(made),
+            "facts": ", ".join(facts),
+            "question": question if domain.name == "classification" else domain.name,
+            "family": part.family,
+            "use": part.use or shown_name(made),
+            "default": not of_map and isinstance(made, default),
+            "common": part.common,
+            "papers": [{key: work[key] for key in WORK} for work in works_of(type(part))],
         }
-        for name, one in made.items()
-    ]
+        rows.append(row)
+    return sorted(rows, key=lambda row: (not row["default"], row["family"], not row["common"]))
 
 
-def _metrics(domain):
+def _metrics(domain: Any) -> list[Row]:
     from calibrant import metrics
     from calibrant.contracts.metric import Metric
 
@@ -74,7 +117,7 @@ def _metrics(domain):
     ]
 
 
-def _facts(metric):
+def _facts(metric: Any) -> Iterator[str]:
     yield {
         "minimize": "lower is better",
         "maximize": "higher is better",
@@ -86,10 +129,63 @@ def _facts(metric):
         yield "adds up"
 
 
-def _table(title, rows):
-    table = Table(title=title, title_justify="left")
-    for column in ("name", "is", "facts"):
-        table.add_column(column, no_wrap=column == "name")
+def _by_question(rows: list[Row], whole: bool) -> None:
+    """Print a list for each question: the usual methods, or all by family."""
+    for question in dict.fromkeys([*QUESTIONS, *(row["question"] for row in rows)]):
+        title, note = QUESTIONS.get(question, (f"{question}: calibrators", ""))
+        # The default for classes is also that for an event.
+        asked = (question, "classes" if question == "event" else question)
+        found = [row for row in rows if row["question"] == question or _is_default(row, asked)]
+        shown = found if whole else [row for row in found if _is_usual(row)] or found
+        if len(shown) < len(found):
+            note = f"{len(found) - len(shown)} more: --all. {note}".rstrip()
+        _print(title, shown, note, by_family=whole)
+
+
+def _is_default(row: Row, questions: tuple[str, ...]) -> bool:
+    return row["default"] and row["question"] in questions
+
+
+def _is_usual(row: Row) -> bool:
+    # Whoever installed an extension wants to see its methods.
+    return row["common"] or ":" in row["name"]
+
+
+def _by_paper(rows: list[Row], whole: bool) -> None:
+    """Print the methods of each paper, those of the five reproduced papers first."""
+    from calibrant.citations import PAPERS
+
+    known = {work["title"].lower(): work for row in rows for work in row["papers"]}
+    first = [title for title in PAPERS if title in known]
+    others = sorted(known.keys() - PAPERS.keys())
+    for title in [*first, *(others if whole else [])]:
+        work = known[title]
+        year = PAPERS.get(title, work)["year"]
+        head = ", ".join(filter(None, (work["authors"], f'"{work["title"]}"', year)))
+        _print(head, [row for row in rows if title in [w["title"].lower() for w in row["papers"]]])
+    if others and not whole:
+        say(f"{len(others)} other papers: --all")
+
+
+def _print(title: str, rows: list[Row], note: str = "", by_family: bool = False) -> None:
+    """Print a heading, a line for each method, and a note; nothing without methods."""
+    if not rows:
+        return
+    width, column = console().width, 6 + max(len(row["name"]) for row in rows)
+    lines, family = textwrap.wrap(title, width, subsequent_indent="  "), ""
     for row in rows:
-        table.add_row(*row.values())
-    return table
+        if by_family and row["family"] != family:
+            family = row["family"]
+            lines.append(f"  {family}")
+        start = f"    {row['name']}".ljust(column)
+        indent = " " * column
+        lines += textwrap.wrap(_words(row), width, initial_indent=start, subsequent_indent=indent)
+    say("\n".join([*lines, *([f"    {note}"] if note else []), ""]))
+
+
+def _words(row: Row) -> str:
+    """Return what a row is or does, and what it needs beside predictions and labels."""
+    if "use" not in row:
+        return f"{row['is']} ({row['facts']})"
+    needs = [fact[6:] for fact in row["facts"].split(", ") if fact.startswith("needs ")]
+    return ("Default. " if row["default"] else "") + row["use"] + "".join(f" [{n}]" for n in needs)

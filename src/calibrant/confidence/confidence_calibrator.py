@@ -30,6 +30,9 @@ class ConfidenceCalibrator(
         {"per_class": True},
         {"map": KernelDensity(), "per_class": True},
     ],
+    family="signal and map",
+    use="Any signal, then any map, also for each class",
+    common=True,
 ):
     """Calibrated confidence of the predicted label from any signal and any map, for all classes
     together or per predicted class.

@@ -27,7 +27,13 @@ MODES = ("combined", "paper")
 SAMPLE = 100
 
 
-class GeometricCalibrator(Calibrator, examples=[{"per_class": True}, {"mode": "paper"}]):
+class GeometricCalibrator(
+    Calibrator,
+    examples=[{"per_class": True}, {"mode": "paper"}],
+    family="signal and map",
+    use="Distances to training rows and the score",
+    common=True,
+):
     r"""Confidence of the predicted label from geometric separation, with or without the model's own
     score.
 

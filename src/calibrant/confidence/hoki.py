@@ -33,6 +33,9 @@ class HokiCalibrator(
         {"signal": LabelStability(noise="uniform"), "n_bins": 10},
         {"stop": "unchanged"},
     ],
+    family="signal and map",
+    use="How often noise on the logits changes the label",
+    common=True,
 ):
     r"""Hoki: in each bin of the confidence, mix the accuracies of kept and changed labels by the
     row's label stability, and iterate.

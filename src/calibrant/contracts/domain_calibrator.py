@@ -5,7 +5,7 @@ rows.
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
-from calibrant._support.estimators import BaseEstimator, Exampled, Explained
+from calibrant._support.estimators import BaseEstimator, Exampled, Explained, Listed
 from calibrant._support.saving import Saved
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.tags import Tags
@@ -13,7 +13,7 @@ from calibrant.contracts.tags import Tags
 __all__ = ["DomainCalibrator"]
 
 
-class DomainCalibrator(Exampled, Explained, Saved, BaseEstimator, ABC):
+class DomainCalibrator(Exampled, Listed, Explained, Saved, BaseEstimator, ABC):
     """Base of the calibrators of a domain.
 
     ``fit`` and ``predict`` validate their input into a record of the domain. A constructor only

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
-from calibrant._support.estimators import BaseEstimator, Exampled, clone
+from calibrant._support.estimators import BaseEstimator, Exampled, Listed, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.contracts.calibrator import require_fitted
@@ -21,7 +21,7 @@ from calibrant.predictions.workspace import MapWorkspace
 __all__ = ["Map"]
 
 
-class Map(Exampled, Saved, BaseEstimator, ABC):
+class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
     """Base of all maps. A map implements ``_fit(score, correct, weight)`` and ``_predict(score)``
     on validated float64 arrays.
 

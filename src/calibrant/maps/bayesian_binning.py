@@ -21,7 +21,11 @@ PRIOR_ROWS = 2.0
 EXTREME = 1e-6
 
 
-class BayesianBinning(Map):
+class BayesianBinning(
+    Map,
+    family="bins",
+    use="An average over numbers of bins (BBQ)",
+):
     r"""Bayesian binning into quantiles: an average over equal-mass binnings, weighted by their
     marginal likelihoods.
 

@@ -17,7 +17,12 @@ from calibrant.maps.platt import Platt
 __all__ = ["ClassRate", "HistogramBinning", "ScalingBinning"]
 
 
-class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prior_weight": 0.0}]):
+class HistogramBinning(
+    Map,
+    examples=[{"strategy": "mass", "n_bins": 10}, {"prior_weight": 0.0}],
+    family="bins",
+    use="One rate for each bin; merges rows, lowers the ECE",
+):
     r"""Histogram binning: the value of each bin is its share of correct predictions.
 
     .. math:: g(s) = \frac{\sum_{i \in b(s)} w_i c_i + m \bar c}{\sum_{i \in b(s)} w_i + m}
@@ -118,7 +123,11 @@ class HistogramBinning(Map, examples=[{"strategy": "mass", "n_bins": 10}, {"prio
         return score.step(self.edges_[1:-1], self.value_)
 
 
-class ScalingBinning(Map):
+class ScalingBinning(
+    Map,
+    family="bins",
+    use="A sigmoid, rounded to the means of bins",
+):
     r"""Platt scaling, discretised: each of B equal-mass bins of the scores outputs the mean of its
     fitted values.
 
@@ -188,7 +197,11 @@ class ScalingBinning(Map):
         return score.step(self.edges_, self.value_)
 
 
-class ClassRate(Map):
+class ClassRate(
+    Map,
+    family="bins",
+    use="One rate for all rows, or for each predicted class",
+):
     r"""Constant map to the rate of correct predictions; fitted per predicted class, it is Conf\
     :sub:`1`.
 

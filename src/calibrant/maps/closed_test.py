@@ -27,7 +27,12 @@ UPDATES = ("nothing", "intercept", "intercept and slope", "flexible")
 
 
 # At a high level the flexible curve is almost always chosen.
-class ClosedTest(Map, examples=[{"alpha": 0.999}]):
+class ClosedTest(
+    Map,
+    examples=[{"alpha": 0.999}],
+    family="sigmoids",
+    use="The simplest update that a test does not reject",
+):
     r"""Closed test among no update, a new intercept, a new intercept and slope, and a flexible
     curve.
 

@@ -20,6 +20,8 @@ class CumulativeConfidence(
         {"cutoff": "optimal"},
         {"cutoff": "optimal", "prior_weight": 0.0},
     ],
+    family="bins",
+    use="The share right among rows that score as high",
 ):
     r"""Share of correct predictions among those with at least this score; below a cutoff, a single
     bin.

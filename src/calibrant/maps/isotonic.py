@@ -32,7 +32,12 @@ class _Lines(Map):
         return score.interpolate(self.score_, self.value_)
 
 
-class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
+class Isotonic(
+    _Lines,
+    examples=[{"smooth_ends": False}],
+    family="isotonic regression",
+    use="An increasing step function; thousands of rows",
+):
     r"""Isotonic regression: the non-decreasing map of least squared error.
 
     .. math:: \min_g \sum_i w_i (c_i - g(s_i))^2 \quad \text{over non-decreasing } g
@@ -90,7 +95,12 @@ class Isotonic(_Lines, examples=[{"smooth_ends": False}]):
         self.value_: np.ndarray = np.repeat(value, 2)
 
 
-class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
+class CenteredIsotonic(
+    _Lines,
+    examples=[{"smooth_ends": False}],
+    family="isotonic regression",
+    use="Increasing line segments; 1,000 rows and more",
+):
     r"""Centred isotonic regression: each block of the isotonic fit becomes a point at the weighted
     mean of its scores.
 
@@ -152,7 +162,12 @@ class CenteredIsotonic(_Lines, examples=[{"smooth_ends": False}]):
 NEGLIGIBLE = 60.0
 
 
-class NearIsotonic(_Lines, examples=[{"prior_weight": 0.0}]):
+class NearIsotonic(
+    _Lines,
+    examples=[{"prior_weight": 0.0}],
+    family="isotonic regression",
+    use="An average of curves that may decrease a little",
+):
     r"""Ensemble of near-isotonic regressions: isotonic regression that may decrease where the data
     strongly suggest it.
 

@@ -34,6 +34,8 @@ class KernelDensity(
         {"bandwidth": "b_opt"},
         {"bandwidth": 0.05, "prior_weight": 0.0},
     ],
+    family="smooth curves",
+    use="Densities of the right and of the wrong rows",
 ):
     r"""Ratio of kernel densities: the share of correct predictions among those of similar score.
 

@@ -12,7 +12,13 @@ from calibrant.contracts.tags import MapTags
 __all__ = ["Beta", "Platt"]
 
 
-class Platt(Map, examples=[{"scale": "probability"}, {"smoothing": False}]):
+class Platt(
+    Map,
+    examples=[{"scale": "probability"}, {"smoothing": False}],
+    family="sigmoids",
+    use="A sigmoid of the log-odds; few rows",
+    common=True,
+):
     r"""Platt scaling: logistic regression of correctness on the score.
 
     .. math:: g(s) = \frac{1}{1 + e^{-(a\,t(s) + b)}}, \qquad a \ge 0, \quad t(s) =
@@ -121,7 +127,13 @@ PARAMETERS = ("abm", "am", "ab")
 LOG2 = float(np.log(2.0))
 
 
-class Beta(Map, examples=[{"parameters": "am"}, {"parameters": "ab"}]):
+class Beta(
+    Map,
+    examples=[{"parameters": "am"}, {"parameters": "ab"}],
+    family="sigmoids",
+    use="Three coefficients; 1,000 rows and more",
+    common=True,
+):
     r"""Beta calibration: the correct map when the scores of right and wrong rows follow beta
     distributions.
 

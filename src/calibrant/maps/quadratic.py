@@ -14,7 +14,13 @@ from calibrant.errors import FitWarning, warn
 __all__ = ["QuadraticScaling"]
 
 
-class QuadraticScaling(Map, examples=[{"ridge": 0.0, "smoothing": False}]):
+class QuadraticScaling(
+    Map,
+    examples=[{"ridge": 0.0, "smoothing": False}],
+    family="sigmoids",
+    use="A sigmoid of a parabola; 1,000 rows and more",
+    common=True,
+):
     r"""Quadratic scaling: logistic regression on the log-odds and their square.
 
     .. math:: g(s) = \sigma(b + w_1 l + w_2 l^2), \qquad l = \log\frac{s}{1 - s}

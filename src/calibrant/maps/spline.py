@@ -26,7 +26,12 @@ __all__ = ["Spline"]
 PENALTIES = 10.0 ** np.arange(5.0, -4.0, -1.0)
 
 
-class Spline(Map):
+class Spline(
+    Map,
+    family="smooth curves",
+    use="A smooth curve; 1,000 rows and more",
+    common=True,
+):
     r"""Logistic regression on a natural cubic spline of the log-odds, with a roughness penalty
     chosen by marginal likelihood.
 

@@ -17,7 +17,10 @@ __all__ = ["VennAbers"]
 
 
 class VennAbers(
-    Map, examples=[{"objective": "brier"}, {"n_splits": 5}, {"n_splits": 3, "random_state": 0}]
+    Map,
+    examples=[{"objective": "brier"}, {"n_splits": 5}, {"n_splits": 3, "random_state": 0}],
+    family="isotonic regression",
+    use="Two probabilities, whose gap is the uncertainty",
 ):
     r"""Venn-Abers prediction: isotonic regression with the new row added as wrong (p₀) and as right
     (p₁).

@@ -29,7 +29,12 @@ LEAST_WEIGHT = 0.01
 FLOOR = 1e-300
 
 
-class LikelihoodPool(Calibrator, examples=[{"keep_order": True, "inputs": "logit"}]):
+class LikelihoodPool(
+    Calibrator,
+    examples=[{"keep_order": True, "inputs": "logit"}],
+    family="automatic choice",
+    use="A fast average of a few methods by likelihood",
+):
     r"""Average of a few calibrators with an intercept, weighted by their penalised likelihood.
 
     .. math:: q = \sum_j w_j\, g_j(p), \qquad

@@ -18,7 +18,11 @@ from calibrant.regression.variance import StdScaling
 __all__ = ["BoundedOutcomes"]
 
 
-class BoundedOutcomes(RegressionCalibrator):
+class BoundedOutcomes(
+    RegressionCalibrator,
+    family="whole distributions",
+    use="A calibrator for outcomes with bounds",
+):
     r"""Fit a calibrator on a scale where outcomes have no bounds, and map its forecasts back inside
     the bounds.
 

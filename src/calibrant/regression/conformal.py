@@ -39,6 +39,9 @@ class ConformalIntervals(
         {"score": "quantile", "levels": (0.1, 0.5, 0.8), "symmetric": False},
         {"calibrator": StdScaling()},
     ],
+    family="guaranteed intervals",
+    use="Coverage for any distribution",
+    common=True,
 ):
     r"""Prediction intervals that hold a new outcome with at least the stated probability, for any
     distribution.

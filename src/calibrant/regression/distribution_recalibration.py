@@ -40,7 +40,12 @@ LEAST_SPREAD = 0.1
 ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
-class DistributionRecalibration(RegressionCalibrator):
+class DistributionRecalibration(
+    RegressionCalibrator,
+    family="whole distributions",
+    use="Bias, spread and shape; 20 rows and more",
+    common=True,
+):
     r"""Correct the bias, the spread and the shape of forecasts, each part shrunk towards no change
     by its evidence.
 

@@ -25,7 +25,12 @@ LEAST_SQUARE = 1e-6
 FAR = 100.0
 
 
-class GaussianProcessScale(RegressionCalibrator, examples=[{"inputs": "std and mean"}]):
+class GaussianProcessScale(
+    RegressionCalibrator,
+    examples=[{"inputs": "std and mean"}],
+    family="standard deviations",
+    use="A factor that varies smoothly; hundreds of rows",
+):
     r"""Multiply each standard deviation by a factor that is a smooth function of it, with a
     Gaussian-process prior on its logarithm.
 

@@ -26,6 +26,8 @@ __all__ = ["MondrianIntervals"]
 class MondrianIntervals(
     RegressionCalibrator,
     examples=[{"intervals": ConformalIntervals(score="absolute"), "n_bins": 3, "least_rows": 8}],
+    family="guaranteed intervals",
+    use="Coverage in each bin of the std or each group",
 ):
     r"""Conformal intervals with valid coverage in each bin of the predicted std, or in each group
     of rows.

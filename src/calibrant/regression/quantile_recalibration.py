@@ -16,7 +16,12 @@ from calibrant.forecasts.forecast import RecalibratedForecast
 __all__ = ["IntervalCalibration", "QuantileRecalibration"]
 
 
-class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
+class QuantileRecalibration(
+    RegressionCalibrator,
+    examples=[{"n_levels": 3}],
+    family="whole distributions",
+    use="A few quantiles, moved; hundreds of rows",
+):
     r"""Move a few quantiles to the probabilities at which that share of the outcomes was observed.
 
     .. math:: Q'(q) = F^{-1}(p_q), \qquad p_q = \text{the } q\text{-quantile of } F_i(y_i)
@@ -107,7 +112,11 @@ class QuantileRecalibration(RegressionCalibrator, examples=[{"n_levels": 3}]):
         return self._guarantee_in_the_limit(level) if abs(place - round(place)) < 1e-9 else None
 
 
-class IntervalCalibration(RegressionCalibrator):
+class IntervalCalibration(
+    RegressionCalibrator,
+    family="whole distributions",
+    use="The CDF, at every level; hundreds of rows",
+):
     r"""Recalibrate the CDF by the observed frequency of each predicted probability.
 
     .. math:: F'(y) = R(F(y)), \qquad R(p) = \frac{\sum_i w_i [F_i(y_i) < p] + \frac{1}{2} \sum_i

@@ -14,7 +14,11 @@ from calibrant.errors import FitWarning, warn
 __all__ = ["ForecastIdentity", "IsotonicVariance", "StdScaling", "VarianceBinning"]
 
 
-class ForecastIdentity(RegressionCalibrator):
+class ForecastIdentity(
+    RegressionCalibrator,
+    family="baselines",
+    use="Leaves the forecasts as they are",
+):
     """Leave every predictive distribution unchanged.
 
     .. math:: F'(y) = F(y)
@@ -62,7 +66,12 @@ class ForecastIdentity(RegressionCalibrator):
         return forecast
 
 
-class StdScaling(RegressionCalibrator):
+class StdScaling(
+    RegressionCalibrator,
+    family="standard deviations",
+    use="One factor for all error bars; few rows",
+    common=True,
+):
     r"""Multiply every standard deviation by one factor, which minimises the normal log loss.
 
     .. math:: \sigma' = s \sigma, \qquad s^2 = \frac{\sum_i w_i (y_i - \mu_i)^2 /
@@ -137,7 +146,12 @@ class StdScaling(RegressionCalibrator):
         return forecast.stretched(scale)
 
 
-class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
+class VarianceBinning(
+    RegressionCalibrator,
+    examples=[{"n_bins": 3}],
+    family="standard deviations",
+    use="The error of each bin of the predicted std",
+):
     r"""Replace each standard deviation by the root mean squared error in its bin.
 
     .. math:: \sigma' = \sqrt{\overline{(y - \mu)^2}}_{\,\text{bin}(\sigma)}
@@ -227,7 +241,11 @@ class VarianceBinning(RegressionCalibrator, examples=[{"n_bins": 3}]):
         )
 
 
-class IsotonicVariance(RegressionCalibrator):
+class IsotonicVariance(
+    RegressionCalibrator,
+    family="standard deviations",
+    use="An increasing map of the std; thousands of rows",
+):
     r"""Replace each standard deviation by an increasing function of it, fitted to the squared
     errors.
 

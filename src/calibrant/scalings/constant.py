@@ -12,7 +12,11 @@ from calibrant.predictions import Inputs
 __all__ = ["ClassRates", "Identity"]
 
 
-class Identity(Calibrator):
+class Identity(
+    Calibrator,
+    family="baselines",
+    use="Leaves the predictions as they are",
+):
     """Return the probabilities unchanged (the softmax of logits).
 
     Parameters
@@ -48,7 +52,11 @@ class Identity(Calibrator):
         return record.probabilities
 
 
-class ClassRates(Calibrator):
+class ClassRates(
+    Calibrator,
+    family="baselines",
+    use="The class frequencies, for every row",
+):
     r"""Predict the class frequencies of the calibration set for every row, shrunk towards equal
     ones.
 

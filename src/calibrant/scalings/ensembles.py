@@ -45,7 +45,13 @@ __all__ = [
 ZERO_SUM = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
 
 
-class EnsembleTemperature(Calibrator, examples=[{"inputs": "logit"}]):
+class EnsembleTemperature(
+    Calibrator,
+    examples=[{"inputs": "logit"}],
+    family="temperatures",
+    use="Three temperings mixed; 20 to 250 rows",
+    common=True,
+):
     r"""Ensemble temperature scaling (ETS): a mixture of tempered, unchanged and uniform
     probabilities.
 
@@ -160,7 +166,13 @@ ORDER_RIDGE = 10.0
 FEATURED_RIDGE = 2.0
 
 
-class EnsembleMatrixScaling(Calibrator, examples=[{"inputs": "logit"}]):
+class EnsembleMatrixScaling(
+    Calibrator,
+    examples=[{"inputs": "logit"}],
+    family="vectors and matrices",
+    use="Mean of two shrunken matrices; 250 rows and more",
+    common=True,
+):
     r"""Ensemble matrix scaling (EMS): the mean of two structured matrix scalings.
 
     .. math:: Q = \tfrac12\, \mathrm{softmax}(A z + 4 B (p - \tfrac1K) + b) + \tfrac12\,
@@ -334,7 +346,12 @@ SMALLEST = 1e-12
 GAIN_SCALE, MOST_GAIN = 10.0, 5.0
 
 
-class PretrainedAverage(Calibrator, examples=[{"inputs": "logit"}]):
+class PretrainedAverage(
+    Calibrator,
+    examples=[{"inputs": "logit"}],
+    family="automatic choice",
+    use="Five scalings averaged by a network, no folds",
+):
     r"""Average five scalings with the weights of a network that was trained beforehand on simulated
     tasks, without folds.
 

@@ -60,7 +60,11 @@ class LatentFunction(Record):
     high: np.ndarray
 
 
-class GaussianProcessCalibration(Calibrator):
+class GaussianProcessCalibration(
+    Calibrator,
+    family="one curve for all classes",
+    use="A smooth latent function; boosting, naive Bayes",
+):
     r"""Pass every component through one latent function with a Gaussian-process prior centred on
     "already calibrated".
 

@@ -63,7 +63,12 @@ class _Matrix(Calibrator):
         )
 
 
-class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
+class MatrixScaling(
+    _Matrix,
+    examples=[{"smooth": False}, {"inputs": "logit"}],
+    family="vectors and matrices",
+    use="Any linear map of the logits; very many rows",
+):
     r"""Matrix scaling: any linear map of the log-probabilities, plus a shift.
 
     .. math:: Q = \mathrm{softmax}(A z + b), \qquad
@@ -154,7 +159,12 @@ class MatrixScaling(_Matrix, examples=[{"smooth": False}, {"inputs": "logit"}]):
         )
 
 
-class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
+class StructuredMatrixScaling(
+    _Matrix,
+    examples=[{"inputs": "logit"}],
+    family="vectors and matrices",
+    use="A shrunken matrix; 250 rows and more",
+):
     r"""Structured matrix scaling (SMS): temperature scaling, then a full matrix and a shift, shrunk
     towards none.
 
@@ -246,7 +256,12 @@ class StructuredMatrixScaling(_Matrix, examples=[{"inputs": "logit"}]):
         return softmax(matrix_logits(np.column_stack([self.matrix_, self.shift_]), z))
 
 
-class DirichletCalibration(_Matrix, examples=[{"smooth": False}]):
+class DirichletCalibration(
+    _Matrix,
+    examples=[{"smooth": False}],
+    family="vectors and matrices",
+    use="A matrix with a penalty off its diagonal",
+):
     r"""Dirichlet calibration with off-diagonal and intercept regularisation (ODIR).
 
     .. math:: Q = \mathrm{softmax}(W \log P + b)

@@ -28,7 +28,12 @@ KNOTS = np.array([-10.0, -7.0, -5.0, -3.5, -2.0, -1.0, -0.4, -0.1])
 SMALLEST_SLOPE = 0.01
 
 
-class IntraOrderPreserving(Calibrator, examples=[{"inputs": "logit"}]):
+class IntraOrderPreserving(
+    Calibrator,
+    examples=[{"inputs": "logit"}],
+    family="one curve for all classes",
+    use="Flexible; keeps the order of the classes in a row",
+):
     r"""Intra-order-preserving scaling: maps that keep the order of the classes in every row.
 
     .. math:: Q = \mathrm{softmax}(u), \qquad u_j = G(z_j)\ (j \ne \mathrm{top}), \qquad
@@ -158,7 +163,12 @@ def _rising(x: Any, slopes: np.ndarray) -> Any:
 TIE_BREAK = 1e-9
 
 
-class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
+class IsotonicPreserving(
+    Calibrator,
+    examples=[{"inputs": "logit"}],
+    family="one curve for all classes",
+    use="One increasing map for all; keeps every label",
+):
     r"""Accuracy-preserving isotonic regression (IRM): one increasing map for the probabilities of
     all classes.
 
@@ -230,7 +240,12 @@ class IsotonicPreserving(Calibrator, examples=[{"inputs": "logit"}]):
         return record.is_predicted.where(out.max() * ABOVE_ONE, out)
 
 
-class IsotonicOneVsRest(Calibrator, examples=[{"temperature": False}]):
+class IsotonicOneVsRest(
+    Calibrator,
+    examples=[{"temperature": False}],
+    family="one curve per class",
+    use="Isotonic for each class after a temperature",
+):
     r"""Isotonic regression one-vs-rest on temperature-scaled probabilities (IROvA-TS).
 
     .. math:: Q_{ik} \propto g_k(Z_{ik}), \qquad Z = \mathrm{softmax}(\log P / T)

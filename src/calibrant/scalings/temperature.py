@@ -26,7 +26,13 @@ TEMPERATURE_BOUNDS = (1e-3, 1e3)
 BOUND_OF_TEMPERATURE = {"at lower bound": "at upper bound", "at upper bound": "at lower bound"}
 
 
-class TemperatureScaling(Calibrator, examples=[{"inputs": "logit"}, {"objective": "top_label"}]):
+class TemperatureScaling(
+    Calibrator,
+    examples=[{"inputs": "logit"}, {"objective": "top_label"}],
+    family="temperatures",
+    use="One temperature; few rows; keeps every label",
+    common=True,
+):
     r"""Divide the logits by the one temperature that minimises the log loss.
 
     .. math:: Q = \mathrm{softmax}(\log P / T), \qquad T = \arg\min_{T > 0} -\sum_i w_i \log Q_{i,
@@ -136,7 +142,10 @@ def _least_top_label(record: Any) -> tuple[float, str]:
 
 
 class CategoryTemperature(
-    Calibrator, examples=[{"ridge": 0.0}, {"inputs": "logit"}, {"objective": "brier"}]
+    Calibrator,
+    examples=[{"ridge": 0.0}, {"inputs": "logit"}, {"objective": "brier"}],
+    family="temperatures",
+    use="One temperature for each predicted class",
 ):
     r"""Class-specific temperature scaling (CSTS): one temperature for each predicted class, fitted
     to the correctness of that prediction.
@@ -241,6 +250,8 @@ class AwardTemperature(
         {"ridge": 0.0, "inputs": "logit"},
         {"objective": "brier"},
     ],
+    family="temperatures",
+    use="An award for the predicted class, one temperature",
 ):
     r"""Temperature scaling with awards (TSwA): an award for the predicted class, then one
     temperature.

@@ -61,7 +61,12 @@ class _Vector(Calibrator):
         ).softmax()
 
 
-class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
+class VectorScaling(
+    _Vector,
+    examples=[{"smooth": False}, {"inputs": "logit"}],
+    family="vectors and matrices",
+    use="A scale and a shift for each class; many rows",
+):
     r"""Vector scaling: one scale and one shift for each class.
 
     .. math:: Q = \mathrm{softmax}(a \circ z + b), \qquad
@@ -142,7 +147,12 @@ class VectorScaling(_Vector, examples=[{"smooth": False}, {"inputs": "logit"}]):
         )
 
 
-class StructuredVectorScaling(_Vector, examples=[{"inputs": "logit"}]):
+class StructuredVectorScaling(
+    _Vector,
+    examples=[{"inputs": "logit"}],
+    family="vectors and matrices",
+    use="A scale and a shift, shrunken; many classes",
+):
     r"""Structured vector scaling (SVS): temperature scaling, then a scale and a shift for each
     class, shrunk towards none.
 

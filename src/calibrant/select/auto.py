@@ -107,7 +107,12 @@ def tried(
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
 
 
-class AutoCalibrator(Circumstances):
+class AutoCalibrator(
+    Circumstances,
+    family="automatic choice",
+    use="Weighs methods out of fold; start here",
+    common=True,
+):
     r"""Average calibrators by the evidence of their out-of-fold scores, including no calibration.
 
     Every candidate suited to the number of rows and classes predicts each row out of fold. Its

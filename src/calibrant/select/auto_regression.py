@@ -28,7 +28,12 @@ from calibrant.select.trust import LEAST_ROWS
 __all__ = ["AutoRegressionCalibrator"]
 
 
-class AutoRegressionCalibrator(RegressionCalibrator):
+class AutoRegressionCalibrator(
+    RegressionCalibrator,
+    family="automatic choice",
+    use="Weighs methods out of fold; start here",
+    common=True,
+):
     r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, including no
     calibration.
 

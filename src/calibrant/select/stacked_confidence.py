@@ -168,7 +168,12 @@ class Rows:
         return float(self.weight @ losses / self.weight.sum())
 
 
-class StackedConfidence(Calibrator):
+class StackedConfidence(
+    Calibrator,
+    family="several signals",
+    use="Several signals and the predicted class; 250 rows",
+    common=True,
+):
     r"""Confidence of the predicted label from several signals and the predicted class: a logistic
     model that increases in every signal.
 

@@ -35,7 +35,13 @@ LEAST_ROWS, FARTHEST, TURNS = 20.0, 8.0, 3
 LARGEST = 7.0
 
 
-class ForecastGroupCalibrator(RegressionCalibrator, examples=[{"depth": 1}]):
+class ForecastGroupCalibrator(
+    RegressionCalibrator,
+    examples=[{"depth": 1}],
+    family="with groups or features",
+    use="A bias and a spread for each group",
+    common=True,
+):
     r"""Calibrate all forecasts together, then shift and stretch those of each group as far as the
     groups differ.
 

@@ -28,7 +28,11 @@ __all__ = ["ForecastMulticalibration"]
 FARTHEST = 1e6
 
 
-class ForecastMulticalibration(RegressionCalibrator):
+class ForecastMulticalibration(
+    RegressionCalibrator,
+    family="with groups or features",
+    use="Boosted trees, for mean and spread",
+):
     r"""Calibrate all forecasts together, then find where mean and spread are biased with boosted
     trees.
 

@@ -27,7 +27,13 @@ LEAST_INFORMATION = 5.0
 MOST_CELLS = 2**24
 
 
-class GroupCalibrator(Calibrator, examples=[{"depth": 1, "slopes": False, "inputs": "logit"}]):
+class GroupCalibrator(
+    Calibrator,
+    examples=[{"depth": 1, "slopes": False, "inputs": "logit"}],
+    family="with groups or features",
+    use="An offset for each group, shrunken",
+    common=True,
+):
     r"""Calibrate all rows together, then shift each group as far as the groups differ.
 
     .. math:: \mathrm{logit}\, q_i = l_i + \sum_f \left[ b_{f, g_f(i)} + s_{f, g_f(i)} (l_i - c_{f,

@@ -34,7 +34,11 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 __all__ = ["Multicalibration"]
 
 
-class Multicalibration(Calibrator):
+class Multicalibration(
+    Calibrator,
+    family="with groups or features",
+    use="Boosted trees on features and groups",
+):
     r"""Calibrate all rows together, then find remaining miscalibration with boosted trees on
     features, groups and score.
 

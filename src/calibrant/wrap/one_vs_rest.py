@@ -27,7 +27,12 @@ __all__ = ["OneVsRest", "as_calibrator"]
 MIN_ROWS = 25
 
 
-class OneVsRest(Calibrator, examples=[{"map": Platt(scale="probability")}]):
+class OneVsRest(
+    Calibrator,
+    examples=[{"map": Platt(scale="probability")}],
+    family="one curve per class",
+    use="Any map, for each class against the rest",
+):
     r"""Calibrate each class against the rest with a separate map, then renormalise.
 
     .. math:: Q_{ik} = \frac{g_k(P_{ik})}{\sum_j g_j(P_{ij})}

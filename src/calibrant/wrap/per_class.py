@@ -17,7 +17,11 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 __all__ = ["PerClass"]
 
 
-class PerClass(Calibrator):
+class PerClass(
+    Calibrator,
+    family="one curve per class",
+    use="A calibrator for each predicted class",
+):
     """Separate calibrators for each predicted class, each fitted on the rows with that prediction.
 
     Parameters

@@ -1,0 +1,119 @@
+"""``calibrant methods``: every method once in its question, short lists first, nothing cut."""
+
+import json
+
+import pytest
+
+from calibrant._support.registry import offered
+from calibrant.citations import PAPERS
+from calibrant.cli.list_methods import QUESTIONS
+from calibrant.cli.methods import all_named
+from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.contracts.map import Map
+
+
+@pytest.fixture
+def listed(run, monkeypatch):
+    """The output of ``calibrant methods`` on a terminal of 80 columns, as sections of lines."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("calibrant.cli.list_methods.console", _narrow)
+
+    def sections(*options):
+        text = run("methods", *options).output.rstrip()
+        return [section.splitlines() for section in text.split("\n\n")]
+
+    return sections
+
+
+def _narrow():
+    from rich.console import Console
+
+    return Console(width=80)
+
+
+def names(section):
+    """The first words of the lines of methods."""
+    lines = [line for line in section if line.startswith("    ") and line[4] != " "]
+    return [line.split()[0] for line in lines if line[4].islower()]
+
+
+@pytest.mark.parametrize("cls", [*offered(DomainCalibrator), *offered(Map)])
+def test_each_offered_class_declares_its_line(cls):
+    assert 10 <= len(cls.use) <= 50
+    assert cls.use[0].isupper()
+    assert cls.use[-1].isalnum() or cls.use.endswith(")")
+    assert cls.family != "other"
+
+
+def test_all_has_every_method_on_a_line_of_its_own_that_fits(listed):
+    sections = listed("--all")
+    lines = [line for section in sections for line in section]
+    assert max(map(len, lines)) <= 80
+    assert not any(line.startswith("     ") for line in lines)
+    found = [name for section in sections for name in names(section)]
+    own = {name for made in all_named().values() for name in made if ":" not in name}
+    assert own <= set(found)
+    # The automatic choice answers two questions; no other method is repeated.
+    assert sorted(set(found)) == sorted(found[found.index("auto") + 1 :])
+
+
+def test_a_family_stands_in_one_place(listed):
+    for section in listed("--all"):
+        families = [line for line in section[1:] if not line.startswith("    ")]
+        assert len(families) == len(set(families)) > 1
+
+
+def test_the_short_list_has_the_default_first_and_at_most_five(listed):
+    sections = listed()
+    assert [section[0] for section in sections[: len(QUESTIONS)]] == [
+        title for title, _ in QUESTIONS.values()
+    ]
+    for section, question in zip(sections, QUESTIONS, strict=False):
+        kept = [name for name in names(section) if ":" not in name]
+        assert 2 <= len(kept) <= 5
+        if question != "answer":
+            assert section[1].split()[1] == "Default."
+            assert section[1].split()[0] in ("auto", "auto-regression")
+            assert "more: --all" in section[-1]
+    assert "--target answer" in sections[2][-1]
+
+
+def test_what_needs_groups_says_so(listed):
+    lines = {line.split()[0]: line for section in listed("--all") for line in section[1:]}
+    for name in ("group", "multicalibration", "forecast-group", "forecast-multicalibration"):
+        assert lines[name].endswith("[--groups]")
+    assert "[" not in lines["temperature"]
+
+
+def test_papers_have_the_five_first_then_all(listed):
+    short, whole = listed("--paper"), listed("--paper", "--all")
+    five = {
+        title: names(section) for title, section in zip(PAPERS, short[: len(PAPERS)], strict=True)
+    }
+    for section, title in zip(whole, PAPERS, strict=False):
+        assert title in " ".join(" ".join(section).lower().split())
+    geometric, exploratory, gaussian, regression, hoki = five.values()
+    assert "stacked-confidence" in geometric
+    assert {"category-temperature", "award-temperature", "kernel-density"} <= set(exploratory)
+    assert gaussian == ["gaussian-process"]
+    assert "std" in regression
+    assert hoki == ["hoki"]
+    assert short[-1] == [f"{len(whole) - len(PAPERS)} other papers: --all"]
+
+
+def test_metrics_are_listed_only_by_their_option(listed):
+    assert not any("log_loss" in line for section in listed("--all") for line in section)
+    lines = [line for section in listed("--metrics") for line in section]
+    assert any(line.startswith("    log_loss ") and "proper" in line for line in lines)
+    assert not any(line.startswith("    temperature ") for line in lines)
+
+
+def test_json_has_every_fact_of_a_method(run):
+    found = json.loads(run("methods", "--json", "--task", "classification").stdout)
+    rows = {row["name"]: row for row in found["classification"]["calibrators"]}
+    hoki = rows["hoki"]
+    assert (hoki["is"], hoki["question"], hoki["default"]) == ("Hoki", "answer", False)
+    assert hoki["papers"][0]["title"].lower() in PAPERS
+    assert [name for name, row in rows.items() if row["default"]] == ["auto"]
+    assert rows["isotonic"]["question"] == "event"
+    assert rows["group"]["facts"] == "needs --groups"
