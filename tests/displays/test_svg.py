@@ -35,17 +35,51 @@ def test_fit_for_the_strictest_policy(display):
     ]
 
 
-def test_identifiers_are_its_own_and_all_resolve(display):
-    root = ElementTree.fromstring(as_svg(display, key="k", title="t", description="d"))
+class Wide:
+    """Draws a line far beyond its axes."""
+
+    def plot(self, ax):
+        ax.plot([-5, 5], [-5, 5])
+        ax.set(xlim=(0, 1), ylim=(0, 1))
+
+
+def test_identifiers_are_its_own_and_all_resolve():
+    root = ElementTree.fromstring(as_svg(Wide(), key="k", title="t", description="d"))
     identifiers = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(set(identifiers)) == len(identifiers)
     assert all(identifier.startswith("k-") for identifier in identifiers)
-    targets = {value[1:] for e in root.iter() for name, value in e.attrib.items() if name == "href"}
-    targets |= {
+    targets = {
         value[5:-1] for e in root.iter() for value in e.attrib.values() if value.startswith("url(#")
     }
     assert targets
     assert targets <= set(identifiers)
+
+
+def test_the_view_box_holds_all_texts(display):
+    root = ElementTree.fromstring(as_svg(display, key="k", title="t", description="d"))
+    left, top, width, height = map(float, root.get("viewBox").split())
+    texts = [element for element in root.iter() if element.tag.endswith("}text")]
+    assert len(texts) > 8
+    for text in texts:
+        assert left <= float(text.get("x")) <= left + width
+        assert top <= float(text.get("y")) <= top + height
+
+
+def test_only_the_state_shown_first_is_seen():
+    class States:
+        def plot(self, ax):
+            for state in ("5", "10"):
+                ax.plot([0, 1], [0, 1], "o", gid=state)
+
+    points = [(0.5, 0.5, "five", "5"), (0.5, 0.5, "ten", "10")]
+    root = ElementTree.fromstring(
+        as_svg(States(), key="k", title="t", description="d", points=points, start="10")
+    )
+    groups = [e for e in root.iter() if e.get("data-bins")]
+    assert [(g.get("data-bins"), g.get("display")) for g in groups] == [
+        ("5", "none"),
+        ("10", None),
+    ] * 2
 
 
 def test_points_are_circles_at_their_places_that_carry_their_values(display):
@@ -53,7 +87,7 @@ def test_points_are_circles_at_their_places_that_carry_their_values(display):
     root = ElementTree.fromstring(
         as_svg(display, key="k", title="t", description="d", points=points)
     )
-    circles = [element for element in root.iter() if element.tag.endswith("}circle")]
+    circles = [element for element in root.iter() if element.get("tabindex")]
     assert [circle[0].text for circle in circles] == ["first <b>", "second"]
     assert [circle.get("tabindex") for circle in circles] == ["0", "-1"]
     (x1, y1), (x2, y2) = ((float(c.get("cx")), float(c.get("cy"))) for c in circles)

@@ -1,31 +1,30 @@
-"""Export of figures as SVG for pages with the strictest content policy.
+"""SVG of displays, for pages with the strictest content policy.
 
-Matplotlib's own SVG carries a style sheet and style attributes, which such a policy forbids, a
-date, and identifiers that repeat from figure to figure. Here styles become presentation attributes
-(which a page's style sheet can recolour), text stays text, and identifiers are the figure's own:
-the same numbers give the same bytes.
+A renderer on Matplotlib's public interface writes what such a page needs and no more: presentation
+attributes, which a page's style sheet can recolour, instead of style attributes; text as text;
+identifiers of the figure's own; a view box around all that was drawn. It has no date: the same
+numbers give the same bytes.
 """
 
-import io
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant.displays.axes import COLOURS
 
 if TYPE_CHECKING:
-    from calibrant.displays.reliability import ReliabilityDisplay
+    from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase as Base
+    from matplotlib.path import Path
+else:
+    Base = object  # joined with Matplotlib's when it is drawn: importing this loads none of it
 
-__all__ = ["as_svg"]
+__all__ = ["RC", "as_svg"]
 
-SVG = "http://www.w3.org/2000/svg"
-XLINK = "http://www.w3.org/1999/xlink"
-MARK = "value-"
 RC: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "calibrant",
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -36,20 +35,31 @@ RC: dict[Any, Any] = {
     "ytick.color": COLOURS["muted"],
     "figure.facecolor": "none",
     "axes.facecolor": "none",
-    "savefig.facecolor": "none",
 }
+#: Points per inch: one unit of the view box is one point.
+DPI = 72.0
+#: Least width at the left and the right of the axes, so that figures of one size stand in line.
+MARGINS = (-42.0, 12.0)
+#: Codes of Matplotlib's paths; any other closes the path.
+LETTERS = {1: "M", 2: "L", 3: "Q", 4: "C"}
+#: Corners of Matplotlib's round marker.
+CIRCLE = 26
+ANCHORS = {"left": "start", "center": "middle", "right": "end"}
+#: Groups of Matplotlib whose paths of one look are written as one path.
+MERGED = ("matplotlib.axis", "LineCollection")
 
 
 def as_svg(
-    display: "ReliabilityDisplay",
+    display: Any,
     *,
     key: str,
     title: str,
     description: str,
-    size: tuple[float, float] = (3.7, 4.2),
-    points: Sequence[tuple[float, float, str]] = (),
+    size: tuple[float, float] = (3.1, 3.1),
+    points: Sequence[tuple[Any, ...]] = (),
+    start: str | None = None,
 ) -> str:
-    """Draw ``display`` on a new figure (inches) and return one ``<svg>`` element as text.
+    """Draw ``display`` on new axes and return one ``<svg>`` element as text.
 
     Parameters
     ----------
@@ -58,134 +68,201 @@ def as_svg(
         Prefix of every identifier, unique on a page: letters, digits and hyphens.
     title, description : str
         Text that screen readers read instead of the picture.
-    size : (width, height) in inches
-    points : list of (x, y, text)
+    size : (width, height) of the axes in inches
+    points : list of (x, y, text) or (x, y, text, state)
         Positions in the display's axes with a text: invisible circles with the text as their title,
         which a page's script can show under the mouse or the keyboard's focus. Positions outside
         the axes are left out.
-
-    Returns
-    -------
-    str
+    start : str, optional
+        The state shown first, where artists whose ``gid`` is another state are hidden.
     """
-    matplotlib = import_extra("matplotlib", "figures in a report", "report")
-    figure_module = import_extra("matplotlib.figure", "figures in a report", "report")
-    buffer = io.StringIO()
-    with matplotlib.rc_context(RC):
-        figure = figure_module.Figure(figsize=size, layout="constrained")
-        ax = figure.add_subplot()
+    base = import_extra("matplotlib.backend_bases", "figures in a report", "report").RendererBase
+    figures = import_extra("matplotlib.figure", "figures in a report", "report")
+    renderer = type("Renderer", (_Writer, base), {})()
+    renderer.begin(key, DPI * np.array(size), start)
+    with import_extra("matplotlib", "figures in a report", "report").rc_context(RC):
+        figure = figures.Figure(figsize=size, dpi=DPI)
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         display.plot(ax)
-        _mark(ax, points)
-        figure.savefig(
-            buffer,
-            format="svg",
-            bbox_inches="tight",
-            pad_inches=0.04,
-            metadata={"Date": None, "Creator": None},
-        )
-    root = ElementTree.fromstring(buffer.getvalue())
-    _strip(root)
-    _make_circles(root, [text for _, _, text in points])
-    _own_identifiers(root, key)
-    return _serialise(root, key, title, description, bool(points))
-
-
-def _mark(ax: Any, points: Any) -> None:
-    """Draw a marker at each place, to find its position on the page in the SVG."""
-    (left, right), (bottom, top) = limits = ax.get_xlim(), ax.get_ylim()
-    for number, (x, y, _) in enumerate(points):
-        if left <= x <= right and bottom <= y <= top:
-            ax.plot([x], [y], "o", gid=f"{MARK}{number}", scalex=False, scaley=False)
-    ax.set(xlim=limits[0], ylim=limits[1])
-
-
-def _make_circles(root: Any, texts: Any) -> None:
-    """Replace the markers by one group of circles that carry their texts, on top of everything."""
-    group = ElementTree.Element(f"{{{SVG}}}g", {"class": "points"})
-    for parent in list(root.iter()):
-        for child in list(parent):
-            number = (child.get("id") or "").removeprefix(MARK)
-            if number == child.get("id") or not number.isdigit():
-                continue
-            parent.remove(child)
-            place = child.find(f".//{{{SVG}}}use")
-            if place is not None:
-                group.append(_circle(place, texts[int(number)], first=not len(group)))
-    if len(group):
-        root.append(group)
-
-
-def _circle(place: Any, text: str, first: bool) -> Any:
-    """Make the circle of one place; the first of a figure takes the keyboard focus."""
-    found = {
-        "cx": place.get("x"),
-        "cy": place.get("y"),
-        "r": "5",
-        "role": "img",
-        "tabindex": "0" if first else "-1",
-    }
-    circle = ElementTree.Element(f"{{{SVG}}}circle", found)
-    ElementTree.SubElement(circle, f"{{{SVG}}}title").text = text
-    return circle
-
-
-def _strip(root: Any) -> None:
-    """Drop metadata and style sheets, and turn styles into attributes."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style"):
-                parent.remove(child)
-    for element in root.iter():
-        for name, value in _declarations(element.attrib.pop("style", "")):
-            if name == "font":
-                size = re.search(r"([\d.]+)px", value)
-                element.set("font-size", size.group(1) if size else "9")
-            else:
-                element.set(name, value)
-
-
-def _declarations(style: Any) -> Any:
-    for part in style.split(";"):
-        name, colon, value = part.partition(":")
-        if colon and name.strip() != "font-family":
-            yield name.strip(), value.strip()
-
-
-def _own_identifiers(root: Any, key: str) -> None:
-    """Prefix the identifiers that are referenced and drop the others."""
-    reference = re.compile(r"url\(#([^)]+)\)")
-    used = set()
-    for element in root.iter():
-        for name, value in list(element.attrib.items()):
-            if name in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
-                used.add(value[1:])
-                del element.attrib[name]
-                element.set("href", f"#{key}-{value[1:]}")
-            elif "url(#" in value:
-                used.update(reference.findall(value))
-                element.set(name, reference.sub(rf"url(#{key}-\1)", value))
-    for element in root.iter():
-        old = element.attrib.pop("id", None)
-        if old in used:
-            element.set("id", f"{key}-{old}")
-
-
-def _serialise(root: Any, key: str, title: str, description: str, interactive: bool) -> str:
-    ElementTree.register_namespace("", SVG)
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    root.attrib.update(
-        {
-            "role": "group" if interactive else "img",
-            "aria-labelledby": f"{key}-title {key}-description",
-            "stroke-linejoin": "round",
-            "stroke-linecap": "butt",
-        }
+        figure.draw(renderer)
+    circles = renderer.circles(ax, points)
+    (left, top) = np.min(renderer.corners, axis=0) - 1.0
+    (right, bottom) = np.max(renderer.corners, axis=0) + 1.0
+    box = " ".join(f"{v:.0f}" for v in (left, top, right - left, bottom - top))
+    role = "group" if points else "img"
+    labels = f'<title id="{key}-title">{escape(title)}</title>'
+    labels += f'<desc id="{key}-description">{escape(description)}</desc>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" role="{role}"'
+        f' aria-labelledby="{key}-title {key}-description" font-size="9" stroke-linejoin="round">'
+        f"{labels}{renderer.clips()}{''.join(renderer.written)}{circles}</svg>"
     )
-    for position, (name, text) in enumerate((("title", title), ("desc", description))):
-        element = ElementTree.Element(
-            f"{{{SVG}}}{name}", {"id": f"{key}-{'title' if name == 'title' else 'description'}"}
+
+
+class _Writer(Base):
+    """Renderer that writes elements of SVG, in points from the top left of the axes."""
+
+    def begin(self, key: str, size: np.ndarray, start: str | None) -> None:
+        """Start an empty drawing."""
+        self.key, self.size, self.start = key, size, start
+        self.written: list[str] = []
+        self.boxes: dict[tuple[float, ...], int] = {}
+        self.ends: list[str] = []
+        self.merged: dict[str, int] | None = None
+        self.corners = [np.array([MARGINS[0], 0.0]), size + np.array([MARGINS[1], 0.0])]
+
+    def get_canvas_width_height(self) -> tuple[float, float]:
+        return tuple(self.size)
+
+    def open_group(self, s: str, gid: str | None = None) -> None:
+        self.ends.append("" if gid is None else "</g>")
+        self.written.append("" if gid is None else f"<g{self.state(gid)}>")
+        self.merged = {} if s in MERGED else self.merged
+
+    def close_group(self, s: str) -> None:
+        self.written.append(self.ends.pop())
+        self.merged = None if s in MERGED else self.merged
+
+    def state(self, name: str | None) -> str:
+        """Return the attributes of a group that is seen in one state only."""
+        hidden = "" if name == self.start else ' display="none"'
+        return "" if name is None else f" data-bins={quoteattr(name)}{hidden}"
+
+    def draw_path(self, gc: Any, path: "Path", transform: Any, rgbFace: Any = None) -> None:
+        look = self._look(gc, rgbFace, transform.transform(path.vertices))
+        if look:
+            self._write(self._data(path, transform), look, rgbFace)
+
+    def draw_markers(
+        self,
+        gc: Any,
+        marker_path: "Path",
+        marker_trans: Any,
+        path: "Path",
+        trans: Any,
+        rgbFace: Any = None,
+    ) -> None:
+        places = trans.transform(path.vertices)
+        look = self._look(gc, rgbFace, places)
+        shape = marker_trans.transform_path(marker_path)
+        if len(shape.vertices) == CIRCLE:
+            r = _short(shape.vertices[:, 0].max())
+            self.written += [
+                f'<circle {self._at(at[0], at[1], "c")} r="{r}" {look}/>' for at in places
+            ]
+        else:
+            moved = (type(shape)(shape.vertices + place, shape.codes) for place in places)
+            self._write("".join(self._data(one, None) for one in moved), look, rgbFace)
+
+    def draw_text(
+        self,
+        gc: Any,
+        x: float,
+        y: float,
+        s: str,
+        prop: Any,
+        angle: float,
+        ismath: Any = False,
+        mtext: Any = None,
+    ) -> None:
+        width, height, below = self.get_text_width_height_descent(s, prop, False)
+        reach = np.array([[0.0, below - height], [width, below]])
+        reach = np.array([[below - height, -width], [below, 0.0]]) if angle else reach
+        self.corners += list(reach + np.array([x, y]))
+        up, anchor = self.size[1] - y, ""
+        if mtext is not None and (not angle or mtext.get_rotation_mode() == "anchor"):
+            # The browser's letters may be narrower: the text stays where it is aligned.
+            place = mtext.get_transform().transform(mtext.get_unitless_position())
+            x, up = (x, place[1]) if angle else (place[0], up)
+            anchor = f' text-anchor="{ANCHORS[mtext.get_ha()]}"'
+        down, size = self.size[1] - up, prop.get_size_in_points()
+        if angle:
+            anchor += f' transform="rotate({-angle:g} {_short(x)} {_short(down)})"'
+        if size != RC["font.size"]:
+            anchor += f' font-size="{size:.3g}"'
+        self.written.append(
+            f'<text {self._at(x, up)} fill="{_hex(gc.get_rgb())}"{anchor}>{escape(s)}</text>'
         )
-        element.text = text
-        root.insert(position, element)
-    return ElementTree.tostring(root, encoding="unicode")
+
+    def _at(self, x: float, y: float, prefix: str = "") -> str:
+        """Return the attributes of a place, whose ``y`` is counted from below."""
+        return f'{prefix}x="{_short(x)}" {prefix}y="{_short(self.size[1] - y)}"'
+
+    def _data(self, path: "Path", transform: Any) -> str:
+        data, last = "", ""
+        for vertices, code in path.iter_segments(transform):
+            letter = LETTERS.get(int(code), "Z")
+            vertices[1::2] = self.size[1] - vertices[1::2]
+            numbers = "" if letter == "Z" else " ".join(_short(v) for v in vertices)
+            data += (" " if letter == last == "L" else letter) + numbers
+            last = letter
+        return data
+
+    def _write(self, data: str, look: str, face: Any) -> None:
+        if face is None and self.merged is not None and look in self.merged:
+            place = self.merged[look]
+            self.written[place] = self.written[place].replace('<path d="', f'<path d="{data}', 1)
+            return
+        if self.merged is not None:
+            self.merged[look] = len(self.written)
+        self.written.append(f'<path d="{data}" {look}/>')
+
+    def _look(self, gc: Any, face: Any, corners: np.ndarray) -> str:
+        """Return the attributes of a path or marker; "" where nothing of it is seen."""
+        line, rgb, dashes = gc.get_linewidth(), gc.get_rgb(), gc.get_dashes()[1]
+        if face is None and not line:
+            return ""
+        parts = [f'fill="{"none" if face is None else _hex(face)}"']
+        seen = {"opacity": gc.get_alpha() if gc.get_forced_alpha() else 1.0}
+        if face is not None and seen["opacity"] == 1.0:
+            seen["fill-opacity"] = face[3] if len(face) > 3 else 1.0
+        if line:
+            parts.append(f'stroke="{_hex(rgb)}" stroke-width="{line:g}"')
+            seen["stroke-opacity"] = rgb[3] if len(rgb) > 3 and seen["opacity"] == 1.0 else 1.0
+        if line and dashes is not None:
+            parts.append(f'stroke-dasharray="{" ".join(f"{v:g}" for v in dashes)}"')
+        parts += [f'{name}="{alpha:g}"' for name, alpha in seen.items() if alpha < 1.0]
+        box = gc.get_clip_rectangle()
+        if box is not None and not _inside(box, corners):
+            corner = (box.x0, self.size[1] - box.y1, box.width, box.height)
+            number = self.boxes.setdefault(tuple(np.round(corner, 1)), len(self.boxes))
+            parts.append(f'clip-path="url(#{self.key}-clip-{number})"')
+        return " ".join(parts)
+
+    def clips(self) -> str:
+        """Return the rectangles that cut what reaches over its axes."""
+        return "".join(
+            f'<clipPath id="{self.key}-clip-{number}"><rect x="{_short(x)}" y="{_short(y)}"'
+            f' width="{_short(width)}" height="{_short(height)}"/></clipPath>'
+            for (x, y, width, height), number in self.boxes.items()
+        )
+
+    def circles(self, ax: "Axes", points: Sequence[tuple[Any, ...]]) -> str:
+        """Return one group of circles a state; the first of each takes the keyboard's focus."""
+        groups: dict[str | None, list[str]] = {}
+        for x, y, text, *state in points:
+            place = ax.transData.transform((x, y))
+            if (place > -0.5).all() and (place < self.size + 0.5).all():
+                group = groups.setdefault(state[0] if state else None, [])
+                group.append(
+                    f'<circle {self._at(place[0], place[1], "c")} r="5" role="img"'
+                    f' tabindex="{-1 if group else 0}"><title>{escape(text)}</title></circle>'
+                )
+        return "".join(
+            f'<g class="points"{self.state(state)}>{"".join(group)}</g>'
+            for state, group in groups.items()
+        )
+
+
+def _hex(colour: Any) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour[:3])
+
+
+def _short(value: float) -> str:
+    return f"{round(float(value), 1):g}"
+
+
+def _inside(box: Any, corners: np.ndarray) -> bool:
+    """Whether all corners lie in the box, or not farther outside than a marker may reach."""
+    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
+    return bool((low >= box.min - 0.1).all() and (high <= box.max + 0.1).all())
