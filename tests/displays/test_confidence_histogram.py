@@ -3,13 +3,15 @@ import numpy as np
 import calibrant as cb
 
 
-def test_bars_are_the_counts():
+def test_points_are_the_counts():
     y, P = [0, 1, 1, 0], [[0.95, 0.05], [0.4, 0.6], [0.97, 0.03], [1.0, 0.0]]
     display = cb.displays.ConfidenceHistogramDisplay.from_predictions(
         y, P, n_bins=10, target="answer"
     )
-    assert [bar.get_height() for bar in display.right_][-1] == 2
-    assert [bar.get_height() for bar in display.wrong_][-1] == 1
+    assert display.right_.get_ydata()[-1] == 2
+    assert display.wrong_.get_ydata()[-1] == 1
+    assert np.isnan(display.wrong_.get_ydata()[0])
+    assert not display.ax_.patches  # a length from 0 means nothing on a logarithmic axis
     assert display.histogram.right.sum() == 3
     display.figure_.canvas.draw()
 

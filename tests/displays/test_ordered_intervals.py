@@ -25,9 +25,13 @@ def test_few_rows_are_all_shown_in_order():
 
 def test_of_many_every_so_many_is_taken_whatever_their_order():
     y, mean, std = _data()
-    rows, mix = metrics.ordered_intervals(y, mean, std), np.random.default_rng(1).permutation(1000)
+    rows, mix = (
+        metrics.ordered_intervals(y, mean, std, by="outcome"),
+        np.random.default_rng(1).permutation(1000),
+    )
     np.testing.assert_array_equal(rows.y, np.sort(y)[2::5])
-    assert metrics.ordered_intervals(y[mix], mean[mix], std[mix]).to_dict() == rows.to_dict()
+    again = metrics.ordered_intervals(y[mix], mean[mix], std[mix], by="outcome")
+    assert again.to_dict() == rows.to_dict()
 
 
 def test_a_weight_of_two_is_two_rows_and_weights_of_sum_one_show_all():
@@ -41,6 +45,14 @@ def test_a_weight_of_two_is_two_rows_and_weights_of_sum_one_show_all():
         assert (
             len(metrics.ordered_intervals(y, mean, std, sample_weight=np.full(60, 1 / 60)).y) == 60
         )
+
+
+def test_the_order_is_that_of_the_report():
+    y, mean, std = _data(60)
+    found = cb.report(y, mean, std, calibrator=cb.regression.ForecastIdentity(), n_resamples=0)
+    ordered = found.to_dict()["outputs"][0]["curves"]["before"]["ordered"]
+    display = cb.displays.OrderedIntervalsDisplay.from_predictions(y, mean, std, n_rows=100)
+    np.testing.assert_allclose(display.curve.y, ordered["y"])
 
 
 def test_it_draws_the_missed_apart():

@@ -45,6 +45,21 @@ def test_the_points_are_the_curve():
     assert coverage.coverage[9] == metrics.interval_coverage(y, mean, std, level=0.9)
 
 
+def test_two_curves_on_the_same_axes_share_their_ends():
+    from matplotlib.figure import Figure
+
+    y, mean, std = _data()
+    ax = Figure().add_subplot()
+    for scale, colour in ((2.0, "other"), (1.0, "main")):
+        curve = metrics.rmse_rmv_curve(y, mean, scale * std)
+        out = cb.displays.RmseRmvDisplay(curve).plot(ax, colour=colour, label=colour)
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_xlim()[1] > 2.0 * out.curve.rmv.max()
+    assert ax.get_xscale() == "linear"
+    wide = metrics.rmse_rmv_curve(y, mean, np.exp(3.0 * np.log(std)))
+    assert cb.displays.RmseRmvDisplay(wide).plot().ax_.get_xscale() == "log"
+
+
 def test_real_std_by_hand():
     y, mean, std = _data()
     curve = metrics.real_std_curve(y, mean, std, n_bins=8, level=0.8)

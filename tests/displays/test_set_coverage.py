@@ -38,7 +38,13 @@ def test_by_size_and_by_groups():
     assert group.curve.n.tolist() == [1, 4]
 
 
-def test_of_many_classes_some_names_are_written():
-    display = cb.displays.SetCoverageDisplay.from_sets(np.arange(100), np.eye(100, dtype=bool))
-    assert len(display.ax_.get_yticks()) <= 25
-    assert len(display.points_[0].get_xdata()) == 100
+def test_of_many_classes_those_of_the_lowest_coverage_are_drawn_and_all_are_named():
+    sets = np.eye(100, dtype=bool)
+    wrong = np.arange(3, 100, 7)
+    sets[wrong, wrong] = False
+    display = cb.displays.SetCoverageDisplay.from_sets(np.arange(100), sets)
+    assert len(display.points_[0].get_xdata()) == len(display.ax_.get_yticks()) == 24
+    named = [int(text.get_text().split()[0]) for text in display.ax_.get_yticklabels()]
+    assert named == sorted(named)
+    assert set(wrong) <= set(named)
+    assert "the 24 of 100 with the lowest coverage" in display.ax_.get_ylabel()

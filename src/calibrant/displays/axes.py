@@ -219,13 +219,24 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         """
         return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        colour: str = "main",
+        label: str | None = None,
+    ) -> Self:
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
+
+        A second curve on the same axes has another ``colour`` of :mod:`calibrant.displays.axes`
+        and a ``label`` for the legend.
+        """
         ax = self._axes(ax)
-        self._draw(ax)
+        self._draw(ax, COLOURS[colour], label)
         show_title(ax, name or self.name)
         return self
 
     @abstractmethod
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         """Draw the curve on the axes."""

@@ -235,7 +235,7 @@ class ConfidenceCurveDisplay:
 
 
 class ConfidenceHistogramDisplay:
-    """Histogram of the confidence of right and wrong predictions, side by side in each bin.
+    """Plot of the numbers of right and wrong predictions in bins of the confidence.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed histogram and draws
     nothing.
@@ -262,7 +262,8 @@ class ConfidenceHistogramDisplay:
     Notes
     -----
     Confident errors, the wrong predictions in the bins on the right, do the most harm. Counts are
-    on a logarithmic scale, so that a few of them are visible beside thousands of right ones.
+    points on a logarithmic scale, so that a few of them are visible beside thousands of right ones;
+    a bin without any has no point.
 
     Examples
     --------
@@ -276,6 +277,8 @@ class ConfidenceHistogramDisplay:
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
+    right_: Any
+    wrong_: Any
 
     def __init__(
         self,
@@ -333,7 +336,6 @@ class ConfidenceHistogramDisplay:
         ax = draw_axes(ax, "ConfidenceHistogramDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         h = self.histogram
-        half = 0.46 * (h.upper - h.lower)
         middle = 0.5 * (h.lower + h.upper)
         answer = isinstance(self.target, str) and self.target == "answer"
         words = (
@@ -342,11 +344,19 @@ class ConfidenceHistogramDisplay:
             else ("event", "no event", "Predicted risk")
         )
         draw_grid(ax, "y")
-        self.right_: Any = ax.bar(
-            middle - half, h.right, width=half, align="edge", color=COLOURS["main"], label=words[0]
-        )
-        self.wrong_: Any = ax.bar(
-            middle, h.wrong, width=half, align="edge", color=COLOURS["other"], label=words[1]
+        self.right_, self.wrong_ = (
+            ax.plot(
+                middle,
+                np.where(counts > 0.0, counts, np.nan),
+                "o-",
+                color=COLOURS[colour],
+                linewidth=1.2,
+                markersize=4,
+                label=label,
+            )[0]
+            for counts, colour, label in zip(
+                (h.right, h.wrong), ("main", "other"), words[:2], strict=True
+            )
         )
         ax.set(xlim=(0, 1), xlabel=words[2], ylabel="Rows (log scale)")
         log_counts(ax, np.max([h.right, h.wrong]))

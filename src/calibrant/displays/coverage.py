@@ -79,15 +79,22 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
         (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5, label=label)
         ax.set(
             xlim=(0, 1),
-            ylim=(0, None),
+            ylim=(0, self._top()),
             xlabel="Share of predictions kept, the most confident first",
             ylabel="Share wrong among them",
         )
         show_title(ax, self.name)
         return self
 
+    def _top(self) -> float:
+        """Return the top of the axis: the intervals of the first few predictions may end above."""
+        c, kept = self.curve, self.curve.coverage >= SHOWN
+        return min(1.15 * float(max(c.high[kept].max(), c.risk[kept].max(), 1e-3)), 1.0)
 
-#: Largest number of parts that are all labelled; with more, only some are.
+
+#: The axis holds the intervals from this share of predictions on.
+SHOWN = 0.1
+#: Largest number of parts drawn; of more, those of the lowest coverage.
 MOST_NAMES = 24
 
 
@@ -122,7 +129,8 @@ class SetCoverageDisplay:
     Notes
     -----
     The guarantee of sets for all rows is an average; this plot shows where it fails. By size, it
-    shows whether large sets are justified. One in twenty intervals of parts with nominal coverage
+    shows whether large sets are justified. Of more than 24 parts it draws those with the lowest
+    coverage. One in twenty intervals of parts with nominal coverage
     excludes the line by chance.
 
     Examples
@@ -184,7 +192,10 @@ class SetCoverageDisplay:
         """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "SetCoverageDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        found, place = self.curve, np.arange(len(self.curve.coverage))
+        found, count = self.curve, len(self.curve.coverage)
+        shown = np.sort(np.argsort(found.coverage, kind="stable")[:MOST_NAMES])
+        found = type(found)(**{name: column[shown] for name, column in vars(found).items()})
+        place = np.arange(len(shown))
         draw_grid(ax, "x")
         reach = np.stack([found.coverage - found.low, found.high - found.coverage])
         self.points_: Any = ax.errorbar(
@@ -206,12 +217,14 @@ class SetCoverageDisplay:
                 label=f"nominal: {self.said:g}",
             )
             ax.legend(frameon=False, loc="lower left", fontsize="small")
-        shown = place[:: 1 + len(place) // (MOST_NAMES + 1)]
-        texts = [f"{found.group[i]} ({found.n[i]:,.0f}; {found.width[i]:.1f})" for i in shown]
-        ax.set_yticks(shown, texts, fontsize="small")
+        texts = [f"{found.group[i]} ({found.n[i]:,.0f}; {found.width[i]:.1f})" for i in place]
+        ax.set_yticks(place, texts, fontsize="small")
         plain_text(*ax.get_yticklabels())
         ax.invert_yaxis()
         what = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
-        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what} (rows; mean size)")
+        some = (
+            f": the {len(place)} of {count} with the lowest coverage" if count > len(place) else ""
+        )
+        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what} (rows; mean size){some}")
         show_title(ax, name or self.name)
         return self

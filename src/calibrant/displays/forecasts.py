@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid
+from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid, scale_axes
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.metrics.curves.intervals import (
     IntervalCurve,
@@ -34,6 +34,9 @@ __all__ = [
     "RealStdDisplay",
     "RmseRmvDisplay",
 ]
+
+#: Standard deviations that differ by more than this factor are drawn on logarithmic axes.
+WIDE = 15.0
 
 
 class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
@@ -76,16 +79,18 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     line_: Any
     _numbers = interval_curve
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         curve = self.curve
         draw_grid(ax)
         (self.diagonal_,) = ax.plot(
             [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         self.band_: Any = ax.fill_between(
-            curve.level, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0
+            curve.level, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
         )
-        (self.line_,) = ax.plot(curve.level, curve.coverage, color=COLOURS["main"], linewidth=1.4)
+        (self.line_,) = ax.plot(
+            curve.level, curve.coverage, color=shade, linewidth=1.4, label=label
+        )
         ax.set(
             xlim=(0, 1),
             ylim=(0, 1),
@@ -97,7 +102,7 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
 
 class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     """Plot of the mean width of central intervals over the outcome, in bins, with each bin's
-    coverage on the right axis.
+    coverage on axes below.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -113,7 +118,7 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     curve : IntervalWidthCurve
         The numbers drawn; ``curve.frame()`` gives them as a table.
     ax_, figure_ : matplotlib axes and figure, once drawn.
-    coverage_ax_ : the right axes.
+    coverage_ax_ : the axes of the coverage, below.
 
     See Also
     --------
@@ -141,33 +146,35 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     claimed_: Any
     _numbers = interval_width_curve
 
-    def _draw(self, ax: "Axes") -> None:
-        self.coverage_ax_ = right = ax.twinx()
-        curve, main, other = self.curve, COLOURS["main"], COLOURS["other"]
-        draw_grid(ax)
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+        self.coverage_ax_ = below = ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
+        curve = self.curve
+        for axes in (ax, below):
+            draw_grid(axes)
         (self.line_,) = ax.plot(
-            curve.value, curve.width, color=main, linewidth=1.4, marker="o", markersize=4
+            curve.value,
+            curve.width,
+            color=shade,
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            label=label,
         )
-        (self.claimed_,) = right.plot(
+        (self.claimed_,) = below.plot(
             curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
-        self.band_: Any = right.fill_between(
-            curve.value, curve.low, curve.high, color=other, alpha=0.15, linewidth=0
+        self.band_: Any = below.vlines(
+            curve.value, curve.low, curve.high, color=shade, alpha=0.35, linewidth=4
         )
-        (self.coverage_,) = right.plot(
-            curve.value,
-            curve.coverage,
-            color=other,
-            linewidth=1.2,
-            linestyle=(0, (1, 1.5)),
-            marker="s",
-            markersize=3,
+        (self.coverage_,) = below.plot(
+            curve.value, curve.coverage, color=shade, linewidth=1.4, marker="o", markersize=4
         )
-        ax.set(xlabel="Mean of the bin (units of y)")
+        ax.tick_params(labelbottom=False)
         ax.set_ylim(bottom=0.0)
-        ax.set_ylabel("Mean width (units of y)", color=main)
-        right.set_ylim(0, 1)
-        right.set_ylabel("Observed coverage", color=other)
+        ax.set_ylabel("Mean width (units of y)")
+        below.set(
+            ylim=(0.0, 1.05), xlabel="Mean of the bin (units of y)", ylabel="Observed coverage"
+        )
 
 
 class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
@@ -196,9 +203,10 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
     Notes
     -----
-    Ordered by outcome (the default), it shows which outcomes are uncovered; these are often
-    extreme, even for perfect forecasts. Ordered by mean (``by="mean"``), uncovered rows should be
-    scattered. It shows single rows; to evaluate the intervals, use IntervalCalibrationDisplay.
+    Ordered by mean (the default), uncovered rows should be scattered. Ordered by outcome
+    (``by="outcome"``), it shows which outcomes are uncovered; these are often extreme, even for
+    perfect forecasts. It shows single rows; to evaluate the intervals, use
+    IntervalCalibrationDisplay.
 
     Examples
     --------
@@ -210,7 +218,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
     _numbers = ordered_intervals
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         curve, held = self.curve, self.curve.held
         draw_grid(ax, "y")
         bottom, top = self._ends()
@@ -218,12 +226,11 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
         self.intervals_: Any = ax.vlines(
             curve.place, *ends, color=COLOURS["muted"], alpha=0.45, linewidth=1
         )
-        main, other = COLOURS["main"], COLOURS["other"]
         self.held_: Any = ax.scatter(
             curve.place[held],
             curve.y[held],
             s=6,
-            color=main,
+            color=shade,
             linewidth=0,
             label=f"Covered ({held.sum()})",
         )
@@ -231,7 +238,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
             curve.place[~held],
             curve.y[~held],
             s=20,
-            color=other,
+            color=COLOURS["other"],
             marker="x",
             label=f"Not covered ({(~held).sum()})",
         )
@@ -291,12 +298,18 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
     _numbers = pit_histogram
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         curve = self.curve
         draw_grid(ax)
-        width = curve.upper - curve.lower
-        self.bars_: Any = ax.bar(
-            curve.lower, curve.density, width=width, align="edge", color=COLOURS["main"], alpha=0.8
+        filled = shade == COLOURS["main"]
+        self.bars_: Any = ax.stairs(
+            curve.density,
+            np.append(curve.lower, curve.upper[-1]),
+            fill=filled,
+            color=shade,
+            alpha=0.5 if filled else None,
+            linewidth=0.0 if filled else 1.4,
+            label=label,
         )
         self.band_: Any = ax.axhspan(
             float(curve.low[0]),
@@ -308,6 +321,7 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
         ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
         ax.set(
             xlim=(0, 1),
+            ylim=(0, 1.05 * max(ax.dataLim.y1, float(curve.high[0]))),
             xlabel="Predicted probability of a value below the outcome",
             ylabel="Density (1 if calibrated)",
         )
@@ -405,7 +419,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         curve, muted = self.curve, COLOURS["muted"]
         draw_grid(ax)
         self.reach_: Any = ax.fill_between(
@@ -500,22 +514,31 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     line_: Any
     _numbers = rmse_rmv_curve
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
         curve = self.curve
         draw_grid(ax)
         self.band_: Any = ax.fill_between(
-            curve.rmv, curve.low, curve.high, color=COLOURS["muted"], alpha=0.25, linewidth=0
-        )
-        ends = [0.0, 1.05 * float(max(curve.rmv.max(), curve.rmse.max()))]
-        (self.diagonal_,) = ax.plot(
-            ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            curve.rmv, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
         )
         (self.line_,) = ax.plot(
-            curve.rmv, curve.rmse, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4
+            curve.rmv,
+            curve.rmse,
+            color=shade,
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            markerfacecolor=shade if shade == COLOURS["main"] else "white",
+            label=label,
         )
+        seen: Any = ax.dataLim  # of every curve on these axes
+        low, high = float(seen.minpos.min()), float(seen.max.max())
+        scale = "log" if high > WIDE * low else "linear"
+        ends = (low / 1.1, high * 1.1) if scale == "log" else (0.0, 1.05 * high)
+        self.diagonal_ = ax.axline(
+            (low, low), (high, high), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+        )
+        scale_axes(ax, scale, *ends)
         ax.set(
-            xlim=ends,
-            ylim=ends,
             xlabel="Root mean predicted variance (units of y)",
             ylabel="Root mean squared error (units of y)",
         )

@@ -12,7 +12,6 @@ from calibrant.displays.axes import (
     draw_axes,
     draw_grid,
     inside_axes,
-    log_counts,
     scale_axes,
     show_title,
     shown_edges,
@@ -495,5 +494,4 @@ class ReliabilityDisplay:
             color=COLOURS["muted"],
             alpha=0.75,
         )
-        below.set_ylabel("Rows (log)")
-        log_counts(below, curve.n.max(), base=100)
+        below.set_ylabel("Rows")

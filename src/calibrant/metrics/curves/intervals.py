@@ -184,7 +184,7 @@ def ordered_by(record: ForecastRecord, by: str) -> np.ndarray:
 
 
 def _ordered_intervals_of(
-    record: ForecastRecord, *, level: float = 0.9, by: str = "outcome", n_rows: int = 200
+    record: ForecastRecord, *, level: float = 0.9, by: str = "mean", n_rows: int = 200
 ) -> OrderedIntervals:
     require_count("n_rows", n_rows)
     key, (low, high, held) = ordered_by(record, by), record.held(level)
@@ -204,7 +204,7 @@ def ordered_intervals(
     std: ArrayLike | None = None,
     *,
     level: float = 0.9,
-    by: Literal["outcome", "mean"] = "outcome",
+    by: Literal["outcome", "mean"] = "mean",
     n_rows: int = 200,
     sample_weight: ArrayLike | None = None,
 ) -> OrderedIntervals:
@@ -217,7 +217,7 @@ def ordered_intervals(
     mean, std : (n,) each, or a forecast instead of mean
     level : float, default 0.9
         The nominal coverage of the central intervals.
-    by : "outcome" or "mean"
+    by : "mean" or "outcome"
     n_rows : int, default 200
         The number of rows to show; larger data are thinned evenly by weight.
     sample_weight : (n,), optional
