@@ -189,7 +189,7 @@ class Classes(ReportTable):
         """Return the record itself, for an audit of the answers."""
         return record, "answer"
 
-    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections of the answers, the classes and the calibrator."""
         before, shown, level = found.before, found.shown, asked.level
         return ClassSections(

@@ -278,6 +278,10 @@ class ReportTable(ABC):
         """Return the sentences that warn the reader; ``found`` is the quality."""
         return cautions.of_answers(seen, found)
 
+    def section_cautions(self, sections: Any) -> list[str]:
+        """Return the sentences that warn the reader about the sections."""
+        return []
+
     def vetoes(self, seen: Any, found: Any) -> list[str]:
         """Return the cautions that rule out any advice."""
         return cautions.vetoes_of_answers(found)
@@ -325,9 +329,9 @@ class ReportTable(ABC):
         """Return (the rows for an audit of the groups, its target)."""
         return self.pairs(record), "answer"
 
-    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections of the report from the states before and after; ``used`` is the
-        calibrator to use.
+        calibrator to use, and ``chance`` the result of that method before calibration.
         """
         return Sections(**answer_sections(found, asked))
 

@@ -338,10 +338,11 @@ def part_of(
     evidence = Evidence(
         against["before"], against["after"], next(iter(table.vetoes(seen.before, quality)), None)
     )
+    sections = table.sections(seen, asked, used, chance)
     return Part(
         name=name,
         quality=quality,
-        cautions=table.cautions(seen.before, quality),
+        cautions=[*table.cautions(seen.before, quality), *table.section_cautions(sections)],
         chance=chance,
         miscalibration=against,
         verdict=table.verdict(
@@ -368,7 +369,7 @@ def part_of(
         audit=None if groups is None else audited(table, found, asked),
         drift=drift(asked.times, found.both(table.said), of, before.weight, groups, table.target),
         scores=scores,
-        sections=table.sections(seen, asked, used),
+        sections=sections,
     )
 
 

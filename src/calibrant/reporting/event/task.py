@@ -207,7 +207,7 @@ class Event(Classes):
             for k in range(len(n))
         ]
 
-    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections: curves, decisions, certified rates, and the predicted label."""
         pairs, level = found.before.counts.pairs, asked.level
         shown, whole = found.shown, cast(Any, found.whole).whole

@@ -27,7 +27,7 @@ from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen
 if TYPE_CHECKING:
     from calibrant.reporting.regression.states import ForecastSeen
 
-__all__ = ["Curves", "chance_errors", "curves"]
+__all__ = ["Curves", "chance_errors", "curves", "drawn_outcomes"]
 
 #: Draws of outcomes from forecasts that are not normal, and rows times draws that they may cost.
 DRAWS, BUDGET = 200, 2e7
@@ -35,15 +35,16 @@ LEVELS_DRAWS = 2000
 
 
 def chance_errors(
-    seen: "ForecastSeen", *, level: float = 0.975, random_state: int = 0
+    seen: "ForecastSeen", *, level: float = 0.975, random_state: int = 0, draws: int = DRAWS
 ) -> dict[str, Chance]:
     """ENCE and interval calibration error where every outcome is drawn from its own forecast, by
     key; "high" is the ``level`` quantile.
 
-    Outcomes of a cluster of rows are drawn as alike as their normal scores are.
+    Outcomes of a cluster of rows are drawn as alike as their normal scores are. ``draws`` is the
+    largest number of draws where the ENCE has no faster law.
     """
     found = {
-        "ence": _ence(seen, level, random_state),
+        "ence": _ence(seen, level, random_state, draws),
         "interval_calibration_error": _interval_error(seen, level, random_state),
     }
     return {
@@ -52,17 +53,27 @@ def chance_errors(
     }
 
 
-def _ence(seen: "ForecastSeen", level: float, random_state: int) -> tuple[float, float, float]:
+def _ence(
+    seen: "ForecastSeen", level: float, random_state: int, draws: int
+) -> tuple[float, float, float]:
     metric, record = metrics.expected_normalized_calibration_error, seen.rows
     observed = float(metric.finalise(seen.mass[metric.n_bins][1]))
     if isinstance(record.forecast, NormalForecast) and record.cluster is None:
         null = metric.null_of(record, level=level, random_state=random_state)
         return observed, null.value, null.high
     drawn = [
-        metric.of(replace(record, y=record.forecast.at(z[:, None])[:, 0]))
-        for z in _scores(record, DRAWS, random_state)
+        metric.of(replace(record, y=drawn_outcomes(record, z)))
+        for z in _scores(record, draws, random_state)
     ]
     return observed, float(np.mean(drawn)), float(np.quantile(drawn, level))
+
+
+def drawn_outcomes(record: Any, z: np.ndarray) -> np.ndarray:
+    """Outcomes (n,) at the normal scores ``z`` of their own forecasts; an infinite one, as from
+    conformal intervals, is replaced by the outcome observed.
+    """
+    drawn = record.forecast.at(z[:, None])[:, 0]
+    return np.where(np.isfinite(drawn), drawn, record.y)
 
 
 def _scores(record: Any, draws: int, random_state: int) -> Any:

@@ -28,6 +28,7 @@ from calibrant.reporting.regions import (
     together,
     worth_of,
 )
+from calibrant.reporting.regression.criteria import Criteria, criteria
 from calibrant.reporting.regression.curves import Curves, chance_errors, curves
 from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
@@ -60,6 +61,8 @@ METRICS: dict[Any, Any] = {
 #: Products of rows, columns and resamples that one bootstrap may cost; below 100 resamples the
 #: interval is left out.
 SUMS_BUDGET, SORTS_BUDGET = 4e8, 4e6
+#: Draws of the errors expected by chance after calibration, where the ENCE has no faster law.
+FEWER_DRAWS = 60
 #: Of the metrics that sort the rows in each resample.
 SORTS_RESAMPLES = 400
 
@@ -97,13 +100,14 @@ VIEWS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Sections:
-    """Sections of a report on forecasts: the curves before and after, and the worst regions by
-    predicted std and by value.
+    """Sections of a report on forecasts: the curves and both criteria before and after, and the
+    worst regions by predicted std and by value.
     """
 
     curves: dict[str, Curves | None]
     std_regions: list[Place]
     value_regions: list[Place]
+    criteria: dict[str, Criteria | None]
 
 
 @dataclass(frozen=True)
@@ -288,11 +292,46 @@ class ErrorBars(ReportTable):
         """The forecasts."""
         return record, "forecast"
 
-    def sections(self, found: Compared, asked: Asked, used: Any) -> Any:
+    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Curves, and the worst regions."""
         options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
         regions = (self._regions(found, name, asked.level) for name in ("std", "mean"))
-        return Sections(found.both(lambda seen: curves(seen, **options)), *regions)
+        drawn = {"before": chance, "after": None}
+        if found.after is not None:
+            drawn["after"] = chance_errors(
+                found.after, random_state=asked.random_state, draws=FEWER_DRAWS
+            )
+        return Sections(
+            found.both(lambda seen: curves(seen, **options)),
+            *regions,
+            criteria={
+                when: None if one is None else self._judged(getattr(found, when), one, asked)
+                for when, one in drawn.items()
+            },
+        )
+
+    def section_cautions(self, sections: Any) -> list[str]:
+        """Return the sentences on std that do not tell errors apart behind intervals that pass."""
+        starts = {"before": "", "after": "After calibration: "}
+        return [
+            f"{starts[when]}{one.sentence}"
+            for when, one in sections.criteria.items()
+            if one is not None and one.flawed
+        ]
+
+    def _judged(self, seen: ForecastSeen, chance: Any, asked: Asked) -> Criteria:
+        """Judge the rows, cut by their own std, by both criteria."""
+        rows, cut = seen.rows, seen.counts.std.cut(enough_bins(REGIONS, seen.counts.total[0]))
+        gaps = self._in_parts(rows, cut.index(rows.std), len(cut), asked.level)
+        options = {"level": asked.level, "random_state": asked.random_state}
+        return criteria(rows, chance, gaps, asked.margin, **options)
+
+    def _in_parts(
+        self, rows: Any, index: np.ndarray, count: int, level: float
+    ) -> list[IntervalGap]:
+        """Return the gaps of the parts of the rows."""
+        worth = worth_of(rows, _held(rows), index, count)
+        return self.gaps(self.sums(rows, index, count), level, worth)
 
     def _regions(self, found: Compared, name: str, level: float) -> list[Place]:
         """Group the rows by the forecast before calibration, and measure those shown."""
@@ -302,14 +341,7 @@ class ErrorBars(ReportTable):
             found.shown.rows,
         )
         index = cut.index(getattr(found.before.rows, name))
-        return by_region(
-            cut,
-            self.gaps(
-                self.sums(rows, index, len(cut)),
-                level,
-                worth_of(rows, _held(rows), index, len(cut)),
-            ),
-        )
+        return by_region(cut, self._in_parts(rows, index, len(cut), level))
 
 
 REGRESSION = ErrorBars()
