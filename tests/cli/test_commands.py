@@ -258,3 +258,44 @@ def test_target_says_what_a_map_is_fitted_to(run, npz, tmp_path):
         "ECE"
         in run("evaluate", npz, "--target", "answer", "--calibrator", "answer.calibrant").output
     )
+
+
+def test_several_methods_are_compared(run, npz, predictions, tmp_path):
+    P, y, _ = predictions
+    out = str(tmp_path / "r.json")
+    methods = "temperature,category-temperature,isotonic-by-class"
+    found = run("report", str(npz), "--method", methods, "-o", out)
+    assert found.exit_code == 0
+    made = json.loads((tmp_path / "r.json").read_text())
+    names = [row["name"] for row in made["alternatives"]]
+    by_isotonic = "confidence by isotonic regression, by class"
+    assert sorted(names) == sorted(["temperature scaling", "category temperature", by_isotonic])
+    assert made["target"] == "answer"
+    assert made["by_class"]["sentence"] in found.stdout
+    given = [
+        cb.TemperatureScaling(),
+        cb.scalings.CategoryTemperature(),
+        cb.ConfidenceCalibrator(map=cb.Isotonic(), per_class=True),
+    ]
+    same = cb.report(y, P, calibrator=given, target="answer").to_dict()["by_class"]
+    assert made["by_class"]["macro"] == pytest.approx(same["macro"])
+
+
+def test_by_class_stands_for_the_methods_of_single_classes(run, npz):
+    found = run("evaluate", str(npz), "--method", "by-class")
+    assert found.exit_code == 0
+    assert "Log loss by predicted class" in found.stdout
+    assert "For the confidence in a predicted class use" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["report", "--method", "temperature,magic"], "'magic' is not a method"),
+        (["report", "--method", "temperature,"], "'' is not a method"),
+        (["fit", "--method", "temperature,beta"], "'temperature,beta' is not a method"),
+    ],
+)
+def test_unknown_names_in_a_list_are_wrong_usage(run, npz, tmp_path, arguments, words):
+    output = ["-o", str(tmp_path / "out.html")]
+    assert words in run(arguments[0], str(npz), *arguments[1:], *output, code=2).stderr

@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant._support.registry import offered
-from calibrant.cli.methods import RENAMED, make, methods
+from calibrant.cli.methods import EXPLORATORY, RENAMED, make, methods
 from calibrant.errors import InputError
 
 
@@ -36,6 +36,15 @@ def test_each_fits_and_predicts(name):
     given = {} if name in methods() else {"groups": np.arange(80) % 2}
     Q = make(name).fit(P, y, **given).predict_proba(P, **given)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0, atol=1e-9)
+
+
+def test_maps_by_class():
+    made = make("isotonic-by-class")
+    assert isinstance(made.map, cb.Isotonic)
+    assert made.per_class
+    with pytest.raises(InputError, match="'temperature' is a calibrator of its own; leave"):
+        make("temperature-by-class")
+    assert all(make(name) for name in EXPLORATORY)
 
 
 def test_unknown():

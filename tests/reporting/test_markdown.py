@@ -30,7 +30,7 @@ def test_tables_are_whole_and_names_start_no_markup(found):
     assert "\\[c\\](d)" in text
     assert "<script>" not in text.replace("\\<script\\>", "")
     tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
-    assert len(tables) == 7
+    assert len(tables) == 8
     for lines in tables:
         assert len({line.replace("\\|", "").count("|") for line in lines}) == 1
     ece = next(row for row in found.to_dict()["metrics"] if row["key"] == "ece")

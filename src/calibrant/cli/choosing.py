@@ -8,7 +8,7 @@ import click
 
 import calibrant
 from calibrant.cli.data_file import DataFile
-from calibrant.cli.methods import import_extensions, make, named
+from calibrant.cli.methods import BY_CLASS, import_extensions, make, named
 from calibrant.cli.predictions import WORDS
 from calibrant.cli.reading import columns_of
 from calibrant.cli.scores import measured_scores
@@ -100,7 +100,7 @@ def chosen(
             f"--method {method} needs columns of groups; pass --groups A,B to `calibrant fit` or"
             " `calibrant report`."
         )
-    if method is not None and method not in known:
+    if method is not None and method.removesuffix(BY_CLASS) not in known:
         raise click.UsageError(
             f"--method {method} does not take {words}, which {data.path.name} holds; choose from:"
             f" {', '.join(known)}"
@@ -150,15 +150,16 @@ def reported(
     **options: Any,
 ) -> "Report":
     """Compute the report on a file, or on ``test``, (labels, predictions, weight) of another file,
-    with a calibrator fitted on this file.
+    with a calibrator fitted on this file, or a list of unfitted ones.
     """
     said = [word for word in (data.source.said, said_of_test) if word]
     options |= {"calibrator": calibrator, "sample_weight": data.weight, "test": test} | (
         {} if n_bins is None else {"n_bins": n_bins}
     )
-    if options.get("groups") is None and is_fitted(calibrator):
-        options["groups"] = groups_used(calibrator, data)
-    found = calibrant.report(data.labels, **data.given(calibrator), **options)
+    first = calibrator[0] if isinstance(calibrator, list) else calibrator
+    if options.get("groups") is None and is_fitted(first):
+        options["groups"] = groups_used(first, data)
+    found = calibrant.report(data.labels, **data.given(first), **options)
     if not said:
         return found
     made = found.to_dict()
@@ -171,9 +172,8 @@ def reported(
     )
 
 
-def fold_progress(calibrator: Calibrator) -> Any:
-    """Return a progress bar over the folds of an unfitted calibrator; no bar for the others."""
-    fitted = is_fitted(calibrator)
-    if fitted or isinstance(calibrator, calibrant.Identity | calibrant.regression.ForecastIdentity):
-        return nullcontext()
-    return progress("calibrating out of fold", N_SPLITS)
+def fold_progress(calibrators: list[Any]) -> Any:
+    """Return a progress bar over the folds of the unfitted calibrators; no bar for the others."""
+    constant = calibrant.Identity | calibrant.regression.ForecastIdentity
+    count = sum(not is_fitted(one) and not isinstance(one, constant) for one in calibrators)
+    return progress("calibrating out of fold", count * N_SPLITS) if count else nullcontext()

@@ -75,6 +75,7 @@ def evaluate(
       calibrant evaluate "logs/*.parquet" --label outcome --json
       calibrant evaluate predictions.csv --fail-if "event_ece>0.02"
       calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
+      calibrant evaluate predictions.csv --method by-class          which classes can I believe?
       calibrant evaluate test.npz --calibrator model.calibrant
       calibrant evaluate forecasts.csv                             columns mean, std, y
       calibrant evaluate forecasts.csv --by store

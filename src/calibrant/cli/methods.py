@@ -22,6 +22,8 @@ from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = [
+    "BY_CLASS",
+    "EXPLORATORY",
     "GROUP",
     "METHODS",
     "RENAMED",
@@ -73,10 +75,20 @@ ENDINGS = ("Scaling", "Calibrator", "Calibration")
 RENAMED: dict[Any, Any] = {"isotonic-one-vs-rest": "temperature-isotonic", "one-vs-rest": "beta"}
 #: Target -> function that makes a calibrator from a map: for the event or each class, or for
 #: whether the predicted label is right.
+#: Ending of a map's name that asks for a map for each predicted class.
+BY_CLASS = "-by-class"
+#: Methods that ``by-class`` stands for in a comparison.
+EXPLORATORY = (
+    "temperature",
+    "category-temperature",
+    "award-temperature",
+    *(f"{name}{BY_CLASS}" for name in ("class-rate", "cumulative-confidence", "kernel-density")),
+)
 TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
     "answer": lambda map: calibrant.ConfidenceCalibrator(map=map),
+    BY_CLASS: lambda map: calibrant.ConfidenceCalibrator(map=map, per_class=True),
 }
 
 
@@ -176,18 +188,28 @@ def all_named() -> dict[Domain, dict[str, Any]]:
 
 
 def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") -> Any:
-    """Make the unfitted calibrator of that name; a map's is made for the target.
+    """Make the unfitted calibrator of that name; a map's is made for the target, or for each
+    predicted class if the name ends with "-by-class".
 
     Examples
     --------
     >>> from calibrant.contracts.reading import REGRESSION
     >>> make("identity"), make("interval", REGRESSION)
     (Identity(), IntervalCalibration())
+    >>> make("isotonic-by-class")
+    ConfidenceCalibrator(map=Isotonic(), per_class=True)
     """
-    found = named(domain, target, groups=True)
-    if name not in found:
+    base = name.removesuffix(BY_CLASS)
+    found = named(domain, target if base == name else BY_CLASS, groups=True)
+    if base not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
-    return found[name]()
+    made = found[base]()
+    if base != name and not isinstance(made, calibrant.ConfidenceCalibrator):
+        raise InputError(
+            f"--method NAME{BY_CLASS} must name a map, such as isotonic; {base!r} is a calibrator"
+            f" of its own; leave {BY_CLASS} out."
+        )
+    return made
 
 
 def _offered(base: type[Any]) -> list[type[Any]]:

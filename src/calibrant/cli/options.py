@@ -322,18 +322,26 @@ def _refuse_too_few(classes: str | None) -> None:
 
 
 class _MethodType(click.ParamType):
-    """Name of a method; an unknown name is a usage error that lists all names."""
+    """Name of a method, or with ``several`` a comma list; an unknown name is a usage error that
+    lists all names.
+    """
 
     name = "name"
 
+    def __init__(self, several: bool = False) -> None:
+        self.several = several
+
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Check the name."""
-        from calibrant.cli.methods import all_named
+        """Check the names."""
+        from calibrant.cli.methods import BY_CLASS, EXPLORATORY, all_named
 
         known = all_named()
-        if not any(value in names for names in known.values()):
-            listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
-            self.fail(f"{value!r} is not a method; choose from: {'; '.join(listed)}", param, ctx)
+        if self.several:
+            value = ",".join(EXPLORATORY) if value == "by-class" else value
+        for name in value.split(",") if self.several else [value]:
+            if not any(name.removesuffix(BY_CLASS) in names for names in known.values()):
+                listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
+                self.fail(f"{name!r} is not a method; choose from: {'; '.join(listed)}", param, ctx)
         return value
 
 
@@ -388,10 +396,13 @@ def target_option(words: str) -> Callable[..., Any]:
 
 
 def method_option(
-    words: str, target: str = "What to measure, and what a map named by --method is fitted to"
+    words: str,
+    target: str = "What to measure, and what a map named by --method is fitted to",
+    several: bool = False,
 ) -> Callable[..., Any]:
-    """Add ``--method NAME`` and ``--target``."""
-    return lambda command: click.option("--method", type=_MethodType(), metavar="NAME", help=words)(
+    """Add ``--method NAME``, or with ``several`` a comma list, and ``--target``."""
+    kind, metavar = _MethodType(several), "A,B" if several else "NAME"
+    return lambda command: click.option("--method", type=kind, metavar=metavar, help=words)(
         target_option(target)(command)
     )
 
@@ -401,9 +412,11 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     saved_file = _SavedType(exists=True, dir_okay=False, path_type=Path)
     words = "Use a calibrator saved by `calibrant fit`, without fitting it again."
     command = click.option("--calibrator", type=saved_file, metavar="FILE", help=words)(command)
-    return method_option("Calibrate by this method, 5-fold out-of-fold; a wrong name lists all.")(
-        command
+    words = (
+        "Calibrate by this method, 5-fold out-of-fold, or compare several (A,B); by-class compares"
+        " those for single predicted classes; a wrong name lists all."
     )
+    return method_option(words, several=True)(command)
 
 
 def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -78,6 +78,8 @@ def report(
       calibrant report predictions.npz -o report.html
       calibrant report fit.csv --test test.csv --method isotonic
       calibrant report test.npz --calibrator model.calibrant --force
+      calibrant report log.csv --method temperature,beta,isotonic       compare several
+      calibrant report log.csv --method by-class           which classes can I believe?
       calibrant report "logs/*.parquet" --fail-if "event_ece>0.02"
       calibrant report log.parquet --time when --groups model
       calibrant report loans.csv --groups sex,age_band --method group \
@@ -99,6 +101,7 @@ def report(
     told = [
         *(f"! {caution}" for caution in summary["cautions"]),
         summary["verdict"]["sentence"],
+        *([] if summary["by_class"] is None else [summary["by_class"]["sentence"]]),
         str(output),
     ]
     say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else "\n".join(told))

@@ -68,7 +68,26 @@ def print_summary(summary: dict[str, Any]) -> None:
         out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
         out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
+    if summary["by_class"] is not None:
+        out.print(_by_class_table(summary["by_class"]))
+        out.print(as_text(summary["by_class"]["sentence"]), soft_wrap=True)
     out.print(as_text(summary["verdict"]["sentence"]), soft_wrap=True)
+
+
+def _by_class_table(found):
+    shown_rows, note = first_of(found["rows"], False)
+    table = Table(title=f"Log loss by predicted class{note}", title_justify="left")
+    names = list(found["macro"])
+    for name in ("predicted class", "rows", "right", *names, "use"):
+        table.add_column(as_text(name), justify="left" if name == "use" else "right")
+    for row in shown_rows:
+        losses = (rounded(row["methods"][name]["loss"]) for name in names)
+        right = with_interval({**row, "value": row["accuracy"]})
+        table.add_row(
+            as_text(row["class"]), f"{row['rows']:,.0f}", right, *losses, as_text(row["use"])
+        )
+    table.add_row("mean", "", "", *map(rounded, found["macro"].values()), as_text(found["best"]))
+    return table
 
 
 def _rows(data):

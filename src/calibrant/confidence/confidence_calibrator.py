@@ -111,7 +111,8 @@ class ConfidenceCalibrator(
             random=needs.random or self._template().tags.random,
             uses_features=needs.uses_features,
             needs_reference=needs.needs_reference,
-            label=f"confidence by {self._template().tags.label or type(self._template()).__name__}",
+            label=f"confidence by {self._template().tags.label or type(self._template()).__name__}"
+            + (", by class" if self.per_class else ""),
         )
 
     def _template(self) -> Any:

@@ -18,7 +18,13 @@ from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 
-__all__ = ["ConfidenceBars", "ConfidenceCurve", "ConfidencePoints", "confidence_curve"]
+__all__ = [
+    "ConfidenceBars",
+    "ConfidenceCurve",
+    "ConfidencePoints",
+    "confidence_curve",
+    "densities",
+]
 
 POINTS = 201
 
@@ -178,8 +184,8 @@ def confidence_curve(
 def _cloud(calibrator: Any, record: Predictions, score: np.ndarray) -> ConfidencePoints:
     order = np.argsort(score, kind="stable")
     at, none = score[order], np.full(len(score), np.nan)
-    densities = _densities(at, score, record.correct, record.weights, np.nan)
-    return ConfidencePoints(at, calibrator.confidence_record(record)[order], none, none, *densities)
+    either = densities(at, score, record.correct, record.weights)
+    return ConfidencePoints(at, calibrator.confidence_record(record)[order], none, none, *either)
 
 
 def _curve(calibrator: Any, k: Any, record: Any, score: Any, level: Any) -> Any:
@@ -188,17 +194,21 @@ def _curve(calibrator: Any, k: Any, record: Any, score: Any, level: Any) -> Any:
     low, high = (
         fitted.interval(at, level) if hasattr(fitted, "interval") else np.full((2, POINTS), np.nan)
     )
-    right, wrong = _densities(
+    right, wrong = densities(
         at, score, record.correct, record.weights, getattr(fitted, "bandwidth_", np.nan)
     )
     return ConfidencePoints(at, confidence, low, high, right, wrong)
 
 
-def _densities(
-    at: np.ndarray, score: np.ndarray, correct: np.ndarray, weight: np.ndarray, bandwidth: float
+def densities(
+    at: np.ndarray,
+    score: np.ndarray,
+    correct: np.ndarray,
+    weight: np.ndarray,
+    bandwidth: float = np.nan,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the densities of wrong and right scores, each integrating to its share of
-    the weight.
+    """Return the densities of right and wrong scores at ``at`` (m,), each integrating to its share
+    of the weight; Silverman's rule sets the bandwidth if it is nan.
     """
     if score.min() == score.max():
         return np.zeros(len(at)), np.zeros(len(at))

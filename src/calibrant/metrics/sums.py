@@ -74,7 +74,7 @@ class Overconfidence(
     name="overconfidence",
     key="overconfidence",
     estimand="mean confidence of wrong predictions on new rows",
-    direction="minimize",
+    direction="none",
     range=(0.0, 1.0),
     empty_value=0.0,
 ):
@@ -117,10 +117,9 @@ class Underconfidence(
     name="underconfidence",
     key="underconfidence",
     estimand="mean doubt of correct predictions on new rows",
-    direction="minimize",
+    direction="none",
     range=(0.0, 1.0),
     empty_value=0.0,
-    exceptions={"perfect_is_best": ("without correct predictions, their doubt is undefined")},
 ):
     r"""Mean doubt, 1 - confidence, of the correct predictions; 0 without any.
 

@@ -244,6 +244,7 @@ def _cells(when: str, row: dict[str, Any]) -> list[str]:
 
 
 #: The axes that the template draws beside them.
+SCORES = (0.1, 0.5, 0.9, 0.99, 0.999)
 X, Y = Axis(0.0, 1.0, 38.0, RIGHT, ()), Axis(0.0, 1.0, BOTTOM, TOP, ())
 
 
@@ -284,9 +285,24 @@ def class_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
                 "description": _words(curve),
                 "columns": ["Bin", "Rows", "Probability", "Share", "Interval"],
                 "rows": _rows(curve),
+                "densities": _densities(summary["class_densities"].get(name)),
             }
         )
     return charts
+
+
+def _densities(found: dict[str, list[float]] | None) -> dict[str, Any] | None:
+    """Ticks, and paths of the densities of right and wrong scores, below the chart of a class."""
+    top = 0.0 if found is None else max(found["right"] + found["wrong"])
+    if found is None or not top > 0.0:
+        return None
+    x, y = Axis(0.05, 0.9999, X.start, X.end, SCORES, "logit"), Axis(0.0, top, 340.0, 292.0, ())
+    paths = {
+        name: "M" + "L".join(f"{x.at(s):g} {y.at(v):g}" for s, v in zip(*ends, strict=True))
+        for name in ("right", "wrong")
+        if (ends := (found["score"], found[name]))
+    }
+    return {"ticks": x.drawn(), **paths}
 
 
 def _points(curve: dict[str, list[Any]], when: str) -> list[dict[str, float]]:

@@ -16,6 +16,7 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
+from calibrant.reporting.by_class import ByClass, methods_by_class
 from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import confidence, latent, signals
@@ -28,6 +29,7 @@ from calibrant.reporting.report_table import (
     Sections,
     affordable,
     answer_sections,
+    few_resamples,
 )
 from calibrant.reporting.states import Seen
 
@@ -39,8 +41,10 @@ ERRORS = (
     metrics.classwise_calibration_error,
     metrics.positive_class_calibration_error,
 )
+#: Mean confidence of the wrong answers, and mean doubt of the right ones.
+SIDES = (metrics.overconfidence, metrics.underconfidence)
 #: Key -> name of all metrics in the table, for two classes or more.
-KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *RANKING)}
+KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *SIDES, *RANKING)}
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class ClassSections(Sections):
     confusion: Confusion
     classes: PredictedClasses
     class_curves: dict[str, ReliabilityCurve]
+    class_densities: dict[str, curves.ClassDensities]
 
 
 class Classes(ReportTable):
@@ -163,9 +168,10 @@ class Classes(ReportTable):
             replace(metric, n_bins=n_bins)
             for metric in (metrics.expected_calibration_error, of_classes)
         )
-        scores = (*self.scores(), *errors)
+        scores, few = (*self.scores(), *errors), few_resamples(record, n_resamples)
         return [
             *(Measure(metric, affordable(metric, record, n_resamples)) for metric in scores),
+            *(Measure(metric, few, analytic=True) for metric in SIDES),
             *self.ranking(record, n_resamples),
         ]
 
@@ -185,6 +191,10 @@ class Classes(ReportTable):
         """Return the sums of the record itself, which is faster than pairs."""
         return confidence_sums(record, index, count)
 
+    def by_class(self, compared: Any, level: float) -> ByClass | None:
+        """Compare several calibrators in each predicted class."""
+        return methods_by_class(compared, level)
+
     def audited(self, record: Any) -> tuple[Any, str]:
         """Return the record itself, for an audit of the answers."""
         return record, "answer"
@@ -192,11 +202,13 @@ class Classes(ReportTable):
     def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections of the answers, the classes and the calibrator."""
         before, shown, level = found.before, found.shown, asked.level
+        drawn = curves.of_classes(shown, level)
         return ClassSections(
             **answer_sections(found, asked),
             confusion=curves.confusion(shown.counts),
             classes=PredictedClasses("before" if shown is before else "after", shown.table),
-            class_curves=curves.of_classes(shown, level),
+            class_curves=drawn,
+            class_densities=curves.densities_of_classes(before, drawn),
             confidence=confidence(used, before.rows, found.evaluation),
             signals=signals(used, before.rows, level, asked.random_state),
             latent=latent(used, before.rows, level),

@@ -2,17 +2,21 @@
 small whatever their number.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from calibrant._kernels.bins import equal_width_edges, equal_width_index
 from calibrant._kernels.bootstrap import hit_drawer
 from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.isotonic import pool_ties
-from calibrant.contracts.columns import thin
+from calibrant._kernels.softmax import log_odds
+from calibrant.confidence.confidence_curve import densities
+from calibrant.contracts.columns import Record, thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability import (
@@ -29,10 +33,12 @@ from calibrant.reporting.states import Counts, Seen
 
 __all__ = [
     "Binned",
+    "ClassDensities",
     "Confusion",
     "binned",
     "confusion",
     "corp",
+    "densities_of_classes",
     "gain",
     "histogram",
     "in_mass",
@@ -45,6 +51,9 @@ __all__ = [
 POINTS = 120
 #: One of ``BIN_COUNTS``.
 HISTOGRAM_BINS = 20
+DENSITY_POINTS = 41
+#: Largest log odds of a score in its densities, a probability of .9999.
+MOST_ODDS = 9.21
 DRAWS = 2e6
 CONFUSION_CLASSES = 20
 CONFUSED_PAIRS = 20
@@ -78,6 +87,17 @@ class Confusion:
     classes: list[str] | None
     counts: list[list[float]] | None
     pairs: list[Confused]
+
+
+@dataclass(frozen=True)
+class ClassDensities(Record):
+    """Densities of right and wrong predictions at some scores, on the scale of the log odds, where
+    scores near 1 do not crowd; each integrates to its share.
+    """
+
+    score: np.ndarray
+    right: np.ndarray
+    wrong: np.ndarray
 
 
 def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
@@ -125,6 +145,19 @@ def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
         found[text[k]] = _in_width(
             sums, level, rows, rows.probabilities[:, k], (rows.labels == k) * 1.0
         )
+    return found
+
+
+def densities_of_classes(seen: Seen, drawn: Iterable[str]) -> dict[str, ClassDensities]:
+    """{class: densities of right and wrong rows predicted as it} for the classes ``drawn``."""
+    rows, text, found = seen.rows, [str(c) for c in seen.counts.classes], {}
+    for name in drawn:
+        own = rows.predicted == text.index(name)
+        if own.any():
+            score = np.clip(log_odds(rows.confidence[own]), -MOST_ODDS, MOST_ODDS)
+            at = np.linspace(score.min(), score.max(), DENSITY_POINTS)
+            either = densities(at, score, rows.correct[own], rows.weights[own])
+            found[name] = ClassDensities(expit(at), *either)
     return found
 
 

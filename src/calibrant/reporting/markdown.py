@@ -84,6 +84,12 @@ def as_markdown(summary: dict[str, Any]) -> str:
             "## Compared on the same rows",
             _table(*_alternatives(summary["alternatives"], compared(summary))),
         ]
+    if summary["by_class"] is not None:
+        parts += [
+            "## Which method for which class?",
+            _text(summary["by_class"]["sentence"]),
+            _table(*_by_class(summary["by_class"])),
+        ]
     if summary["choice"] is not None:
         parts += [
             "## How to apply it",
@@ -377,6 +383,21 @@ def _buckets(drift: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
         "Rows",
         *(f"Calibration error {when}" for when in columns),
     ], lines
+
+
+def _by_class(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    lines = [
+        [
+            _text(row["class"]),
+            f"{row['rows']:,.0f}",
+            _range({**row, "value": row["accuracy"]}),
+            *(_number(one["loss"]) for one in row["methods"].values()),
+            _text(row["use"]),
+        ]
+        for row in found["rows"][:WORST]
+    ]
+    names = [f"Log loss, {_text(name)}" for name in found["macro"]]
+    return ["Predicted class", "Rows", "Accuracy", *names, "Use"], lines
 
 
 def _alternatives(rows: Any, columns: Any) -> Any:

@@ -16,6 +16,7 @@ SECTIONS = (
     "wrong.html",
     "over_time.html",
     "classes.html",
+    "by_class.html",
     "confusion.html",
     "promises.html",
     "choice.html",

@@ -236,6 +236,7 @@ def summary_of(
                 compared, chosen, tables, names, against_chosen(compared, chosen, level)
             )
         ),
+        None if "" in compared else table.by_class(compared, level),
     )
 
 

@@ -9,6 +9,7 @@ from calibrant.comparison.choice import Choice
 from calibrant.comparison.given import shown_name
 from calibrant.comparison.scores import Score
 from calibrant.contracts.columns import Known, plain
+from calibrant.reporting.by_class import ByClass
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.drift import Drift
 from calibrant.reporting.miscalibration import Miscalibration
@@ -107,6 +108,7 @@ class Summary:
     parts: list[Part]
     choice: Choice | None
     alternatives: list[Alternative]
+    by_class: ByClass | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Only strings, numbers, None, lists and dictionaries, with ``schema``.

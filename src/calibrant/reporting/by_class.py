@@ -1,0 +1,145 @@
+"""Comparison of several calibrators in each predicted class: which one to use for which class."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from calibrant._kernels.bins import grouped_sums
+from calibrant.metrics import log_loss
+from calibrant.metrics.comparison import PairRow, compare
+from calibrant.reporting.regions import Gap, confidence_gaps, confidence_sums, together, worth_of
+
+__all__ = ["ByClass", "MethodInClass", "PredictedClass", "methods_by_class"]
+
+UNCALIBRATED = "uncalibrated"
+#: Largest number of classes in the sentence.
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True)
+class MethodInClass:
+    """Mean log loss of a calibrator's confidence in one predicted class, and its gap there.
+
+    ``against`` is this loss minus that of the best calibrator, with an interval that holds for all
+    pairs and classes simultaneously; None for the best calibrator itself.
+    """
+
+    loss: float
+    gap: Gap
+    against: PairRow | None
+
+
+@dataclass(frozen=True)
+class PredictedClass:
+    """Rows that the model predicts as one class, their accuracy with its interval, and the
+    calibrator to ``use`` for them.
+    """
+
+    class_: str
+    rows: float
+    accuracy: float
+    low: float
+    high: float
+    use: str
+    methods: dict[str, MethodInClass]
+
+
+@dataclass(frozen=True)
+class ByClass:
+    """Comparison of calibrators by predicted class, the least accurate class first.
+
+    ``macro`` is the mean log loss of each calibrator over the predicted classes, ``best`` names the
+    lowest one, and ``off`` lists for each the classes where confidence and accuracy differ
+    significantly.
+    """
+
+    best: str
+    macro: dict[str, float]
+    off: dict[str, list[str]]
+    rows: list[PredictedClass]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, and the result in words."""
+        return {**vars(self), "sentence": self._sentence()}
+
+    def _sentence(self) -> str:
+        others = [row for row in self.rows if row.use != self.best]
+        use = [f"{row.use} for class {row.class_}" for row in others[:MOST_NAMED]]
+        more = f", and others for {len(others) - MOST_NAMED} classes" * (len(others) > MOST_NAMED)
+        but = f", but {', '.join(use)}{more}" if use else ""
+        best, none = f"{self.macro[self.best]:.4f}", f"{self.macro[UNCALIBRATED]:.4f}"
+        return (
+            f"For the confidence in a predicted class use {self.best}{but}. Its log loss, averaged"
+            f" over the {len(self.rows)} predicted classes, is the lowest: {best}, and {none}"
+            " without calibration. Its confidence differs from the accuracy by more than chance in"
+            f" {_named(self.off[self.best])}, and the uncalibrated confidence in"
+            f" {_named(self.off[UNCALIBRATED])}."
+        )
+
+
+def _named(classes: list[str]) -> str:
+    if not classes:
+        return "no class"
+    more = f" and {len(classes) - MOST_NAMED} more" * (len(classes) > MOST_NAMED)
+    noun = "class" if len(classes) == 1 else "classes"
+    return f"{len(classes)} {noun} ({', '.join(classes[:MOST_NAMED])}{more})"
+
+
+def methods_by_class(compared: Any, level: float) -> ByClass | None:
+    """Compare the confidence in the model's own label by predicted class; None if no calibrator
+    was measured on rows that it had not seen.
+
+    Parameters
+    ----------
+    compared : {name: Compared}, of records of classes
+    level : float
+        Level of the intervals, which hold for all classes simultaneously.
+    """
+    before = next(iter(compared.values())).before
+    own, count, records = before.predicted, before.n_classes, {UNCALIBRATED: before}
+    for name, one in compared.items():
+        if one.after is not None and one.evaluation != "in-sample":
+            records[name] = replace(one.after, own=own)
+    if len(records) == 1:
+        return None
+    pairs = {name: record.as_pair("answer") for name, record in records.items()}
+    columns = [log_loss.losses_of(pair) for pair in pairs.values()]
+    rows, *sums = grouped_sums(own, count, columns, before.weight).T
+    seen = np.flatnonzero(rows > 0.0)
+    losses = {name: total[seen] / rows[seen] for name, total in zip(pairs, sums, strict=True)}
+    macro = {name: float(loss.mean()) for name, loss in losses.items()}
+    best = min(macro, key=lambda name: macro[name])
+    worth = worth_of(before, before.correct, own, count)
+    gaps = {
+        name: confidence_gaps(confidence_sums(pair, own, count), level, worth)
+        for name, pair in pairs.items()
+    }
+    found = []
+    for at, k in enumerate(seen):
+        part = {name: pair.take(own == k) for name, pair in pairs.items()}
+        tested = compare.of(part, [log_loss], level=together(level, rows), baseline=best).rows
+        against = {row.second: row for row in tested}
+        methods = {
+            name: MethodInClass(float(losses[name][at]), gaps[name][k], against.get(name))
+            for name in pairs
+        }
+        found.append(_of_class(str(before.classes[k]), gaps[UNCALIBRATED][k], best, methods))
+    found.sort(key=lambda row: row.accuracy)
+    off = {name: [row.class_ for row in found if _differs(row.methods[name].gap)] for name in pairs}
+    return ByClass(best, macro, off, found)
+
+
+def _of_class(name: str, gap: Any, best: str, methods: dict[str, MethodInClass]) -> PredictedClass:
+    better = {
+        other: one.loss
+        for other, one in methods.items()
+        if one.against is not None and one.against.meaning == "better"
+    }
+    use = min(better, key=lambda other: better[other]) if better else best
+    low, high = gap.confidence - gap.high, gap.confidence - gap.low
+    return PredictedClass(name, gap.rows, gap.accuracy, low, high, use, methods)
+
+
+def _differs(gap: Any) -> bool:
+    return gap.low > 0.0 or gap.high < 0.0
