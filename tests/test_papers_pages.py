@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.papers.hoki import published
-from benchmarks.papers.stored import BLOCK, HERE, PAPERS, read, restored
+from benchmarks.papers.exploratory import claims
+from benchmarks.papers.hoki import others, published
+from benchmarks.papers.stored import BLOCK, HERE, PAPERS, README, cell, quoted, read, restored
 
 PAGES = Path(__file__).parent.parent / "docs" / "papers"
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
@@ -18,7 +19,7 @@ def prose(text):
     text = re.sub(
         r"^\.\. (?:math|calibrant-stored|code).*\n(?:(?: .*)?\n)*", "", text, flags=re.MULTILINE
     )
-    return re.sub(r":\w+:`[^`]*`|``[^`]*``", "", text)
+    return re.sub(r":[\w-]+:`[^`]*`|``[^`]*``", "", text)
 
 
 def numbers(text):
@@ -50,7 +51,7 @@ def test_every_number_of_a_page_is_stored(paper):
     for file in (HERE / paper / "stored").glob("*.csv"):
         known |= numbers(file.read_text(encoding="utf-8"))
     found = numbers(prose(page))
-    assert len(found) >= 5
+    assert len(found) + page.count(":calibrant-cell:") >= 5
     assert found <= known, found - known
 
 
@@ -66,6 +67,38 @@ def test_a_page_shows_tables_that_are_stored(paper):
             assert column.strip() in heading
         rows = re.search(r":rows: (.*)", options)
         assert sum(bool(re.search(rows[1] if rows else "", row[0])) for row in body) >= 3
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_page_quotes_its_headline_numbers_from_the_stored_tables(paper):
+    page = (PAGES / f"{paper}.rst").read_text(encoding="utf-8")
+    places = re.findall(r":calibrant-cell:`(.*?)`", page.replace("\n", " "))
+    assert len(places) >= 2
+    for place in places:
+        assert place.startswith(f"{paper}/")
+        assert NUMBER.search(cell(place)) or cell(place).replace(",", "").isdecimal(), place
+
+
+def test_the_first_readme_quotes_numbers_as_they_are_stored():
+    text = README.read_text(encoding="utf-8")
+    assert text == quoted(text)
+
+
+def test_the_role_shows_a_cell_in_the_text(chosen, tmp_path):
+    build = pytest.importorskip("sphinx.application").Sphinx
+    (tmp_path / "index.rst").write_text(
+        "A\n=\n\nECE :calibrant-cell:`hoki/published; LeNet-5, CIFAR-10; Hoki, published`.\n",
+        encoding="utf-8",
+    )
+    options = {"confoverrides": {"extensions": ["stored_tables"]}, "status": None}
+    folders = (tmp_path, None, tmp_path / "out", tmp_path / "trees", "text")
+    build(*folders, **options).build()
+    assert "ECE 0.0110." in (tmp_path / "out" / "index.txt").read_text(encoding="utf-8")
+
+
+def test_claims_and_summaries_follow_from_the_other_tables():
+    assert read("exploratory", "claims") == [claims.HEADING, *claims.rows()]
+    assert read("hoki", "summary") == others.summary()
 
 
 @pytest.fixture

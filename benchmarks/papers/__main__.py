@@ -12,6 +12,7 @@ import sys
 import time
 from typing import NamedTuple
 
+from benchmarks.papers.geometric import data as geometric
 from benchmarks.papers.stored import PAPERS
 
 from calibrant.datasets.stored import data_folder
@@ -40,19 +41,24 @@ CLASSIFIERS = tuple(
     for name in ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
     for data in ("kitti", "mnist")
 )
+UNSEEN = tuple(f"stage2/{name}" for name in geometric.UNSEEN)
 STEPS = {
     "geometric": (
         Step(
             "geometric.tables",
             "--data kitti --models rf --shuffles 1",
-            "",
+            "--as-stored",
             "--epochs 30 --shuffles 10 --full-boosting --pairwise",
             ("kitti",),
         ),
+        Step("geometric.unseen", None, "", "", UNSEEN),
     ),
     "exploratory": (
         Step("exploratory.helps", "", "", "", (*NETWORKS, *CLASSIFIERS)),
+        Step("exploratory.negatives", None, "", "", (*NETWORKS, *CLASSIFIERS)),
+        Step("exploratory.boundary", None, "", "", (*NETWORKS, *CLASSIFIERS)),
         Step("exploratory.run", None, "--networks 50 --ensembles 20", "", ("mnist",)),
+        Step("exploratory.claims", "", "", ""),
     ),
     "gp": (
         Step("gp.cifar", "--outputs lenet-5-cifar10 --seeds 1", "", "", NETWORKS),

@@ -2,17 +2,19 @@
 repeats a number by hand.
 
 ``.. calibrant-stored:: PAPER/TABLE`` shows one table; ``:columns:`` names some, separated by
-semicolons, and ``:rows:`` keeps the rows whose first cell matches a regular expression.
+semicolons, and ``:rows:`` keeps the rows whose first cell matches a regular expression. The role
+``:calibrant-cell:`PAPER/TABLE; ROW; COLUMN``` shows one cell in the text.
 """
 
 import re
 from typing import ClassVar
 
-from benchmarks.papers.stored import read
+from benchmarks.papers.stored import cell, read
+from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-__all__ = ["StoredTable", "chosen", "setup"]
+__all__ = ["StoredCell", "StoredTable", "chosen", "setup"]
 
 
 def chosen(table, columns="", rows=""):
@@ -44,7 +46,15 @@ class StoredTable(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+class StoredCell(SphinxRole):
+    """One cell of a table, or one of its numbers."""
+
+    def run(self):
+        return [nodes.Text(cell(self.text))], []
+
+
 def setup(app):
-    """Register the directive."""
+    """Register the directive and the role."""
     app.add_directive("calibrant-stored", StoredTable)
+    app.add_role("calibrant-cell", StoredCell())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,6 +15,7 @@ import warnings
 import numpy as np
 from benchmarks.papers.exploratory import measure, stored
 from benchmarks.papers.exploratory.negatives import bandwidth
+from benchmarks.papers.stored import keep
 from scipy.special import log_softmax
 
 import calibrant as cb
@@ -81,6 +82,7 @@ def main():
         "score": lambda: cb.signals.TopProbability(inputs="logit"),
         "log odds": lambda: cb.signals.LogOdds(inputs="logit"),
     }
+    table = {}
     for name, path in stored.names().items():
         logits, labels = stored.read(path)
         logits = log_softmax(logits, axis=1)
@@ -99,6 +101,13 @@ def main():
                         f" {found[:, 2].mean():.4f} on average, {found[:, 3].max():.3f} at most",
                         flush=True,
                     )
+                    if multiple == 1.0:
+                        table.setdefault(stored.title(path), {})
+                        table[stored.title(path)] |= {
+                            f"{scale}: NLL": f"{np.mean(found[:, 1] - found[:, 0]):+.4f}",
+                            f"{scale}: confidence moves": f"{found[:, 2].mean():.4f}",
+                        }
+    keep("exploratory", "boundary", table, "" if options.prior_weight == 0.0 else "c is not 0")
 
 
 if __name__ == "__main__":

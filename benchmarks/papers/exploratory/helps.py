@@ -10,6 +10,7 @@ classes with 20 predictions in both halves.
 import numpy as np
 from benchmarks.papers.exploratory import measure, stored
 from benchmarks.papers.exploratory.methods import METHODS, per_class
+from benchmarks.papers.stored import keep
 
 import calibrant as cb
 
@@ -31,6 +32,15 @@ LITERAL = {
         cb.maps.KernelDensity(prior_weight=0.0), cb.signals.LogOdds()
     ),
 }
+#: Columns of the stored table.
+COLUMNS = {
+    "histogram": "histogram",
+    "CwOC": "CwOC",
+    "KDE b_mon2, c = 0 (the paper's)": "KDE b_mon2, literal",
+    "KDE b_mon2, c = 1": "KDE b_mon2",
+    "KDE b_mon2, log odds": "KDE b_mon2, log odds",
+    **{name: name for name in ("STS", "CSTS", "TSwA")},
+}
 TRIED = {name: METHODS[name] for name in COMPARED} | LITERAL
 
 
@@ -43,7 +53,7 @@ def losses(said, labels, methods=TRIED):
 
 
 def main():
-    harmed = []
+    harmed, rows = [], {}
     for name, path in stored.names().items():
         found = np.stack([losses(*half) for half in stored.halves(*stored.read(path))])
         print(
@@ -62,6 +72,11 @@ def main():
                 f" {stored.spread(gap[:, 1])}{'  WORSE' * bool(worse)}",
                 flush=True,
             )
+        less = dict(zip(TRIED, (found[:, :, 0] - found[:, :1, 0]).T, strict=True))
+        rows[stored.title(path)] = {
+            "uncalibrated": f"{found[:, 0, 0].mean():.3f}".removeprefix("0")
+        } | {column: stored.short(less[method]) for column, method in COLUMNS.items()}
+    keep("exploratory", "beyond", rows)
     print("\nWorse than uncalibrated:", *(harmed or ["none"]), sep="\n  ")
 
 

@@ -14,6 +14,7 @@ import warnings
 
 import numpy as np
 from benchmarks.papers.exploratory import measure, stored
+from benchmarks.papers.stored import keep
 from scipy.special import log_softmax
 
 import calibrant as cb
@@ -21,6 +22,7 @@ from calibrant._kernels.kernel_sums import direct_log_sums
 from calibrant.errors import CalibrationWarning
 
 COUNTED = ("positives", "negatives in the denominator", "one against the rest")
+TITLES = dict(zip(COUNTED, ("positives", "all negatives", "one-vs-rest"), strict=True))
 #: A score above this is the largest of its row, so that no negative has one.
 SURE = 0.5
 
@@ -79,6 +81,7 @@ def read_on_positives(said, labels):
 
 
 def main():
+    table = {}
     for name, path in stored.names().items():
         runs = [read_on_positives(*half) for half in stored.halves(*stored.read(path))]
         runs = [run for run in runs if run[0]]
@@ -100,6 +103,13 @@ def main():
                     f" share right {stored.spread(gap)}",
                     flush=True,
                 )
+                if inside is np.less_equal:
+                    cells = table.setdefault(
+                        stored.title(path), {"low scores": f"{100 * share:.1f} %"}
+                    )
+                    cells[f"{TITLES[way]}: confidence less share right"] = f"{np.mean(gap):+.2f}"
+                    cells[f"{TITLES[way]}: NLL"] = f"{np.mean(nll):.2f}"
+    keep("exploratory", "negatives", table)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.papers.exploratory import data, ensembles, figures, measure, networks, tables
 from benchmarks.papers.exploratory.methods import METHODS
+from benchmarks.papers.stored import keep
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -95,6 +96,10 @@ def main():
         text = report(variant, scores, positives, options)
         (RESULTS / f"{variant}.txt").write_text(text + "\n", encoding="utf-8")
         print(text, end="\n\n")
+        usual = options.steps == networks.STEPS and options.floor == measure.FLOOR
+        fits = usual and (options.networks, options.ensembles) == tables.SIZES[variant]
+        smaller = "" if fits else "other networks or ensembles than those of the table"
+        keep("exploratory", "mnist", tables.cells(variant, scores, positives), smaller)
         if not options.no_figures:
             figures.draw(variant, ensembles.draw(pool, 0), labels, scores, RESULTS)
 

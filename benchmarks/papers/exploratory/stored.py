@@ -5,14 +5,11 @@ In each split the first half of the rows takes the place of test set 1 (fitted o
 of test set 2.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
+from benchmarks.papers.outputs import DATA, TITLES, read
 
-DATA = Path(
-    os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
-)
+__all__ = ["halves", "names", "read", "short", "spread", "title"]
+
 FOLDERS = {
     "network_outputs": "*.npz",
     "classifier_outputs": "*-mnist.npz",
@@ -36,16 +33,9 @@ def names():
     return found
 
 
-def read(path):
-    """(log-probabilities or logits (n, K) float64, labels (n,)), under whichever of their names
-    the file has them.
-    """
-    with np.load(path) as kept:
-        labels = kept["labels" if "labels" in kept else "label"].astype(np.intp)
-        if "logits" in kept:
-            return kept["logits"].astype(np.float64), labels
-        P = kept["probabilities" if "probabilities" in kept else "probs"].astype(np.float64)
-    return np.log(np.clip(P, 1e-12, 1.0)), labels
+def title(path):
+    """The name of an output in the tables."""
+    return TITLES[f"{path.parent.name}/{path.stem}"]
 
 
 def halves(logits, labels):
@@ -59,3 +49,15 @@ def halves(logits, labels):
 def spread(values):
     """A mean over splits and the range seen, as text."""
     return f"{np.mean(values):+.4f} [{np.min(values):+.4f}, {np.max(values):+.4f}]"
+
+
+def short(values):
+    """A mean over splits without its leading zero, the range where signs differ, and in bold where
+    it is above 0: a cell of the stored tables.
+    """
+    texts = [
+        f"{v:+.3f}".replace("0.", ".", 1) if abs(v) < 1.0 else f"{v:+.3f}"
+        for v in (np.mean(values), np.min(values), np.max(values))
+    ]
+    cell = f"**{texts[0]}**" if np.mean(values) > 0.0 else texts[0]
+    return cell + (f" [{texts[1]}, {texts[2]}]" if np.min(values) < 0.0 < np.max(values) else "")

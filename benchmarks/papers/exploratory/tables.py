@@ -10,6 +10,16 @@ from benchmarks.papers.exploratory.methods import BANDWIDTHS, BANDWIDTHS_LOG_ODD
 from scipy import stats
 
 NAMES = tuple(METHODS)
+#: Rows of the stored table, and the networks and ensembles of each of its variants.
+STORED = {
+    "uncalibrated": "uncalibrated",
+    "histogram, 10 bins": "histogram",
+    "CwOC": "CwOC",
+    "KDE b_mon2": "KDE b_mon2",
+    "KDE b_mon2 on log odds": "KDE b_mon2, log odds",
+    **{name: name for name in ("STS", "CSTS", "TSwA", "CSTSwA")},
+}
+SIZES = {"shifted": (50, 20), "imbalanced": (50, 20), "balanced": (30, 20)}
 
 
 def paired(values, level=0.95):
@@ -54,6 +64,25 @@ def macro_table(scores, positives):
             f" {told}"
         )
     return "\n".join(lines)
+
+
+def cells(variant, scores, positives):
+    """{row: {column: cell}} of the stored table: the NLL on test set 2, the lowest in bold, and its
+    difference from STS, in bold where the interval lies below 0.
+    """
+    nll = dict(zip(NAMES, macros(scores, positives)[:, :, 1, 0].T, strict=True))
+    lowest = min(nll[name].mean() for name in STORED.values())
+    out = {}
+    for row, name in STORED.items():
+        gap, half = paired(nll[name] - nll["STS"]) if name != "STS" else (0.0, 0.0)
+        texts = [f"{nll[name].mean():.4f}", f"{gap:+.4f} ∓ {half:.4f}".replace("0.", ".")]
+        bold = (nll[name].mean() == lowest, gap + half < 0.0)
+        value, less = (f"**{t}**" if b else t for t, b in zip(texts, bold, strict=True))
+        out[row] = {
+            variant: value.replace("0.", ".", 1),
+            f"{variant}, less STS": less if name != "STS" else "",
+        }
+    return out
 
 
 def class_table(scores, positives, measure, test_set):

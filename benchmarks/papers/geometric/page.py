@@ -1,12 +1,13 @@
-"""Stored shuffles as text: tables for the terminal, tables for README.md, and the claims that do
-not hold.
+"""Kept shuffles as text: tables for the terminal, cells of the stored tables, and the claims that
+do not hold.
 """
 
 import numpy as np
+from benchmarks.papers import stored
 from benchmarks.papers.geometric import measure, published
 
 ECE_RANGE = (0.2, 0.5)
-#: Columns of README.md: heading, method.
+#: Columns of the stored tables: heading, method.
 ECE_COLUMNS = {
     "uncalibrated": "uncalibrated",
     "Iso, 1-v-r": "isotonic, one-vs-rest",
@@ -32,6 +33,8 @@ _BOTH = (
     "separation, Iso",
     "**combined**",
 )
+#: The method whose range over shuffles is stored.
+RANGED = "fast l2, paper"
 QUALITY_COLUMNS = {k: ECE_COLUMNS[k] for k in _BOTH} | {
     "hidden layer, combined": "hidden layer, combined"
 }
@@ -85,22 +88,24 @@ def show(key, records):
         )
 
 
-def markdown(found):
-    """Two tables: ECE with the published value in brackets; log loss, Brier score and AURC."""
-    for columns, cell in ((ECE_COLUMNS, _ece), (QUALITY_COLUMNS, _quality)):
-        print(
-            "\n| data, model, shuffles | "
-            + " | ".join(columns)
-            + " |\n|"
-            + "---|" * (len(columns) + 1)
-        )
-        for key, records in found.items():
-            values = averages(records)
-            cells = [
-                cell(records[0], method, values[method]) if method in values else ""
-                for method in columns.values()
-            ]
-            print(f"| {key.split(' [')[0]}, {len(records)} | " + " | ".join(cells) + " |")
+def tables(found):
+    """{stored table: {row: {column: cell}}}: ECE with the published value in brackets; log loss,
+    Brier score and AURC. A row's name ends with its number of shuffles.
+    """
+    out = {"ece": {}, "quality": {}}
+    for key, records in found.items():
+        row, values = f"{key.split(' [')[0]}, {len(records)}", averages(records)
+        for table, columns, cell in (
+            ("ece", ECE_COLUMNS, _ece),
+            ("quality", QUALITY_COLUMNS, _quality),
+        ):
+            out[table][row] = {
+                column: cell(records[0], method, values[method]) if method in values else ""
+                for column, method in columns.items()
+            }
+        if RANGED in values:
+            out["ece"][row]["its range"] = stored.spread(values[RANGED]["ECE"])
+    return out
 
 
 def _ece(record, method, of):

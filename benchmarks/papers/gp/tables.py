@@ -22,7 +22,7 @@ def published(dataset):
 
 
 def means(folds):
-    """{(dataset, row, classifier): {measure: mean, "folds": how many, "ece100 std": spread}}."""
+    """{(dataset, row, classifier): {measure: mean, "folds": how many, "all": the folds}}."""
     cells = {}
     for fold in folds:
         cells.setdefault((fold["dataset"], fold["row"], fold["classifier"]), []).append(fold)
@@ -32,8 +32,49 @@ def means(folds):
             name: float(np.mean([f[name] for f in found]))
             for name in (*COLUMNS, "ece15", "seconds")
         }
-        out[cell]["folds"] = len(found)
+        out[cell] |= {"folds": len(found), "all": sorted(found, key=lambda f: f["fold"])}
     return out
+
+
+def keep(found):
+    """Store the tables of KITTI and MNIST, the range of GPcalib over folds, and full less diagonal;
+    rows with fewer folds or classifiers are printed alone.
+    """
+    whole = {
+        (dataset, row): {c: found[dataset, row, c] for c in CLASSIFIERS}
+        for dataset, row, _ in found
+        if all(found.get((dataset, row, c), {}).get("folds") == FOLDS for c in CLASSIFIERS)
+    }
+    full = {}
+    for dataset in TEST_ROWS:
+        theirs = published(dataset)
+        kept = {row: of for (d, row), of in whole.items() if d == dataset}
+        for measure, name in COLUMNS.items():
+            rows = {
+                row: {c: _beside(of[c][measure], theirs.get((row, c)), measure) for c in of}
+                for row, of in kept.items()
+            }
+            if "GPcalib" in kept:
+                rows["GPcalib, range over folds"] = {
+                    c: stored.spread((f[measure] for f in of["all"]), ".4f")
+                    for c, of in kept["GPcalib"].items()
+                }
+            stored.keep("gp", f"{dataset}_{name}", rows)
+        if {"GP, same draws", "GP full, same draws"} <= set(kept):
+            diagonal, both = kept["GP, same draws"], kept["GP full, same draws"]
+            full[dataset.upper()] = {c: _gap(both[c], diagonal[c]) for c in both}
+    stored.keep("gp", "full", full)
+
+
+def _beside(ours, theirs, measure):
+    return f"{ours:.4f}" + (f" ({theirs[measure]:.4f})" if theirs else "")
+
+
+def _gap(one, other):
+    """A mean difference of the log loss, and its standard error where above 0.0001."""
+    gaps = np.subtract(*([f["nll"] for f in of["all"]] for of in (one, other)))
+    error = gaps.std(ddof=1) / np.sqrt(len(gaps))
+    return f"{gaps.mean():+.4f}" + (f" ({error:.4f})" if error > 1e-4 else "")
 
 
 def markdown(dataset, found):

@@ -1,55 +1,67 @@
-"""Hoki beside temperature scaling on outputs that the tables do not have: how general is what they
-show?
+"""Hoki beside temperature scaling on every stored output: how general is what the tables show?
 
-    python -m benchmarks.papers.hoki.others        # about one CPU minute
+    python -m benchmarks.papers.hoki.others        # half a CPU minute
 
-Classifiers and networks of the data folder, and three networks of one hidden layer trained here on
-MNIST. Halves to fit and to test, five times (seeds 0 to 4; twice with 1,000 classes); means, and
-the range of the difference. A split "cycles" where Hoki ends so.
+Every network and classifier of the data folder, and three networks of one hidden layer trained here
+on MNIST. Halves to fit and to test, five times (seeds 0 to 4; twice with 1,000 classes; the ten
+views of an image stay in one half); means, and the range of the differences. A split "cycles" where
+Hoki ends so.
 """
 
 import warnings
 
 import numpy as np
-from benchmarks.papers.hoki.networks import DATA, Outputs
+from benchmarks.papers import stored
+from benchmarks.papers.hoki.networks import SEEDS, Outputs, load
+from benchmarks.papers.outputs import DATA, TITLES, read
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 import calibrant as cb
 from calibrant import metrics
 
-KEPT = [
-    f"classifier_outputs/{name}-mnist.npz"
-    for name in ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
-]
-KEPT += [
-    f"stage2/nn_{name}.npz"
-    for name in ("cifar10_test_set", "tinyimagenet200_linear", "imagenet1k_lite0_lowres")
-]
 TRAINED = 3
+#: An output whose rows are views of images.
+VIEWS = "stage2/nn_imagenet1k_lite0_views"
 
 
 def every():
-    """(name, outputs) one after the other."""
-    for path in KEPT:
-        with np.load(DATA / path) as kept:
-            names = set(kept.files)
-            labels = kept["labels" if "labels" in names else "label"].astype(np.int64)
-            if "logits" in names:
-                logits = kept["logits"].astype(np.float64)
-            else:
-                P = kept["probabilities" if "probabilities" in names else "probs"].astype(
-                    np.float64
-                )
-                logits = np.log(np.maximum(P, 1e-12))
-        yield path.split("/")[1].removesuffix(".npz"), Outputs(logits, labels)
+    """(name, outputs, splits) one after the other."""
+    absent = [path for path in (*TITLES, "mnist") if not (DATA / f"{path}.npz").is_file()]
+    for path in absent:
+        print(f"left out, not in {DATA}: {path}")
+    for path, title in TITLES.items():
+        if path in absent:
+            continue
+        folder, name = path.split("/")
+        network = folder == "network_outputs"
+        outputs = load(name) if network else Outputs(*read(DATA / f"{path}.npz"))
+        seeds = SEEDS if outputs.logits.shape[1] < 500 else SEEDS[:2]
+        if path == VIEWS:
+            with np.load(DATA / f"{path}.npz") as kept:
+                images = kept["image_id"]
+            yield title, outputs, [by_image(images, seed) for seed in seeds]
+        else:
+            yield title, outputs, [outputs.split(seed) for seed in seeds]
+    if "mnist" in absent:
+        return
     with np.load(DATA / "mnist.npz") as archive:
         X, y = (
             archive["images"].reshape(len(archive["images"]), -1) / np.float32(255.0),
             archive["labels"].astype(np.int64),
         )
     for seed in range(TRAINED):
-        yield f"128 hidden units, MNIST, seed {seed}", trained(X, y, seed)
+        outputs = trained(X, y, seed)
+        splits = [outputs.split(seed) for seed in SEEDS]
+        yield f"128 hidden units, MNIST, seed {seed}", outputs, splits
+
+
+def by_image(images, seed):
+    """Row numbers of two halves of the images."""
+    unique = np.unique(images)
+    chosen = np.random.default_rng(seed).permutation(unique)[: len(unique) // 2]
+    fit = np.isin(images, chosen)
+    return np.flatnonzero(fit), np.flatnonzero(~fit)
 
 
 def trained(X, y, seed):
@@ -66,11 +78,10 @@ def trained(X, y, seed):
     )
 
 
-def one_split(outputs, seed):
+def one_split(outputs, fit, test):
     """ECE-15 and log loss of temperature scaling, of Hoki; the largest difference that Hoki's
     stop makes, and whether it cycles.
     """
-    fit, test = outputs.split(seed)
     logits, labels = outputs.logits, outputs.labels
     right = (logits[test].argmax(axis=1) == labels[test]).astype(int)
     temperature, hoki, papers = (
@@ -90,25 +101,47 @@ def one_split(outputs, seed):
     return [*errors, np.abs(said[1] - said[2]).max(), hoki.status_ == "cycle"]
 
 
+def cells(outputs, runs):
+    """One row of the stored table."""
+    ece, loss, hoki_ece, hoki_loss, stop, cycles = runs.T
+    return {
+        "rows": f"{len(outputs.labels):,}",
+        "accuracy": f"{np.mean(outputs.logits.argmax(axis=1) == outputs.labels):.3f}",
+        "ECE-15, temperature": f"{ece.mean():.4f}",
+        "ECE-15, Hoki": f"{hoki_ece.mean():.4f}",
+        "ECE-15, difference": stored.spread(hoki_ece - ece, "+.4f"),
+        "log loss, temperature": f"{loss.mean():.4f}",
+        "log loss, Hoki": f"{hoki_loss.mean():.4f}",
+        "log loss, difference": stored.spread(hoki_loss - loss, "+.4f"),
+        "cycles": f"{int(cycles.sum())} of {len(runs)}",
+        "stop": f"{stop.max():.3f}",
+    }
+
+
+def summary():
+    """On how many outputs the stored means of Hoki are lower, and in how many of their splits Hoki
+    cycles: the rows of the stored summary.
+    """
+    heading, *body = stored.read("hoki", "others")
+    out = [["Hoki beside temperature scaling", "outputs", "of"]]
+    for measure in ("ECE-15", "log loss"):
+        i, j = (heading.index(f"{measure}, {name}") for name in ("Hoki", "temperature"))
+        lower = sum(float(row[i]) < float(row[j]) for row in body)
+        out.append([f"lower {measure}", str(lower), str(len(body))])
+    cycles = np.array([row[heading.index("cycles")].split(" of ") for row in body], dtype=int)
+    return [*out, ["splits in which the partitions cycle", *map(str, cycles.sum(axis=0))]]
+
+
 def main():
-    print(
-        "| outputs | accuracy | ECE-15, temperature | Hoki | log loss, temperature | Hoki |"
-        " difference | cycles | stop |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for name, outputs in every():
-        runs = np.array(
-            [one_split(outputs, seed) for seed in range(5 if outputs.logits.shape[1] < 500 else 2)]
-        )
-        accuracy = np.mean(outputs.logits.argmax(axis=1) == outputs.labels)
-        ece, loss, hoki_ece, hoki_loss, *_ = runs.mean(axis=0)
-        worse = runs[:, 3] - runs[:, 1]
-        print(
-            f"| {name} | {accuracy:.3f} | {ece:.4f} | {hoki_ece:.4f} | {loss:.4f} | {hoki_loss:.4f}"
-            f" | {worse.min():+.4f} to {worse.max():+.4f} | {int(runs[:, 5].sum())} of {len(runs)}"
-            f" | {runs[:, 4].max():.3f} |",
-            flush=True,
-        )
+    """Run every output, print and store."""
+    found = {}
+    for name, outputs, splits in every():
+        found[name] = cells(outputs, np.array([one_split(outputs, *split) for split in splits]))
+        print(name, found[name], flush=True)
+    stored.keep("hoki", "others", found)
+    stored.write("hoki", "summary", summary())
+    for row in summary()[1:]:
+        print("{}: {} of {}".format(*row))
 
 
 if __name__ == "__main__":

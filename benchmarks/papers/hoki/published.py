@@ -12,6 +12,13 @@ NETWORK = {
     "wideresnet-16-4-cifar10": "WRN 28-10 on CIFAR10",
     "densenet-bc-100-cifar100": "DenseNet 40 on CIFAR100",
 }
+#: Ours, by their names in the tables.
+TITLES = {
+    "densenet-bc-100-cifar100": "DenseNet-BC 100, CIFAR-100",
+    "wideresnet-16-4-cifar10": "WideResNet 16-4, CIFAR-10",
+    "lenet-5-cifar10": "LeNet-5, CIFAR-10",
+    "lenet-5-mnist": "LeNet-5, MNIST",
+}
 TABLE_2_COLUMNS = (
     "uncalibrated",
     "TempS",

@@ -14,11 +14,15 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.papers.hoki import methods, networks, published
+from benchmarks.papers.stored import keep
+from benchmarks.papers.stored import spread as spread_of
 from scipy import stats
 
 from calibrant import metrics
 
 RESULTS = Path(__file__).resolve().parent / "results"
+#: Rows of the stored table of networks, for each of them -> method.
+ROWS = {"temperature": "TempS", "Hoki": "Hoki", "label stability + beta": "stability + beta"}
 BINS = (5, 10, 15, 30, 50, 100)
 
 
@@ -191,6 +195,39 @@ def summary(runs):
     return {m: {k: mean_over_seeds(runs, m, f) for k, f in MEASURES.items()} for m in runs[0]}
 
 
+def cells(name, runs):
+    """{row: {column: cell}} of the stored table of networks."""
+    out = {}
+    for row, method in ROWS.items():
+        eces = [ece(run[method]) for run in runs]
+        values = {k: mean_over_seeds(runs, method, m) for k, m in MEASURES.items()}
+        out[f"{published.TITLES[name]}, {row}"] = {
+            "ECE-15": f"{values['ECE']:.4f}",
+            "its range": spread_of(eces, ".4f"),
+            "floor": f"{values['floor']:.4f}",
+            "ECE-30": f"{mean_over_seeds(runs, method, lambda r: ece(r, 30)):.4f}",
+            "log loss": f"{values['log loss']:.4f}",
+            "AURC x 1000": f"{1000 * values['AURC']:.2f}",
+        }
+    return out
+
+
+def beside(found):
+    """{row: {column: cell}} of the stored table of published values."""
+    return {
+        title: {
+            column: cell
+            for row, theirs in (("temperature", "TempS"), ("Hoki", "Hoki"))
+            for column, cell in (
+                (row, found[f"{title}, {row}"]["ECE-15"]),
+                (f"{row}, published", f"{published.ece(name, 15)[theirs]:.4f}"),
+            )
+        }
+        for name, title in published.TITLES.items()
+        if f"{title}, Hoki" in found
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -198,7 +235,7 @@ def main():
     parser.add_argument("--networks", nargs="*", choices=networks.NAMES, default=networks.NAMES)
     parser.add_argument("--no-figures", action="store_true")
     options = parser.parse_args()
-    summaries = {}
+    summaries, found = {}, {}
     for name in options.networks:
         outputs = networks.load(name)
         runs = [methods.run(outputs, seed) for seed in networks.SEEDS]
@@ -214,6 +251,9 @@ def main():
         if hasattr(metrics, "calibration_error_bound"):
             bounds(runs)
         summaries[name] = summary(runs)
+        found |= cells(name, runs)
+    keep("hoki", "networks", found)
+    keep("hoki", "published", beside(found))
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "summary.json").write_text(json.dumps(summaries, indent=1), encoding="utf-8")
     if not options.no_figures:
