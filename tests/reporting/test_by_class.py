@@ -105,7 +105,7 @@ def test_report_has_it_for_several_calibrators_only():
     page, text = found.to_html(), found.to_markdown()
     assert "Which method for which class?" in page
     assert content["sentence"] in page
-    assert "Log loss, category temperature" in text
+    assert "| Use | uncalibrated | temperature scaling | category temperature |" in text
 
 
 def test_an_event_has_no_classes_to_choose_for():

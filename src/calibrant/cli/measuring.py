@@ -48,11 +48,6 @@ class Asked:
         return found if any(cost is not None for cost in found.values()) else {}
 
     @property
-    def methods(self) -> list[str | None]:
-        """The names in --method; [None] for the default."""
-        return [None] if self.method is None else [*self.method.split(",")]
-
-    @property
     def of_rows(self) -> bool:
         """Whether the options need rows in memory, because sums over them do not suffice."""
         return any(
@@ -64,7 +59,7 @@ class Asked:
                 self.cluster,
                 self.costs,
                 self.weight_kind == "sampling",
-                len(self.methods) > 1,
+                "," in (self.method or ""),
             )
         )
 
@@ -120,8 +115,18 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     if scored:
         fitted, data, held_out = [scored[0]], scored[1], None
     else:
-        given = {"default": asked.default, "target": asked.target, "groups": asked.groups}
-        fitted = [chosen(name, loaded, data, **given) for name in asked.methods]
+        names = [None] if asked.method is None else asked.method.split(",")
+        fitted = [
+            chosen(
+                name,
+                loaded,
+                data,
+                default=asked.default,
+                target=asked.target,
+                groups=asked.groups,
+            )
+            for name in names
+        ]
     uses_groups = any(one.tags.uses_groups for one in fitted)
     by_groups = asked.groups is not None and held_out is not None and uses_groups
     options["groups"] = (
@@ -131,11 +136,16 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     )
     speaks = [one for one in fitted if one.tags.output == "confidence"]
     options["target"] = data.asked(asked.target, (speaks or fitted)[0])
-    used = fitted[0] if len(fitted) == 1 else fitted
     with fold_progress(fitted) as step:
         test = _test(held_out, data, asked.groups if by_groups else None)
         return reported(
-            data, used, test=test, said_of_test=said, n_bins=asked.bins, progress=step, **options
+            data,
+            fitted[0] if len(fitted) == 1 else fitted,
+            test=test,
+            said_of_test=said,
+            n_bins=asked.bins,
+            progress=step,
+            **options,
         )
 
 

@@ -322,27 +322,22 @@ def _refuse_too_few(classes: str | None) -> None:
 
 
 class _MethodType(click.ParamType):
-    """Name of a method, or with ``several`` a comma list; an unknown name is a usage error that
-    lists all names.
+    """Name of a method, or several separated by commas; an unknown name is a usage error that lists
+    all names.
     """
 
     name = "name"
 
-    def __init__(self, several: bool = False) -> None:
-        self.several = several
-
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Check the names."""
+        """Check the names; ``by-class`` becomes those that it stands for."""
         from calibrant.cli.methods import BY_CLASS, EXPLORATORY, all_named
 
-        known = all_named()
-        if self.several:
-            value = ",".join(EXPLORATORY) if value == "by-class" else value
-        for name in value.split(",") if self.several else [value]:
-            if not any(name.removesuffix(BY_CLASS) in names for names in known.values()):
+        known, names = all_named(), EXPLORATORY if value == "by-class" else value.split(",")
+        for name in names:
+            if not any(name.removesuffix(BY_CLASS) in own for own in known.values()):
                 listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
                 self.fail(f"{name!r} is not a method; choose from: {'; '.join(listed)}", param, ctx)
-        return value
+        return ",".join(names)
 
 
 class _SavedType(click.Path):
@@ -398,13 +393,12 @@ def target_option(words: str) -> Callable[..., Any]:
 def method_option(
     words: str,
     target: str = "What to measure, and what a map named by --method is fitted to",
-    several: bool = False,
+    metavar: str = "NAME",
 ) -> Callable[..., Any]:
-    """Add ``--method NAME``, or with ``several`` a comma list, and ``--target``."""
-    kind, metavar = _MethodType(several), "A,B" if several else "NAME"
-    return lambda command: click.option("--method", type=kind, metavar=metavar, help=words)(
-        target_option(target)(command)
-    )
+    """Add ``--method NAME`` and ``--target``."""
+    return lambda command: click.option(
+        "--method", type=_MethodType(), metavar=metavar, help=words
+    )(target_option(target)(command))
 
 
 def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -416,7 +410,7 @@ def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "Calibrate by this method, 5-fold out-of-fold, or compare several (A,B); by-class compares"
         " those for single predicted classes; a wrong name lists all."
     )
-    return method_option(words, several=True)(command)
+    return method_option(words, metavar="A,B")(command)
 
 
 def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:

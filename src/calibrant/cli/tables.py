@@ -9,11 +9,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.cli.wording import shown
+from calibrant.reporting.markdown import class_rows
 from calibrant.reporting.rounded import rounded
 
 __all__ = [
@@ -69,25 +70,15 @@ def print_summary(summary: dict[str, Any]) -> None:
     for caution in summary["cautions"]:
         out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
     if summary["by_class"] is not None:
-        out.print(_by_class_table(summary["by_class"]))
+        head, *lines = class_rows(summary["by_class"])
+        table = Table(
+            *(Column(as_text(name)) for name in head), title="Log loss by predicted class"
+        )
+        for line in lines:
+            table.add_row(*map(as_text, line))
+        out.print(table)
         out.print(as_text(summary["by_class"]["sentence"]), soft_wrap=True)
     out.print(as_text(summary["verdict"]["sentence"]), soft_wrap=True)
-
-
-def _by_class_table(found):
-    shown_rows, note = first_of(found["rows"], False)
-    table = Table(title=f"Log loss by predicted class{note}", title_justify="left")
-    names = list(found["macro"])
-    for name in ("predicted class", "rows", "right", *names, "use"):
-        table.add_column(as_text(name), justify="left" if name == "use" else "right")
-    for row in shown_rows:
-        losses = (rounded(row["methods"][name]["loss"]) for name in names)
-        right = with_interval({**row, "value": row["accuracy"]})
-        table.add_row(
-            as_text(row["class"]), f"{row['rows']:,.0f}", right, *losses, as_text(row["use"])
-        )
-    table.add_row("mean", "", "", *map(rounded, found["macro"].values()), as_text(found["best"]))
-    return table
 
 
 def _rows(data):

@@ -13,7 +13,7 @@ from calibrant.reporting.regions import Gap, confidence_gaps, confidence_sums, t
 __all__ = ["ByClass", "MethodInClass", "PredictedClass", "methods_by_class"]
 
 UNCALIBRATED = "uncalibrated"
-#: Largest number of classes in the sentence.
+#: Largest number of names in a list of the sentence.
 MOST_NAMED = 10
 
 
@@ -61,29 +61,25 @@ class ByClass:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, and the result in words."""
-        return {**vars(self), "sentence": self._sentence()}
-
-    def _sentence(self) -> str:
-        others = [row for row in self.rows if row.use != self.best]
-        use = [f"{row.use} for class {row.class_}" for row in others[:MOST_NAMED]]
-        more = f", and others for {len(others) - MOST_NAMED} classes" * (len(others) > MOST_NAMED)
-        but = f", but {', '.join(use)}{more}" if use else ""
-        best, none = f"{self.macro[self.best]:.4f}", f"{self.macro[UNCALIBRATED]:.4f}"
-        return (
+        use = [f"{row.use} for class {row.class_}" for row in self.rows if row.use != self.best]
+        but = f", but {_few(use)}" * bool(use)
+        sentence = (
             f"For the confidence in a predicted class use {self.best}{but}. Its log loss, averaged"
-            f" over the {len(self.rows)} predicted classes, is the lowest: {best}, and {none}"
-            " without calibration. Its confidence differs from the accuracy by more than chance in"
-            f" {_named(self.off[self.best])}, and the uncalibrated confidence in"
-            f" {_named(self.off[UNCALIBRATED])}."
+            f" over the {len(self.rows)} predicted classes, is the lowest:"
+            f" {self.macro[self.best]:.4f}, and {self.macro[UNCALIBRATED]:.4f} without calibration."
+            " The classes whose confidence differs from their accuracy by more than chance:"
+            f" {_few(self.off[self.best])}; without calibration: {_few(self.off[UNCALIBRATED])}."
         )
+        return {**vars(self), "sentence": sentence}
 
 
-def _named(classes: list[str]) -> str:
-    if not classes:
-        return "no class"
-    more = f" and {len(classes) - MOST_NAMED} more" * (len(classes) > MOST_NAMED)
-    noun = "class" if len(classes) == 1 else "classes"
-    return f"{len(classes)} {noun} ({', '.join(classes[:MOST_NAMED])}{more})"
+def _differs(gap: Any) -> bool:
+    return gap.low > 0.0 or gap.high < 0.0
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+    return (", ".join(names[:MOST_NAMED]) or "none") + more
 
 
 def methods_by_class(compared: Any, level: float) -> ByClass | None:
@@ -104,42 +100,34 @@ def methods_by_class(compared: Any, level: float) -> ByClass | None:
     if len(records) == 1:
         return None
     pairs = {name: record.as_pair("answer") for name, record in records.items()}
-    columns = [log_loss.losses_of(pair) for pair in pairs.values()]
-    rows, *sums = grouped_sums(own, count, columns, before.weight).T
+    losses = [log_loss.losses_of(pair) for pair in pairs.values()]
+    rows, *sums = grouped_sums(own, count, losses, before.weight).T
     seen = np.flatnonzero(rows > 0.0)
-    losses = {name: total[seen] / rows[seen] for name, total in zip(pairs, sums, strict=True)}
-    macro = {name: float(loss.mean()) for name, loss in losses.items()}
+    means = {name: total[seen] / rows[seen] for name, total in zip(pairs, sums, strict=True)}
+    macro = {name: float(mean.mean()) for name, mean in means.items()}
     best = min(macro, key=lambda name: macro[name])
-    worth = worth_of(before, before.correct, own, count)
-    gaps = {
-        name: confidence_gaps(confidence_sums(pair, own, count), level, worth)
+    gaps: Any = {
+        name: confidence_gaps(
+            confidence_sums(pair, own, count), level, worth_of(pair, pair.correct, own, count)
+        )
         for name, pair in pairs.items()
     }
-    found = []
+    found: list[PredictedClass] = []
     for at, k in enumerate(seen):
         part = {name: pair.take(own == k) for name, pair in pairs.items()}
         tested = compare.of(part, [log_loss], level=together(level, rows), baseline=best).rows
         against = {row.second: row for row in tested}
         methods = {
-            name: MethodInClass(float(losses[name][at]), gaps[name][k], against.get(name))
+            name: MethodInClass(float(means[name][at]), gaps[name][k], against.get(name))
             for name in pairs
         }
-        found.append(_of_class(str(before.classes[k]), gaps[UNCALIBRATED][k], best, methods))
+        better = [row.second for row in tested if row.meaning == "better"]
+        use = min([best, *better], key=lambda name: methods[name].loss)
+        gap = gaps[UNCALIBRATED][k]
+        ends = gap.confidence - gap.high, gap.confidence - gap.low
+        found.append(
+            PredictedClass(str(before.classes[k]), gap.rows, gap.accuracy, *ends, use, methods)
+        )
     found.sort(key=lambda row: row.accuracy)
     off = {name: [row.class_ for row in found if _differs(row.methods[name].gap)] for name in pairs}
     return ByClass(best, macro, off, found)
-
-
-def _of_class(name: str, gap: Any, best: str, methods: dict[str, MethodInClass]) -> PredictedClass:
-    better = {
-        other: one.loss
-        for other, one in methods.items()
-        if one.against is not None and one.against.meaning == "better"
-    }
-    use = min(better, key=lambda other: better[other]) if better else best
-    low, high = gap.confidence - gap.high, gap.confidence - gap.low
-    return PredictedClass(name, gap.rows, gap.accuracy, low, high, use, methods)
-
-
-def _differs(gap: Any) -> bool:
-    return gap.low > 0.0 or gap.high < 0.0

@@ -293,8 +293,7 @@ def class_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _densities(found: dict[str, list[float]] | None) -> dict[str, Any] | None:
     """Ticks, and paths of the densities of right and wrong scores, below the chart of a class."""
-    top = 0.0 if found is None else max(found["right"] + found["wrong"])
-    if found is None or not top > 0.0:
+    if found is None or not (top := max(found["right"] + found["wrong"])) > 0.0:
         return None
     x, y = Axis(0.05, 0.9999, X.start, X.end, SCORES, "logit"), Axis(0.0, top, 340.0, 292.0, ())
     paths = {

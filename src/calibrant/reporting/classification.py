@@ -16,7 +16,6 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
-from calibrant.reporting.by_class import ByClass, methods_by_class
 from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.evidence import confidence, latent, signals
@@ -62,7 +61,7 @@ class ClassSections(Sections):
     confusion: Confusion
     classes: PredictedClasses
     class_curves: dict[str, ReliabilityCurve]
-    class_densities: dict[str, curves.ClassDensities]
+    class_densities: dict[str, dict[str, np.ndarray]]
 
 
 class Classes(ReportTable):
@@ -190,10 +189,6 @@ class Classes(ReportTable):
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
         """Return the sums of the record itself, which is faster than pairs."""
         return confidence_sums(record, index, count)
-
-    def by_class(self, compared: Any, level: float) -> ByClass | None:
-        """Compare several calibrators in each predicted class."""
-        return methods_by_class(compared, level)
 
     def audited(self, record: Any) -> tuple[Any, str]:
         """Return the record itself, for an audit of the answers."""

@@ -16,7 +16,7 @@ from calibrant._kernels.clusters import group_worth
 from calibrant._kernels.isotonic import pool_ties
 from calibrant._kernels.softmax import log_odds
 from calibrant.confidence.confidence_curve import densities
-from calibrant.contracts.columns import Record, thin
+from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability import (
@@ -33,7 +33,6 @@ from calibrant.reporting.states import Counts, Seen
 
 __all__ = [
     "Binned",
-    "ClassDensities",
     "Confusion",
     "binned",
     "confusion",
@@ -89,17 +88,6 @@ class Confusion:
     pairs: list[Confused]
 
 
-@dataclass(frozen=True)
-class ClassDensities(Record):
-    """Densities of right and wrong predictions at some scores, on the scale of the log odds, where
-    scores near 1 do not crowd; each integrates to its share.
-    """
-
-    score: np.ndarray
-    right: np.ndarray
-    wrong: np.ndarray
-
-
 def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     """Compute a curve for each number of bins of equal width."""
     return {
@@ -148,16 +136,19 @@ def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
     return found
 
 
-def densities_of_classes(seen: Seen, drawn: Iterable[str]) -> dict[str, ClassDensities]:
-    """{class: densities of right and wrong rows predicted as it} for the classes ``drawn``."""
+def densities_of_classes(seen: Seen, drawn: Iterable[str]) -> dict[str, dict[str, np.ndarray]]:
+    """{class: densities of right and wrong rows predicted as it, at some scores} for the classes
+    ``drawn``; on the scale of the log odds, where scores near 1 do not crowd, each integrates to
+    its share.
+    """
     rows, text, found = seen.rows, [str(c) for c in seen.counts.classes], {}
     for name in drawn:
         own = rows.predicted == text.index(name)
         if own.any():
             score = np.clip(log_odds(rows.confidence[own]), -MOST_ODDS, MOST_ODDS)
             at = np.linspace(score.min(), score.max(), DENSITY_POINTS)
-            either = densities(at, score, rows.correct[own], rows.weights[own])
-            found[name] = ClassDensities(expit(at), *either)
+            right, wrong = densities(at, score, rows.correct[own], rows.weights[own])
+            found[name] = {"score": expit(at), "right": right, "wrong": wrong}
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["as_markdown", "compared"]
+__all__ = ["as_markdown", "class_rows", "compared"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
@@ -85,10 +85,11 @@ def as_markdown(summary: dict[str, Any]) -> str:
             _table(*_alternatives(summary["alternatives"], compared(summary))),
         ]
     if summary["by_class"] is not None:
+        head, *rows = ([*map(_text, row)] for row in class_rows(summary["by_class"]))
         parts += [
-            "## Which method for which class?",
+            "## Which method for which class? Log loss by predicted class",
             _text(summary["by_class"]["sentence"]),
-            _table(*_by_class(summary["by_class"])),
+            _table(head, rows),
         ]
     if summary["choice"] is not None:
         parts += [
@@ -385,19 +386,22 @@ def _buckets(drift: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     ], lines
 
 
-def _by_class(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def class_rows(found: dict[str, Any]) -> list[list[str]]:
+    """The table of the log loss by predicted class: its head, the mean over classes, and the least
+    accurate classes.
+    """
+    mean = ["Mean", "", "", found["best"], *map(_number, found["macro"].values())]
     lines = [
         [
-            _text(row["class"]),
+            row["class"],
             f"{row['rows']:,.0f}",
-            _range({**row, "value": row["accuracy"]}),
+            f"{row['accuracy']:.0%} ({row['low']:.0%} to {row['high']:.0%})",
+            row["use"],
             *(_number(one["loss"]) for one in row["methods"].values()),
-            _text(row["use"]),
         ]
         for row in found["rows"][:WORST]
     ]
-    names = [f"Log loss, {_text(name)}" for name in found["macro"]]
-    return ["Predicted class", "Rows", "Accuracy", *names, "Use"], lines
+    return [["Predicted class", "Rows", "Accuracy", "Use", *found["macro"]], mean, *lines]
 
 
 def _alternatives(rows: Any, columns: Any) -> Any:

@@ -25,7 +25,6 @@ from calibrant.metrics.error_bound import bound_of_sums
 from calibrant.predictions import Predictions
 from calibrant.reporting import cautions, curves
 from calibrant.reporting.advice import Evidence
-from calibrant.reporting.by_class import ByClass
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.evidence import Confidence
 from calibrant.reporting.miscalibration import Miscalibration, miscalibration
@@ -315,10 +314,6 @@ class ReportTable(ABC):
     def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
         """Combine {name of the output: its verdict} into one verdict."""
         return next(iter(verdicts.values()))
-
-    def by_class(self, compared: Any, level: float) -> ByClass | None:
-        """Compare several calibrators in each predicted class; None if the kind has no classes."""
-        return None
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
         """Return (count, c) mergeable sums by group of rows; the first column is the weight."""

@@ -22,6 +22,7 @@ from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.audited import audited
+from calibrant.reporting.by_class import methods_by_class
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
@@ -236,7 +237,9 @@ def summary_of(
                 compared, chosen, tables, names, against_chosen(compared, chosen, level)
             )
         ),
-        None if "" in compared else table.by_class(compared, level),
+        methods_by_class(compared, level)
+        if "" not in compared and target in ("answer", "classes")
+        else None,
     )
 
 

@@ -130,9 +130,6 @@ class Event(Classes):
 
     target = "event"
 
-    def by_class(self, compared: Any, level: float) -> None:
-        """Return None, because the question is one event."""
-
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """Return proper scores, mean and local errors of the risk, and rankings."""
         metrics_of = (
