@@ -16,7 +16,7 @@ PER_CLASS = {
     "a temperature for each class beats one shared (CSTS)": "CSTS",
     "awards beat one shared temperature (TSwA)": "TSwA",
     "densities on the score beat one shared temperature": "KDE b_mon2",
-    "the same densities on the log odds": "KDE b_mon2 on log odds",
+    "densities on the log odds of the score do": "KDE b_mon2 on log odds",
 }
 AGAINST = {
     "awards beat temperatures for each class": ("TSwA", "CSTS"),
@@ -26,8 +26,13 @@ HELPS = ("histogram", "CwOC", "KDE b_mon2, c = 0 (the paper's)", "STS", "CSTS", 
 
 
 def rows():
-    """The rows of the stored table of claims, without the heading."""
-    return [*_shared(), *_pairs(), *_ensembles(), *_helps(), *_negatives(), *_boundary()]
+    """The rows of the stored table of claims, without the heading; a claim is shown once."""
+    found = [*_shared(), *_pairs(), *_ensembles(), *_helps(), *_negatives(), *_boundary()]
+    before = ["", *(claim for claim, *_ in found)]
+    return [
+        ["" if claim == last else claim, *row]
+        for (claim, *row), last in zip(found, before, strict=False)
+    ]
 
 
 def _row(claim, where, number, verdict):
@@ -64,8 +69,8 @@ def _ensembles():
     columns = [heading.index(variant) for variant in VARIANTS]
     worse = [float(row[k].strip("*")) > float(base[k]) for row in body for k in columns]
     number = f"worse in {sum(worse)} of {len(worse)}"
-    claim = "calibrating cannot hurt: the eight methods of the table"
-    yield _row(claim, "MNIST, three variants", number, not any(worse))
+    where = "MNIST, eight methods, three variants"
+    yield _row("calibrating cannot hurt", where, number, not any(worse))
 
 
 def _helps():
@@ -74,7 +79,7 @@ def _helps():
     for method in HELPS:
         harmed = sum("**" in row[heading.index(method)] for row in body)
         number = f"worse on {harmed} of {len(body)}"
-        yield _row(f"calibrating cannot hurt: {method}", "ten stored outputs", number, not harmed)
+        yield _row("calibrating cannot hurt", f"ten outputs, {method}", number, not harmed)
 
 
 def _negatives():
@@ -87,7 +92,7 @@ def _negatives():
     lower = sum(all_ < min(own, 0.0) for own, all_ in zip(*gaps, strict=True))
     yield _row(
         "negatives in the denominator make low confidences too low (figure 6)",
-        f"{len(gaps[0])} outputs with scores of at most 1/2",
+        f"{len(gaps[0])} outputs, scores of at most 1/2",
         f"lower on {lower}, by {-max(gaps[1]):.2f} to {-min(gaps[1]):.2f}".replace("0.", "."),
         lower == len(gaps[0]),
     )
@@ -99,19 +104,14 @@ def _boundary():
     for scale in ("score", "log odds"):
         moved = max(abs(float(row[heading.index(f"{scale}: NLL")])) for row in body)
         number = f"NLL by at most {moved:.4f}".replace("0.", ".")
-        yield _row(
-            f"the boundary can be ignored, on the {scale}",
-            "ten stored outputs",
-            number,
-            moved < 1e-3,
-        )
+        yield _row("the boundary can be ignored", f"ten outputs, {scale}", number, moved < 1e-3)
 
 
 def main():
     """Store the table of claims and print it."""
     stored.write("exploratory", "claims", [HEADING, *rows()])
-    for row in rows():
-        print(f"{row[3]:13s}  {row[0]}; {row[1]}: {row[2]}")
+    for claim, where, number, verdict in rows():
+        print(f"{verdict:13s}  {where}: {number}  {claim}")
 
 
 if __name__ == "__main__":
