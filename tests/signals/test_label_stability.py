@@ -184,3 +184,58 @@ def test_features_are_asked_for():
         cb.signals.LabelStability(transform=shake, model=as_logits).fit(
             [[0.9, 0.1], [0.3, 0.7]], [0, 1]
         )
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "uniform"])
+@pytest.mark.parametrize("n_classes", [2, 4, 40])
+def test_the_curve_of_one_row_is_the_share_of_noise_draws(noise, n_classes):
+    rng = np.random.default_rng(n_classes)
+    row, draws = 1.5 * rng.standard_normal((1, n_classes)), 100_000
+    signal = cb.signals.LabelStability(inputs="logit", noise=noise, scale=1.0)
+    found = signal.stability_curve(row, scales=[0.2, 1.0, 4.0], n_classes=n_classes)
+    assert found.classes.tolist() == np.argsort(-row[0]).tolist()
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0, atol=1e-5)
+    for scale, probability in zip(found.scale, found.probability, strict=True):
+        noise_drawn = (
+            rng.standard_normal((draws, n_classes))
+            if noise == "gaussian"
+            else rng.random((draws, n_classes))
+        )
+        winner = (row + scale * noise_drawn).argmax(axis=1)
+        share = np.bincount(winner, minlength=n_classes)[found.classes] / draws
+        np.testing.assert_allclose(probability, share, atol=5.0 * np.sqrt(0.25 / draws))
+
+
+def test_the_curve_holds_the_score_and_falls(predictions):
+    logits, y = predictions
+    signal = cb.signals.LabelStability(inputs="logit").fit(logits, y)
+    for row in (3, 70):
+        found = signal.stability_curve(logits[[row]])
+        np.testing.assert_array_equal(found.scale, signal.scales_)
+        kept, gaining = found.probability[:, 0], found.probability[:, 1]
+        assert kept[found.scale == signal.scale_] == pytest.approx(signal.score(logits[[row]]))
+        assert (np.diff(kept) <= 1e-9).all()
+        assert (kept >= gaining - 1e-9).all()
+        assert (gaining[:, None] >= found.probability[:, 2:] - 1e-9).all()
+        assert found.classes[0] == logits[row].argmax()
+
+
+def test_the_curve_without_a_search_lies_about_the_scale_and_sampling_is_near(predictions):
+    logits, y = predictions
+    exact = cb.signals.LabelStability(inputs="logit", scale=2.0).fit(logits, y)
+    drawn = cb.signals.LabelStability(inputs="logit", scale=2.0, method="sampled", n_draws=20_000)
+    one, other = (each.fit(logits, y).stability_curve(logits[[0]]) for each in (exact, drawn))
+    assert one.scale[0] < 2.0 < one.scale[-1]
+    np.testing.assert_allclose(one.probability, other.probability, atol=0.02)
+
+
+def test_the_curve_refuses_several_rows_transforms_and_an_unfitted_search(predictions):
+    logits, _ = predictions
+    signal = cb.signals.LabelStability(inputs="logit", scale=1.0)
+    with pytest.raises(InputError, match="needs one row"):
+        signal.stability_curve(logits[:2])
+    moved = cb.signals.LabelStability(inputs="logit", transform=shake, model=as_logits)
+    with pytest.raises(InputError, match="without transform"):
+        moved.stability_curve(logits[:1])
+    with pytest.raises(ValueError, match="not fitted"):
+        cb.signals.LabelStability(inputs="logit").stability_curve(logits[:1])

@@ -264,5 +264,5 @@ def _short(value: float) -> str:
 
 def _inside(box: Any, corners: np.ndarray) -> bool:
     """Whether all corners lie in the box, or not farther outside than a marker may reach."""
-    low, high = np.nanmin(corners, axis=0), np.nanmax(corners, axis=0)
-    return bool((low >= box.min - 0.1).all() and (high <= box.max + 0.1).all())
+    seen = corners[~np.isnan(corners).any(axis=1)]  # none of a curve without points
+    return bool((seen >= box.min - 0.1).all() and (seen <= box.max + 0.1).all())

@@ -30,6 +30,7 @@ from calibrant.reporting.report_table import (
     answer_sections,
     few_resamples,
 )
+from calibrant.reporting.stability import label_stability
 from calibrant.reporting.states import Seen
 
 __all__ = ["CLASSIFICATION", "KEYS", "SCORES", "Classes"]
@@ -62,6 +63,7 @@ class ClassSections(Sections):
     classes: PredictedClasses
     class_curves: dict[str, ReliabilityCurve]
     class_densities: dict[str, dict[str, np.ndarray]]
+    label_stability: dict[str, Any] | None
 
 
 class Classes(ReportTable):
@@ -208,6 +210,7 @@ class Classes(ReportTable):
             signals=signals(used, before.rows, level, asked.random_state),
             latent=latent(used, before.rows, level),
             promises=promises(before.rows),
+            label_stability=label_stability(used, before.rows),
         )
 
 

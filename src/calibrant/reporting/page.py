@@ -4,6 +4,7 @@ from typing import Any
 
 from calibrant.reporting.charts import bin_charts, class_charts, drift_charts
 from calibrant.reporting.figures import figures
+from calibrant.reporting.stability import stability_charts
 
 __all__ = ["FILTERS", "SECTIONS", "context"]
 
@@ -13,6 +14,7 @@ SECTIONS = (
     "bins.html",
     "metrics.html",
     "figures.html",
+    "stability.html",
     "wrong.html",
     "over_time.html",
     "classes.html",
@@ -41,6 +43,7 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
         "bins": bin_charts(summary),
         "bin_rows": _bin_rows(summary),
         "charts": class_charts(summary) if "class_curves" in summary else [],
+        "stability_charts": stability_charts(summary.get("label_stability")),
         "confusion_shares": _shares(summary["confusion"]["counts"])
         if "confusion" in summary
         else None,

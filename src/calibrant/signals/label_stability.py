@@ -1,6 +1,7 @@
 """Stability of the predicted label under noise."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,17 +10,34 @@ from numpy.typing import ArrayLike
 from calibrant._kernels import label_stability as kernel
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.columns import Result
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.predictions import Inputs, read
 
-__all__ = ["LabelStability"]
+__all__ = ["LabelStability", "StabilityCurve"]
 
 #: Candidate scales, in units of the typical gap between the two largest logits; doubled for the
 #: full width of a uniform distribution.
 RELATIVE_SCALES = 2.0 ** np.arange(-5.0, 3.25, 0.5)
 UNIFORM_WIDTH = 3.5
+
+
+@dataclass(frozen=True)
+class StabilityCurve(Result):
+    """Label of one row under noise of increasing width.
+
+    Attributes
+    ----------
+    classes : (k,) the label, then the other classes by decreasing logit
+    scale : (S,) noise widths
+    probability : (S, k) probability that noise makes each of them the argmax
+    """
+
+    classes: np.ndarray
+    scale: np.ndarray
+    probability: np.ndarray
 
 
 class LabelStability(
@@ -152,6 +170,56 @@ class LabelStability(
             self._choose_scale(record)
         else:
             self.scale_ = float(self.scale)
+
+    def stability_curve(
+        self, P: ArrayLike, *, scales: ArrayLike | None = None, n_classes: int = 5
+    ) -> StabilityCurve:
+        r"""Compute the stability of one row's label over noise widths, and the classes that replace
+        it.
+
+        .. math:: P\big(\arg\max_j (L_j + \varepsilon_j) = k\big)
+
+        for the label and the classes k of the next largest logits. The noise is alike in all
+        classes, so the second class of the result takes over first and most often at every width.
+
+        Parameters
+        ----------
+        P : (1, K) predictions of one row
+        scales : (S,) noise widths, optional
+            Default: the widths of the search, or 17 about the fixed ``scale``, after ``fit``.
+        n_classes : int, default 5
+            Largest number of classes in the result, including the label.
+
+        Returns
+        -------
+        StabilityCurve
+
+        Raises
+        ------
+        InputError
+            For several rows, or a signal with ``transform``.
+
+        Examples
+        --------
+        >>> signal = LabelStability(inputs="logit", scale=1.0)
+        >>> curve = signal.stability_curve([[2.0, 0.0, 1.0]], scales=[0.5, 1.0, 2.0])
+        >>> curve.classes.tolist(), curve.probability.round(3).tolist()
+        ([0, 2, 1], [[0.92, 0.078, 0.001], [0.729, 0.224, 0.047], [0.549, 0.301, 0.15]])
+        """
+        record = read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes))
+        if len(record) != 1 or self.transform is not None:
+            raise InputError(
+                "stability_curve needs one row (1, K) and a signal without transform; got"
+                f" {len(record)} rows and transform={self.transform!r}; call it row by row."
+            )
+        if scales is None:
+            require_fitted(self, "scale_")
+            scales = getattr(self, "scales_", self.scale_ * RELATIVE_SCALES)
+        widths = np.asarray(scales, dtype=np.float64)
+        order = np.argsort(-record.logits[0], kind="stable")[:n_classes]
+        each = replace(record.take(np.zeros(len(order), dtype=np.intp)), own=order)
+        probability = [self._stability(each, [each.logits], scale) for scale in widths]
+        return StabilityCurve(record.classes[order], widths, np.array(probability))
 
     def _score(self, record: Any) -> np.ndarray:
         self._check()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.clusters import mean_worth
@@ -18,8 +19,8 @@ __all__ = ["Criteria", "criteria"]
 
 #: ENCE that would not matter: such a std changes the coverage of 90 % intervals by below 2 points.
 STD_MARGIN = 0.05
-#: Rows to draw for the rank correlation under perfect calibration, at least.
-DRAWN_ROWS = 20_000
+#: Draws for the rank correlation under perfect calibration, and rows times draws, at most.
+DRAWS, DRAWN_ROWS = 20, 20_000
 
 
 @dataclass(frozen=True)
@@ -102,30 +103,23 @@ def criteria(
 
 def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, float]:
     """Compute the rank correlation with the interval of Bonett and Wright (2000), and its mean over
-    outcomes drawn from the forecasts.
+    outcomes drawn from the forecasts; a row of weight w counts w times (rounded, at least once).
     """
-    weight, rng = rows.weights, null_generator(random_state)
-    by_std, by_error = (_ranks(values, weight) for values in (rows.std, abs(rows.error)))
-    value = float(np.average(by_std * by_error, weights=weight))
+    times, rng = np.maximum(np.rint(rows.weights), 1.0), null_generator(random_state)
     drawn = [
-        abs(drawn_outcomes(rows, rng.standard_normal(len(rows))) - rows.mean)
-        for _ in range(max(DRAWN_ROWS // len(rows), 1))
+        drawn_outcomes(rows, rng.standard_normal(len(rows))) - rows.mean
+        for _ in range(min(max(DRAWN_ROWS // len(rows), 1), DRAWS))
     ]
-    expected = [np.average(by_std * _ranks(error, weight), weights=weight) for error in drawn]
-    n = float(weight.sum())
+    sizes = np.repeat(np.abs([rows.std, rows.error, *drawn]), times.astype(np.intp), axis=1)
+    ranks = rankdata(sizes, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    products = ranks @ ranks[0] / np.maximum(np.linalg.norm(ranks, axis=1), 1e-300)
+    value, *expected = (products[1:] / np.linalg.norm(ranks[0])).tolist()
+    n = float(len(sizes[0]))
     if rows.cluster is not None:
-        n *= mean_worth(by_std * by_error, weight, rows.cluster, level)
+        cluster = np.repeat(rows.cluster, times.astype(np.intp), axis=0)
+        n *= mean_worth(ranks[0] * ranks[1], np.ones(len(cluster)), cluster, level)
     half = normal_quantile(level) * np.sqrt((1.0 + 0.5 * value**2) / max(n - 3.0, 1.0))
     at = np.arctanh(np.clip(value, -1.0 + 1e-12, 1.0 - 1e-12))
     low, high = np.tanh([at - half, at + half]).tolist()
     return Interval(value, low, high, level, "analytic", n), float(np.mean(expected))
-
-
-def _ranks(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Mean ranks (n,) of weighted rows, standardised; zeros if all values are equal."""
-    index = np.unique(values, return_inverse=True)[1]
-    mass = np.bincount(index, weights=weight)
-    rank = (np.cumsum(mass) - 0.5 * mass)[index]
-    rank = rank - np.average(rank, weights=weight)
-    size = np.sqrt(np.average(rank * rank, weights=weight))
-    return rank / size if size > 0.0 else rank

@@ -296,18 +296,12 @@ class ErrorBars(ReportTable):
         """Curves, and the worst regions."""
         options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
         regions = (self._regions(found, name, asked.level) for name in ("std", "mean"))
-        drawn = {"before": chance, "after": None}
-        if found.after is not None:
-            drawn["after"] = chance_errors(
-                found.after, random_state=asked.random_state, draws=FEWER_DRAWS
-            )
         return Sections(
             found.both(lambda seen: curves(seen, **options)),
             *regions,
-            criteria={
-                when: None if one is None else self._judged(getattr(found, when), one, asked)
-                for when, one in drawn.items()
-            },
+            criteria=found.both(
+                lambda seen: self._judged(seen, chance if seen is found.before else None, asked)
+            ),
         )
 
     def section_cautions(self, sections: Any) -> list[str]:
@@ -320,11 +314,12 @@ class ErrorBars(ReportTable):
         ]
 
     def _judged(self, seen: ForecastSeen, chance: Any, asked: Asked) -> Criteria:
-        """Judge the rows, cut by their own std, by both criteria."""
+        """Judge the rows, cut by their own std, by both criteria; compute ``chance`` if None."""
         rows, cut = seen.rows, seen.counts.std.cut(enough_bins(REGIONS, seen.counts.total[0]))
         gaps = self._in_parts(rows, cut.index(rows.std), len(cut), asked.level)
-        options = {"level": asked.level, "random_state": asked.random_state}
-        return criteria(rows, chance, gaps, asked.margin, **options)
+        state = asked.random_state
+        chance = chance or chance_errors(seen, random_state=state, draws=FEWER_DRAWS)
+        return criteria(rows, chance, gaps, asked.margin, level=asked.level, random_state=state)
 
     def _in_parts(
         self, rows: Any, index: np.ndarray, count: int, level: float
