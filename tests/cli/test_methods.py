@@ -28,7 +28,7 @@ def test_every_exported_map_has_a_name(target, wrapper):
     assert made == {cls.__name__ for cls in offered(cb.contracts.Map)}
 
 
-@pytest.mark.parametrize("name", methods(groups=True))
+@pytest.mark.parametrize("name", methods(given=["groups"]))
 def test_each_fits_and_predicts(name):
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(2), 80)

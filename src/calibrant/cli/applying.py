@@ -13,7 +13,7 @@ import numpy as np
 
 import calibrant
 from calibrant._support.files import replacing
-from calibrant.cli.choosing import fitting, groups_used, saved
+from calibrant.cli.choosing import beside, fitting, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.reading import read_source, rows_left
@@ -166,8 +166,8 @@ def _calibrated(
     rule = isinstance(fitted, tuple(RULES))
     if not rule:
         fitting(fitted, data)
-        groups = None if data.inputs == "score" else groups_used(fitted, data)
-        unseen.update({} if groups is None else fitted.unseen_rows(groups))
+        given = beside(fitted, data)
+        unseen.update(fitted.unseen_rows(given["groups"]) if "groups" in given else {})
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(
             f"the output must be a .{source.kind} file like FILE, and not compressed; got"
@@ -176,7 +176,7 @@ def _calibrated(
     made, renamed = (
         (RULED[data.domain](fitted, data, columns), {})
         if rule
-        else data.calibrated(fitted, columns, levels, groups)
+        else data.calibrated(fitted, columns, levels, given)
     )
     replaced, count = [] if rule else data.columns, len(data.said)
     if left is not None:

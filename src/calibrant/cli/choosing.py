@@ -8,13 +8,13 @@ import click
 
 import calibrant
 from calibrant.cli.data_file import DataFile
-from calibrant.cli.methods import BY_CLASS, import_extensions, make, named
+from calibrant.cli.methods import BY_CLASS, EVERY, import_extensions, make, named
 from calibrant.cli.predictions import WORDS
-from calibrant.cli.reading import columns_of
+from calibrant.cli.reading import columns_of, features_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.comparison.given import resolve
+from calibrant.comparison.given import resolve, shown_name
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from calibrant.reporting.report import Report
 
 __all__ = [
+    "beside",
     "chosen",
+    "features_used",
     "fitting",
     "fold_progress",
     "groups_used",
     "of_scores",
     "reported",
+    "require_reference",
     "saved",
 ]
 
@@ -89,16 +92,24 @@ def chosen(
     default: type[Any] | None = None,
     target: Any = None,
     groups: Any = None,
+    reference: Any = None,
 ) -> Calibrator:
     """Return the calibrator for the file: the loaded one, one by name, ``default()``, or the
     default of its task.
     """
-    known, words = named(data.domain, groups=True), data.domain.predictions
+    known, words = named(data.domain, given=EVERY), data.domain.predictions
     data.refuse_target(target)
-    if groups is None and method in set(known) - set(named(data.domain)):
+    given = [] if groups is None else ["groups"]
+    given += [] if reference is None else ["X", "reference"]
+    if method in set(known) - set(named(data.domain, given=given)):
+        needs, option = (
+            ("the rows that the model was trained on", "--reference TABLE")
+            if known[method]().tags.uses_features
+            else ("columns of groups", "--groups A,B")
+        )
         raise click.UsageError(
-            f"--method {method} needs columns of groups; pass --groups A,B to `calibrant fit` or"
-            " `calibrant report`."
+            f"--method {method} needs {needs}; pass {option} to `calibrant fit` or `calibrant"
+            " report`."
         )
     if method is not None and method.removesuffix(BY_CLASS) not in known:
         raise click.UsageError(
@@ -125,6 +136,49 @@ def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
             " it with `calibrant fit --groups A,B`, or on a frame."
         )
     return columns_of(data, calibrator.group_names_)
+
+
+def features_used(calibrator: Any, data: Any) -> Any:
+    """Return the features that a fitted calibrator uses, by their names in its fit; None if it uses
+    none.
+    """
+    if not calibrator.tags.uses_features:
+        return None
+    if calibrator.feature_names_ is None:
+        raise InputError(
+            f"the saved {type(calibrator).__name__} uses features that had no names in its fit; fit"
+            " it with `calibrant fit --reference TABLE`, or on a data frame."
+        )
+    return features_of(data.source, calibrator.feature_names_)
+
+
+def require_reference(features: str | None, reference: Path | None, calibrator: Any = None) -> None:
+    """Refuse --features without --reference, and --reference for a calibrator without training
+    rows.
+    """
+    if features is not None and reference is None:
+        raise click.UsageError(
+            f"--features {features} needs the rows that the model was trained on; name them with"
+            " --reference TABLE, or leave it out."
+        )
+    if None not in (reference, calibrator) and not calibrator.tags.needs_reference:
+        raise click.UsageError(
+            f"--reference {reference} needs a method that measures distances to the training rows;"
+            f" {shown_name(calibrator)} does not; pass --method geometric, or leave it out."
+        )
+
+
+def beside(calibrator: Any, data: Any, known: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the groups and features that a fitted calibrator uses and that are not ``known``, as
+    arguments of a prediction; none for a map of scores.
+    """
+    uses = {} if data.inputs == "score" else {"groups": groups_used, "X": features_used}
+    found = {
+        name: used(calibrator, data)
+        for name, used in uses.items()
+        if (known or {}).get(name) is None
+    }
+    return {name: values for name, values in found.items() if values is not None}
 
 
 def of_scores(
@@ -157,8 +211,8 @@ def reported(
         {} if n_bins is None else {"n_bins": n_bins}
     )
     first = calibrator[0] if isinstance(calibrator, list) else calibrator
-    if options.get("groups") is None and is_fitted(first):
-        options["groups"] = groups_used(first, data)
+    if is_fitted(first):
+        options |= beside(first, data, options)
     found = calibrant.report(data.labels, **data.given(first), **options)
     if not said:
         return found

@@ -77,8 +77,10 @@ class DataFile(ABC):
         """The predictions, as the library's functions take them."""
 
     @abstractmethod
-    def record(self, groups: Any = None) -> Record:
-        """Return the rows, with their outcomes if these were read."""
+    def record(self, groups: Any = None, **beside: Any) -> Record:
+        """Return the rows, with their outcomes if these were read, and for predictions of classes
+        with features and training rows.
+        """
 
     @abstractmethod
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
@@ -125,9 +127,11 @@ class DataFile(ABC):
         return self.said
 
     def calibrated(
-        self, fitted: Any, columns: "Columns", levels: Any, groups: Any
+        self, fitted: Any, columns: "Columns", levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return (columns of calibrated predictions by name, the file's columns they replace)."""
+        """Return (columns of calibrated predictions by name, the file's columns they replace), from
+        the predictions and what the calibrator uses beside them.
+        """
         raise InputError(
             f"{self.domain.predictions} cannot be written to files; calibrate them in Python."
         )

@@ -13,9 +13,11 @@ from calibrant.cli.options import (
     bins_option,
     cluster_option,
     column_options,
+    features_option,
     gate_option,
     json_option,
     method_options,
+    reference_option,
     table_options,
     weight_kind_option,
 )
@@ -33,6 +35,8 @@ __all__ = ["evaluate"]
     help="Fit --method on all of TABLE and evaluate on this table instead of out of fold.",
 )
 @gate_option('"event_ece>0.02", or "after.log_loss>=0.3" with --method')
+@reference_option
+@features_option("")
 @column_options()
 @table_options
 @bins_option
@@ -47,6 +51,8 @@ def evaluate(
     target: Any,
     calibrator: Any,
     test: Any,
+    reference: Any,
+    features: Any,
     gates: Any,
     columns: Columns,
     bins: Any,
@@ -77,6 +83,7 @@ def evaluate(
       calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
       calibrant evaluate predictions.csv --method by-class          which classes can I believe?
       calibrant evaluate test.npz --calibrator model.calibrant
+      calibrant evaluate log.csv --method geometric --reference train.csv
       calibrant evaluate forecasts.csv                             columns mean, std, y
       calibrant evaluate forecasts.csv --by store
       calibrant evaluate visits.csv --label outcome --cluster patient
@@ -88,6 +95,8 @@ def evaluate(
             "--calibrator": calibrator,
             "--test": test,
             "--cluster": cluster,
+            "--reference": reference,
+            "--features": features,
         }
         given["--weight-kind"] = None if weight_kind == "frequency" else weight_kind
         _refuse_of_rows(next((name for name, value in given.items() if value is not None), None))
@@ -105,6 +114,8 @@ def evaluate(
             "cluster": cluster,
             "weight_kind": weight_kind,
             "test": test,
+            "reference": reference,
+            "features": features,
         }
         failing = _whole(source, as_json, gates, columns, **asked)
     if failing:

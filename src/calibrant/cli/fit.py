@@ -10,10 +10,12 @@ from calibrant.cli.options import (
     Columns,
     cluster_option,
     column_options,
+    features_option,
     force_option,
     groups_option,
     method_option,
     output_option,
+    reference_option,
     refuse_existing,
 )
 from calibrant.cli.tables import working
@@ -34,6 +36,8 @@ __all__ = ["fit"]
     "Columns of groups, each corrected as far as its rows support it; `apply` then reads them by"
     " name."
 )
+@reference_option
+@features_option("")
 @column_options()
 @force_option
 def fit(
@@ -43,6 +47,8 @@ def fit(
     target: Any,
     groups: str | None,
     cluster: str | None,
+    reference: Path | None,
+    features: str | None,
     columns: Columns,
     force: bool,
 ) -> None:
@@ -53,6 +59,8 @@ def fit(
     --cluster, cross-validation keeps rows that share a value of that column in one fold. A table of
     more than a million rows is read in parts. A map of two classes is then fitted on all rows,
     merged in narrow cells of the risk; any other calibrator on a seeded sample of rows.
+    --reference names the rows that the model was trained on; `apply` then reads the features by
+    name.
 
     \b
     Examples:
@@ -66,15 +74,24 @@ def fit(
       calibrant fit logits.npz --logits logits --force
       calibrant fit loans.csv --groups sex,age_band  the automatic choice, which also tries groups
       calibrant fit loans.csv --groups sex,age_band --method group
+      calibrant fit log.parquet --method geometric --reference train.parquet
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
+    from calibrant.cli.choosing import require_reference
     from calibrant.cli.large import large_fit
     from calibrant.comparison.given import shown_name
 
     refuse_existing(output, force, file)
-    made = None if groups or cluster else large_fit(file, columns, method, target, _check_target)
+    require_reference(features, reference)
+    made = (
+        None
+        if groups or cluster or reference
+        else large_fit(file, columns, method, target, _check_target)
+    )
     fitted: Any
-    fitted, said = made or _fitted(file, columns, method, target, groups, cluster)
+    fitted, said = made or _fitted(
+        file, columns, method, target, groups, cluster, reference, features
+    )
     if columns.one is not None:
         # ``export`` writes a function of this column.
         fitted.risk_column_ = (columns.one, columns.inputs or fitted.inputs)
@@ -84,18 +101,28 @@ def fit(
 
 
 def _fitted(
-    file: Any, columns: Columns, method: str | None, target: Any, groups: str | None, cluster: Any
+    file: Any,
+    columns: Columns,
+    method: str | None,
+    target: Any,
+    groups: str | None,
+    cluster: Any,
+    reference: Path | None,
+    features: str | None,
 ) -> tuple[Any, str]:
     """Fit on rows in memory and return (the calibrator, a description of the rows)."""
     from calibrant.cli.choosing import chosen
     from calibrant.cli.large import read_any
     from calibrant.cli.reading import column_of, columns_of
     from calibrant.cli.scores import fit_scores
+    from calibrant.cli.training import training_of
     from calibrant.folds.splits import fit_clone
     from calibrant.groups import clustered
 
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)
+    of_rows = None if groups is None else columns_of(data, groups, "--groups")
+    training = training_of(data, columns, reference, features, others=(cluster, *(of_rows or ())))
     with working("fitting"):
         if data.inputs == "score":
             if groups is not None:
@@ -103,17 +130,24 @@ def _fitted(
                     "--groups needs probabilities, but --inputs is score; leave one of the two out."
                 )
             return fit_scores(data, method), f"{len(data.values):,} scores"
-        of_rows = None if groups is None else columns_of(data, groups, "--groups")
-        calibrator = _taking(chosen(method, None, data, target=target, groups=groups), groups)
-        record = clustered(data.record(of_rows), column_of(data, cluster))
+        calibrator = _taking(
+            chosen(method, None, data, target=target, groups=groups, reference=reference),
+            groups,
+            reference,
+        )
+        given = {} if training is None else training.arguments
+        record = clustered(data.record(of_rows, **given), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
+        if training is not None:
+            fitted.feature_names_ = training.names
         if data.one is not None:
             fitted.risk_column_ = data.one, data.inputs
         return fitted, f"{len(record):,} rows{data.about(record)}"
 
 
-def _taking(calibrator: Any, groups: str) -> Any:
-    """Return the calibrator; refuse one that cannot use the groups."""
+def _taking(calibrator: Any, groups: str | None, reference: Path | None) -> Any:
+    """Return the calibrator; refuse one that cannot use the groups or the training rows."""
+    from calibrant.cli.choosing import require_reference
     from calibrant.comparison.given import shown_name
 
     if groups is not None and not calibrator.tags.takes_groups:
@@ -121,6 +155,7 @@ def _taking(calibrator: Any, groups: str) -> Any:
             f"--groups needs a calibrator by group; {shown_name(calibrator)} takes no groups; leave"
             " one of the two out."
         )
+    require_reference(None, reference, calibrator)
     return calibrator
 
 

@@ -107,7 +107,7 @@ class ForecastFile(DataFile):
         """The columns of all outputs."""
         return [name for several in self.names.values() for name in several]
 
-    def record(self, groups: Any = None) -> ForecastRecord:
+    def record(self, groups: Any = None, **beside: Any) -> ForecastRecord:
         """Return the rows, with their outcomes if these were read."""
         record = read_forecast(
             self.forecast, None, self.labels, sample_weight=self.weight, groups=groups
@@ -141,13 +141,13 @@ class ForecastFile(DataFile):
         return super().audited(target)
 
     def calibrated(
-        self, fitted: Any, columns: "Columns", levels: Any, groups: Any
+        self, fitted: Any, columns: "Columns", levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the calibrated columns, with ``low_LEVEL`` and ``high_LEVEL`` of central
         intervals.
         """
         out, said = {}, cast(Any, self.forecast)
-        forecast = fitted.predict_record(self.record(groups))
+        forecast = fitted.predict_record(self.record(**beside))
         if "quantiles" in self.names:
             values = forecast.quantile(said.levels)
             names = self.names["quantiles"]

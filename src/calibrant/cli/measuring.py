@@ -5,11 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
-from calibrant.cli.choosing import chosen, fold_progress, of_scores, reported, saved
+from calibrant.cli.choosing import (
+    chosen,
+    fold_progress,
+    of_scores,
+    reported,
+    require_reference,
+    saved,
+)
 from calibrant.cli.large import large_report, read_any
 from calibrant.cli.options import Columns
-from calibrant.cli.reading import column_of, columns_of
+from calibrant.cli.reading import column_of, columns_of, features_of
+from calibrant.cli.training import training_of
 from calibrant.cli.wording import shown
 from calibrant.groups import WeightKind
 
@@ -34,6 +43,7 @@ class Asked:
     time: str | None = None
     groups: str | None = None
     features: str | None = None
+    reference: Path | None = None
     cost_false_positive: float | None = None
     cost_false_negative: float | None = None
     default: Any = None
@@ -56,6 +66,7 @@ class Asked:
                 self.time,
                 self.groups,
                 self.features,
+                self.reference,
                 self.cluster,
                 self.costs,
                 self.weight_kind == "sampling",
@@ -103,14 +114,16 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     rows, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(rows, asked.time),
-        "features": None
-        if asked.features is None
-        else columns_of(rows, asked.features, "--features"),
+        "features": _flat(rows, asked.features),
         "cluster": column_of(rows, asked.cluster),
         "weight_kind": asked.weight_kind,
         "title": shown(asked.title or rows.path.name),
         **asked.costs,
     }
+    others = (asked.cluster, asked.time, *(asked.groups or "").split(","))
+    known = getattr(loaded, "feature_names_", None)
+    training = training_of(data, asked.columns, asked.reference, asked.features, known, others)
+    options |= {} if training is None else training.arguments
     scored = of_scores(data, asked.method, loaded, held_out)
     if scored:
         fitted, data, held_out = [scored[0]], scored[1], None
@@ -124,9 +137,12 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
                 default=asked.default,
                 target=asked.target,
                 groups=asked.groups,
+                reference=asked.reference,
             )
             for name in names
         ]
+    if asked.default is not None and not any(one.tags.needs_reference for one in fitted):
+        require_reference(asked.features, asked.reference, fitted[0])
     uses_groups = any(one.tags.uses_groups for one in fitted)
     by_groups = asked.groups is not None and held_out is not None and uses_groups
     options["groups"] = (
@@ -137,7 +153,8 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     speaks = [one for one in fitted if one.tags.output == "confidence"]
     options["target"] = data.asked(asked.target, (speaks or fitted)[0])
     with fold_progress(fitted) as step:
-        test = _test(held_out, data, asked.groups if by_groups else None)
+        names = None if training is None else training.names
+        test = _test(held_out, data, asked.groups if by_groups else None, names)
         return reported(
             data,
             fitted[0] if len(fitted) == 1 else fitted,
@@ -149,9 +166,21 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         )
 
 
-def _test(test: Any, data: Any, groups: str | None) -> Any:
-    """Return a report's argument ``test`` for a file, with groups if the calibrator uses them."""
+def _flat(rows: Any, features: str | None) -> Any:
+    """Return the columns of --features by name; None without the option or for an array of several
+    dimensions, whose parts have no names.
+    """
+    if features is None:
+        return None
+    found = columns_of(rows, features, "--features")
+    return None if any(np.ndim(values) > 1 for values in found.values()) else found
+
+
+def _test(test: Any, data: Any, groups: str | None, features: list[str] | None) -> Any:
+    """Return a report's argument ``test`` for a file, with groups and features if they are used."""
     if test is None:
         return None
-    own = () if groups is None else (columns_of(test, groups, "--groups"),)
-    return test.labels, test.said_like(data), test.weight, *own
+    more = [] if groups is None else [columns_of(test, groups, "--groups")]
+    if features is not None:
+        more = [*(more or [None]), features_of(test.source, features)]
+    return test.labels, test.said_like(data), test.weight, *more

@@ -4,7 +4,7 @@ discovered, so that a new one needs no line here.
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = [
     "BY_CLASS",
+    "EVERY",
     "EXPLORATORY",
     "GROUP",
     "METHODS",
@@ -92,14 +93,18 @@ TARGETS: dict[Any, Any] = {
 }
 
 
-def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
+#: Arguments beside the predictions, which --groups and --reference pass.
+EVERY = ("X", "reference", "groups")
+
+
+def methods(target: str = "classes", given: Collection[str] = ()) -> dict[str, Any]:
     """Return {name: function without arguments that makes the calibrator}.
 
     A calibrator's name is that of its class in kebab case, without "Scaling" or "Calibrator". A
     map's name stands for OneVsRest with that map, or for the target "answer" for
     ConfidenceCalibrator with it. Calibrators of extensions are named "package:name". Calibrators
-    that need arguments (wrappers) or a reference set are left out, and without ``groups`` those
-    that need groups.
+    that need arguments (wrappers) are left out, and those that need more than ``given``, of
+    ``EVERY``.
 
     Examples
     --------
@@ -109,7 +114,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     OneVsRest(map=Isotonic())
     >>> methods("answer")["isotonic"]()
     ConfidenceCalibrator(map=Isotonic())
-    >>> sorted(set(methods(groups=True)) - set(methods()))
+    >>> sorted(set(methods(given=["groups"])) - set(methods()))
     ['group', 'multicalibration']
     """
     found = {}
@@ -117,7 +122,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
         if (
             cls is not calibrant.ConfidenceCalibrator
             and _makes_itself(cls)
-            and cls().tags.suits(["groups"] if groups else [])
+            and cls().tags.suits(given)
         ):
             name = _name(cls)
             found[RENAMED.get(name, name)] = cls
@@ -127,7 +132,7 @@ def methods(target: str = "classes", groups: bool = False) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def calibrators_of(domain: Domain, groups: bool = False) -> dict[str, type[Any]]:
+def calibrators_of(domain: Domain, given: Collection[str] = ()) -> dict[str, type[Any]]:
     """Return the calibrators of a domain by name.
 
     Examples
@@ -137,7 +142,6 @@ def calibrators_of(domain: Domain, groups: bool = False) -> dict[str, type[Any]]
     StdScaling()
     """
     found = [cls for cls in _offered(DomainCalibrator) if cls.domain is domain]
-    given = ["groups"] if groups else []
     suited = (cls for cls in filter(_makes_itself, found) if cls().tags.suits(given))
     return dict(sorted((_name(cls), cls) for cls in suited))
 
@@ -168,22 +172,22 @@ def score_methods() -> dict[str, Any]:
 
 
 #: Methods of --method, for domains that have more than their calibrators.
-METHODS: Facet[Callable[[str, bool], dict[str, Any]]] = Facet("methods")
+METHODS: Facet[Callable[[str, Collection[str]], dict[str, Any]]] = Facet("methods")
 METHODS.register(CLASSIFICATION, lambda: methods)
 
 
-def named(domain: Domain, target: str = "classes", groups: bool = False) -> dict[str, Any]:
+def named(domain: Domain, target: str = "classes", given: Collection[str] = ()) -> dict[str, Any]:
     """Return the methods of a domain by name."""
     if domain in METHODS:
-        return METHODS[domain](target, groups)
-    return calibrators_of(domain, groups)
+        return METHODS[domain](target, given)
+    return calibrators_of(domain, given)
 
 
 def all_named() -> dict[Domain, dict[str, Any]]:
     """Return the methods of every domain that has any, including those of extensions."""
     import_extensions()
     # The list is a copy, because naming methods may import a further domain.
-    every = {domain: named(domain, groups=True) for domain in list(DOMAINS.values())}
+    every = {domain: named(domain, given=EVERY) for domain in list(DOMAINS.values())}
     return {domain: names for domain, names in every.items() if names}
 
 
@@ -200,7 +204,7 @@ def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") ->
     ConfidenceCalibrator(map=Isotonic(), per_class=True)
     """
     base = name.removesuffix(BY_CLASS)
-    found = named(domain, target if base == name else BY_CLASS, groups=True)
+    found = named(domain, target if base == name else BY_CLASS, EVERY)
     if base not in found:
         raise InputError(f"--method must be one of {', '.join(found)}; got {name!r}.")
     made = found[base]()

@@ -26,6 +26,7 @@ __all__ = [
     "cluster_option",
     "column_options",
     "cost_options",
+    "features_option",
     "force_option",
     "gate_option",
     "groups_option",
@@ -34,6 +35,7 @@ __all__ = [
     "method_options",
     "output_option",
     "paths_of",
+    "reference_option",
     "refuse_existing",
     "table_options",
     "target_option",
@@ -500,6 +502,24 @@ def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:
         default="frequency",
         help=words,
     )(command)
+
+
+def reference_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--reference``."""
+    words = (
+        "The rows that the model was trained on, with their labels and features: for --method"
+        " geometric, which measures distances to them in the columns of --features."
+    )
+    return click.option("--reference", type=FILE, metavar="TABLE", help=words)(command)
+
+
+def features_option(words: str) -> Callable[..., Any]:
+    """Add ``--features``."""
+    words += (
+        "with --reference, the columns, or the one array, in which distances are measured (default:"
+        " all columns of numbers that both tables share)."
+    )
+    return click.option("--features", metavar="A,B", help=words[0].upper() + words[1:])
 
 
 def groups_option(words: str) -> Callable[..., Any]:

@@ -132,8 +132,10 @@ class PredictionFile(DataFile):
         """The one column of the risk, if there is one."""
         return self.names[0] if self.values.ndim == 1 and len(self.names) == 1 else None
 
-    def record(self, groups: Any = None) -> Predictions:
-        """Return the rows, with their labels if these were read."""
+    def record(self, groups: Any = None, **beside: Any) -> Predictions:
+        """Return the rows, with their labels if these were read, with features and training
+        rows.
+        """
         return read(
             self.values,
             self.labels,
@@ -141,6 +143,7 @@ class PredictionFile(DataFile):
             classes=self.classes,
             sample_weight=self.weight,
             groups=groups,
+            **beside,
         )
 
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
@@ -210,12 +213,12 @@ class PredictionFile(DataFile):
         return self.values[..., order]
 
     def calibrated(
-        self, fitted: Any, columns: Columns, levels: Any, groups: Any
+        self, fitted: Any, columns: Columns, levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the calibrated risk, or the calibrated classes with the confidence."""
         if columns.one or columns.inputs:
-            return _risk(self, fitted, columns, groups), {}
-        return _classes(self, fitted, groups)
+            return _risk(self, fitted, columns, beside), {}
+        return _classes(self, fitted, beside)
 
     @property
     def own_classes(self) -> list[Any]:
@@ -387,14 +390,14 @@ def require_inputs(data: PredictionFile, calibrator: Any) -> None:
         )
 
 
-def _risk(data, fitted, columns, groups):
+def _risk(data, fitted, columns, beside):
     """Return the calibrated risk under its column's name, or as a new column `risk` or
     `confidence` if that column is in another unit.
     """
     risk = (
         fitted.predict(data.values)
         if data.inputs == "score"
-        else fitted.predict_proba(data.given(fitted)["P"], groups=groups)[:, 1]
+        else fitted.predict_proba(data.given(fitted)["P"], **beside)[:, 1]
     )
     if data.source.kind == "npy":
         return {"values": risk}
@@ -402,12 +405,12 @@ def _risk(data, fitted, columns, groups):
     return {data.names[0] if columns.inputs in (None, "probability") else added: risk}
 
 
-def _classes(data, fitted, groups):
+def _classes(data, fitted, beside):
     """Return (columns by name, the file's names that they replace)."""
     values = data.given(fitted)["P"]
     Q, confidence = (
-        fitted.predict_proba(values, groups=groups),
-        fitted.predict_confidence(values, groups=groups),
+        fitted.predict_proba(values, **beside),
+        fitted.predict_confidence(values, **beside),
     )
     Q = Q[:, 1] if data.values.ndim == 1 else Q[:, np.argsort(column_order(data, fitted.classes_))]
     if data.source.kind == "npy":

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.cli import sources
-from calibrant.cli.columns import missing_in
+from calibrant.cli.columns import as_floats, missing_in
 from calibrant.cli.data_file import FILES, DataFile, kind_of
 from calibrant.cli.forecasts import ForecastFile
 from calibrant.cli.methods import import_extensions
@@ -16,8 +16,17 @@ from calibrant.cli.row_text import typed
 from calibrant.cli.wording import say
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.groups import NamedColumns
 
-__all__ = ["column_of", "columns_of", "read_file", "read_source", "rows_left"]
+__all__ = [
+    "column_of",
+    "columns_of",
+    "features_of",
+    "names_in_option",
+    "read_file",
+    "read_source",
+    "rows_left",
+]
 
 
 def read_file(
@@ -94,11 +103,7 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
     Columns named in an ``option`` must not be the outcome or, for --groups, a prediction.
     """
     if isinstance(names, str):
-        names = (
-            [names]
-            if names in data.source.content
-            else [name.strip() for name in names.split(",") if name.strip()]
-        )
+        names = names_in_option(data.source, names)
     found = {name: column_of(data, name) for name in names}
     if option is not None:
         _refuse_judged(data, names, option)
@@ -107,6 +112,48 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
         if data.source.kind == "csv"
         else found
     )
+
+
+def names_in_option(source: Any, text: str) -> list[str]:
+    """Split the names of an option at commas, unless a column has the whole text as its name."""
+    if text in source.content:
+        return [text]
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def features_of(source: Any, names: list[str]) -> Any:
+    """Return columns of features as numbers, or one array of several dimensions unchanged."""
+    lost = [name for name in names if name not in source.content]
+    if lost:
+        raise InputError(
+            f"{source.path} must hold the feature {lost[0]!r}; it holds {source.described()}; add"
+            " that column, or name the features with --features."
+        )
+    found = {name: source.column(name) for name in names}
+    deep = [values for values in found.values() if getattr(values, "ndim", 1) > 1]
+    if deep and len(found) == 1:
+        return deep[0]
+    if deep or not found:
+        raise InputError(
+            f"--features must name columns of numbers, or one array of several dimensions; got"
+            f" {', '.join(names) or 'no name'} in {source.path}; name that array alone."
+        )
+    for name in names:
+        missing = np.flatnonzero(missing_in(source, name))
+        if len(missing):
+            raise InputError(
+                f"{source.path}: the feature {name!r} must be known in every row; row {missing[0]}"
+                f" is missing ({len(missing)} such rows); fill it in, drop those rows, or leave"
+                " the column out of --features."
+            )
+    try:
+        return NamedColumns(
+            {name: as_floats(values, name, source.path) for name, values in found.items()}
+        )
+    except InputError as error:
+        raise InputError(
+            f"--features must name columns of numbers: {str(error).rstrip('.')}, or name others."
+        ) from None
 
 
 def _refuse_judged(data: DataFile, names: list[str], option: str) -> None:

@@ -13,10 +13,12 @@ from calibrant.cli.options import (
     cluster_option,
     column_options,
     cost_options,
+    features_option,
     force_option,
     gate_option,
     method_options,
     output_option,
+    reference_option,
     refuse_existing,
     weight_kind_option,
 )
@@ -49,11 +51,8 @@ __all__ = ["report"]
         " them."
     ),
 )
-@click.option(
-    "--features",
-    metavar="A,B",
-    help="Columns in which to look for miscalibrated regions, one column at a time.",
-)
+@reference_option
+@features_option("columns in which to look for miscalibrated regions, one column at a time; ")
 @cluster_option
 @weight_kind_option
 @cost_options
@@ -71,7 +70,8 @@ def report(
 
     TABLE is a file, a folder or a quoted pattern of files. "After" is 5-fold out-of-fold
     calibration, unless --test or --calibrator is given. A table of more than a million rows is read
-    in parts, and the page names the numbers that come from a sample.
+    in parts, and the page names the numbers that come from a sample. With --reference the page
+    shows how far the rows are from those that the model was trained on.
 
     \b
     Examples:
@@ -85,6 +85,7 @@ def report(
       calibrant report loans.csv --groups sex,age_band --method group \
 --fail-if "after.group_gap>0.05"
       calibrant report loans.csv --features age,income
+      calibrant report log.parquet --reference train.parquet --method geometric
       calibrant report loans.csv --cost-false-positive 1 --cost-false-negative 20
       calibrant report visits.csv --label outcome --cluster patient
       calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
@@ -94,7 +95,7 @@ def report(
     from calibrant.reporting.report import require_page
 
     require_page(output)
-    refuse_existing(output, force, file, asked["test"], asked["calibrator"])
+    refuse_existing(output, force, file, asked["test"], asked["calibrator"], asked["reference"])
     found = measured(file, Asked(**asked))
     found.save(output, overwrite=force)
     summary = found.to_dict()

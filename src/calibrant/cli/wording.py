@@ -44,6 +44,8 @@ OPTIONS = tuple(
         r"^times\b": "--time",
         r"^time must": "--time must",
         r"^(groups|features)\b": r"--\1",
+        r"^X\b": "the features (--features)",
+        r"^reference\[0\]": "the features of --reference",
         r"(?<=--classes)=": "",
         r", P\[:, k\] with": ", each with",
         r"or swap the arguments if y and P are exchanged": (

@@ -19,7 +19,7 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.predictions import Inputs
-from calibrant.signals.separation import FastSeparation
+from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["GeometricCalibrator"]
 
@@ -178,12 +178,6 @@ class GeometricCalibrator(
 
     def _fit(self, record: Any) -> None:
         self._option("mode", *MODES)
-        if _same_rows(record):
-            warn(
-                "X must hold rows outside the training set; got the training rows of reference,"
-                " each at distance 0 from itself; pass predictions and features of rows that the"
-                " model was not trained on.",
-            )
         if self.mode == "combined" and (self.map is not None or self.unweighted):
             raise InputError(
                 'map and unweighted belong to mode="paper"; leave them out, or pass mode="paper".'
@@ -192,6 +186,12 @@ class GeometricCalibrator(
             self._fit_paper(record)
         else:
             self._fit_combined(record)
+        if _trained_on(self.signal_, record):
+            warn(
+                "X must hold rows outside the training set; got the training rows of reference,"
+                " each at distance 0 from itself; pass predictions and features of rows that the"
+                " model was not trained on.",
+            )
 
     def _fit_paper(self, record: Any) -> None:
         parts = {"signal": self._unfitted_signal(), "map": self._unfitted_map()}
@@ -269,11 +269,17 @@ def _fit_rows(
     return theta, status
 
 
-def _same_rows(record: Any) -> bool:
-    """Return whether the first rows to calibrate on equal as many first training rows."""
-    X, (X_train, _) = record.X, record.reference or (None, None)
-    arrays = isinstance(X, np.ndarray) and isinstance(X_train, np.ndarray)
-    return arrays and X.shape == X_train.shape and np.array_equal(X[:SAMPLE], X_train[:SAMPLE])
+def _trained_on(signal: Any, record: Any) -> bool:
+    """Return whether the first rows to calibrate on are training rows: each is at distance 0 from
+    one, and most are not copies of each other.
+    """
+    if not isinstance(signal, Separation):
+        return False
+    near = signal.nearest_record(record.take(slice(0, SAMPLE)))
+    own = near.same <= near.other
+    row = np.where(own, near.same_row, near.other_row)
+    at_zero = not np.minimum(near.same, near.other).any()
+    return len(record) > 1 and at_zero and 2 * len(np.unique(row)) > len(row)
 
 
 def _loss(theta: Any, columns: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
 from calibrant._support.estimators import NotFittedError
 from calibrant._support.group_levels import GroupLevels
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
-from calibrant.arrays import column_names
+from calibrant.arrays import column_names, text_names
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator
@@ -193,6 +193,8 @@ class Calibrator(DomainCalibrator):
             self.group_names_: list[str] | None = (
                 None if names is None else [str(name) for name in names]
             )
+        if tags.takes_features:
+            self.feature_names_ = None if record.X is None else text_names(record.X, "X")
         self.classes_: np.ndarray = record.classes
         self.least_ = record.smallest if record.least is None else record.least
         self.status_: str = "exact"

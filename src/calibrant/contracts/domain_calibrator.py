@@ -30,6 +30,8 @@ class DomainCalibrator(Exampled, Listed, Explained, Saved, BaseEstimator, ABC):
     status_: str
     #: Names of the columns of groups, if they had names in the fit.
     group_names_: list[str] | None = None
+    #: Names of the features, if they had names in the fit.
+    feature_names_: list[str] | None = None
 
     @abstractmethod
     def fit_record(self, record: Any) -> Self:

@@ -116,15 +116,14 @@ class Classes(ReportTable):
 
     def read_test(self, test: Any, record: Any) -> Any:
         """Read the test rows into a record."""
-        if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4)):
+        if not (isinstance(test, tuple | list) and len(test) in (2, 3, 4, 5)):
             raise InputError(
-                "test must be (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test,"
-                " weight_test, groups_test)."
+                "test must be (y_test, P_test), (y_test, P_test, weight_test), (y_test, P_test,"
+                " weight_test, groups_test) or (y_test, P_test, weight_test, groups_test, X_test)."
             )
-        y, P, weight, groups = (*test, None, None)[:4]
-        return read(
-            P, y, inputs=record.kind, classes=record.classes, sample_weight=weight, groups=groups
-        )
+        y, P, weight, groups, X = (*test, None, None, None)[:5]
+        options = {"inputs": record.kind, "classes": record.classes, "sample_weight": weight}
+        return replace(read(P, y, **options, groups=groups, X=X), reference=record.reference)
 
     def question(self, target: Any, record: Any, calibrators: Any) -> Any:
         """Resolve ``target``; the default is the event of two classes, or the classes if there are

@@ -77,7 +77,7 @@ def summarise(
         over the outputs, among those that do not worsen the NLL (best of several, so a little
         lucky).
     test : (y_test, P_test), (y_test, P_test, weight_test) or (y_test, P_test, weight_test,
-        groups_test), optional
+        groups_test[, X_test]), optional
         Fit on all of ``y, P`` and measure on these rows instead; of forecasts, ``(mean, std)`` is
         P_test.
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
@@ -250,7 +250,8 @@ def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any])
     uses = next(
         (name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None
     )
-    measured = test[3] if isinstance(test, tuple | list) and len(test) == 4 else groups
+    own = test[3] if isinstance(test, tuple | list) and len(test) > 3 else None
+    measured = groups if own is None else own
     if uses is not None and test is not None and measured is groups:
         raise InputError(
             f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test,"

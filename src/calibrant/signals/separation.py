@@ -15,7 +15,7 @@ from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
 from calibrant.labels import encode_labels
-from calibrant.neighbors.exact import BruteIndex, ExactIndex, NeighborIndex, split
+from calibrant.neighbors.exact import BruteIndex, ExactIndex, Nearest, NeighborIndex, split
 from calibrant.neighbors.feature_space import FeatureSpace
 from calibrant.predictions import Inputs
 
@@ -108,13 +108,22 @@ class Separation(Signal):
         require_fitted(self, "index_")
         return self.index_.nbytes + self.space_.nbytes
 
-    def _score(self, record: Any) -> Any:
+    def _queries(self, record: Any) -> np.ndarray:
         require_fitted(self, "index_")
         if record.X is None:
             raise InputError(
                 f"{type(self).__name__} needs X=, the features of the rows of P; got None."
             )
-        return self._separation(self.space_.transform(record.X), record.predicted)
+        return self.space_.transform(record.X)
+
+    def _score(self, record: Any) -> Any:
+        return self._separation(self._queries(record), record.predicted)
+
+    def nearest_record(self, record: Any) -> Nearest:
+        """Find the nearest training point of the predicted class, and of any other, for the rows of
+        a record; positions are those of ``index_``.
+        """
+        return self.index_.nearest(self._queries(record), record.predicted)
 
 
 class FastSeparation(
