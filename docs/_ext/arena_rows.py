@@ -1,6 +1,7 @@
 """The arena's tables, read from its pages, so that no other page repeats a number by hand.
 
 ``.. calibrant-arena:: PAGE SECTION`` shows some columns of the rows of one table, the best first.
+``:arena:`PAGE; SECTION; METHOD; COLUMN``` is one cell, as a link to the page.
 """
 
 import re
@@ -8,10 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from docutils import nodes
 from docutils.parsers.rst import directives
-from sphinx.util.docutils import SphinxDirective
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-__all__ = ["ArenaRows", "Table", "evidence", "setup", "tables"]
+__all__ = ["ArenaCell", "ArenaRows", "Table", "cell", "evidence", "setup", "tables"]
 
 DOCS = Path(__file__).parent.parent
 PAGES = ("arena", "regression_arena")
@@ -123,7 +126,44 @@ class ArenaRows(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
+def cell(page, section, method, column):
+    """The text of one cell: of the row of our METHOD, in the first table under a heading that
+    starts with SECTION and has the COLUMN.
+    """
+    return next(
+        row[column]
+        for table in tables(page)
+        if table.section.startswith(section) and column in table.columns
+        for row in table.rows
+        if name_of(row) == method and row["method"].startswith("**")
+    )
+
+
+class ArenaCell(SphinxRole):
+    """One number of an arena, which leads to its page."""
+
+    def run(self):
+        page, *place = (part.strip() for part in self.text.split(";"))
+        self.env.note_dependency(str(DOCS / f"{page}.rst"))
+        try:
+            number = cell(page, *place)
+        except StopIteration:
+            raise ValueError(f"the arena has no cell {self.text}") from None
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", number),
+            refdomain="std",
+            reftype="doc",
+            reftarget=f"/{page}",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
+        return [link], []
+
+
 def setup(app):
-    """Register the directive."""
+    """Register the directive and the role."""
     app.add_directive("calibrant-arena", ArenaRows)
+    app.add_role("arena", ArenaCell())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

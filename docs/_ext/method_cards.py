@@ -3,6 +3,8 @@ declare it and the arena measured.
 
 ``.. calibrant-card:: NAME`` is one card, at the head of its page of the reference.
 ``.. calibrant-cards:: FOLDER [FOLDER ...]`` is one table of many.
+``.. calibrant-which:: QUESTION`` is a table of the usual methods for a question, and a folded one
+of all others, as ``calibrant methods`` lists them.
 """
 
 import inspect
@@ -11,12 +13,13 @@ from typing import ClassVar
 
 from arena_rows import evidence
 from calibrant_docs import exported, folder, has_card, page_name, subject, summary, tags_of
+from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import calibrant as cb
 
-__all__ = ["Card", "Cards", "card", "setup"]
+__all__ = ["Card", "Cards", "Which", "card", "of_question", "setup"]
 
 #: The columns of an arena that a card repeats; what a page lacks is left out.
 SCORES = ("win rate, log loss", "win rate, NLL", "win rate, CRPS", "win rate, interval score")
@@ -154,8 +157,61 @@ class Cards(SphinxDirective):
         )
 
 
+#: Output in the tags of a calibrator -> its question; maps answer that of an event.
+QUESTIONS = {"probability": "classes", "confidence": "answer", "distribution": "regression"}
+
+
+def of_question(question):
+    """(public path, name, class) of the methods of a question: event, classes, answer or
+    regression; the usual ones first, then by family.
+    """
+    found = []
+    for path, name, value in exported():
+        listed = has_card(value) and getattr(value, "use", "")
+        of_map = listed and issubclass(value, cb.contracts.Map)
+        if listed and (QUESTIONS[tags_of(value).output] if not of_map else "event") == question:
+            found.append((path, name, value))
+    return sorted(found, key=lambda one: (not one[2].common, one[2].family, one[1]))
+
+
+class Which(SphinxDirective):
+    """The usual methods of a question, with their evidence; the others are folded below."""
+
+    required_arguments = 1
+
+    def run(self):
+        found = of_question(self.arguments[0])
+        usual, others = ([one for one in found if one[2].common == c] for c in (True, False))
+        fold = f"<details><summary>{len(others)} more</summary>"
+        return [
+            *self._table(usual),
+            nodes.raw("", fold, format="html"),
+            *self._table(others),
+            nodes.raw("", "</details>", format="html"),
+        ]
+
+    def _table(self, found):
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
+        rows = [("method", "family", "what, and when", "needs", "win rate", "worse")]
+        for path, name, value in found:
+            scores = [row for _, row in evidence(name)]
+            cells = [
+                next((row[c] for row in scores for c in columns if row.get(c)), "")
+                for columns in (SCORES, WORSE)
+            ]
+            link = f":doc:`{name} </reference/generated/{page_name(path, name)}>`"
+            rows.append((link, value.family, value.use, needs(value), *cells))
+        lines += [
+            f"   {'*' if i == 0 else ' '} - {text}".rstrip()
+            for row in rows
+            for i, text in enumerate(row)
+        ]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
 def setup(app):
     """Register the directives."""
+    app.add_directive("calibrant-which", Which)
     app.add_directive("calibrant-card", Card)
     app.add_directive("calibrant-cards", Cards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,9 +1,10 @@
 """``.. calibrant-picture:: [SCRIPT]``: the picture that a page's own examples draw, made while the
 pages are built.
 
-Without an argument the examples above the directive run, as one program; a SCRIPT of the docs runs
-by itself. The figure it leaves is cut into its panels, so that they stand side by side on a wide
-screen and below each other on a narrow one. What stands under the directive is the caption.
+Without an argument the examples above the directive run, as one program; a SCRIPT, named relative
+to the page, runs by itself. The figure it leaves is cut into its panels, so that they stand side by
+side on a wide screen and below each other on a narrow one. What stands under the directive is the
+caption.
 """
 
 import contextlib
@@ -60,7 +61,7 @@ class Picture(SphinxDirective):
         source = Path(self.env.doc2path(self.env.docname))
         with contextlib.redirect_stdout(io.StringIO()):
             if self.arguments:
-                script = Path(self.env.srcdir) / self.arguments[0]
+                script = Path(self.env.relfn2path(self.arguments[0])[1])
                 self.env.note_dependency(str(script))
                 runpy.run_path(str(script))
             else:
@@ -69,9 +70,10 @@ class Picture(SphinxDirective):
         shown = nodes.container(classes=["panels"])
         folder = Path(self.env.srcdir) / "generated"
         folder.mkdir(exist_ok=True)
-        figure = plt.gcf()
+        figure, own = plt.gcf(), Path(*self.arguments).stem
         for i, (title, box) in enumerate(panels(figure)):
-            path = folder / f"{re.sub('[^a-z0-9]+', '_', self.env.docname.lower())}_{i}.png"
+            stem = re.sub("[^a-z0-9]+", "_", f"{self.env.docname} {own}".lower()).strip("_")
+            path = folder / f"{stem}_{i}.png"
             figure.savefig(path, dpi=DPI, bbox_inches=box, metadata={"Software": None})
             shown += nodes.image(uri=f"/generated/{path.name}", alt=title or f"Panel {i + 1}")
         plt.close("all")

@@ -3,14 +3,16 @@ boxes; and the Cauchy example.
 
     python -m benchmarks.papers.regression.figures [--folder DIR]
 
-Drawn with calibrant's displays, one PNG a figure, by default into results/ beside this file. About
-half a minute of CPU.
+Drawn with calibrant's displays, one PNG a figure, by default into results/ beside this file. The
+points of figures 1, 4 and 5 are stored, and the documentation draws them. About half a minute of
+CPU.
 """
 
 import argparse
 from pathlib import Path
 
 import numpy as np
+from benchmarks.papers import stored
 from benchmarks.papers.regression import data
 from benchmarks.papers.regression.methods import forecast
 from scipy import stats
@@ -155,6 +157,30 @@ def drawn(seed=0, synthetic_sizes=None, box_sizes=None):
     yield "cauchy", cauchy()
 
 
+def points(random, trained):
+    """Rows of what figures 1, 4 and 5 show: of 300 test rows the predicted and the true std, and
+    by method the coverage at 21 levels and the RMSE of ten bins.
+    """
+    rows = [["uncertainty", "method", "what", "x", "y"]]
+    cases = {"random": ("before", "STD scaling", "interval"), "trained": ("before", "STD scaling")}
+    for problem, (name, methods) in zip((random, trained), cases.items(), strict=True):
+        _, _, y, true_std = problem.test
+        for method in methods:
+            said = forecast(method, problem)
+            bins = cb.metrics.rmse_rmv_curve(y, said, n_draws=2)
+            levels = cb.metrics.interval_curve(y, said)
+            for what, xs, ys in (
+                ("true std by predicted", said.std[:300], true_std[:300]),
+                ("coverage by level", levels.level, levels.coverage),
+                ("RMSE by predicted std", bins.rmv, bins.rmse),
+            ):
+                rows += [
+                    [name, method, what, f"{a:.4f}", f"{b:.4f}"]
+                    for a, b in zip(xs, ys, strict=True)
+                ]
+    return rows
+
+
 def main():
     """Draw all."""
     parser = argparse.ArgumentParser(
@@ -166,6 +192,8 @@ def main():
     for name, figure in drawn():
         figure.savefig(folder / f"{name}.png", dpi=90)
         print(folder / f"{name}.png")
+    problems = (data.synthetic(kind, 0) for kind in ("random", "trained"))
+    stored.write("regression", "figures_1_4_5", points(*problems))
 
 
 if __name__ == "__main__":
