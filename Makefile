@@ -12,7 +12,8 @@ ARENA_ARGS ?=
 # The peers' environment: heavy, and with versions of its own.
 PEERS ?= .venv-peers
 
-CALIBRANT_DATA ?= ../shared/data
+# What `python -m benchmarks.data fetch` downloaded, or else what lies beside the copy.
+CALIBRANT_DATA ?= $(if $(wildcard data),data,../shared/data)
 export CALIBRANT_DATA
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
@@ -112,6 +113,7 @@ $(PEERS)/.installed: requirements/arena-peers.txt
 papers: $(VENV)/.dev ## the pages on the five papers, drawn anew, and what of their tables takes minutes: build/papers/index.html
 	nice $(BIN)/python -m benchmarks.papers --quick
 	$(BIN)/python -m sphinx -q -b html -c docs -D extensions=mathml,pictures,stored_tables -D exclude_patterns=generated -D suppress_warnings=ref.doc docs/papers build/papers
+	@echo "The pages are drawn: open build/papers/index.html"
 
 picture: $(VENV)/.package ## draw the README's picture by running its code
 	$(BIN)/python tools/readme_picture.py

@@ -7,9 +7,11 @@ are not here is left out, with the command that fetches them.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.papers.geometric import data as geometric
@@ -17,7 +19,7 @@ from benchmarks.papers.stored import PAPERS
 
 from calibrant.datasets.stored import data_folder
 
-__all__ = ["STEPS", "Step", "main"]
+__all__ = ["STEPS", "Step", "main", "to_fetch"]
 
 
 class Step(NamedTuple):
@@ -86,23 +88,44 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
+def to_fetch(names: list[str]) -> str:
+    """The command that fetches data sets; three or more of one folder are named by a pattern.
+
+    Examples
+    --------
+    >>> to_fetch(["kitti", "uci/a", "uci/b", "uci/c"]).split("benchmarks.data ")[1]
+    "fetch kitti 'uci/*'"
+    """
+    folders = [name.rpartition("/")[0] for name in names]
+    many = {folder for folder in folders if folder and folders.count(folder) > 2}
+    short = [
+        f"'{folder}/*'" if folder in many else name
+        for name, folder in zip(names, folders, strict=True)
+    ]
+    python = Path(os.path.relpath(sys.executable))
+    return f"{python} -m benchmarks.data fetch {' '.join(dict.fromkeys(short))}"
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the steps one by one; return how many failed."""
     parser = _options()
     options = parser.parse_args(arguments)
+    # Where `benchmarks.data fetch` puts what it downloads.
+    if Path("data").is_dir():
+        os.environ.setdefault("CALIBRANT_DATA", "data")
     names = options.names or list(PAPERS)
     if unknown := set(names) - set(PAPERS):
         parser.error(f"no paper is named {sorted(unknown)[0]!r}: {', '.join(PAPERS)}")
     steps = [(name, step) for name in names for step in STEPS[name]]
     failed = 0
-    for k, (_, step) in enumerate(steps, start=1):
+    for k, (name, step) in enumerate(steps, start=1):
         given, start = getattr(step, options.size), time.monotonic()
         absent = [name for name in step.data if not (data_folder() / f"{name}.npz").is_file()]
         print(f"[{k}/{len(steps)}] {step.module}", flush=True)
         if given is None:
-            print("  not in --quick")
+            print(f"  not in --quick: run `python -m benchmarks.papers {name}`")
         elif absent:
-            print(f"  left out: run `python -m benchmarks.data fetch {' '.join(absent)}` first")
+            print(f"  left out: run `{to_fetch(absent)}` first")
         else:
             command = [sys.executable, "-m", f"benchmarks.papers.{step.module}", *given.split()]
             code = subprocess.run(command, check=False).returncode

@@ -229,8 +229,7 @@ def curves(found):
     rows = [["data, model", "separation", "share right", "isotonic", "sigmoid"]]
     for label, records in found.items():
         curve = next(r["figure_5"] for r in records if r["reduction"] == "none")
-        model = f"{label} {records[0]['model']}"
-        rows += [[model, *(f"{value:.4f}" for value in row)] for row in curve]
+        rows += [[label, *(f"{value:.4f}" for value in row)] for row in curve]
     return rows
 
 

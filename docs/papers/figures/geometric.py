@@ -7,7 +7,7 @@ from benchmarks.papers.stored import read
 from calibrant.displays.axes import COLOURS
 
 _, *rows = read("geometric", "figure_5")
-titles = {"mnist rf": "MNIST, forest", "gtsrb rf": "Traffic signs, forest, tracks held out"}
+titles = {"mnist rf": "MNIST, forest", "gtsrb rf": "Traffic signs, forest, whole tracks held out"}
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, (name, title) in zip(axes, titles.items(), strict=True):
     curve = np.array([row[1:] for row in rows if row[0] == name], dtype=float)
