@@ -112,7 +112,7 @@ $(PEERS)/.installed: requirements/arena-peers.txt
 
 papers: $(VENV)/.dev ## the pages on the five papers, drawn anew, and what of their tables takes minutes: build/papers/index.html
 	nice $(BIN)/python -m benchmarks.papers --quick
-	$(BIN)/python -m sphinx -q -b html -c docs -D extensions=mathml,pictures,stored_tables -D exclude_patterns=generated -D suppress_warnings=ref.doc docs/papers build/papers
+	$(BIN)/python -m sphinx -q -b html -t papers -c docs -D extensions=mathml,pictures,stored_tables -D exclude_patterns=generated -D suppress_warnings=ref.doc docs/papers build/papers
 	@echo "The pages are drawn: open build/papers/index.html"
 
 picture: $(VENV)/.package ## draw the README's picture by running its code

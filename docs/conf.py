@@ -63,6 +63,8 @@ html_favicon = "_static/favicon.svg"
 html_css_files = ["calibrant.css"]
 html_js_files = [("tables.js", {"defer": "defer"})]
 html_show_sourcelink = False
+# `make papers` draws a few pages of one level: nothing to list beside them.
+html_sidebars = {"**": []} if "papers" in tags else {}  # noqa: F821, a global of Sphinx
 html_theme_options = {
     "show_prev_next": False,
     "navigation_with_keys": False,

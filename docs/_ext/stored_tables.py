@@ -38,12 +38,17 @@ class StoredTable(SphinxDirective):
 
     def run(self):
         table = chosen(self.arguments[0], **self.options)
-        lines = [".. list-table::", "   :header-rows: 1", ""]
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: stored", ""]
         for row in table:
             lines += [
                 f"   {' ' if k else '*'} - {_cell(cell)}".rstrip() for k, cell in enumerate(row)
             ]
-        return self.parse_text_to_nodes("\n".join(lines))
+        made = self.parse_text_to_nodes("\n".join(lines))
+        for entry in (entry for node in made for entry in node.findall(nodes.entry)):
+            # Numbers stay on one line; words may wrap.
+            if re.search(r"\d", entry.astext()) and not re.search(r"[^\W\d_]{3}", entry.astext()):
+                entry["classes"].append("number")
+        return made
 
 
 class StoredCell(SphinxRole):

@@ -8,7 +8,7 @@ from benchmarks.papers.stored import read
 from calibrant.displays.axes import COLOURS
 
 heading, *rows = read("exploratory", "mnist")
-figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(10.2, 3.5), layout="constrained")
 for ax, variant in zip(axes, ("shifted", "imbalanced", "balanced"), strict=True):
     place = heading.index(f"{variant}, less STS")
     for row in (row for row in rows if row[place] and row[0] != "uncalibrated"):

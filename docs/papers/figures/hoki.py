@@ -14,7 +14,7 @@ networks = {
     "lenet-5-cifar10": "LeNet-5, CIFAR-10",
 }
 METHODS = ("TempS", "VecS", "MS-ODIR", "Dir-ODIR", "ETS", "IRM", "IROvA-TS", "Hoki")
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(10.2, 3.5), layout="constrained")
 for ax, (network, title) in zip(axes, networks.items(), strict=True):
     points = {row[1]: [float(cell) for cell in row[2:]] for row in rows if row[0] == network}
     for k, method in enumerate(METHODS):

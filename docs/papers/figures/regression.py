@@ -18,7 +18,7 @@ panels = {
     "coverage by level": ("Figures 1b, 5c", "level of the interval", "coverage"),
     "RMSE by predicted std": ("Figures 1c, 5b", "predicted std of the bin", "RMSE of the bin"),
 }
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(10.2, 3.5), layout="constrained")
 for ax, (what, (title, across, up)) in zip(axes, panels.items(), strict=True):
     top = 0.0
     for (kind, method), (label, colour) in cases.items():
