@@ -182,16 +182,17 @@ class Which(SphinxDirective):
     def run(self):
         found = of_question(self.arguments[0])
         usual, others = ([one for one in found if one[2].common == c] for c in (True, False))
-        fold = f"<details><summary>{len(others)} more</summary>"
+        if not others:
+            return self._table(usual)
         return [
             *self._table(usual),
-            nodes.raw("", fold, format="html"),
+            nodes.raw("", f"<details><summary>{len(others)} more</summary>", format="html"),
             *self._table(others),
             nodes.raw("", "</details>", format="html"),
         ]
 
     def _table(self, found):
-        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable methods", ""]
+        lines = [".. list-table::", "   :header-rows: 1", "   :class: sortable", ""]
         rows = [("method", "family", "what, and when", "needs", "win rate", "worse")]
         for path, name, value in found:
             scores = [row for _, row in evidence(name)]
