@@ -45,6 +45,11 @@ def _error(result):
     return " ".join(text.split())
 
 
+def _from_npz(path):
+    with np.load(path) as file:
+        return dict(file)
+
+
 WRITE = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
     "parquet": lambda frame, path: frame.to_parquet(path),
@@ -57,7 +62,7 @@ READ = {
     "csv": pd.read_csv,
     "parquet": pd.read_parquet,
     "jsonl": lambda path: pd.read_json(path, lines=True),
-    "npz": np.load,
+    "npz": _from_npz,
 }
 
 
@@ -171,6 +176,27 @@ def test_evaluate_measures_out_of_fold_on_test_rows_and_with_a_saved_calibrator(
     assert losses["out-of-fold"]["change"]["meaning"] == "better"
 
 
+def test_apply_explains_each_row_by_its_nearest_training_rows(files, tmp_path):
+    kind, paths, frames = files
+    model, out = tmp_path / "m.calibrant", tmp_path / f"out.{kind}"
+    fitted = _run(
+        *("fit", paths["log"], "--method", "geometric", "--label", "y"),
+        *("--reference", paths["train"], "-o", model),
+    )
+    assert fitted.exit_code == 0, fitted.output
+    applied = _run("apply", model, paths["new"], "-o", out, "--explain")
+    assert applied.exit_code == 0, applied.output
+    new, written = frames["new"], READ[kind](out)
+    expected = _in_python(frames).explain_rows(_said(new), X=new[FEATURES])
+    for name in ("separation", "same_distance", "other_distance", "confidence"):
+        np.testing.assert_allclose(written[name], getattr(expected, name), rtol=1e-12, atol=1e-14)
+    assert list(written["zone"]) == expected.zone.tolist()
+    assert list(written["other_row"]) == expected.other_row.tolist()
+    train = frames["train"]
+    named = train["y"].to_numpy()[np.asarray(written["other_row"])]
+    assert named.tolist() == expected.other_class.tolist()
+
+
 REFUSED = {
     "method without rows": (
         ["fit", "log", "--method", "geometric"],
@@ -256,6 +282,16 @@ def test_a_file_without_the_features_of_the_calibrator_is_refused(tables, tmp_pa
     pd.read_csv(tables["test"]).drop(columns="v").to_csv(tmp_path / "new.csv", index=False)
     result = _run("apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
     assert "must hold the feature 'v'" in _error(result)
+
+
+def test_only_a_calibrator_of_distances_explains(tables, tmp_path):
+    model = tmp_path / "m.calibrant"
+    fitted = _run("fit", tables["log"], "--method", "temperature", "--label", "y", "-o", model)
+    assert fitted.exit_code == 0
+    result = _run("apply", model, tables["test"], "-o", tmp_path / "out.csv", "--explain")
+    assert result.exit_code == 2
+    assert "--explain needs a calibrator of distances to training rows" in result.output
+    assert "holds a TemperatureScaling" in " ".join(result.output.split())
 
 
 def test_training_rows_as_the_log_are_warned_of(tables, tmp_path):

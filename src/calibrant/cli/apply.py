@@ -30,6 +30,11 @@ __all__ = ["apply"]
     metavar="TEXT",
     help="Append this to the names of added columns, if FILE already has such columns.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Geometric separation: add the zone and the nearest training rows of each row.",
+)
 @column_options(labels=False)
 @force_option
 def apply(
@@ -38,6 +43,7 @@ def apply(
     output: Path,
     levels: Any,
     suffix: str,
+    explain: bool,
     columns: Columns,
     force: bool,
 ) -> None:
@@ -50,8 +56,12 @@ def apply(
     quantiles) replace the old ones, and the ends of the intervals are added as `low_0.9` and
     `high_0.9`. If FILE already has a column that would be added, rename the added ones with
     --suffix. A calibrator by group reads its columns of groups from FILE under the names used in
-    `fit`. A rule from `calibrant decide` changes no column and adds `accept`: whether the answer is
-    accepted.
+    `fit`, and one of distances to training rows its features. A rule from `calibrant decide`
+    changes no column and adds `accept`: whether the answer is accepted.
+
+    With --explain, a calibrator of distances adds `separation`, `zone` (safe, or dangerous: nearer
+    to another class) and the nearest training rows: of the predicted class (`same_distance`,
+    `same_row`) and of another (`other_distance`, `other_row`, `other_class`). Rows count from 0.
 
     A table of more than a million rows is read and written in parts. The output file appears only
     when it is complete: an interrupted run leaves an existing file as it was.
@@ -61,9 +71,10 @@ def apply(
       calibrant apply model.calibrant new.npz -o calibrated.npz
       calibrant apply model.calibrant new.parquet -o calibrated.parquet --force
       calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin --inputs score
+      calibrant apply model.calibrant new.csv -o explained.csv --explain
       calibrant apply rule.calibrant new.csv -o decided.csv
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
     from calibrant.cli.applying import apply_to_file
 
-    apply_to_file(calibrator, file, output, levels, suffix, columns, force)
+    apply_to_file(calibrator, file, output, levels, suffix, columns, force, explain)

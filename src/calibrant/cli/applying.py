@@ -78,10 +78,16 @@ def apply_to_file(
     suffix: str,
     columns: Columns,
     force: bool,
+    explain: bool = False,
 ) -> None:
     """Read a file, calibrate its predictions and write the output."""
     fitted = saved(calibrator, also=tuple(RULES))
     refuse_existing(output, force, calibrator, file)
+    if explain and not hasattr(fitted, "explain_rows"):
+        raise click.UsageError(
+            f"--explain needs a calibrator of distances to training rows; {calibrator} holds a"
+            f" {type(fitted).__name__}; fit one with --method geometric --reference TABLE."
+        )
     rule, count = isinstance(fitted, tuple(RULES)), large_rows(file)
     unseen = Counter[str]()
     calibrated = partial(
@@ -92,6 +98,7 @@ def apply_to_file(
         suffix=suffix,
         output=output,
         unseen=unseen,
+        explain=explain,
     )
     if count is None:
         source = open_source(file)
@@ -142,6 +149,7 @@ def _calibrated(
     suffix: str,
     output: Any,
     unseen: Any,
+    explain: bool,
 ) -> tuple[dict[str, np.ndarray], dict[Any, Any], int, int]:
     """Return (columns by name, the source's names that they replace, number of rows, number of
     rows without a prediction).
@@ -164,10 +172,6 @@ def _calibrated(
         prefer=prefer,
     )
     rule = isinstance(fitted, tuple(RULES))
-    if not rule:
-        fitting(fitted, data)
-        given = beside(fitted, data)
-        unseen.update(fitted.unseen_rows(given["groups"]) if "groups" in given else {})
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(
             f"the output must be a .{source.kind} file like FILE, and not compressed; got"
@@ -176,7 +180,7 @@ def _calibrated(
     made, renamed = (
         (RULED[data.domain](fitted, data, columns), {})
         if rule
-        else data.calibrated(fitted, columns, levels, given)
+        else _made(data, fitted, columns, levels, unseen, explain)
     )
     replaced, count = [] if rule else data.columns, len(data.said)
     if left is not None:
@@ -186,6 +190,21 @@ def _calibrated(
         count,
         0 if left is None else int(np.sum(~left)),
     )
+
+
+def _made(
+    data: Any, fitted: Any, columns: Columns, levels: tuple[float], unseen: Any, explain: bool
+) -> tuple[dict[str, Any], dict[Any, Any]]:
+    """Return (calibrated columns by name, the names that they replace), and count the unseen
+    levels of groups.
+    """
+    fitting(fitted, data)
+    given = beside(fitted, data)
+    unseen.update(fitted.unseen_rows(given["groups"]) if "groups" in given else {})
+    made, renamed = data.calibrated(fitted, columns, levels, given)
+    if explain:
+        made |= vars(fitted.explain_rows(data.given(fitted)["P"], **given))
+    return made, renamed
 
 
 def _spread(values, left):

@@ -19,7 +19,8 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.predictions import Inputs
-from calibrant.signals.separation import FastSeparation, Separation
+from calibrant.signals.nearest_rows import NearestRows, Separation
+from calibrant.signals.separation import FastSeparation
 
 __all__ = ["GeometricCalibrator"]
 
@@ -175,6 +176,27 @@ class GeometricCalibrator(
             )
         self.signal_.add(X, y)
         return self
+
+    def explain_rows(self, P: ArrayLike, *, X: Any) -> NearestRows:
+        """Explain the confidence of each row by its nearest training rows.
+
+        Parameters
+        ----------
+        P, X : as in ``predict_confidence``
+
+        Returns
+        -------
+        NearestRows
+            As :meth:`FastSeparation.explain_rows`, with the confidence of this calibrator.
+        """
+        record = self._ready(self._read(P, X))
+        if not isinstance(self.signal_, Separation):
+            raise InputError(
+                "only a separation signal has nearest training rows;"
+                f" {type(self.signal_).__name__} has none; fit with FastSeparation()."
+            )
+        found = self.signal_.explain_record(record)
+        return replace(found, confidence=self.confidence_record(record))
 
     def _fit(self, record: Any) -> None:
         self._option("mode", *MODES)

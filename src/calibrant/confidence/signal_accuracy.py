@@ -138,10 +138,16 @@ def signal_accuracy(
 
 
 def accuracy_over(
-    signal: Signal, record: Predictions, n_bins: int = 20, level: float = 0.95
+    signal: Signal,
+    record: Predictions,
+    n_bins: int = 20,
+    level: float = 0.95,
+    score: np.ndarray | None = None,
 ) -> SignalAccuracy:
-    """Return the accuracy over a fitted signal for a record with labels."""
-    score = signal.score_record(record)
+    """Return the accuracy over a fitted signal for a record with labels; ``score`` are its scores
+    if they are known.
+    """
+    score = signal.score_record(record) if score is None else score
     rows = score, record.correct, record.weights
     return SignalAccuracy(
         type(signal).__name__, _bins(*rows, record.cluster, n_bins, level), _fits(*rows)

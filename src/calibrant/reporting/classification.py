@@ -18,7 +18,8 @@ from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.curves import Confusion
-from calibrant.reporting.evidence import confidence, latent, signals
+from calibrant.reporting.distance import distance
+from calibrant.reporting.evidence import confidence, explained, latent, signals
 from calibrant.reporting.promises import promises
 from calibrant.reporting.regions import Place, confidence_sums
 from calibrant.reporting.report_table import (
@@ -63,6 +64,7 @@ class ClassSections(Sections):
     classes: PredictedClasses
     class_curves: dict[str, ReliabilityCurve]
     class_densities: dict[str, dict[str, np.ndarray]]
+    distance: dict[str, Any] | None
     label_stability: dict[str, Any] | None
 
 
@@ -198,6 +200,7 @@ class Classes(ReportTable):
     def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections of the answers, the classes and the calibrator."""
         before, shown, level = found.before, found.shown, asked.level
+        near = explained(used, before.rows, asked.random_state)
         drawn = curves.of_classes(shown, level)
         return ClassSections(
             **answer_sections(found, asked),
@@ -206,9 +209,10 @@ class Classes(ReportTable):
             class_curves=drawn,
             class_densities=curves.densities_of_classes(before, drawn),
             confidence=confidence(used, before.rows, found.evaluation),
-            signals=signals(used, before.rows, level, asked.random_state),
+            signals=signals(near, before.rows, level, asked.random_state),
             latent=latent(used, before.rows, level),
             promises=promises(before.rows),
+            distance=distance(near, level, asked.random_state),
             label_stability=label_stability(used, before.rows),
         )
 

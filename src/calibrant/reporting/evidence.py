@@ -9,14 +9,15 @@ import numpy as np
 
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidencePoints, confidence_curve
 from calibrant.confidence.signal_accuracy import SignalAccuracy, accuracy_over
-from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
+from calibrant.reporting.distance import Explained
 from calibrant.signals.label_stability import LabelStability
-from calibrant.signals.separation import FastSeparation, Separation
+from calibrant.signals.nearest_rows import Separation
+from calibrant.signals.separation import FastSeparation
 
-__all__ = ["confidence", "latent", "signals"]
+__all__ = ["confidence", "explained", "latent", "separation", "signals"]
 
 #: Largest number of rows to read: enough for narrow intervals, and few enough for a small page.
 MOST_ROWS = 20_000
@@ -54,20 +55,46 @@ def confidence(calibrator: Any, record: Any, evaluation: str) -> Confidence | No
 
 
 def signals(
-    calibrator: Calibrator | None, record: Predictions, level: float, random_state: int
+    found: Explained | None, record: Predictions, level: float, random_state: int
 ) -> list[SignalAccuracy]:
     """Compute the accuracy by label stability (three classes or more), and by separation if
     features and a training set are known.
     """
-    if len(record) > MOST_ROWS:
-        record = record.take(
-            np.sort(np.random.default_rng(random_state).permutation(len(record))[:MOST_ROWS])
-        )
+    record = record.take(_sample(record, random_state))
+    stability = _stability(record)
     return [
-        accuracy_over(signal, record, level=level)
-        for signal in (_stability(record), _separation(calibrator, record))
-        if signal
+        *([] if stability is None else [accuracy_over(stability, record, level=level)]),
+        *separation(found, level),
     ]
+
+
+def separation(found: Explained | None, level: float) -> list[SignalAccuracy]:
+    """Compute the accuracy by separation; empty without training rows."""
+    if found is None:
+        return []
+    score = found.nearest.separation
+    return [accuracy_over(found.signal, found.record, level=level, score=score)]
+
+
+def explained(calibrator: Any, record: Any, random_state: int) -> Explained | None:
+    """Find the nearest training rows of a sample of the rows; None without features or a training
+    set.
+    """
+    signal = _separation(calibrator, record)
+    if signal is None:
+        return None
+    rows = _sample(record, random_state)
+    number = np.arange(len(record)) if record.kept is None else np.flatnonzero(record.kept)
+    record = record.take(rows)
+    return Explained(record, number[rows], signal, signal.explain_record(record))
+
+
+def _sample(record: Any, random_state: int) -> np.ndarray:
+    """Return the positions of at most ``MOST_ROWS`` rows, in order."""
+    rows = np.arange(len(record))
+    if len(rows) > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(random_state).permutation(len(rows))[:MOST_ROWS])
+    return rows
 
 
 def _stability(record: Predictions) -> Any:
@@ -77,11 +104,11 @@ def _stability(record: Predictions) -> Any:
     return fitted_signal(LabelStability(), record)
 
 
-def _separation(calibrator: Any, record: Predictions) -> Any:
+def _separation(calibrator: Any, record: Any) -> Any:
     """Return the calibrator's separation, or one fitted to the reference; None if the features give
     no distance.
     """
-    if record.X is None:
+    if getattr(record, "X", None) is None:
         return None
     own = [
         s

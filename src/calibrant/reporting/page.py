@@ -14,6 +14,7 @@ SECTIONS = (
     "bins.html",
     "metrics.html",
     "figures.html",
+    "distance.html",
     "stability.html",
     "wrong.html",
     "over_time.html",

@@ -4,126 +4,18 @@ pairwise, and largest ball.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.separation import max_min, min_max, nearest_of, zone_radius
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.tags import SignalTags
 from calibrant.errors import InputError
-from calibrant.labels import encode_labels
 from calibrant.neighbors.exact import BruteIndex, ExactIndex, Nearest, NeighborIndex, split
-from calibrant.neighbors.feature_space import FeatureSpace
 from calibrant.predictions import Inputs
+from calibrant.signals.nearest_rows import Separation
 
-__all__ = ["FastSeparation", "MaximalZone", "PairwiseSeparation", "Separation"]
-
-
-class Separation(Signal):
-    """Base class of the separation signals; a subclass defines ``_make_index()`` and
-    ``_separation(queries, group)``.
-
-    F(x) are the training points whose label, in ``reference``, is the label predicted for x.
-    """
-
-    tags: ClassVar[SignalTags] = SignalTags(domain="real", uses_features=True, needs_reference=True)
-
-    def __init__(
-        self,
-        *,
-        features: Any = None,
-        points: Any = None,
-        scale: str = "auto",
-        progress: Callable[..., Any] | None = None,
-        inputs: Inputs = "probability",
-        classes: ArrayLike | None = None,
-    ) -> None:
-        super().__init__(inputs=inputs, classes=classes)
-        self.features: Any = features
-        self.points: Any = points
-        self.scale: str = scale
-        self.progress: Callable[..., Any] | None = progress
-
-    def __sklearn_clone__(self) -> Self:
-        """Return a clone that keeps the fitted model or transformer, which scikit-learn's own
-        cloning would reset.
-        """
-        return type(self)(**self.get_params(deep=False))
-
-    @abstractmethod
-    def _make_index(self) -> Any: ...
-
-    @abstractmethod
-    def _separation(self, queries, group): ...
-
-    def _fit(self, record: Any) -> None:
-        if record.reference is None:
-            raise InputError(
-                f"{type(self).__name__} needs reference=(X_train, y_train), the model's own"
-                " training data; got None."
-            )
-        X, labels = record.reference
-        if len(labels) == 0:
-            raise InputError("reference must hold at least one training row; got none.")
-        if self.points is not None:
-            if not hasattr(self.points, "reduce"):
-                raise InputError(
-                    "points must be a reduction of the training set, such as RandomSubset(2); got"
-                    f" {self.points!r}."
-                )
-            X, labels = self.points.reduce(X, labels)
-        self.space_: FeatureSpace = FeatureSpace(self.features, self.scale)
-        rows = self.space_.fit(X, labels)
-        self.index_: Any = self._make_index().fit(
-            rows, labels, record.n_classes, self.space_.column_scale_
-        )
-
-    def add(self, X: Any, y: ArrayLike) -> Self:
-        """Add training points to a fitted signal.
-
-        Parameters
-        ----------
-        X : (n, ...) features
-        y : (n,) their labels, of the classes known at fit
-
-        Returns
-        -------
-        self
-        """
-        require_fitted(self, "index_")
-        rows = self.space_.transform(X)
-        labels, _ = encode_labels(y, self.classes_, len(rows), len(self.classes_))
-        if len(rows):
-            self.index_.add(rows, labels)
-        return self
-
-    @property
-    def nbytes_(self) -> int:
-        """Bytes of the stored training set and a transformer's arrays, in memory or saved with the
-        calibrator.
-        """
-        require_fitted(self, "index_")
-        return self.index_.nbytes + self.space_.nbytes
-
-    def _queries(self, record: Any) -> np.ndarray:
-        require_fitted(self, "index_")
-        if record.X is None:
-            raise InputError(
-                f"{type(self).__name__} needs X=, the features of the rows of P; got None."
-            )
-        return self.space_.transform(record.X)
-
-    def _score(self, record: Any) -> Any:
-        return self._separation(self._queries(record), record.predicted)
-
-    def nearest_record(self, record: Any) -> Nearest:
-        """Find the nearest training point of the predicted class, and of any other, for the rows of
-        a record; positions are those of ``index_``.
-        """
-        return self.index_.nearest(self._queries(record), record.predicted)
+__all__ = ["FastSeparation", "MaximalZone", "PairwiseSeparation"]
 
 
 class FastSeparation(
@@ -161,6 +53,7 @@ class FastSeparation(
     ----------
     space_ : the features and scale used.
     index_ : the fitted index; it holds the training points, which are saved with it.
+    rows_ : (n,) the positions in ``reference`` of the points of the index.
     nbytes_ : int, bytes of the stored training set.
 
     Raises
@@ -237,7 +130,9 @@ class FastSeparation(
         return index
 
     def _separation(self, queries: np.ndarray, group: np.ndarray) -> np.ndarray:
-        near = self.index_.nearest(queries, group, self.progress)
+        return self._of_nearest(self.index_.nearest(queries, group, self.progress), None)
+
+    def _of_nearest(self, near: Nearest, record: Any) -> np.ndarray:
         lonely, alone = np.isinf(near.same), np.isinf(near.other)
         score = 0.5 * (np.where(alone, 0.0, near.other) - np.where(lonely, 0.0, near.same))
         return np.where(lonely, -self.index_.radius_, np.where(alone, self.index_.radius_, score))

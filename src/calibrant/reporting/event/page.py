@@ -352,6 +352,7 @@ SECTIONS = (
     "figures.html",
     "event/decide.html",
     "event/promises.html",
+    "distance.html",
     "wrong.html",
     "over_time.html",
     "choice.html",

@@ -16,9 +16,10 @@ from calibrant.reporting import curves
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, Classes
+from calibrant.reporting.distance import distance
 from calibrant.reporting.event.quality import RatePromises, cautions, quality, rate_promises, vetoes
 from calibrant.reporting.event.verdict import verdict
-from calibrant.reporting.evidence import latent
+from calibrant.reporting.evidence import explained, latent, separation
 from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of
 from calibrant.reporting.report_table import Asked, affordable, few_resamples
 from calibrant.reporting.states import BIN_COUNTS, Seen
@@ -95,6 +96,7 @@ class Sections:
     answer: Answer
     confidence: None
     signals: list[Any]
+    distance: dict[str, Any] | None
     latent: dict[str, Any] | None
     promises: RatePromises | None
 
@@ -211,6 +213,7 @@ class Event(Classes):
         """Build the sections: curves, decisions, certified rates, and the predicted label."""
         pairs, level = found.before.counts.pairs, asked.level
         shown, whole = found.shown, cast(Any, found.whole).whole
+        near = explained(used, whole.before, asked.random_state)
         worth = worth_of(
             shown.rows,
             shown.rows.correct,
@@ -242,7 +245,8 @@ class Event(Classes):
             regions=by_region(shown.regions, self.gaps(shown.region_sums, level, worth)),
             answer=_answer(whole, asked),
             confidence=None,
-            signals=[],
+            signals=separation(near, level),
+            distance=distance(near, level, asked.random_state),
             latent=latent(used, whole.before, level),
             promises=rate_promises(found.before.rows),
         )
