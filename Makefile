@@ -12,8 +12,8 @@ ARENA_ARGS ?=
 # The peers' environment: heavy, and with versions of its own.
 PEERS ?= .venv-peers
 
-# What `python -m benchmarks.data fetch` downloaded, or else what lies beside the copy.
-CALIBRANT_DATA ?= $(if $(wildcard data),data,../shared/data)
+# What lies beside the copy, or else what `python -m benchmarks.data fetch` downloaded.
+CALIBRANT_DATA ?= $(if $(wildcard ../shared/data),../shared/data,data)
 export CALIBRANT_DATA
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.papers.geometric import data as geometric
@@ -20,6 +19,9 @@ from benchmarks.papers.stored import PAPERS
 from calibrant.datasets.stored import data_folder
 
 __all__ = ["STEPS", "Step", "main", "to_fetch"]
+
+#: This interpreter, as it is called from here.
+PYTHON = os.path.relpath(sys.executable)
 
 
 class Step(NamedTuple):
@@ -102,8 +104,7 @@ def to_fetch(names: list[str]) -> str:
         f"'{folder}/*'" if folder in many else name
         for name, folder in zip(names, folders, strict=True)
     ]
-    python = Path(os.path.relpath(sys.executable))
-    return f"{python} -m benchmarks.data fetch {' '.join(dict.fromkeys(short))}"
+    return f"{PYTHON} -m benchmarks.data fetch {' '.join(dict.fromkeys(short))}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -111,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = _options()
     options = parser.parse_args(arguments)
     # Where `benchmarks.data fetch` puts what it downloads.
-    if Path("data").is_dir():
+    if not data_folder().is_dir():
         os.environ.setdefault("CALIBRANT_DATA", "data")
     names = options.names or list(PAPERS)
     if unknown := set(names) - set(PAPERS):
@@ -123,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
         absent = [name for name in step.data if not (data_folder() / f"{name}.npz").is_file()]
         print(f"[{k}/{len(steps)}] {step.module}", flush=True)
         if given is None:
-            print(f"  not in --quick: run `python -m benchmarks.papers {name}`")
+            print(f"  not in --quick: run `{PYTHON} -m benchmarks.papers {name}`")
         elif absent:
             print(f"  left out: run `{to_fetch(absent)}` first")
         else:
