@@ -293,7 +293,7 @@ def test_by_class_stands_for_the_methods_of_single_classes(run, npz):
     [
         (["report", "--method", "temperature,magic"], "'magic' is not a method"),
         (["report", "--method", "temperature,"], "'' is not a method"),
-        (["fit", "--method", "temperature,beta"], "--method temperature,beta does not take"),
+        (["fit", "--method", "temperature,beta"], "--method temperature,beta is no method for"),
     ],
 )
 def test_unknown_names_in_a_list_are_wrong_usage(run, npz, tmp_path, arguments, words):

@@ -252,11 +252,11 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
     numbers = write(tmp_path / "f.npz", {"mean": mean, "std": std, "y": y})
     classes = write(tmp_path / "c.npz", {"probabilities": P, "labels": labels})
     assert (
-        "does not take forecasts of a number"
+        "is no method for forecasts of a number"
         in run("fit", numbers, "--method", "temperature", code=2).output
     )
     assert (
-        "does not take predictions of classes"
+        "is no method for predictions of classes"
         in run("fit", classes, "--method", "variance-binning", code=2).output
     )
     run("fit", numbers, "--method", "std", "-o", "m.calibrant")

@@ -113,8 +113,8 @@ def chosen(
         )
     if method is not None and method.removesuffix(BY_CLASS) not in known:
         raise click.UsageError(
-            f"--method {method} does not take {words}, which {data.path.name} holds; choose from:"
-            f" {', '.join(known)}"
+            f"--method {method} is no method for {words}, which {data.path.name} holds; choose one"
+            f" of: {', '.join(known)}"
         )
     fitting(loaded, data)
     if loaded is not None:

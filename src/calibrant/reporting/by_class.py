@@ -106,7 +106,7 @@ def methods_by_class(compared: Any, level: float) -> ByClass | None:
     means = {name: total[seen] / rows[seen] for name, total in zip(pairs, sums, strict=True)}
     macro = {name: float(mean.mean()) for name, mean in means.items()}
     best = min(macro, key=lambda name: macro[name])
-    gaps: Any = {
+    gaps: dict[str, Any] = {
         name: confidence_gaps(
             confidence_sums(pair, own, count), level, worth_of(pair, pair.correct, own, count)
         )
@@ -124,9 +124,16 @@ def methods_by_class(compared: Any, level: float) -> ByClass | None:
         better = [row.second for row in tested if row.meaning == "better"]
         use = min([best, *better], key=lambda name: methods[name].loss)
         gap = gaps[UNCALIBRATED][k]
-        ends = gap.confidence - gap.high, gap.confidence - gap.low
         found.append(
-            PredictedClass(str(before.classes[k]), gap.rows, gap.accuracy, *ends, use, methods)
+            PredictedClass(
+                str(before.classes[k]),
+                gap.rows,
+                gap.accuracy,
+                gap.confidence - gap.high,
+                gap.confidence - gap.low,
+                use,
+                methods,
+            )
         )
     found.sort(key=lambda row: row.accuracy)
     off = {name: [row.class_ for row in found if _differs(row.methods[name].gap)] for name in pairs}

@@ -45,7 +45,7 @@ ERRORS = (
 #: Mean confidence of the wrong answers, and mean doubt of the right ones.
 SIDES = (metrics.overconfidence, metrics.underconfidence)
 #: Key -> name of all metrics in the table, for two classes or more.
-KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *SIDES, *RANKING)}
+KEYS = {metric.key: metric.name for metric in (*SCORES, *ERRORS, *RANKING, *SIDES)}
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class Classes(ReportTable):
         scores, few = (*self.scores(), *errors), few_resamples(record, n_resamples)
         return [
             *(Measure(metric, affordable(metric, record, n_resamples)) for metric in scores),
-            *(Measure(metric, few, analytic=True) for metric in SIDES),
             *self.ranking(record, n_resamples),
+            *(Measure(metric, few, analytic=True) for metric in SIDES),
         ]
 
     def seen(self, record: Any, asked: Asked) -> Any:

@@ -135,8 +135,8 @@ def report(
     calibrator : Calibrator, Map or regression calibrator, optional
         Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted:
         applied without a new fit; pass rows it has not seen. ``Identity()``: no calibration. A list
-        or {name: calibrator}: all are compared. A map is fitted one-vs-rest (:class:`OneVsRest`),
-        which with two classes calibrates the event.
+        or {name: calibrator}: all are compared, overall and in each predicted class. A map is
+        fitted one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``,
         ``groups``, ``features``, ``cluster``, ``weight_kind``, ``times``, ``every``, ``n_splits``,
