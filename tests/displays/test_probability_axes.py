@@ -18,6 +18,19 @@ def test_the_answer_stays_linear_and_a_scale_named_stays():
         chosen_scale("sqrt", "event", *near_ends)
 
 
+def test_scores_of_exactly_0_or_1_are_drawn_there_on_linear_axes():
+    near = np.repeat([0.001, 0.999], 100), np.repeat([0.0, 1.0], 100), np.ones(200)
+    rare = np.full(200, 0.001), np.append(np.zeros(199), 1.0), np.ones(200)
+    assert chosen_scale("auto", "event", *near) == "logit"
+    assert chosen_scale("auto", "event", *rare) == "log"
+    for (score, share, weight), end in ((near, 0.0), (near, 1.0), (rare, 0.0)):
+        exact = score.copy()
+        exact[:2] = end  # one in a hundred: drawn at the end of the axis
+        assert chosen_scale("auto", "event", exact, share, weight) != "linear"
+        exact[:3] = end
+        assert chosen_scale("auto", "event", exact, share, weight) == "linear"
+
+
 @pytest.mark.parametrize(
     ("scale", "ends", "shown"),
     [

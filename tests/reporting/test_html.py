@@ -108,7 +108,7 @@ def test_every_figure_has_words_and_its_data(page):
         == parsed.tags.count("details")
         == parsed.tags.count("desc")
     )
-    assert parsed.tags.count("svg") == 9 + 1 + 4  # pictures, the one with the slider, one a class
+    assert parsed.tags.count("svg") == 1 + 5 + 4  # the one with the slider, others, one a class
     identifiers = [value for name, value in parsed.attributes if name == "id"]
     assert len(set(identifiers)) == len(identifiers)
 

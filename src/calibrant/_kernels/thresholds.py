@@ -302,9 +302,11 @@ NEAREST = 1e-5
 FAR_BELOW = 1e-3
 #: An event in fewer rows than this is rare, and a risk nearer to 0 or 1 than this near an end.
 RARE = 0.05
+#: Share of scores at infinity on a scale that is still drawn at its end.
+CERTAIN = 0.01
 TICKS: dict[str, tuple[float, ...]] = {
     "linear": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "log": tuple(float(f"{m}e{k}") for k in range(-12, 1) for m in (1, 2, 5)),
+    "log": tuple(float(f"{m}e{k}") for k in range(-12, 13) for m in (1, 2, 5)),
     "logit": (0.00001, 0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999),
 }
 SPARSE = (0.00001, 0.001, 0.1, 0.5, 0.9, 0.999, 0.99999)
@@ -317,13 +319,16 @@ def probability_scale(score: np.ndarray, share: np.ndarray, weight: np.ndarray) 
     weights, (n,) each.
 
     Logit where at least half of the weight is near 0 or 1 and some of it near 1; else log where
-    events are rare.
+    events are rare. Linear where more than a few scores are exactly 0, or 1 for logit: these are
+    at infinity on the other scales.
     """
     total = weight.sum()
     near_one = weight[score > 1.0 - RARE].sum() / total
     if near_one >= RARE and near_one + weight[score < RARE].sum() / total >= 0.5:
-        return "logit"
-    return "log" if weight @ share < RARE * total else "linear"
+        scale, ends = "logit", (0.0, 1.0)
+    else:
+        scale, ends = "log" if weight @ share < RARE * total else "linear", (0.0,)
+    return "linear" if weight[np.isin(score, ends)].sum() > CERTAIN * total else scale
 
 
 def scale_ends(scale: str, score: np.ndarray, rate: float) -> tuple[float, float]:

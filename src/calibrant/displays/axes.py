@@ -96,7 +96,9 @@ def chosen_scale(
 def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy") -> None:
     """Set scale, ends and plain-number ticks of the x axis, the y axis or both."""
     for name in which:
-        ax.set(**{f"{name}scale": scale, f"{name}lim": (low, high)})
+        if getattr(ax, f"get_{name}scale")() != scale:
+            ax.set(**{f"{name}scale": scale})
+        ax.set(**{f"{name}lim": (low, high)})
         if scale != "linear":
             axis, ticks = getattr(ax, f"{name}axis"), probability_ticks(scale, low, high)
             axis.set_ticks(

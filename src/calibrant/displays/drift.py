@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, show_title
+from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, show_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from calibrant.monitoring.monitor import CalibrationMonitor
 
 __all__ = ["DriftDisplay"]
+
+#: Times named below the axis; more would overlap.
+TIMES = 4
 
 
 class DriftDisplay:
@@ -27,8 +30,8 @@ class DriftDisplay:
     Parameters
     ----------
     curve : DriftCurve
-    threshold : float
-        The evidence that raises the alarm.
+    threshold : float, optional
+        The evidence that raises the alarm; without it, the evidence is not drawn.
     name : str, optional
         Shown as the title.
 
@@ -67,9 +70,11 @@ class DriftDisplay:
     line_: Any
     evidence_: Any
 
-    def __init__(self, curve: "DriftCurve", threshold: float, *, name: str | None = None) -> None:
+    def __init__(
+        self, curve: "DriftCurve", threshold: float | None = None, *, name: str | None = None
+    ) -> None:
         self.curve: DriftCurve = curve
-        self.threshold: float = threshold
+        self.threshold: float | None = threshold
         self.name: str | None = name
 
     @classmethod
@@ -90,37 +95,61 @@ class DriftDisplay:
         """Return a pandas data frame with one row per batch."""
         return self.curve.frame()
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        colour: str = "main",
+        label: str | None = None,
+    ) -> Self:
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
+
+        A second curve on the same axes has another ``colour`` of :mod:`calibrant.displays.axes`
+        and a ``label`` for the legend.
+        """
         ax = draw_axes(ax, "DriftDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, place = self.curve, np.arange(len(self.curve.time))
         draw_grid(ax)
         self.bands_: Any = ax.vlines(
-            place, curve.low, curve.high, color=COLOURS["main"], alpha=0.35, linewidth=4
+            place, curve.low, curve.high, color=COLOURS[colour], alpha=0.35, linewidth=4
         )
         (self.line_,) = ax.plot(
-            place, curve.error, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4
+            place,
+            curve.error,
+            color=COLOURS[colour],
+            linewidth=1.4,
+            marker="o",
+            markersize=4,
+            label=label,
         )
         ax.set(ylim=(0, None), ylabel="Calibration error")
-        ax.tick_params(labelbottom=False)
-        self.evidence_ax_: Any = self._draw_evidence(ax, place)
+        self.evidence_ax_: Any = (
+            None if self.threshold is None else self._draw_evidence(ax, place, self.threshold)
+        )
+        lowest = self.evidence_ax_ or ax
+        lowest.set_xlabel("Time")
+        shown = np.unique(
+            np.linspace(0, len(place) - 1, min(len(place), TIMES)).round().astype(int)
+        )
+        lowest.set_xticks(shown, [str(curve.time[i]) for i in shown])
+        plain_text(*lowest.get_xticklabels())
         self._draw_alarm(place)
         show_title(ax, name or self.name)
         return self
 
-    def _draw_evidence(self, ax: Any, place: np.ndarray) -> Any:
+    def _draw_evidence(self, ax: Any, place: np.ndarray, threshold: float) -> Any:
         below = _axes_below(ax)
+        ax.tick_params(labelbottom=False)
         draw_grid(below)
         self.limit_: Any = below.axhline(
-            np.log10(self.threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            np.log10(threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         (self.evidence_,) = below.plot(
             place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4
         )
-        below.set(ylabel="Evidence (log10)", xlabel="Time")
-        shown = np.unique(np.linspace(0, len(place) - 1, min(len(place), 4)).round().astype(int))
-        below.set_xticks(shown, [str(self.curve.time[i]) for i in shown])
+        below.set(ylabel="Evidence (log10)")
         return below
 
     def _draw_alarm(self, place: np.ndarray) -> None:
@@ -128,7 +157,7 @@ class DriftDisplay:
         self.alarm_: list[Any] = [
             axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
             for axes in (self.ax_, self.evidence_ax_)
-            if self.curve.alarm.any()
+            if axes is not None and self.curve.alarm.any()
         ]
 
 

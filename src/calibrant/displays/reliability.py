@@ -26,7 +26,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["ReliabilityDisplay", "RiskDistributionDisplay", "draw_distribution", "draw_smooth"]
+__all__ = [
+    "ReliabilityDisplay",
+    "RiskDistributionDisplay",
+    "axis_words",
+    "draw_distribution",
+    "draw_smooth",
+]
+
+
+def axis_words(target: Any) -> tuple[str, str]:
+    """Return the labels of the axes for the probability of an answer, an event or a class."""
+    words = {
+        "answer": ("Confidence (probability of the predicted class)", "Accuracy"),
+        "event": ("Predicted risk", "Observed share"),
+    }
+    other = ("Predicted probability of the class", "Observed share of the class")
+    return words.get(target, other) if isinstance(target, str) else other
 
 
 def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any, Any]:
@@ -165,11 +181,11 @@ def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) ->
     ):
         shares = sign * counts / max(counts.sum(), 1e-300)
         drawn.append(
-            ax.bar(
-                edges[:-1],
+            ax.stairs(
                 shares,
-                width=np.diff(edges),
-                align="edge",
+                edges,
+                baseline=0.0,
+                fill=True,
                 color=COLOURS[colour],
                 alpha=0.8,
                 linewidth=0,
@@ -181,6 +197,8 @@ def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) ->
 
 #: Smooth curves by name, as in clinical papers.
 SMOOTH: dict[str, Any] = {"loess": loess_curve, "spline": spline_curve}
+#: Fewer distinct scores have no smooth curve: it would say more than the rows do.
+ENOUGH_SCORES = 10
 #: Number of bins of the distribution below the diagram.
 SPIKES = 80
 N_BINS = 15
@@ -333,7 +351,7 @@ class ReliabilityDisplay:
             than 5 % of the rows.
         smooth : {"loess", "spline"}, optional
             A smooth curve with its simultaneous band, and the risk by outcome below, as in clinical
-            papers.
+            papers. Fewer than 10 distinct scores have bins only.
         n_bins, strategy, band, level
             As for :func:`calibrant.metrics.reliability_curve`. The default is 15 bins of equal
             width on linear axes. On other axes, and with a smooth curve, bins have equal mass;
@@ -363,7 +381,10 @@ class ReliabilityDisplay:
             n_bins=n_bins or N_BINS,
             band=band,
         )
-        line = None if smooth is None else SMOOTH[smooth].of(record, target=target, level=level)
+        few = len(np.unique(score)) < ENOUGH_SCORES
+        line = (
+            None if smooth is None or few else SMOOTH[smooth].of(record, target=target, level=level)
+        )
         distribution = (
             None
             if plain
@@ -423,18 +444,10 @@ class ReliabilityDisplay:
         self._draw_curve(ax, curve, ends)
         self.counts_ax_: Any = self._draw_below(ax, scale) if counts else None
         scale_axes(ax, scale, *ends)
-        ax.set(aspect="equal", ylabel=self._words()[1])
-        (ax if self.counts_ax_ is None else self.counts_ax_).set_xlabel(self._words()[0])
+        ax.set(aspect="equal", ylabel=axis_words(self.target)[1])
+        (ax if self.counts_ax_ is None else self.counts_ax_).set_xlabel(axis_words(self.target)[0])
         show_title(ax, name or self.name)
         return self
-
-    def _words(self) -> tuple[str, str]:
-        words = {
-            "answer": ("Confidence (probability of the predicted class)", "Accuracy"),
-            "event": ("Predicted risk", "Share observed"),
-        }
-        other = ("Predicted probability of the class", "Share of the class")
-        return words.get(self.target, other) if isinstance(self.target, str) else other
 
     def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float]) -> None:
         draw_grid(ax)

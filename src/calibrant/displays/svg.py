@@ -114,6 +114,13 @@ class _Writer(Base):
     def get_canvas_width_height(self) -> tuple[float, float]:
         return tuple(self.size)
 
+    def get_text_width_height_descent(
+        self, s: str, prop: Any, ismath: Any
+    ) -> tuple[float, float, float]:
+        """Estimate the size of a text: its letters are those of the reader's browser."""
+        size = prop.get_size_in_points()
+        return 0.6 * size * len(s), size, 0.25 * size
+
     def open_group(self, s: str, gid: str | None = None) -> None:
         self.ends.append("" if gid is None else "</g>")
         self.written.append("" if gid is None else f"<g{self.state(gid)}>")
@@ -143,6 +150,7 @@ class _Writer(Base):
         rgbFace: Any = None,
     ) -> None:
         places = trans.transform(path.vertices)
+        places = places[np.isfinite(places).all(axis=1)]
         look = self._look(gc, rgbFace, places)
         shape = marker_trans.transform_path(marker_path)
         if len(shape.vertices) == CIRCLE:
@@ -264,5 +272,5 @@ def _short(value: float) -> str:
 
 def _inside(box: Any, corners: np.ndarray) -> bool:
     """Whether all corners lie in the box, or not farther outside than a marker may reach."""
-    seen = corners[~np.isnan(corners).any(axis=1)]  # none of a curve without points
-    return bool((seen >= box.min - 0.1).all() and (seen <= box.max + 0.1).all())
+    seen = corners[np.isfinite(corners).all(axis=1)]
+    return bool(((seen >= box.min - 0.1) & (seen <= box.max + 0.1)).all())

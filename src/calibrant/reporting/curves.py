@@ -2,7 +2,7 @@
 small whatever their number.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -96,12 +96,13 @@ def in_width(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
     }
 
 
-def in_mass(seen: Seen, level: float) -> dict[int, ReliabilityCurve]:
-    """Return curves by number of bins of equal weight. Where most confidences are near 1, bins of
-    equal width would leave them one bin.
+def in_mass(seen: Seen, level: float, counts: Sequence[int] = ()) -> dict[int, ReliabilityCurve]:
+    """Return curves for these, or all, numbers of bins of equal weight. Where most are near 1,
+    bins of equal width would leave them one bin.
     """
     rows, found = seen.rows, {}
-    for count, (cut, sums) in seen.mass.items():
+    for count in counts or seen.mass:
+        cut, sums = seen.mass[count]
         worth = _worth(rows, rows.correct, partial(cut.index, rows.confidence), len(cut), level)
         found[count] = curve_of_sums(sums, cut.lower, cut.upper, level=level, worth=worth)
     return found

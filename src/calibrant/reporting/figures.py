@@ -1,71 +1,64 @@
-"""The figures of a summary: each as SVG, with a text that can stand in for it and the table
-behind it.
-"""
+"""Figures of a summary: each as SVG, with a text that can stand in for it and its table."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
-from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
-from calibrant.displays.classes import LatentFunctionDisplay
-from calibrant.displays.confidence import (
-    ConfidenceCurveDisplay,
-    ConfidenceHistogramDisplay,
-    SignalAccuracyDisplay,
-)
+from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.coverage import RiskCoverageDisplay
+from calibrant.displays.drift import DriftDisplay
 from calibrant.displays.event import IsotonicCurveDisplay
-from calibrant.displays.reliability import ReliabilityDisplay
 from calibrant.displays.svg import as_svg
 from calibrant.metrics.curves.isotonic import IsotonicCurve
 from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve
-from calibrant.scalings.gaussian_process import LatentFunction
+from calibrant.monitoring.drift_curve import DriftCurve
 
 __all__ = [
     "CORP",
+    "FLAT",
     "RISK",
+    "SQUARE",
     "Kind",
-    "evidence_figures",
+    "calibration_figure",
+    "drift_figures",
     "figure",
-    "figures",
     "made",
     "overlaid",
     "points_along",
-    "reliability_figure",
+    "present",
     "rows_shown",
     "when_words",
 ]
 
 #: Rows of the table of a curve on the page; the report's data holds all points.
 TABLE_ROWS = 25
+#: Axes of a figure in inches; those with a diagonal are square, curves over time are flat.
+SIZE, SQUARE, FLAT = (3.1, 2.6), (3.1, 3.1), (3.1, 2.0)
+#: More bins than this have more dots than anyone reads.
+MOST_BINS = 20
+DRIFT_HEADS = ("When", "Rows", "Confidence", "Accuracy", "Measured", "Error", "Low", "High")
+KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
 
 
 def figure(
-    key: Any,
+    key: str,
     title: str,
     words: str,
     display: Any,
-    size: Any,
-    points: np.ndarray,
+    points: Any,
     columns: Any,
     rows: Any,
-    told: Any = None,
+    *,
+    size: tuple[float, float] = SIZE,
+    states: Any = (),
+    start: str | None = None,
 ) -> dict[str, Any]:
-    """Return what the template shows; ``told`` describes the drawing where the ``words`` under it
-    do not.
-    """
+    """Return what the template shows; ``states`` are those of its slider, which has ``start``."""
     svg = as_svg(
-        display,
-        key=key,
-        title=title,
-        description=words if told is None else told,
-        size=size,
-        points=points,
+        display, key=key, title=title, description=KEYS, size=size, points=points, start=start
     )
     return {
         "key": key,
@@ -74,12 +67,19 @@ def figure(
         "svg": svg,
         "columns": columns,
         "rows": rows,
+        "states": list(states),
+        "start": start,
     }
 
 
 def made(record: Any, columns: Any) -> Any:
     """A record of arrays from the lists of a summary."""
     return record(**{name: np.array(values, dtype=np.float64) for name, values in columns.items()})
+
+
+def present(parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of {"before": part, "after": part or None} that there are."""
+    return {when: part for when, part in parts.items() if part is not None}
 
 
 def points_along(x: Any, y: Any) -> Any:
@@ -98,10 +98,78 @@ def rows_shown(count: Any) -> Any:
     return np.unique(np.linspace(0, count - 1, min(count, TABLE_ROWS)).round().astype(int))
 
 
+def calibration_figure(
+    key: str,
+    title: str,
+    words: str,
+    states: dict[str, dict[str, Any]],
+    start: str,
+    *,
+    texts: Callable[[str], str] = "{} bins".format,
+    **options: Any,
+) -> dict[str, Any]:
+    """Draw the curves of each number of bins, {bins: {label: columns}}, with a slider if there are
+    several; options are those of :class:`CalibrationDrawing`.
+
+    The words close with the largest gap of the last curve, if there is one.
+    """
+    drawn = {
+        bins: {label: made(SimpleNamespace, columns) for label, columns in curves.items()}
+        for bins, curves in states.items()
+        if bins == start or int(bins) <= MOST_BINS
+    }
+    display = CalibrationDrawing(drawn, start=start, **options)
+    points = [
+        (*np.clip(row[:2], *display.ends), _said(label, *row), *([bins] if len(drawn) > 1 else []))
+        for bins, curves in drawn.items()
+        for label, curve in curves.items()
+        for row in _rows(curve, "confidence", "accuracy", "low", "high", "n")
+    ]
+    rows = [
+        [label, f"{a:.3g} to {b:.3g}", f"{n:,.0f}", *(f"{v:.4g}" for v in values)]
+        for label, curve in drawn[start].items()
+        for a, b, n, *values in _rows(
+            curve, "lower", "upper", "n", "confidence", "accuracy", "low", "high"
+        )
+    ]
+    return figure(
+        key,
+        title,
+        words + _largest_gap(list(drawn[start].values())[-1]),
+        display,
+        points,
+        ["Curve", "Bin", "Rows", "Predicted", "Observed", "Low", "High"],
+        rows,
+        size=SQUARE,
+        states=[{"bins": bins, "text": texts(bins)} for bins in drawn],
+        start=start,
+    )
+
+
+def _rows(curve: Any, *names: str) -> Any:
+    return zip(*(getattr(curve, name).tolist() for name in names), strict=True)
+
+
+def _said(label: str, said: float, seen: float, low: float, high: float, n: float) -> str:
+    return (
+        f"{label}: predicted {said:.3g}, observed {seen:.3g} ({low:.3g} to {high:.3g}),"
+        f" {n:,.0f} rows"
+    )
+
+
+def _largest_gap(curve: Any) -> str:
+    gap = curve.confidence - curve.accuracy
+    worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
+    said, seen = f"{curve.confidence[worst]:.3g}", f"{curve.accuracy[worst]:.3g}"
+    if said == seen:
+        return ""
+    return f" The largest gap: predicted {said}, observed {seen} ({curve.n[worst]:,.0f} rows)."
+
+
 @dataclass(frozen=True)
 class Kind:
     """A curve shown before and after: where the summary has it, its record and display, words,
-    heads of its columns and what points say.
+    heads of its columns and the texts of its points.
 
     ``points`` makes (x, y, text) of a curve, ``end`` the sentence on the last curve that closes the
     words; ``again`` are options of the display for the second curve on the same axes.
@@ -111,21 +179,19 @@ class Kind:
     record: type
     display: Callable[..., Any]
     title: str
-    size: tuple[float, float]
     words: str
     heads: dict[str, str]
     points: Callable[[Any], Iterable[tuple[float, float, str]]]
     end: Callable[[Any], str]
     again: dict[str, Any] = field(default_factory=dict)
+    size: tuple[float, float] = SIZE
 
 
-def overlaid(kind: Kind, summary: dict[str, Any]) -> dict[str, Any]:
-    """Before and after in one picture."""
-    drawn = [
-        (when, made(kind.record, data))
-        for when, data in summary[kind.key].items()
-        if data is not None
-    ]
+def overlaid(kind: Kind, curves: dict[str, Any], key: str | None = None) -> dict[str, Any]:
+    """Before and after in one picture; ``curves`` are {"before": columns, "after": columns or
+    None}.
+    """
+    drawn = [(when, made(kind.record, data)) for when, data in present(curves).items()]
     columns = [f.name for f in fields(kind.record) if f.name in kind.heads]
     points = [
         (*place, f"{when}: {text}") for when, curve in drawn for *place, text in kind.points(curve)
@@ -135,34 +201,32 @@ def overlaid(kind: Kind, summary: dict[str, Any]) -> dict[str, Any]:
         for when, curve in drawn
         for i in rows_shown(len(getattr(curve, columns[0])))
     ]
-    heads = ["When", *(kind.heads[name] for name in columns)]
-    words = kind.words + kind.end(drawn[-1][1])
+    displays = [(when, kind.display(curve)) for when, curve in drawn]
     return figure(
-        kind.key,
+        key or kind.key,
         kind.title,
-        words,
-        _Overlaid(kind, drawn),
-        kind.size,
+        kind.words + kind.end(drawn[-1][1]),
+        Overlaid(displays, kind.again),
         points,
-        heads,
+        ["When", *(kind.heads[name] for name in columns)],
         rows,
-        told=kind.words,
+        size=kind.size,
     )
 
 
-class _Overlaid:
+class Overlaid:
     """Displays of one kind on the same axes, the later in the main colour."""
 
-    def __init__(self, kind: Kind, drawn: Any) -> None:
-        self.kind, self.drawn = kind, drawn
+    def __init__(self, displays: Any, again: Any) -> None:
+        self.displays, self.again = displays, again
 
     def plot(self, ax: Any) -> None:
         """Draw them on ``ax``."""
-        for position, (when, curve) in enumerate(self.drawn):
-            colour = "main" if position == len(self.drawn) - 1 else "other"
-            options = self.kind.again if position else {}
-            self.kind.display(curve).plot(ax, colour=colour, label=f"{when} calibration", **options)
-        if len(self.drawn) > 1:
+        for position, (when, display) in enumerate(self.displays):
+            colour = "main" if position == len(self.displays) - 1 else "other"
+            options = self.again if position else {}
+            display.plot(ax, colour=colour, label=f"{when} calibration", **options)
+        if len(self.displays) > 1:
             ax.legend(frameon=False, fontsize="small")
 
 
@@ -187,9 +251,8 @@ CORP = Kind(
     IsotonicCurve,
     IsotonicCurveDisplay,
     "Reliability without bins (CORP)",
-    (3.7, 3.7),
     "The best increasing recalibration of the confidence, and where it would lie by chance if the"
-    " confidences were honest (shaded). ",
+    " confidences were calibrated (shaded). ",
     {
         "score": "Confidence",
         "n": "Rows",
@@ -202,14 +265,14 @@ CORP = Kind(
         for x, y in points_along(curve.score, curve.recalibrated)
     ),
     _outside,
+    size=SQUARE,
 )
 RISK = Kind(
     "risk",
     RiskCoverageCurve,
     RiskCoverageDisplay,
     "Risk and coverage",
-    (3.7, 3.2),
-    "How many answers are wrong when only the most confident are kept. ",
+    "The share of wrong answers when only the most confident are kept. ",
     {
         "confidence": "Confidence",
         "coverage": "Share kept",
@@ -225,194 +288,6 @@ RISK = Kind(
 )
 
 
-SIZE = (3.7, 3.4)
-
-
-def evidence_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """One dictionary a figure, as :func:`calibrant.reporting.figures.figures` makes them."""
-    drawn = [] if summary["confidence"] is None else [_confidence(summary)]
-    drawn += [_signal(found) for found in summary["signals"]]
-    return (
-        drawn
-        if summary["latent"] is None
-        else [*drawn, _latent(summary["latent"], summary["calibrator"]["name"])]
-    )
-
-
-def _confidence(summary: dict[str, Any]) -> dict[str, str]:
-    """The calibrator's confidence over its score, beside the shares observed, with the densities
-    of right and wrong scores.
-    """
-    found = summary["confidence"]
-    curve = ConfidenceCurve(
-        None,
-        made(ConfidencePoints, found["points"]),
-        made(ConfidenceBars, found["bars"]),
-        *(found[name] for name in ("cloud", "n", "right", "wrong")),
-    )
-    title, bars = (
-        f"What {summary['calibrator']['name']} does{' (in-sample)' if found['in_sample'] else ''}",
-        curve.bars,
-    )
-    words = (
-        (
-            "Fitted on the very rows shown, so it agrees with them more than it will with new"
-            " ones. "
-            if found["in_sample"]
-            else ""
-        )
-        + "The confidence it gives over the model's score, beside the share right in bins of"
-        f" {found['n']:,.0f} rows, through whose intervals it should pass; above, the densities"
-        f" of {found['right']:,.0f} right and {found['wrong']:,.0f} wrong predictions."
-    )
-    rows = list(zip(bars.lower, bars.upper, bars.n, bars.rate, bars.low, bars.high, strict=True))
-    points = [
-        (
-            0.5 * (a + b),
-            rate,
-            (
-                f"score {a:.3f} to {b:.3f}: share right {rate:.3f} ({low:.3f} to {high:.3f}),"
-                f" {n:,.0f} rows"
-            ),
-        )
-        for a, b, n, rate, low, high in rows
-    ]
-    points += [
-        (x, y, f"score {x:.3f}: confidence {y:.3f}")
-        for x, y in points_along(curve.points.score, curve.points.confidence)
-    ]
-    display = ConfidenceCurveDisplay(curve, name=" ")
-    rows = [
-        [f"{a:.3f} to {b:.3f}", f"{n:,.0f}", f"{r:.4f}", f"{low:.4f} to {high:.4f}"]
-        for a, b, n, r, low, high in rows
-    ]
-    return figure(
-        "confidence",
-        title,
-        words,
-        display,
-        (3.7, 3.9),
-        points,
-        ["Score", "Rows", "Share right", "Interval"],
-        rows,
-    )
-
-
-def _signal(found: dict[str, Any]) -> dict[str, str]:
-    bins, fits = made(SignalBins, found["bins"]), made(SignalFits, found["fits"])
-    stability = found["name"] == "LabelStability"
-    key, title = (
-        ("stability", "Accuracy by label stability")
-        if stability
-        else ("separation", "Accuracy by separation")
-    )
-    words = _of_stability(bins) if stability else _of_separation(bins)
-    rows = list(
-        zip(bins.lower, bins.upper, bins.n, bins.accuracy, bins.low, bins.high, strict=True)
-    )
-    points = [
-        (
-            x,
-            share,
-            f"{a:.4g} to {b:.4g}: {share:.3f} right ({low:.3f} to {high:.3f}), {n:,.0f} rows",
-        )
-        for x, (a, b, n, share, low, high) in zip(bins.score, rows, strict=True)
-    ]
-    display = SignalAccuracyDisplay(SignalAccuracy(found["name"], bins, fits))
-    rows = [
-        [f"{a:.4g} to {b:.4g}", f"{n:,.0f}", f"{s:.4f}", f"{low:.4f} to {high:.4f}"]
-        for a, b, n, s, low, high in rows
-    ]
-    return figure(
-        key, title, words, display, SIZE, points, ["Bin", "Rows", "Share right", "Interval"], rows
-    )
-
-
-def _of_stability(bins: SignalBins) -> str:
-    return (
-        "How often predictions are right over the probability that their label survives noise on"
-        f" the logits, in bins of equal weight. In the least stable bin {bins.accuracy[0]:.1%} are"
-        f" right, in the most stable {bins.accuracy[-1]:.1%}."
-    )
-
-
-def _of_separation(bins: SignalBins) -> str:
-    words = (
-        "How often predictions are right over how much nearer the training points of the predicted"
-        " class are than all others, in bins of equal weight: below 0 the row lies among another"
-        " class. "
-    )
-    parts = [
-        f"{bins.n[side] @ bins.accuracy[side] / bins.n[side].sum():.1%} are right in the bins"
-        f" {where} 0"
-        for where, side in (("below", bins.score < 0.0), ("above", bins.score >= 0.0))
-        if side.any()
-    ]
-    return words + ", ".join(parts) + "."
-
-
-def _latent(found: dict[str, list[Any]], name: str) -> dict[str, str]:
-    curve = made(
-        LatentFunction, {field.name: found[field.name] for field in fields(LatentFunction)}
-    )
-    title = f"Latent function of {name}"
-    moved = int(np.abs(curve.mean - curve.prior).argmax())
-    words = (
-        "What the calibrator makes of each score: where the curve lies above the dashed prior mean"
-        " a score counts for more than the model said, below it for less; a constant added to the"
-        " curve changes nothing. The ticks are scores of the data. Farthest from the prior: at"
-        f" {curve.score[moved]:.3g}, {curve.mean[moved]:.3g} instead of {curve.prior[moved]:.3g}."
-    )
-    some = rows_shown(len(curve.score))
-    rows = [
-        tuple(getattr(curve, field)[i] for field in ("score", "prior", "mean", "low", "high"))
-        for i in some
-    ]
-    points = [
-        (x, mean, f"score {x:.3g}: {mean:.3g} ({low:.3g} to {high:.3g}), prior {prior:.3g}")
-        for x, prior, mean, low, high in rows
-    ]
-    display = LatentFunctionDisplay(curve, scores=np.array(found["ticks"]))
-    rows = [
-        [f"{x:.4g}", f"{prior:.4g}", f"{mean:.4g}", f"{low:.4g} to {high:.4g}"]
-        for x, prior, mean, low, high in rows
-    ]
-    return figure(
-        "latent",
-        title,
-        words,
-        display,
-        SIZE,
-        points,
-        ["Score", "Prior mean", "Latent mean", "Band"],
-        rows,
-    )
-
-
-KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
-
-
-def figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """One dictionary a figure: key, title, description, svg, columns, rows; before and after
-    side by side.
-    """
-    drawn = []
-    for kind, make in (("curves", _reliability), ("histograms", _histogram)):
-        for when in ("before", "after"):
-            data = summary[kind][when]
-            if data is not None:
-                drawn.append(
-                    make(f"{kind}-{when}", when_words(when, summary), made(SimpleNamespace, data))
-                )
-    return [
-        *drawn,
-        _logit(summary),
-        overlaid(CORP, summary),
-        overlaid(RISK, summary),
-        *evidence_figures(summary),
-    ]
-
-
 def when_words(when: str, summary: dict[str, Any]) -> str:
     """Words for the rows of a figure: as predicted, before calibration, or after it."""
     if when == "before":
@@ -425,115 +300,75 @@ def when_words(when: str, summary: dict[str, Any]) -> str:
     return f"after {summary['calibrator']['name']}{note}"
 
 
-def _reliability(key: str, when: str, curve: Any) -> dict[str, str]:
-    return reliability_figure(
-        key, f"Reliability {when}", curve, ReliabilityDisplay(curve), (3.7, 4.3)
-    )
-
-
-def reliability_figure(
-    key: str,
-    title: str,
-    curve: Any,
-    display: Any,
-    size: tuple[float, float],
-    said: str = "confidence",
-    seen: str = "accuracy",
-    drawn: str = ", and the number of rows in each",
-) -> dict[str, Any]:
-    """A reliability curve as a figure of the page, with the gap that counts most in words.
-
-    ``said`` and ``seen`` name what it compares, ``drawn`` what is seen beside the bins.
+def drift_figures(found: dict[str, Any] | None, key: str = "drift") -> dict[str, Any] | None:
+    """``all``, the figure of all rows, and ``groups``, one a group; None without times. ``found``
+    is from ``drift``.
     """
-    gap = curve.confidence - curve.accuracy
-    worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
-    side = "below" if gap[worst] > 0 else "above"
+    if found is None:
+        return None
+    both = present({when: found[when] for when in ("before", "after")})
+    every = found["every"]
+    return {
+        "all": _drift(key, f"Calibration error by {every}", both, every),
+        "groups": [
+            _drift(f"{key}-{k}", row["group"], {found["of"]: row["curve"]}, every)
+            for k, row in enumerate(found["groups"])
+        ],
+    }
+
+
+class _OverTime(Overlaid):
+    """Calibration over time, by hour, day, week, month or year."""
+
+    def __init__(self, displays: Any, every: str) -> None:
+        super().__init__(displays, {})
+        self.every = every
+
+    def plot(self, ax: Any) -> None:
+        """Draw it on ``ax``."""
+        super().plot(ax)
+        ax.set_xlabel(self.every.capitalize())
+
+
+def _drift(key: str, title: str, curves: dict[str, Any], every: str) -> dict[str, Any]:
+    drawn = [(when, _drift_curve(columns)) for when, columns in curves.items()]
     points = [
-        (c, a, f"{said} {c:.3f}: {seen} {a:.3f} ({low:.3f} to {high:.3f}), {n:,.0f} rows")
-        for c, a, low, high, n in zip(
-            curve.confidence, curve.accuracy, curve.low, curve.high, curve.n, strict=True
+        (place, error, _at_time(when, time, error, low, high, n))
+        for when, curve in drawn
+        for place, (time, error, low, high, n) in enumerate(
+            _rows(curve, "time", "error", "low", "high", "n")
         )
     ]
-    words = (
-        f"{seen.capitalize()} against {said} in {len(gap)} bins, with intervals{drawn}. The gap"
-        f" that counts most: at {said} {curve.confidence[worst]:.3f} the {seen} is"
-        f" {curve.accuracy[worst]:.3f}, {side} the diagonal ({curve.n[worst]:,.0f} rows)."
-    )
-    columns = (
-        getattr(curve, name)
-        for name in ("lower", "upper", "n", "confidence", "accuracy", "low", "high")
-    )
     rows = [
-        [f"{lo:.3f} to {up:.3f}", f"{n:,.0f}", f"{c:.4f}", f"{a:.4f}", f"{low:.4f} to {high:.4f}"]
-        for lo, up, n, c, a, low, high in zip(*columns, strict=True)
+        [time, when, f"{n:,.0f}", *("–" if np.isnan(v) else f"{v:.4f}" for v in values)]
+        for when, curve in drawn
+        for time, n, *values in _rows(
+            curve, "time", "n", "confidence", "accuracy", "ece", "error", "low", "high"
+        )
     ]
+    last = drawn[-1][1]
+    worst = int(np.nan_to_num(last.low, nan=-1.0).argmax())
+    displays = [(when, DriftDisplay(curve)) for when, curve in drawn]
     return figure(
         key,
         title,
-        words,
-        display,
-        size,
+        f"Largest in {last.time[worst]}: {last.error[worst]:.4f} ({last.n[worst]:,.0f} rows).",
+        _OverTime(displays, every),
         points,
-        ["Bin", "Rows", said.capitalize(), seen.capitalize(), "Interval"],
+        [every.capitalize(), *DRIFT_HEADS],
         rows,
-        told=KEYS,
+        size=FLAT,
     )
 
 
-def _logit(summary: dict[str, Any]) -> dict[str, str]:
-    """The last curve in bins of equal weight, on axes that tell 0.99 from 0.999."""
-    when = "before" if summary["equal_mass"]["after"] is None else "after"
-    curve, title = (
-        made(SimpleNamespace, summary["equal_mass"][when]),
-        f"On the logit scale, {when_words(when, summary)}",
-    )
-    bare = SimpleNamespace(
-        plot=partial(ReliabilityDisplay(curve).plot, counts=False, scale="logit")
-    )
-    return reliability_figure("logit", title, curve, bare, (3.7, 3.7), drawn="")
+def _drift_curve(columns: dict[str, list[Any]]) -> DriftCurve:
+    """The curve of a summary, in which an interval that is not known is None."""
+    numbers = {
+        name: np.array(values, dtype=float) for name, values in columns.items() if name != "time"
+    }
+    return DriftCurve(time=np.array(columns["time"]), **numbers)
 
 
-def _histogram(key: str, when: str, histogram: Any) -> dict[str, str]:
-    sure = histogram.lower >= 0.9 - 1e-9
-    points = [
-        point
-        for name, side in (("right", -1.0), ("wrong", 1.0))
-        for point in _bars(histogram, name, side)
-    ]
-    words = (
-        f"How often each confidence was given, for {histogram.right.sum():,.0f} right and"
-        f" {histogram.wrong.sum():,.0f} wrong predictions. At confidence 0.9 and above:"
-        f" {histogram.right[sure].sum():,.0f} right, {histogram.wrong[sure].sum():,.0f} wrong."
-    )
-    rows = [
-        [f"{lo:.2f} to {up:.2f}", f"{right:,.0f}", f"{wrong:,.0f}"]
-        for lo, up, right, wrong in zip(
-            histogram.lower, histogram.upper, histogram.right, histogram.wrong, strict=True
-        )
-        if right + wrong > 0
-    ]
-    display = ConfidenceHistogramDisplay(histogram)
-    return figure(
-        key,
-        f"Confidence {when}",
-        words,
-        display,
-        (3.7, 3.0),
-        points,
-        ["Bin", "Right", "Wrong"],
-        rows,
-        told=KEYS,
-    )
-
-
-def _bars(histogram: Any, name: Any, side: Any) -> Any:
-    """The tops of the right or of the wrong bars, which stand beside the middle of their bin."""
-    for lo, up, count in zip(
-        histogram.lower, histogram.upper, getattr(histogram, name), strict=True
-    ):
-        if count > 0:
-            yield (
-                0.5 * (lo + up) + side * 0.23 * (up - lo),
-                count,
-                f"confidence {lo:.2f} to {up:.2f}: {count:,.0f} {name}",
-            )
+def _at_time(when: str, time: str, error: float, low: float, high: float, n: float) -> str:
+    limits = "" if np.isnan(low) else f" ({low:.4f} to {high:.4f})"
+    return f"{when}, {time}: error {error:.4f}{limits}, {n:,.0f} rows"

@@ -4,6 +4,7 @@ allows only its own style and script.
 
 import base64
 import hashlib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -41,24 +42,8 @@ def render(summary: dict[str, Any]) -> str:
     -------
     str
     """
-    jinja2 = import_extra("jinja2", "an HTML report", "report")
-    folder = files("calibrant.reporting") / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     chosen = PAGES.get(summary["target"], page)
-    usual = {
-        "number": _number,
-        "signed": _signed,
-        "percent": _percent,
-        "share": _percent,
-        "count": _count,
-    }
-    environment.filters.update({**usual, **chosen.FILTERS})
+    environment, folder = _environment(summary["target"]), _folder()
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary,
@@ -73,6 +58,32 @@ def render(summary: dict[str, Any]) -> str:
         version=__version__,
         **chosen.context(summary),
     )
+
+
+def _folder() -> Any:
+    return files("calibrant.reporting") / "templates"
+
+
+@cache
+def _environment(target: str | None) -> Any:
+    """Return Jinja with the filters of a page; it compiles each template once in a process."""
+    jinja2 = import_extra("jinja2", "an HTML report", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (_folder() / name).read_text("utf-8")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    usual = {
+        "number": _number,
+        "signed": _signed,
+        "percent": _percent,
+        "share": _percent,
+        "count": _count,
+    }
+    environment.filters.update({**usual, **PAGES.get(target, page).FILTERS})
+    return environment
 
 
 def _digest(text: str) -> str:

@@ -1,12 +1,22 @@
 """Context of the page on answers and classes, beside the summary itself."""
 
+from types import SimpleNamespace
 from typing import Any
 
-from calibrant.reporting.charts import bin_charts, class_charts, drift_charts
-from calibrant.reporting.figures import figures
-from calibrant.reporting.stability import stability_charts
+from calibrant.metrics.curves.risk_distribution import RiskDistribution
+from calibrant.reporting.drawn_evidence import evidence_figures
+from calibrant.reporting.figures import (
+    CORP,
+    RISK,
+    calibration_figure,
+    drift_figures,
+    made,
+    overlaid,
+    present,
+)
+from calibrant.reporting.stability import stability_figures
 
-__all__ = ["FILTERS", "SECTIONS", "context"]
+__all__ = ["FILTERS", "SECTIONS", "class_figures", "context", "figures", "main_figure"]
 
 SECTIONS = (
     "header.html",
@@ -25,6 +35,8 @@ SECTIONS = (
     "choice.html",
     "method.html",
 )
+#: Classes whose curves are drawn; the summary has some more.
+MOST_CLASSES = 6
 NOTES = (
     (
         "The confidence is the probability of the predicted class; ECE is the mean gap between"
@@ -41,10 +53,9 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         "facts": f"{data['n_classes']} classes · {inputs}" if "n_classes" in data else inputs,
         "figures": figures(summary),
-        "bins": bin_charts(summary),
-        "bin_rows": _bin_rows(summary),
-        "charts": class_charts(summary) if "class_curves" in summary else [],
-        "stability_charts": stability_charts(summary.get("label_stability")),
+        "main": main_figure(summary),
+        "class_figures": class_figures(summary) if "class_curves" in summary else [],
+        "stability_figures": stability_figures(summary.get("label_stability")),
         "confusion_shares": _shares(summary["confusion"]["counts"])
         if "confusion" in summary
         else None,
@@ -61,14 +72,82 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
             f" with {100.0 * summary['level']:g} % intervals that hold for all rows of a table"
             " together"
         ),
-        "drift_charts": drift_charts(summary["drift"]),
+        "drift_figures": drift_figures(summary["drift"]),
         "dated": summary["drift"] is not None,
     }
 
 
-def _bin_rows(summary: dict[str, Any]) -> list[list[str]]:
-    found = [part for part in summary["binned"].values() if part is not None]
-    return [[bins, *(f"{part[bins]['ece']:.4f}" for part in found)] for bins in found[0]]
+def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
+    """Confidence and accuracy before and after, with a slider for the number of bins."""
+    binned = {when: part for when, part in summary["binned"].items() if part is not None}
+    when, histogram = list(present(summary["histograms"]).items())[-1]
+    counts = {
+        "lower": histogram["lower"],
+        "upper": histogram["upper"],
+        "events": histogram["wrong"],
+        "others": histogram["right"],
+    }
+    errors = {
+        bins: ", ".join(
+            f"{f'{when} ' if len(binned) > 1 else ''}{part[bins]['ece']:.4f}"
+            for when, part in binned.items()
+        )
+        for bins in binned["before"]
+    }
+    return calibration_figure(
+        "bins",
+        "Confidence and accuracy",
+        "Points on the dashed diagonal are calibrated; below it the model is overconfident. Bars"
+        f" are {100 * summary['level']:g} % intervals; below, the confidences {when} calibration,"
+        " as shares of the wrong and of the right predictions. More bins show more and measure more"
+        " noise.",
+        {
+            bins: {when: part[bins]["curve"] for when, part in binned.items()}
+            for bins in binned["before"]
+        },
+        str(summary["bound"]["n_bins"]),
+        texts=lambda bins: f"{bins} bins: ECE {errors[bins]}",
+        distribution=made(RiskDistribution, counts),
+    )
+
+
+def figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The curve on a logit scale, the best increasing recalibration, risk and coverage, and the
+    evidence of the calibrator.
+    """
+    return [
+        calibration_figure(
+            "logit",
+            "Confidence and accuracy on a logit scale",
+            "The same in bins of equal weight, on axes that tell 0.99 from 0.999.",
+            {"": present(summary["equal_mass"])},
+            "",
+            scale="logit",
+        ),
+        overlaid(CORP, summary["corp"]),
+        overlaid(RISK, summary["risk"]),
+        *evidence_figures(summary),
+    ]
+
+
+def class_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """One figure for each class drawn, the worst first."""
+    of, densities = summary["classes"]["of"], summary["class_densities"]
+    return [
+        {
+            "name": name,
+            **calibration_figure(
+                f"class-{number}",
+                name,
+                "",
+                {"": {of: curve}},
+                "",
+                target=None,
+                densities=made(SimpleNamespace, densities[name]) if name in densities else None,
+            ),
+        }
+        for number, (name, curve) in enumerate(list(summary["class_curves"].items())[:MOST_CLASSES])
+    ]
 
 
 def _shares(counts: list[list[float]] | None) -> dict[str, list[Any]] | None:

@@ -354,7 +354,7 @@ def answer_sections(found: Compared, asked: Asked) -> dict[str, Any]:
         },
         "corp": found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
         "risk": found.both(lambda seen: curves.risk(seen, level)),
-        "equal_mass": found.both(lambda seen: curves.in_mass(seen, level)[n_bins]),
+        "equal_mass": found.both(lambda seen: curves.in_mass(seen, level, [n_bins])[n_bins]),
         "regions": by_region(shown.regions, confidence_gaps(shown.region_sums, level, worth)),
     }
 

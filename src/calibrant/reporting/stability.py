@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from calibrant.confidence.hoki import HokiCalibrator
+from calibrant.displays.axes import COLOURS, draw_grid, scale_axes
 from calibrant.predictions import Predictions
-from calibrant.reporting.charts import across, chart, linear, logarithmic, point, upward
+from calibrant.reporting.figures import FLAT, figure
 from calibrant.signals.label_stability import LabelStability
 
-__all__ = ["label_stability", "stability_charts"]
+__all__ = ["label_stability", "stability_figures"]
 
 
 def label_stability(calibrator: Any, record: Predictions) -> dict[str, Any] | None:
@@ -70,7 +71,7 @@ def _iterations(calibrator: HokiCalibrator) -> dict[str, Any]:
     }
 
 
-def stability_charts(found: dict[str, Any] | None) -> list[dict[str, Any]]:
+def stability_figures(found: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Draw the search, and the stability of each row by noise width; ``found`` is from
     ``label_stability``.
     """
@@ -96,27 +97,31 @@ def stability_charts(found: dict[str, Any] | None) -> list[dict[str, Any]]:
             "spread": [p[0] for p in row["curve"]["probability"]],
         }
         drawn.append((f"row-stability-{number}", row["kind"], words, "Label kept", curve))
-    return [_chart(*one, scale) for one in drawn if one[-1]["scales"]]
+    return [_figure(*one, scale) for one in drawn if one[-1]["scales"]]
 
 
-def _chart(
+def _figure(
     key: str, title: str, words: str, label: str, curve: dict[str, Any], scale: float
 ) -> dict[str, Any]:
     """Draw one curve over the noise width, with a line at the chosen width."""
     pairs = list(zip(curve["scales"], curve["spread"], strict=True))
-    axes = (
-        across(logarithmic, pairs[0][0], pairs[-1][0]),
-        upward(linear, 0.0, max(value for _, value in pairs)),
-    )
-    points = [point(*axes, one, f"noise {one[0]:.3g}: {label} {one[1]:.3f}") for one in pairs]
-    return chart(
-        key,
-        title,
-        words,
-        axes=axes,
-        labels=("Noise width", label),
-        series=[{"when": "after", "points": points}],
-        line=[(scale, axes[1].low), (scale, axes[1].high)],
-        columns=["Noise width", label],
-        rows=[[f"{a:.4g}", f"{b:.4f}"] for a, b in pairs],
-    )
+    points = [(*one, f"noise {one[0]:.3g}: {label} {one[1]:.3f}") for one in pairs]
+    rows = [[f"{a:.4g}", f"{b:.4f}"] for a, b in pairs]
+    display = _OverNoise(np.array(pairs), label, scale)
+    return figure(key, title, words, display, points, ["Noise width", label], rows, size=FLAT)
+
+
+class _OverNoise:
+    """Curve over the noise width, with a line at the chosen width."""
+
+    def __init__(self, curve: np.ndarray, label: str, scale: float) -> None:
+        self.curve, self.label, self.scale = curve, label, scale
+
+    def plot(self, ax: Any) -> None:
+        """Draw it on ``ax``."""
+        x, y = self.curve.T
+        draw_grid(ax)
+        ax.axvline(self.scale, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        ax.plot(x, y, color=COLOURS["main"], linewidth=1.4, marker="o", markersize=4)
+        scale_axes(ax, "log", 0.9 * x.min(), 1.1 * x.max(), "x")
+        ax.set(ylim=(0.0, 1.05 * max(y.max(), 0.01)), xlabel="Noise width", ylabel=self.label)

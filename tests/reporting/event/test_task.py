@@ -248,12 +248,12 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     ]
     assert small
     assert all(rounded(value, "+").replace("-", "−") in table for value in small)
-    caption = page[page.index('id="figure-smooth-before"') : page.index('id="figure-corp"')]
-    assert "and the number of rows in each" not in caption
-    assert "a loess curve with the 95 % band" in caption
+    caption = page[page.index('id="figure-bins"') : page.index('id="figure-corp"')]
+    assert "the curve is a loess with its band" in caption
+    assert "Both axes are logarithmic, because the event is rare" in caption
     corp = page[page.index('id="figure-corp"') : page.index('id="decide"')]
     assert found.to_dict()["scale"] == "log"
-    assert "Risk said" in corp
+    assert "Predicted risk" in corp
     assert ">0.001</text>" in corp
 
 

@@ -2,38 +2,28 @@
 
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.thresholds import probability_grid, probability_ticks, scale_ends
+from calibrant._kernels.thresholds import scale_ends
 from calibrant.displays.axes import scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
-from calibrant.displays.reliability import ReliabilityDisplay
+from calibrant.displays.reliability import ENOUGH_SCORES
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
+from calibrant.metrics.curves.risk_distribution import RiskDistribution
 from calibrant.metrics.curves.smooth import CalibrationCurve
-from calibrant.reporting.charts import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    Axis,
-    chart,
-    drift_charts,
-    point,
-    rows_of,
-)
+from calibrant.reporting.drawn_evidence import evidence_figures
 from calibrant.reporting.event.verdict import share
 from calibrant.reporting.figures import (
     CORP,
     Kind,
-    evidence_figures,
+    calibration_figure,
+    drift_figures,
     made,
     overlaid,
     points_along,
-    reliability_figure,
-    when_words,
+    present,
 )
 
 __all__ = [
@@ -43,140 +33,60 @@ __all__ = [
     "context",
     "decision_figures",
     "event_figures",
-    "hero",
+    "main_figure",
 ]
 
 
-def hero(summary: dict[str, Any]) -> dict[str, Any]:
-    """``reliability``, with one state a number of bins and the one to ``start`` with, and
-    ``spread``, the risks by outcome.
+def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
+    """Predicted risk and observed share before and after, with the smooth curve of the last, the
+    distribution of the risks and a slider for the number of bins.
     """
-    name = summary["scale"]
-    curves = [part for part in summary["binned"].values() if part is not None]
-    said = np.concatenate([part[bins]["curve"]["confidence"] for part in curves for bins in part])
-    ends = scale_ends(name, said, summary["quality"]["rate"])
-    ticks = tuple(probability_ticks(name, *ends))
-    x, y = (Axis(*ends, *span, ticks, name) for span in ((LEFT, RIGHT), (BOTTOM, TOP)))
-    states: list[dict[str, Any]] = [
+    binned, scale = present(summary["binned"]), summary["scale"]
+    when, smooth = list(present(summary["loess"]).items())[-1]
+    # Over few risks a smooth curve says more than the rows do; near 0 and 1 it is mostly noise.
+    few = len(summary["corp"][when]["score"]) < ENOUGH_SCORES or scale == "logit"
+    return calibration_figure(
+        "bins",
+        "Predicted risk and observed share",
+        _main_words(summary, when, "" if few else ", the curve is a loess with its band"),
         {
-            "bins": int(bins),
-            "text": f"{bins} groups of equal size",
-            "series": _series(summary, bins, x, y),
-        }
-        for bins in curves[0]
+            bins: {when: part[bins]["curve"] for when, part in binned.items()}
+            for bins in binned["before"]
+        },
+        str(summary["bins"]),
+        texts=lambda bins: f"{bins} bins of equal weight",
+        target="event",
+        scale=scale,
+        smooth=None if few else made(CalibrationCurve, smooth),
+        distribution=made(RiskDistribution, present(summary["distribution"])[when]),
+        rate=summary["quality"]["rate"],
+    )
+
+
+def _main_words(summary: dict[str, Any], when: str, curve: str) -> str:
+    median, axes = summary["medians"][when], AXES[summary["scale"]]
+    medians = [
+        f"{value:.3g} {words}"
+        for value, words in (
+            (median["events"], "with the event"),
+            (median["others"], "without it"),
+        )
+        if value is not None
     ]
-    start = next(i for i, state in enumerate(states) if state["bins"] == summary["bins"])
-    return {
-        "reliability": _reliability(summary, x, y, states, start),
-        "spread": _spread(summary, name, x),
-    }
-
-
-def _series(summary: dict[str, Any], bins: str, x: Any, y: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for when in ("before", "after"):
-        if summary["binned"][when] is not None:
-            curve = summary["binned"][when][bins]["curve"]
-            found.append(
-                {"when": when, "points": [_point(x, y, when, row) for row in rows_of(curve)]}
-            )
-    return found
-
-
-def _point(x: Any, y: Any, when: str, row: Any) -> dict[str, float]:
-    share, limits = f"{row['accuracy']:.3g} happened", f"({row['low']:.3g} to {row['high']:.3g})"
-    text = f"{when}: {row['confidence']:.3g} said, {share} {limits}, {row['n']:,.0f} rows"
-    return point(x, y, (row["confidence"], row["accuracy"]), text, row["low"], row["high"])
-
-
-def _reliability(
-    summary: dict[str, Any], x: Any, y: Any, states: Any, start: Any
-) -> dict[str, Any]:
-    made = chart(
-        "reliability",
-        "What was said, and what happened",
-        "",
-        axes=(x, y),
-        labels=("Risk said", "Share that happened"),
-        series=(),
-        line=((x.low, x.low), (x.high, x.high)),
-    )
-    names = ("confidence", "accuracy", "low", "high")
-    rows = [
-        [when, f"{row['n']:,.0f}", *(f"{row[name]:.4g}" for name in names)]
-        for when, part in summary["binned"].items()
-        if part is not None
-        for row in rows_of(part[str(summary["bins"])]["curve"])
-    ]
-    return {
-        **made,
-        "states": states,
-        "start": start,
-        "columns": ["When", "Rows", "Risk said", "Share that happened", "Low", "High"],
-        "rows": rows,
-    }
-
-
-def _spread(summary: dict[str, Any], name: str, x: Any) -> dict[str, Any]:
-    """Events above the middle, the others below it, each as shares of its own kind: rare events
-    are seen as well.
-    """
-    when = "before" if summary["distribution"]["after"] is None else "after"
-    found = {key: np.array(values) for key, values in summary["distribution"][when].items()}
-    shares = {kind: found[kind] / max(found[kind].sum(), 1e-300) for kind in ("events", "others")}
-    top = max(float(max(values.max() for values in shares.values())), 1e-300)
-    y = Axis(-top, top, BOTTOM, TOP, ())
-    edges = probability_grid(name, x.low, x.high, len(found["lower"]) + 1)
-    bars = [
-        _bar(x, y, edges[k], edges[k + 1], share[k], kind)
-        for kind, share in shares.items()
-        for k in range(len(share))
-        if share[k] > 0
-    ]
-    words = " and ".join(
-        f"{_median(found, kind):.3g} for {said}"
-        for kind, said in (("events", "events"), ("others", "the others"))
-    )
-    return chart(
-        "spread",
-        f"Who gets which risk, {when if summary['distribution']['after'] else 'as predicted'}",
-        f"Median risk: {words}.",
-        axes=(x, y),
-        labels=("Risk said", "Others below, events above"),
-        series=(),
-        line=((x.low, 0.0), (x.high, 0.0)),
-        bars=bars,
-        columns=["Risk", "Events", "Others"],
-        rows=[
-            [f"{low:.3g} to {high:.3g}", f"{events:,.0f}", f"{others:,.0f}"]
-            for low, high, events, others in zip(
-                *(found[k] for k in ("lower", "upper", "events", "others")), strict=True
-            )
-            if events + others > 0
-        ],
+    return (
+        "Points on the dashed diagonal are calibrated; below it predicted risks are too high,"
+        f" above it too low. Bars are {100 * summary['level']:g} % intervals{curve}; below, the"
+        f" risks {when} calibration, as shares of the rows with the event and of the others"
+        f" (median {', '.join(medians)}).{axes}"
     )
 
 
-def _bar(x: Any, y: Any, low: Any, high: Any, share: Any, kind: str) -> Any:
-    left, right, zero, end = (
-        x.at(low),
-        x.at(high),
-        y.at(0.0),
-        y.at(share if kind == "events" else -share),
-    )
-    return {
-        "x": left,
-        "y": min(zero, end),
-        "width": round(right - left, 1),
-        "height": round(abs(end - zero), 1),
-        "kind": kind,
-    }
-
-
-def _median(found: dict[str, np.ndarray], kind: str) -> float:
-    """The middle of the bin that holds the median."""
-    k = int(cast(Any, np.searchsorted(found[kind].cumsum(), 0.5 * found[kind].sum())))
-    return 0.5 * (found["lower"][k] + found["upper"][k])
+#: Sentences on axes that are not linear.
+AXES = {
+    "linear": "",
+    "log": " Both axes are logarithmic, because the event is rare.",
+    "logit": " Both axes are on a logit scale, because many risks are near 0 or 1.",
+}
 
 
 def _increasing(curve: Any) -> Any:
@@ -190,7 +100,7 @@ INCREASING = replace(
     CORP,
     words=(
         "The best increasing recalibration of the risk, and where it would lie by chance if the"
-        " risks were honest (shaded). "
+        " risks were calibrated (shaded). "
     ),
     heads={**CORP.heads, "score": "Risk"},
     points=_increasing,
@@ -198,37 +108,9 @@ INCREASING = replace(
 
 
 def event_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The share that happened over the risk: a smooth curve with its band before and after, and
-    the best increasing one.
-    """
-    drawn = [
-        _smooth(when, summary) for when in ("before", "after") if summary["loess"][when] is not None
-    ]
-    return [
-        *drawn,
-        overlaid(replace(INCREASING, display=partial(_Scaled, summary)), summary),
-        *evidence_figures(summary),
-    ]
-
-
-def _smooth(when: str, summary: dict[str, Any]) -> dict[str, str]:
-    """The loess curve of clinical papers, with the band that holds all of it; on logit axes it
-    would be mostly noise near the ends.
-    """
-    curve, scale = (
-        made(SimpleNamespace, summary["binned"][when][str(summary["bins"])]["curve"]),
-        summary["scale"],
-    )
-    smooth = made(CalibrationCurve, summary["loess"][when])
-    display = ReliabilityDisplay(
-        curve, target="event", scale="linear" if scale == "logit" else scale, smooth=smooth
-    )
-    title = f"Smooth, {when_words(when, summary)}"
-    bare = SimpleNamespace(plot=partial(display.plot, counts=False))
-    drawn = f", and a loess curve with the {100 * summary['level']:g} % band that holds all of it"
-    return reliability_figure(
-        f"smooth-{when}", title, curve, bare, (3.7, 3.7), "risk", "share that happened", drawn
-    )
+    """The best increasing recalibration of the risk, and the evidence of the calibrator."""
+    corp = replace(INCREASING, display=partial(_Scaled, summary))
+    return [overlaid(corp, summary["corp"]), *evidence_figures(summary)]
 
 
 class _Scaled:
@@ -245,7 +127,7 @@ class _Scaled:
             xscale="linear", yscale="linear"
         )  # of the curve drawn before: the display's own ends hold 0
         IsotonicCurveDisplay(self.curve).plot(ax, **options)
-        ax.set(xlabel="Risk said")
+        ax.set(xlabel="Predicted risk")
         if self.summary["scale"] == "log":
             drawn = np.concatenate(
                 [part["score"] for part in self.summary["corp"].values() if part is not None]
@@ -256,7 +138,7 @@ class _Scaled:
 def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """Net benefit by threshold, and events found by share flagged."""
     return [
-        overlaid(kind, summary)
+        overlaid(kind, summary[kind.key])
         for kind in (DECISION, GAIN)
         if summary[kind.key]["before"] is not None
     ]
@@ -289,7 +171,6 @@ DECISION = Kind(
     DecisionCurve,
     DecisionCurveDisplay,
     "Decision curve",
-    (3.7, 3.4),
     "Net benefit of acting on risks of at least the threshold, beside acting on all and on none. ",
     {
         "threshold": "Threshold",
@@ -310,7 +191,6 @@ GAIN = Kind(
     GainCurve,
     GainDisplay,
     "Events found",
-    (3.7, 3.4),
     "How many of the events are among the rows of the highest risk. ",
     {
         "threshold": "Risk",
@@ -329,19 +209,9 @@ GAIN = Kind(
 
 
 def answer_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answer's reliability, in bins of equal weight."""
-    return [
-        reliability_figure(
-            f"answer-{when}",
-            f"The answer {when_words(when, summary)}",
-            curve,
-            ReliabilityDisplay(curve, target="answer"),
-            (3.7, 4.3),
-        )
-        for when, data in summary["answer"]["equal_mass"].items()
-        if data is not None
-        for curve in [made(SimpleNamespace, data)]
-    ]
+    """The answer's confidence and accuracy, in bins of equal weight."""
+    curves = {"": present(summary["answer"]["equal_mass"])}
+    return [calibration_figure("answer", "Confidence and accuracy of the answer", "", curves, "")]
 
 
 SECTIONS = (
@@ -383,11 +253,13 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
             f"risk of {data['event']} ·"
             f" {'logits' if data['inputs'] == 'logit' else 'probabilities'}"
         ),
-        "hero": hero(summary),
+        "main": main_figure(summary),
         "figures": event_figures(summary),
         "decision_figures": decision_figures(summary),
         "answer_figures": answer_figures(summary),
-        "threshold_rows": rows_of(table),
+        "threshold_rows": [
+            dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)
+        ],
         "notes": NOTES,
         "trusted": "Can its risk be trusted?",
         "over": "too high",
@@ -401,6 +273,6 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
             f" (O/E), with {100.0 * summary['level']:g} % intervals that hold for all rows of a"
             " table together"
         ),
-        "drift_charts": drift_charts(summary["drift"]),
+        "drift_figures": drift_figures(summary["drift"]),
         "dated": summary["drift"] is not None,
     }

@@ -45,6 +45,8 @@ KEYS = {metric.key: metric.name for metric in METRICS}
 #: Least number of rows in a bin of the first figure, and of events and of rows without one: a curve
 #: of smaller bins is noisy for any model.
 ENOUGH_ROWS, ENOUGH_EVENTS = 100, 20
+#: The main drawing starts with at most this number of bins.
+MOST_BINS = 15
 #: Draws for the band of the smooth curve.
 LOESS_DRAWS = 400
 
@@ -87,6 +89,7 @@ class Sections:
     bins: int
     binned: dict[str, Any]
     distribution: dict[str, Any]
+    medians: dict[str, Any]
     loess: dict[str, Any]
     corp: dict[str, Any]
     decision: dict[str, Any]
@@ -101,15 +104,23 @@ class Sections:
     promises: RatePromises | None
 
 
-def _start(n: float, events: float) -> int:
-    """Return the initial number of bins of the curve: the most with enough rows, events and rows
-    without one in each bin.
-    """
+def _counts(n: float, events: float) -> list[int]:
+    """Return the numbers of bins that the rows, events and rows without one are enough for."""
     rare = min(events, n - events)
-    enough = [
+    return [
         count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS
-    ]
-    return max(enough, default=BIN_COUNTS[0])
+    ] or [BIN_COUNTS[0]]
+
+
+def _medians(seen: Any) -> dict[str, float | None]:
+    """Return the median risk of the events and of the others; None without any."""
+    found, (_, *masses) = seen.counts.confidence, seen.counts.confidence.sums.T
+    return {
+        kind: float(found.values[np.searchsorted(mass.cumsum(), 0.5 * mass.sum())])
+        if mass.any()
+        else None
+        for kind, mass in zip(("events", "others"), masses, strict=True)
+    }
 
 
 def _answer(found: Compared, asked: Asked) -> Answer:
@@ -221,14 +232,16 @@ class Event(Classes):
             len(shown.regions),
         )
         scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
+        counts = _counts(*found.before.counts.total[:2])
         return Sections(
             n_bins=asked.n_bins,
             scale=scale,
-            bins=_start(*found.before.counts.total[:2]),
-            binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level))),
+            bins=max(count for count in counts if count <= MOST_BINS),
+            binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level, counts))),
             distribution=found.both(
                 lambda seen: metrics.risk_distribution.of(seen.counts.pairs, scale=scale)
             ),
+            medians=found.both(_medians),
             loess=found.both(
                 lambda seen: metrics.loess_curve.of(
                     seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state

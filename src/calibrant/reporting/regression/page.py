@@ -6,202 +6,96 @@ from typing import Any
 import numpy as np
 
 from calibrant.displays.forecasts import (
+    IntervalCalibrationDisplay,
     IntervalWidthDisplay,
     OrderedIntervalsDisplay,
+    PitHistogramDisplay,
     RealStdDisplay,
+    RmseRmvDisplay,
 )
-from calibrant.metrics.curves.intervals import IntervalWidthCurve, OrderedIntervals
-from calibrant.metrics.curves.spread import RealStdCurve
-from calibrant.reporting.charts import (
-    across,
-    band,
-    chart,
-    drift_charts,
-    linear,
-    logarithmic,
-    point,
-    upward,
+from calibrant.metrics.curves.intervals import IntervalCurve, IntervalWidthCurve, OrderedIntervals
+from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve
+from calibrant.metrics.regression.pit import PitHistogram
+from calibrant.reporting.figures import (
+    SQUARE,
+    Kind,
+    drift_figures,
+    figure,
+    overlaid,
+    present,
+    rows_shown,
 )
-from calibrant.reporting.figures import figure, rows_shown
 
-__all__ = ["FILTERS", "SECTIONS", "context", "output_charts", "output_figures"]
-
-#: Std that differ by more than this factor are drawn on logarithmic axes.
-WIDE = 15.0
+__all__ = ["FILTERS", "SECTIONS", "context", "output_figures"]
 
 
-def output_charts(part: dict[str, Any], number: int, after_name: str) -> list[dict[str, Any]]:
-    """The charts of the ``number``-th output: keys ``reliability-0``, ``intervals-0`` and
-    ``pit-0``.
-    """
-    found = [(when, curves) for when, curves in part["curves"].items() if curves is not None]
-    named = (
-        {"before": "before", "after": f"after {after_name}"}
-        if len(found) > 1
-        else {"before": "as predicted"}
-    )
-    return [
-        make([(when, named[when], curves[kind]) for when, curves in found], f"{kind}-{number}")
-        for kind, make in KINDS.items()
-    ]
-
-
-def _reliability(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
-    values = [v for _, _, c in found for name in ("rmv", "rmse", "low", "high") for v in c[name]]
-    low, high = min(v for v in values if v > 0.0), max(values)
-    scale = logarithmic if high > WIDE * low else linear
-    start = low if scale is logarithmic else 0.0
-    axes = across(scale, start, high), upward(scale, start, high)
-    last = found[-1][2]
-    series = [
-        _series(
-            when,
-            [
-                point(
-                    *axes,
-                    (rmv, rmse),
-                    f"{words}: {rmse:.4g} seen, {rmv:.4g} predicted ({low:.4g} to {high:.4g} by"
-                    f" chance), {n:,.0f} rows",
-                )
-                for n, rmv, rmse, low, high in _rows(c)
-            ],
-        )
-        for when, words, c in found
-    ]
-    n, rmv, rmse, *_ = max(_rows(last), key=lambda row: abs(np.log(max(row[2], 1e-300) / row[1])))
-    return chart(
-        key,
-        "Error against predicted std",
-        f"Root mean squared error over root mean predicted variance in {len(last['n'])} bins of"
-        " equal weight by predicted std; shaded, where honest error bars would lie by chance."
-        f" Farthest from the diagonal: {rmse:.4g} seen, {rmv:.4g} predicted ({n:,.0f} rows).",
-        axes=axes,
-        labels=("Predicted std (units of y)", "Error seen (units of y)"),
-        series=series,
-        area=band(*axes, last["rmv"], last["low"], last["high"]),
-        line=[(max(a.low for a in axes),) * 2, (min(a.high for a in axes),) * 2],
-        columns=["When", "Rows", "Predicted std", "Error seen", "By chance"],
-        rows=[
-            [w, f"{n:,.0f}", f"{a:.4g}", f"{b:.4g}", f"{low:.4g} to {high:.4g}"]
-            for w, _, c in found
-            for n, a, b, low, high in _rows(c)
-        ],
+def _farthest(curve: Any) -> str:
+    ratio = np.log(np.maximum(curve.rmse, 1e-300) / curve.rmv)
+    worst = int(np.abs(ratio).argmax())
+    return (
+        f"Farthest from the diagonal: {curve.rmse[worst]:.4g} observed, {curve.rmv[worst]:.4g}"
+        f" predicted ({curve.n[worst]:,.0f} rows)."
     )
 
 
-def _intervals(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
-    axes = across(linear, 0.0, 1.0), upward(linear, 0.0, 1.0)
-    of = {when: _around_diagonal(curve) for when, _, curve in found}
-    series = [
-        _series(
-            when,
-            [
-                point(
-                    *axes,
-                    (level, seen),
-                    f"{words}: {level:.0%} intervals hold {seen:.1%} ({low:.1%} to {high:.1%} by"
-                    " chance)",
-                )
-                for level, seen, low, high in of[when]
-            ],
-        )
-        for when, words, _ in found
-    ]
-    last = of[found[-1][0]]
-    level, seen, *_ = max(last, key=lambda row: abs(row[1] - row[0]))
-    outside = sum(not low <= seen <= high for _, seen, low, high in last)
-    return chart(
-        key,
-        "Coverage of intervals",
-        "Share of the outcomes inside central intervals over the share they claim; below the"
-        " diagonal they are too narrow. The whole curve of honest intervals lies in the shaded"
-        f" band; of this one {outside} of {len(last)} levels do not. The largest gap: {level:.0%}"
-        f" intervals hold {seen:.1%}.",
-        axes=axes,
-        labels=("Coverage claimed", "Coverage seen"),
-        series=series,
-        line=[(0.0, 0.0), (1.0, 1.0)],
-        area=band(*axes, *([row[k] for row in last] for k in (0, 2, 3))),
-        columns=["When", "Claimed", "Seen", "By chance"],
-        rows=[
-            [w, f"{a:.0%}", f"{b:.2%}", f"{low:.2%} to {high:.2%}"]
-            for w, rows in of.items()
-            for a, b, low, high in rows
-        ],
-    )
+def _largest_miss(curve: Any) -> str:
+    worst = int(np.abs(curve.coverage - curve.level).argmax())
+    level, coverage = f"{curve.level[worst]:.0%}", f"{curve.coverage[worst]:.1%}"
+    outside = int(((curve.level < curve.low) | (curve.level > curve.high)).sum())
+    gap = f" The largest gap: {level} intervals hold {coverage}." if outside else ""
+    return f"{outside} of {len(curve.level)} levels lie outside the band.{gap}"
 
 
-def _around_diagonal(curve: dict[str, list[Any]]) -> list[tuple[float, float, float, float]]:
-    """(level, coverage, low, high) of each level, low and high the band of the curve moved to
-    the diagonal.
-    """
-    half = float(np.max(np.subtract(curve["high"], curve["coverage"])))
-    return [
-        (level, seen, max(level - half, 0.0), min(level + half, 1.0))
-        for level, seen in zip(curve["level"], curve["coverage"], strict=True)
-    ]
+def _inside(curve: Any) -> str:
+    inside = np.mean((curve.low <= curve.density) & (curve.density <= curve.high))
+    return f"{inside:.0%} of the bins lie in the band."
 
 
-def _pit(found: list[tuple[str, str, dict[str, list[Any]]]], key: str) -> dict[str, Any]:
-    last = found[-1][2]
-    top = max(v for _, _, c in found for v in (*c["density"], *c["high"]))
-    axes = across(linear, 0.0, 1.0), upward(linear, 0.0, top)
-    series = [
-        _series(
-            when,
-            [
-                point(
-                    *axes,
-                    (0.5 * (lower + upper), density),
-                    f"{words}: {density:.2f} between {lower:.2f} and {upper:.2f}, {n:,.0f} rows",
-                )
-                for lower, upper, n, density, _, _ in _rows(c)
-            ],
-        )
-        for when, words, c in found
-    ]
-    inside = np.mean([low <= density <= high for _, _, _, density, low, high in _rows(last)])
-    return chart(
-        key,
-        "Where outcomes fall (PIT)",
-        "How often outcomes fall at each probability of their forecast; flat at 1 if honest, a"
-        f" bowl if too narrow, a hump if too wide, a slope if shifted. {inside:.0%} of the bins lie"
-        " in the shaded band of chance.",
-        axes=axes,
-        labels=("Predicted probability of a lower value", "Density"),
-        series=series,
-        area=band(*axes, [0.0, 1.0], [last["low"][0]] * 2, [last["high"][0]] * 2),
-        line=[(0.0, 1.0), (1.0, 1.0)],
-        bars=[_bar(axes, lower, upper, density) for lower, upper, _, density, _, _ in _rows(last)],
-        columns=["When", "Bin", "Rows", "Density", "By chance"],
-        rows=[
-            [w, f"{a:.2f} to {b:.2f}", f"{n:,.0f}", f"{density:.3f}", f"{low:.3f} to {high:.3f}"]
-            for w, _, c in found
-            for a, b, n, density, low, high in _rows(c)
-        ],
-    )
-
-
-def _series(when: str, points: list[dict[str, float]]) -> dict[str, Any]:
-    return {"when": when, "points": points}
-
-
-def _bar(axes: tuple[Any, Any], lower: float, upper: float, density: float) -> dict[str, float]:
-    x, y = axes
-    top = y.at(density)
-    return {
-        "x": x.at(lower),
-        "y": top,
-        "width": round(x.at(upper) - x.at(lower), 1),
-        "height": round(y.at(0.0) - top, 1),
-    }
-
-
-def _rows(columns: dict[str, list[Any]]) -> Any:
-    return list(zip(*columns.values(), strict=True))
-
-
-KINDS: dict[Any, Any] = {"reliability": _reliability, "intervals": _intervals, "pit": _pit}
+RELIABILITY = Kind(
+    "reliability",
+    RmseRmvCurve,
+    RmseRmvDisplay,
+    "Error against predicted std",
+    "Root mean squared error over root mean predicted variance, in bins of equal weight by the"
+    " predicted std; shaded, where calibrated error bars would lie by chance. ",
+    {"n": "Rows", "rmv": "Predicted std", "rmse": "Observed error", "low": "Low", "high": "High"},
+    lambda curve: (
+        (rmv, rmse, f"{rmse:.4g} observed, {rmv:.4g} predicted, {n:,.0f} rows")
+        for rmv, rmse, n in zip(curve.rmv, curve.rmse, curve.n, strict=True)
+    ),
+    _farthest,
+    size=SQUARE,
+)
+INTERVALS = Kind(
+    "intervals",
+    IntervalCurve,
+    IntervalCalibrationDisplay,
+    "Coverage of intervals",
+    "Share of the outcomes inside central intervals over their nominal coverage; below the"
+    " diagonal they are too narrow. The band holds the whole curve. ",
+    {"level": "Nominal", "coverage": "Observed", "low": "Low", "high": "High"},
+    lambda curve: (
+        (level, seen, f"{level:.0%} intervals hold {seen:.1%}")
+        for level, seen in zip(curve.level, curve.coverage, strict=True)
+    ),
+    _largest_miss,
+    size=SQUARE,
+)
+PIT = Kind(
+    "pit",
+    PitHistogram,
+    PitHistogramDisplay,
+    "Where outcomes fall (PIT)",
+    "How often outcomes fall at each probability of their forecast: flat at 1 if calibrated, a"
+    " bowl if too narrow, a hump if too wide, a slope if biased. Shaded, where it would lie by"
+    " chance. ",
+    {"lower": "From", "upper": "To", "n": "Rows", "density": "Density"},
+    lambda curve: (
+        (0.5 * (a + b), density, f"{density:.2f} between {a:.2f} and {b:.2f}, {n:,.0f} rows")
+        for a, b, n, density in zip(curve.lower, curve.upper, curve.n, curve.density, strict=True)
+    ),
+    _inside,
+)
 
 
 HEADS = {
@@ -213,16 +107,24 @@ HEADS = {
     "reach": "90 % of errors up to",
     "reach_claimed": "Claimed",
 }
-SIZE = (3.7, 3.4)
 
 
 def output_figures(part: dict[str, Any], number: int, after_name: str) -> list[dict[str, Any]]:
-    """Those of the ``number``-th output, after calibration where there is any: key, title,
-    description, svg, columns, rows of each.
+    """Return the figures of the ``number``-th output: before and after in the first three, after
+    calibration in the others where there is any.
     """
     when = "before" if part["curves"]["after"] is None else "after"
     words = "as predicted" if when == "before" else f"after {after_name}"
-    return [make(part["curves"][when], number, words) for make in (_errors, _widths, _ordered)]
+    both = [
+        overlaid(
+            kind,
+            {when: columns[kind.key] for when, columns in present(part["curves"]).items()},
+            f"{kind.key}-{number}",
+        )
+        for kind in (RELIABILITY, INTERVALS, PIT)
+    ]
+    shown = part["curves"][when]
+    return [*both, *(make(shown, number, words) for make in (_errors, _widths, _ordered))]
 
 
 def _errors(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
@@ -251,9 +153,7 @@ def _errors(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
         for row in zip(*(getattr(curve, n) for n in HEADS), strict=True)
     ]
     key, title = f"errors-{number}", f"How far errors reach, {when}"
-    return figure(
-        key, title, words, RealStdDisplay(curve), SIZE, points, list(HEADS.values()), rows
-    )
+    return figure(key, title, words, RealStdDisplay(curve), points, list(HEADS.values()), rows)
 
 
 def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> dict[str, str]:
@@ -290,7 +190,6 @@ def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
         f"Width by outcome, {when}",
         words,
         IntervalWidthDisplay(curve),
-        SIZE,
         points,
         heads,
         rows,
@@ -329,7 +228,6 @@ def _ordered(curves: dict[str, dict[str, list[Any]]], number: int, when: str) ->
         f"Intervals in order, {when}",
         words,
         OrderedIntervalsDisplay(curve),
-        SIZE,
         points,
         heads,
         rows,
@@ -400,7 +298,6 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     """
     data, name = summary["data"], summary["calibrator"]["name"]
     outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
-    charts = [output_charts(part, number, name) for number, part in enumerate(summary["outputs"])]
     figures = [output_figures(part, number, name) for number, part in enumerate(summary["outputs"])]
     rows = {
         name: [row for row in summary["metrics"] if row["output"] == name]
@@ -408,16 +305,15 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     }
     by_key = {name: {row["key"]: row for row in of} for name, of in rows.items()}
     drifts = [
-        drift_charts(part["drift"], f"drift-{number}")
+        drift_figures(part["drift"], f"drift-{number}")
         for number, part in enumerate(summary["outputs"])
     ]
     if outputs:
-        _name(data["outputs"], charts, figures, drifts)
+        _name(data["outputs"], figures, drifts)
     return {
-        "drift_charts": drifts,
+        "drift_figures": drifts,
         "dated": drifts[0] is not None,
         "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}",
-        "charts": charts,
         "figures": figures,
         "notes": NOTES,
         "rows_of": rows,
@@ -428,12 +324,11 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _name(
     names: list[str],
-    charts: list[list[dict[str, Any]]],
-    figures: list[list[dict[str, str]]],
+    figures: list[list[dict[str, Any]]],
     drifts: Any,
 ) -> None:
     """Say of which output each drawing is: their tables must not bear the same names."""
-    for name, drawn, pictures, drift in zip(names, charts, figures, drifts, strict=True):
+    for name, pictures, drift in zip(names, figures, drifts, strict=True):
         over_time = [] if drift is None else [drift["all"], *drift["groups"]]
-        for one in (*drawn, *pictures, *over_time):
+        for one in (*pictures, *over_time):
             one["of"] = f": {name}"

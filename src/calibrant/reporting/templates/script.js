@@ -3,15 +3,14 @@
   document.querySelectorAll(".control").forEach((control) => { control.hidden = false; });
 
   const slider = document.getElementById("bins-slider");
-  const states = [...document.querySelectorAll("g[data-bins]")];
   slider?.addEventListener("input", () => {
-    states.forEach((state, i) => {
-      if (i === Number(slider.value)) state.removeAttribute("display");
+    const shown = JSON.parse(slider.dataset.states)[Number(slider.value)];
+    document.querySelectorAll("g[data-bins]").forEach((state) => {
+      if (state.dataset.bins === shown.bins) state.removeAttribute("display");
       else state.setAttribute("display", "none");
     });
-    const shown = states[Number(slider.value)];
-    slider.setAttribute("aria-valuetext", `${shown.dataset.bins} bins`);
-    document.getElementById("bins-value").textContent = shown.dataset.text;
+    slider.setAttribute("aria-valuetext", `${shown.bins} bins`);
+    document.getElementById("bins-value").textContent = shown.text;
   });
 
   ["class", "group"].forEach((kind) => {
@@ -36,7 +35,7 @@
   const say = (event) => {
     const point = event.target.closest("circle[tabindex]");
     if (!point) return;
-    (point.closest("figure").querySelector(".readout") || point.closest("section").querySelector(".readout")).textContent = point.querySelector("title").textContent;
+    point.closest("figure").querySelector(".readout").textContent = point.querySelector("title").textContent;
   };
   document.addEventListener("focusin", say);
   document.addEventListener("pointerover", say);
