@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from benchmarks.papers.geometric import data as geometric
@@ -25,8 +26,8 @@ PYTHON = os.path.relpath(sys.executable)
 
 
 class Step(NamedTuple):
-    """A module below ``benchmarks.papers``, its arguments in three sizes (None: not in that size)
-    and the data that it reads.
+    """A module below ``benchmarks.papers``, its arguments in three sizes (None: not in that size),
+    the data that it reads, and whether it trains networks by PyTorch.
     """
 
     module: str
@@ -34,12 +35,16 @@ class Step(NamedTuple):
     usual: str
     full: str
     data: tuple[str, ...] = ()
+    torch: bool = False
 
 
 NETWORKS = tuple(
     f"network_outputs/{name}"
     for name in ("lenet-5-cifar10", "wideresnet-16-4-cifar10", "densenet-bc-100-cifar100")
 )
+#: Options of Hoki's tables: the networks whose outputs are held, and the one that is trained here.
+HELD = "--networks " + " ".join(name.removeprefix("network_outputs/") for name in NETWORKS)
+TRAINED = "--networks lenet-5-mnist --no-figures"
 CLASSIFIERS = tuple(
     f"classifier_outputs/{name}-{data}"
     for name in ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
@@ -56,21 +61,33 @@ STEPS = {
             ("kitti",),
         ),
         Step("geometric.unseen", None, "", "", UNSEEN),
+        Step(
+            "geometric.figures",
+            None,
+            "--data mnist gtsrb --steps",
+            "--data mnist gtsrb --steps",
+            ("mnist", "gtsrb_jpeg"),
+        ),
     ),
     "exploratory": (
         Step("exploratory.helps", "", "", "", (*NETWORKS, *CLASSIFIERS)),
         Step("exploratory.negatives", None, "", "", (*NETWORKS, *CLASSIFIERS)),
         Step("exploratory.boundary", None, "", "", (*NETWORKS, *CLASSIFIERS)),
-        Step("exploratory.run", None, "--networks 50 --ensembles 20", "", ("mnist",)),
+        Step("exploratory.run", None, "--networks 50 --ensembles 20", "", ("mnist",), torch=True),
         Step("exploratory.claims", "", "", ""),
     ),
     "gp": (
         Step("gp.cifar", "--outputs lenet-5-cifar10 --seeds 1", "", "", NETWORKS),
         Step("gp.run", None, "", "", CLASSIFIERS),
+        Step("gp.figures", None, "", "", CLASSIFIERS),
     ),
-    "regression": (Step("regression.tables", "--seeds 1", "", ""),),
+    "regression": (
+        Step("regression.tables", "--seeds 1", "", ""),
+        Step("regression.figures", None, "", ""),
+    ),
     "hoki": (
-        Step("hoki.tables", "--networks lenet-5-cifar10 --no-figures", "", "", NETWORKS),
+        Step("hoki.tables", "--networks lenet-5-cifar10 --no-figures", HELD, HELD, NETWORKS),
+        Step("hoki.tables", None, TRAINED, TRAINED, ("mnist",), torch=True),
         Step("hoki.others", None, "", "", CLASSIFIERS),
     ),
 }
@@ -125,6 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"[{k}/{len(steps)}] {step.module}", flush=True)
         if given is None:
             print(f"  not in --quick: run `{PYTHON} -m benchmarks.papers {name}`")
+        elif step.torch and find_spec("torch") is None:
+            print(f"  left out: it trains networks; run `{PYTHON} -m pip install torch` first")
         elif absent:
             print(f"  left out: run `{to_fetch(absent)}` first")
         else:

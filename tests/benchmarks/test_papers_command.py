@@ -33,10 +33,10 @@ def test_steps_are_modules_and_data_sets_that_exist():
 def test_every_size_runs_its_own_arguments(ran, monkeypatch, tmp_path):
     monkeypatch.setenv("CALIBRANT_DATA", str(tmp_path))
     assert main(["regression", "--quick"]) == 0
-    assert main(["regression"]) == 0
-    assert main(["regression", "--full"]) == 1
-    module = "benchmarks.papers.regression.tables"
-    assert ran == [[module, "--seeds", "1"], [module], [module]]
+    assert main(["regression"]) == 1
+    assert main(["regression", "--full"]) == 0
+    tables, figures = (f"benchmarks.papers.regression.{name}" for name in ("tables", "figures"))
+    assert ran == [[tables, "--seeds", "1"], [tables], [figures], [tables], [figures]]
 
 
 def test_what_lacks_data_is_left_out_with_a_command_to_fetch(ran, monkeypatch, tmp_path, capsys):
@@ -44,8 +44,21 @@ def test_what_lacks_data_is_left_out_with_a_command_to_fetch(ran, monkeypatch, t
     assert main(["hoki"]) == 0
     assert not ran
     said = capsys.readouterr().out
-    assert "python -m benchmarks.data fetch network_outputs/lenet-5-cifar10" in said
-    assert "[2/2] hoki.others" in said
+    assert "-m benchmarks.data fetch 'network_outputs/*'` first" in said
+    assert "[3/3] hoki.others" in said
+
+
+def test_what_trains_networks_says_that_it_needs_pytorch(ran, monkeypatch, tmp_path, capsys):
+    for step in (step for steps in STEPS.values() for step in steps):
+        for name in step.data:
+            (tmp_path / f"{name}.npz").parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / f"{name}.npz").touch()
+    monkeypatch.setenv("CALIBRANT_DATA", str(tmp_path))
+    monkeypatch.setattr("benchmarks.papers.__main__.find_spec", lambda name: None)
+    assert main(["hoki"]) == 0
+    assert len(ran) == 2
+    assert "lenet-5-mnist" not in " ".join(ran[0])
+    assert capsys.readouterr().out.count("-m pip install torch` first") == 1
 
 
 def test_a_paper_of_another_name_is_refused(capsys):
