@@ -70,7 +70,7 @@ def test_the_short_list_has_the_default_first_and_at_most_five(listed):
     ]
     for section, question in zip(sections, QUESTIONS, strict=False):
         kept = [name for name in names(section) if ":" not in name]
-        assert 2 <= len(kept) <= 5
+        assert 3 <= len(kept) <= 5
         if question != "answer":
             assert section[1].split()[1] == "Default."
             assert section[1].split()[0] in ("auto", "auto-regression")
@@ -78,10 +78,11 @@ def test_the_short_list_has_the_default_first_and_at_most_five(listed):
     assert "--target answer" in sections[2][-1]
 
 
-def test_what_needs_groups_says_so(listed):
+def test_what_needs_groups_or_a_reference_says_so(listed):
     lines = {line.split()[0]: line for section in listed("--all") for line in section[1:]}
     for name in ("group", "multicalibration", "forecast-group", "forecast-multicalibration"):
         assert lines[name].endswith("[--groups]")
+    assert lines["geometric"].endswith("[--reference]")
     assert "[" not in lines["temperature"]
 
 
@@ -93,7 +94,7 @@ def test_papers_have_the_five_first_then_all(listed):
     for section, title in zip(whole, PAPERS, strict=False):
         assert title in " ".join(" ".join(section).lower().split())
     geometric, exploratory, gaussian, regression, hoki = five.values()
-    assert "stacked-confidence" in geometric
+    assert {"geometric", "stacked-confidence"} <= set(geometric)
     assert {"category-temperature", "award-temperature", "kernel-density"} <= set(exploratory)
     assert gaussian == ["gaussian-process"]
     assert "std" in regression
