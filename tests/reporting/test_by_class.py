@@ -114,3 +114,20 @@ def test_an_event_has_no_classes_to_choose_for():
     two = [cb.TemperatureScaling(), cb.OneVsRest(cb.Isotonic())]
     found = cb.report((rng.random(200) < p).astype(int), p, calibrator=two, n_resamples=100)
     assert found.to_dict()["by_class"] is None
+
+
+def test_densities_of_a_class_integrate_to_its_shares_of_right_and_wrong():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(3000, 3))
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    labels = (probabilities.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
+    found = cb.report(labels, probabilities, calibrator=cb.Identity(), n_resamples=2)
+    drawn = found.to_dict()["class_densities"]
+    assert sorted(drawn) == ["0", "1", "2"]
+    for k in range(3):
+        one = {name: np.array(values) for name, values in drawn[str(k)].items()}
+        odds = np.log(one["score"] / (1.0 - one["score"]))
+        share = (labels == k)[probabilities.argmax(axis=1) == k].mean()
+        assert np.trapezoid(one["right"], odds) == pytest.approx(share, abs=0.03)
+        assert np.trapezoid(one["wrong"], odds) == pytest.approx(1.0 - share, abs=0.03)
+    assert found.to_html().count("Confidence in this label") == 3

@@ -114,8 +114,12 @@ def methods_by_class(compared: Any, level: float) -> ByClass | None:
     }
     found: list[PredictedClass] = []
     for at, k in enumerate(seen):
-        part = {name: pair.take(own == k) for name, pair in pairs.items()}
-        tested = compare.of(part, [log_loss], level=together(level, rows), baseline=best).rows
+        tested = compare.of(
+            {name: pair.take(own == k) for name, pair in pairs.items()},
+            [log_loss],
+            level=together(level, rows),
+            baseline=best,
+        ).rows
         against = {row.second: row for row in tested}
         methods = {
             name: MethodInClass(float(means[name][at]), gaps[name][k], against.get(name))
