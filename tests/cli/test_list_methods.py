@@ -82,7 +82,8 @@ def test_what_needs_groups_or_a_reference_says_so(listed):
     lines = {line.split()[0]: line for section in listed("--all") for line in section[1:]}
     for name in ("group", "multicalibration", "forecast-group", "forecast-multicalibration"):
         assert lines[name].endswith("[--groups]")
-    assert lines["geometric"].endswith("[--reference]")
+    for name in ("geometric", "clustered"):
+        assert lines[name].endswith(" [--reference]")
     assert "[" not in lines["temperature"]
 
 

@@ -21,8 +21,7 @@ FACTS = {
     "binary_only": "two classes only",
     "uses_groups": "needs --groups",
     "for_features_or_groups": "needs --groups",
-    "uses_features": "uses features",
-    "needs_reference": "needs --reference",
+    "uses_features": "needs --reference",
 }
 #: Question -> (heading, note below its list).
 QUESTIONS = {
@@ -30,7 +29,7 @@ QUESTIONS = {
     "classes": ("How likely is each class? A column of probabilities for each.", ""),
     "answer": (
         "How likely is the model's own answer right?",
-        "Or any method of the first list, with --target answer.",
+        "Or a map of the first list: --target answer, or NAME-by-class per class.",
     ),
     "regression": ("How large is the error of a forecast?", ""),
 }

@@ -29,7 +29,7 @@ LEAST_WEIGHT = 40.0
 class ClusteredCalibration(
     Calibrator,
     family="with groups or features",
-    use="An offset for each region of the features",
+    use="Offsets by region of the features",
 ):
     r"""Calibrate all rows together, then shift each region of the features as far as the regions
     differ.
