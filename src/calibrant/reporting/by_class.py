@@ -112,33 +112,36 @@ def methods_by_class(compared: Any, level: float) -> ByClass | None:
         )
         for name, pair in pairs.items()
     }
-    found: list[PredictedClass] = []
-    for at, k in enumerate(seen):
-        tested = compare.of(
+    found = [
+        _in_class(
+            str(before.classes[k]),
             {name: pair.take(own == k) for name, pair in pairs.items()},
-            [log_loss],
-            level=together(level, rows),
-            baseline=best,
-        ).rows
-        against = {row.second: row for row in tested}
-        methods = {
-            name: MethodInClass(float(means[name][at]), gaps[name][k], against.get(name))
-            for name in pairs
-        }
-        better = [row.second for row in tested if row.meaning == "better"]
-        use = min([best, *better], key=lambda name: methods[name].loss)
-        gap = gaps[UNCALIBRATED][k]
-        found.append(
-            PredictedClass(
-                str(before.classes[k]),
-                gap.rows,
-                gap.accuracy,
-                gap.confidence - gap.high,
-                gap.confidence - gap.low,
-                use,
-                methods,
-            )
+            {name: float(mean[at]) for name, mean in means.items()},
+            {name: gap[k] for name, gap in gaps.items()},
+            best,
+            together(level, rows),
         )
+        for at, k in enumerate(seen)
+    ]
     found.sort(key=lambda row: row.accuracy)
     off = {name: [row.class_ for row in found if _differs(row.methods[name].gap)] for name in pairs}
     return ByClass(best, macro, off, found)
+
+
+def _in_class(
+    name: str,
+    pairs: dict[str, Any],
+    losses: dict[str, float],
+    gaps: dict[str, Any],
+    best: str,
+    level: float,
+) -> PredictedClass:
+    tested = compare.of(pairs, [log_loss], level=level, baseline=best).rows
+    against = {row.second: row for row in tested}
+    methods = {
+        one: MethodInClass(loss, gaps[one], against.get(one)) for one, loss in losses.items()
+    }
+    better = [row.second for row in tested if row.meaning == "better"]
+    use, gap = min([best, *better], key=lambda one: losses[one]), gaps[UNCALIBRATED]
+    low, high = gap.confidence - gap.high, gap.confidence - gap.low
+    return PredictedClass(name, gap.rows, gap.accuracy, low, high, use, methods)
