@@ -5,6 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.predictions import read
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,10 @@ def _by_all_distances(X, predicted, X_train, y_train):
     return same.min(axis=1), same.argmin(axis=1), other.min(axis=1), other.argmin(axis=1)
 
 
+def _explained(signal, P, X):
+    return signal.explain_record(read(P, classes=signal.classes_, X=X))
+
+
 SIGNALS = (
     cb.signals.FastSeparation(scale="none"),
     cb.signals.PairwiseSeparation(scale="none"),
@@ -35,7 +40,7 @@ SIGNALS = (
 def test_rows_and_distances_are_those_of_all_training_rows(signal, rows):
     X_train, y_train, X, y, P = rows
     signal.fit(P, y, X=X, reference=(X_train, y_train))
-    found, predicted = signal.explain_rows(P, X=X), P.argmax(axis=1)
+    found, predicted = _explained(signal, P, X), P.argmax(axis=1)
     same, same_row, other, other_row = _by_all_distances(X, predicted, X_train, y_train)
     np.testing.assert_allclose(found.same_distance, same, rtol=1e-12)
     np.testing.assert_allclose(found.other_distance, other, rtol=1e-12)
@@ -53,14 +58,14 @@ def test_rows_added_later_are_counted_after_the_others(rows):
     grown = cb.signals.FastSeparation(scale="none")
     grown.fit(P, y, X=X, reference=(X_train[:25], y_train[:25]))
     grown.add(X_train[25:40], y_train[25:40]).add(X_train[40:], y_train[40:])
-    for name, values in vars(whole.explain_rows(P, X=X)).items():
-        np.testing.assert_array_equal(getattr(grown.explain_rows(P, X=X), name), values)
+    for name, values in vars(_explained(whole, P, X)).items():
+        np.testing.assert_array_equal(getattr(_explained(grown, P, X), name), values)
 
 
 def test_without_a_row_of_a_side_there_is_none():
     signal = cb.signals.FastSeparation(classes=["a", "b"], scale="none")
     signal.fit([[0.9, 0.1]], ["a"], X=[[0.0]], reference=([[1.0], [3.0]], ["a", "a"]))
-    found = signal.explain_rows([[0.9, 0.1], [0.1, 0.9]], X=[[0.0], [0.0]])
+    found = _explained(signal, [[0.9, 0.1], [0.1, 0.9]], [[0.0], [0.0]])
     assert found.other_row.tolist() == [-1, 0]
     assert found.other_class.tolist() == [None, "a"]
     assert found.same_row.tolist() == [0, -1]

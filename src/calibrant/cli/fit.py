@@ -122,7 +122,8 @@ def _fitted(
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)
     of_rows = None if groups is None else columns_of(data, groups, "--groups")
-    training = training_of(data, columns, reference, features, others=(cluster, *(of_rows or ())))
+    others = (cluster, *(of_rows or ()))
+    names, training = training_of(data, columns, reference, features, others=others)
     with working("fitting"):
         if data.inputs == "score":
             if groups is not None:
@@ -135,11 +136,10 @@ def _fitted(
             groups,
             reference,
         )
-        given = {} if training is None else training.arguments
-        record = clustered(data.record(of_rows, **given), column_of(data, cluster))
+        record = clustered(data.record(of_rows, **training), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
-        if training is not None:
-            fitted.feature_names_ = training.names
+        if names is not None:
+            fitted.feature_names_ = names
         if data.one is not None:
             fitted.risk_column_ = data.one, data.inputs
         return fitted, f"{len(record):,} rows{data.about(record)}"

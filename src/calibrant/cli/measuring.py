@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 from calibrant.cli.choosing import (
     chosen,
@@ -114,7 +113,9 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     rows, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
         "times": column_of(rows, asked.time),
-        "features": _flat(rows, asked.features),
+        "features": None
+        if asked.features is None or asked.reference is not None
+        else columns_of(rows, asked.features, "--features"),
         "cluster": column_of(rows, asked.cluster),
         "weight_kind": asked.weight_kind,
         "title": shown(asked.title or rows.path.name),
@@ -122,8 +123,10 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     }
     others = (asked.cluster, asked.time, *(asked.groups or "").split(","))
     known = getattr(loaded, "feature_names_", None)
-    training = training_of(data, asked.columns, asked.reference, asked.features, known, others)
-    options |= {} if training is None else training.arguments
+    features, training = training_of(
+        data, asked.columns, asked.reference, asked.features, known, others
+    )
+    options |= training
     scored = of_scores(data, asked.method, loaded, held_out)
     if scored:
         fitted, data, held_out = [scored[0]], scored[1], None
@@ -153,8 +156,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     speaks = [one for one in fitted if one.tags.output == "confidence"]
     options["target"] = data.asked(asked.target, (speaks or fitted)[0])
     with fold_progress(fitted) as step:
-        names = None if training is None else training.names
-        test = _test(held_out, data, asked.groups if by_groups else None, names)
+        test = _test(held_out, data, asked.groups if by_groups else None, features)
         return reported(
             data,
             fitted[0] if len(fitted) == 1 else fitted,
@@ -164,16 +166,6 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
             progress=step,
             **options,
         )
-
-
-def _flat(rows: Any, features: str | None) -> Any:
-    """Return the columns of --features by name; None without the option or for an array of several
-    dimensions, whose parts have no names.
-    """
-    if features is None:
-        return None
-    found = columns_of(rows, features, "--features")
-    return None if any(np.ndim(values) > 1 for values in found.values()) else found
 
 
 def _test(test: Any, data: Any, groups: str | None, features: list[str] | None) -> Any:

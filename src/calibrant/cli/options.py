@@ -516,8 +516,8 @@ def reference_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def features_option(words: str) -> Callable[..., Any]:
     """Add ``--features``."""
     words += (
-        "with --reference, the columns, or the one array, in which distances are measured (default:"
-        " all columns of numbers that both tables share)."
+        "with --reference, the columns, or the one array, in which distances are measured instead"
+        " (default: all columns of numbers that both tables share)."
     )
     return click.option("--features", metavar="A,B", help=words[0].upper() + words[1:])
 

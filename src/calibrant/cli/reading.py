@@ -123,13 +123,7 @@ def names_in_option(source: Any, text: str) -> list[str]:
 
 def features_of(source: Any, names: list[str]) -> Any:
     """Return columns of features as numbers, or one array of several dimensions unchanged."""
-    lost = [name for name in names if name not in source.content]
-    if lost:
-        raise InputError(
-            f"{source.path} must hold the feature {lost[0]!r}; it holds {source.described()}; add"
-            " that column, or name the features with --features."
-        )
-    found = {name: source.column(name) for name in names}
+    found = {name: source.column(source.require(name)) for name in names}
     deep = [values for values in found.values() if getattr(values, "ndim", 1) > 1]
     if deep and len(found) == 1:
         return deep[0]

@@ -1,6 +1,5 @@
 """Training rows of a model and features of the rows of a log, for distances between the two."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +19,12 @@ from calibrant.errors import InputError
 from calibrant.frames.columns import event_places, starred
 from calibrant.labels import is_missing, places
 
-__all__ = ["Training", "training_of"]
+__all__ = ["training_of"]
 
 #: Number of values by which a column is recognised as one of numbers.
 SEEN = 1_000
 #: Patterns of columns that hold no features: ids and pandas' index.
 NO_FEATURES = ("*_id", "__*", "Unnamed:*")
-
-
-@dataclass(frozen=True)
-class Training:
-    """Names of the features, the features of the log's rows, and (features, labels) of the
-    training rows.
-    """
-
-    names: list[str]
-    X: Any
-    reference: tuple[Any, np.ndarray]
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The features and training rows as arguments of a record or a report."""
-        return {"X": self.X, "reference": self.reference}
 
 
 def training_of(
@@ -51,15 +34,15 @@ def training_of(
     features: str | None,
     known: list[str] | None = None,
     others: tuple[str | None, ...] = (),
-) -> Training | None:
-    """Read the training rows at ``path`` for the predictions in ``data``, and print the features;
-    return None without a path.
+) -> tuple[list[str] | None, dict[str, Any]]:
+    """Read the training rows at ``path`` for the predictions in ``data``; return (names of the
+    features, X and reference), and print the names; (None, {}) without a path.
 
     The features are those of ``features``, of a fitted calibrator (``known``), or all columns of
     numbers that both tables share and that no other option names (``others``).
     """
     if path is None:
-        return None
+        return None, {}
     rows = _source(data, columns, path)
     label = key_of(rows, columns.label, "label")
     if label is None:
@@ -76,12 +59,14 @@ def training_of(
         named = {label, columns.weight, columns.predicted, *others}
         names = known or _shared(data, rows, named, len(rows.column(label)))
     y = _labels(data, columns, rows.column(label), path)
-    found = Training(names, features_of(data.source, names), (features_of(rows, names), y))
     say(
         f"Distances to the {len(y):,} training rows of {path} use the features {few(names)}.",
         err=True,
     )
-    return found
+    return names, {
+        "X": features_of(data.source, names),
+        "reference": (features_of(rows, names), y),
+    }
 
 
 def _source(data: DataFile, columns: Columns, path: Path) -> Any:

@@ -19,8 +19,8 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.predictions import Inputs
-from calibrant.signals.nearest_rows import NearestRows, Separation
-from calibrant.signals.separation import FastSeparation
+from calibrant.signals.nearest_rows import NearestRows
+from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["GeometricCalibrator"]
 
@@ -187,7 +187,18 @@ class GeometricCalibrator(
         Returns
         -------
         NearestRows
-            As :meth:`FastSeparation.explain_rows`, with the confidence of this calibrator.
+            The separation and zone of each row, the distance and position of the nearest training
+            row of the predicted class and of any other, and the confidence; ``frame()`` is a table.
+
+        Examples
+        --------
+        >>> reference = [[0.0], [1.0], [4.0]], [0, 0, 1]
+        >>> cal = GeometricCalibrator().fit(
+        ...     [[0.9, 0.1], [0.2, 0.8]], [0, 0], X=[[0.0], [2.0]], reference=reference
+        ... )
+        >>> found = cal.explain_rows([[0.9, 0.1], [0.2, 0.8]], X=[[2.0], [2.0]])
+        >>> found.zone.tolist(), found.other_row.tolist(), found.other_class.tolist()
+        (['safe', 'dangerous'], [2, 1], [1, 0])
         """
         record = self._ready(self._read(P, X))
         if not isinstance(self.signal_, Separation):

@@ -14,8 +14,7 @@ from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 from calibrant.reporting.distance import Explained
 from calibrant.signals.label_stability import LabelStability
-from calibrant.signals.nearest_rows import Separation
-from calibrant.signals.separation import FastSeparation
+from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["confidence", "explained", "latent", "separation", "signals"]
 

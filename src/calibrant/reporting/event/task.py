@@ -225,12 +225,8 @@ class Event(Classes):
         pairs, level = found.before.counts.pairs, asked.level
         shown, whole = found.shown, cast(Any, found.whole).whole
         near = explained(used, whole.before, asked.random_state)
-        worth = worth_of(
-            shown.rows,
-            shown.rows.correct,
-            shown.regions.index(shown.rows.confidence),
-            len(shown.regions),
-        )
+        index = shown.regions.index(shown.rows.confidence)
+        worth = worth_of(shown.rows, shown.rows.correct, index, len(shown.regions))
         scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
         counts = _counts(*found.before.counts.total[:2])
         return Sections(
