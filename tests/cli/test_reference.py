@@ -281,7 +281,7 @@ def test_a_file_without_the_features_of_the_calibrator_is_refused(tables, tmp_pa
     assert _run("fit", tables["log"], *geometric, "-o", model).exit_code == 0
     pd.read_csv(tables["test"]).drop(columns="v").to_csv(tmp_path / "new.csv", index=False)
     result = _run("apply", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
-    assert "new.csv holds no 'v'" in _error(result)
+    assert "GeometricCalibrator uses; it has no 'v', and lacks 1 in all" in _error(result)
 
 
 def test_only_a_calibrator_of_distances_explains(tables, tmp_path):

@@ -149,6 +149,13 @@ def features_used(calibrator: Any, data: Any) -> Any:
             f"the saved {type(calibrator).__name__} uses features that had no names in its fit; fit"
             " it with `calibrant fit --reference TABLE`, or on a data frame."
         )
+    lost = [name for name in calibrator.feature_names_ if name not in data.source.content]
+    if lost:
+        raise InputError(
+            f"{data.path} must hold the features that the saved {type(calibrator).__name__} uses;"
+            f" it has no {lost[0]!r}, and lacks {len(lost)} in all; add them under the names of the"
+            " fit."
+        )
     return features_of(data.source, calibrator.feature_names_)
 
 
