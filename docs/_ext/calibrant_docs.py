@@ -64,6 +64,7 @@ FACES = (
         )
     ),
     "calibrant.reporting.report",
+    "calibrant.displays.paper",
 )
 #: Modules of which only these names are public.
 ALONE = {

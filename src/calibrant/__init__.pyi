@@ -39,6 +39,7 @@ from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonito
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.variance import StdScaling as StdScaling
+from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
 from calibrant.scalings.constant import Identity as Identity
 from calibrant.scalings.gaussian_process import (

@@ -377,7 +377,7 @@ def outcomes_before_predictions() -> Iterator[str]:
         if "y_true" in given and given[0] != "y_true":
             yield f"{name}: y_true comes first"
         after = given[1:2] and given[1] in ("P", "X", "forecast", "mean")
-        if given[:1] == ["y"] and after and name != "report":
+        if given[:1] == ["y"] and after and name not in ("report", "figure"):
             yield f"{name}: y comes after the predictions"
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "PALETTE",
     "DrawnClassCurve",
     "DrawnCurve",
     "DrawnForecastCurve",
@@ -42,6 +43,10 @@ COLOURS = {
     "grid": "#dfe3e8",
     "text": "#1f2933",
 }
+
+
+#: Colours of curves on the same axes, the last first.
+PALETTE = ("main", "other", "text", "muted")
 
 
 def draw_axes(ax: "Axes | None", feature: str) -> "Axes":

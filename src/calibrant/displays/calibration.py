@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logit
 
 from calibrant._kernels.thresholds import scale_ends
-from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, scale_axes
+from calibrant.displays.axes import COLOURS, PALETTE, draw_axes, draw_grid, plain_text, scale_axes
 from calibrant.displays.reliability import axis_words, draw_distribution, draw_smooth
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibrationDrawing"]
 
-#: Colours of curves, the last first; all but the last of two are hollow.
-PALETTE = ("main", "other", "text", "muted")
 #: Linear axes of risks end at the first of these that holds the data.
 TOPS = (0.2, 0.5, 1.0)
 #: Ticks of the axis of densities, which is one of log odds.
@@ -75,12 +73,18 @@ class CalibrationDrawing:
         self.states, self.start = states, start or next(iter(states))
         self.target, self.scale = target, scale
         self.smooth, self.distribution, self.densities = smooth, distribution, densities
-        self.ends = self._ends(rate)
+        self.rate = rate
+        self.ends = self._ends()
 
-    def _ends(self, rate: float) -> tuple[float, float]:
+    @property
+    def last(self) -> Any:
+        """The last curve of the state that is seen."""
+        return list(self.states[self.start].values())[-1]
+
+    def _ends(self) -> tuple[float, float]:
         curves = [curve for state in self.states.values() for curve in state.values()]
         said = np.concatenate([curve.confidence for curve in curves])
-        low, high = scale_ends(self.scale, said, rate)
+        low, high = scale_ends(self.scale, said, self.rate)
         if self.scale == "linear" and self.target == "event":
             seen = max(
                 float(np.max([curve.confidence.max(), curve.high.max()])) for curve in curves

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.displays.axes import PALETTE, plain_text
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.coverage import RiskCoverageDisplay
 from calibrant.displays.drift import DriftDisplay
@@ -22,6 +23,9 @@ __all__ = [
     "RISK",
     "SQUARE",
     "Kind",
+    "Overlaid",
+    "at_start",
+    "calibration_drawing",
     "calibration_figure",
     "drift_figures",
     "figure",
@@ -98,6 +102,23 @@ def rows_shown(count: Any) -> Any:
     return np.unique(np.linspace(0, count - 1, min(count, TABLE_ROWS)).round().astype(int))
 
 
+def calibration_drawing(
+    states: dict[str, dict[str, Any]], start: str, **options: Any
+) -> CalibrationDrawing:
+    """Return the drawing of {bins: {label: columns}}, without states of too many bins."""
+    drawn = {
+        bins: {label: made(SimpleNamespace, columns) for label, columns in curves.items()}
+        for bins, curves in states.items()
+        if bins == start or int(bins) <= MOST_BINS
+    }
+    return CalibrationDrawing(drawn, start=start, **options)
+
+
+def at_start(states: dict[str, Any], start: str, **options: Any) -> CalibrationDrawing:
+    """Return the drawing of the initial number of bins alone."""
+    return calibration_drawing({start: states[start]}, start, **options)
+
+
 def calibration_figure(
     key: str,
     title: str,
@@ -113,12 +134,8 @@ def calibration_figure(
 
     The words close with the largest gap of the last curve, if there is one.
     """
-    drawn = {
-        bins: {label: made(SimpleNamespace, columns) for label, columns in curves.items()}
-        for bins, curves in states.items()
-        if bins == start or int(bins) <= MOST_BINS
-    }
-    display = CalibrationDrawing(drawn, start=start, **options)
+    display = calibration_drawing(states, start, **options)
+    drawn = display.states
     points = [
         (*np.clip(row[:2], *display.ends), _said(label, *row), *([bins] if len(drawn) > 1 else []))
         for bins, curves in drawn.items()
@@ -201,7 +218,7 @@ def overlaid(kind: Kind, curves: dict[str, Any], key: str | None = None) -> dict
         for when, curve in drawn
         for i in rows_shown(len(getattr(curve, columns[0])))
     ]
-    displays = [(when, kind.display(curve)) for when, curve in drawn]
+    displays = {f"{when} calibration": kind.display(curve) for when, curve in drawn}
     return figure(
         key or kind.key,
         kind.title,
@@ -215,19 +232,19 @@ def overlaid(kind: Kind, curves: dict[str, Any], key: str | None = None) -> dict
 
 
 class Overlaid:
-    """Displays of one kind on the same axes, the later in the main colour."""
+    """Displays of one kind on the same axes, {label: display}, the last in the main colour."""
 
-    def __init__(self, displays: Any, again: Any) -> None:
-        self.displays, self.again = displays, again
+    def __init__(self, displays: dict[str, Any], again: dict[str, Any] | None = None) -> None:
+        self.displays, self.again = displays, again or {}
+        self.last = list(displays.values())[-1]
 
     def plot(self, ax: Any) -> None:
         """Draw them on ``ax``."""
-        for position, (when, display) in enumerate(self.displays):
-            colour = "main" if position == len(self.displays) - 1 else "other"
-            options = self.again if position else {}
-            display.plot(ax, colour=colour, label=f"{when} calibration", **options)
+        for place, (label, display) in enumerate(self.displays.items()):
+            colour = PALETTE[(len(self.displays) - 1 - place) % len(PALETTE)]
+            display.plot(ax, colour=colour, label=label, **(self.again if place else {}))
         if len(self.displays) > 1:
-            ax.legend(frameon=False, fontsize="small")
+            plain_text(*ax.legend(frameon=False, fontsize="small").get_texts())
 
 
 def _outside(curve: IsotonicCurve) -> str:
@@ -320,8 +337,8 @@ def drift_figures(found: dict[str, Any] | None, key: str = "drift") -> dict[str,
 class _OverTime(Overlaid):
     """Calibration over time, by hour, day, week, month or year."""
 
-    def __init__(self, displays: Any, every: str) -> None:
-        super().__init__(displays, {})
+    def __init__(self, displays: dict[str, Any], every: str) -> None:
+        super().__init__(displays)
         self.every = every
 
     def plot(self, ax: Any) -> None:
@@ -348,7 +365,7 @@ def _drift(key: str, title: str, curves: dict[str, Any], every: str) -> dict[str
     ]
     last = drawn[-1][1]
     worst = int(np.nan_to_num(last.low, nan=-1.0).argmax())
-    displays = [(when, DriftDisplay(curve)) for when, curve in drawn]
+    displays = {f"{when} calibration": DriftDisplay(curve) for when, curve in drawn}
     return figure(
         key,
         title,

@@ -8,6 +8,7 @@ from calibrant.reporting.drawn_evidence import evidence_figures
 from calibrant.reporting.figures import (
     CORP,
     RISK,
+    at_start,
     calibration_figure,
     drift_figures,
     made,
@@ -16,7 +17,15 @@ from calibrant.reporting.figures import (
 )
 from calibrant.reporting.stability import stability_figures
 
-__all__ = ["FILTERS", "SECTIONS", "class_figures", "context", "figures", "main_figure"]
+__all__ = [
+    "FILTERS",
+    "SECTIONS",
+    "class_figures",
+    "context",
+    "figures",
+    "main_display",
+    "main_figure",
+]
 
 SECTIONS = (
     "header.html",
@@ -77,16 +86,31 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
-    """Confidence and accuracy before and after, with a slider for the number of bins."""
-    binned = {when: part for when, part in summary["binned"].items() if part is not None}
-    when, histogram = list(present(summary["histograms"]).items())[-1]
-    counts = {
-        "lower": histogram["lower"],
-        "upper": histogram["upper"],
-        "events": histogram["wrong"],
-        "others": histogram["right"],
+def _main(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the main drawing: confidence and accuracy before and after, and the
+    distribution of the confidence.
+    """
+    binned = present(summary["binned"])
+    histogram = list(present(summary["histograms"]).values())[-1]
+    names = {"lower": "lower", "upper": "upper", "wrong": "events", "right": "others"}
+    return {
+        "states": {
+            bins: {when: part[bins]["curve"] for when, part in binned.items()}
+            for bins in binned["before"]
+        },
+        "start": str(summary["bound"]["n_bins"]),
+        "distribution": made(RiskDistribution, {new: histogram[old] for old, new in names.items()}),
     }
+
+
+def main_display(summary: dict[str, Any]) -> Any:
+    """Return the main drawing, with the initial number of bins."""
+    return at_start(**_main(summary))
+
+
+def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the main drawing with its words and a slider for the number of bins."""
+    binned = present(summary["binned"])
     errors = {
         bins: ", ".join(
             f"{f'{when} ' if len(binned) > 1 else ''}{part[bins]['ece']:.4f}"
@@ -98,16 +122,11 @@ def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
         "bins",
         "Confidence and accuracy",
         "Points on the dashed diagonal are calibrated; below it the model is overconfident. Bars"
-        f" are {100 * summary['level']:g} % intervals; below, the confidences {when} calibration,"
-        " as shares of the wrong and of the right predictions. More bins show more and measure more"
-        " noise.",
-        {
-            bins: {when: part[bins]["curve"] for when, part in binned.items()}
-            for bins in binned["before"]
-        },
-        str(summary["bound"]["n_bins"]),
+        f" are {100 * summary['level']:g} % intervals; below, the confidences"
+        f" {list(binned)[-1]} calibration, as shares of the wrong and of the right predictions."
+        " More bins show more and measure more noise.",
         texts=lambda bins: f"{bins} bins: ECE {errors[bins]}",
-        distribution=made(RiskDistribution, counts),
+        **_main(summary),
     )
 
 

@@ -18,6 +18,7 @@ from calibrant.reporting.event.verdict import share
 from calibrant.reporting.figures import (
     CORP,
     Kind,
+    at_start,
     calibration_figure,
     drift_figures,
     made,
@@ -33,38 +34,53 @@ __all__ = [
     "context",
     "decision_figures",
     "event_figures",
+    "main_display",
     "main_figure",
 ]
 
 
-def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
-    """Predicted risk and observed share before and after, with the smooth curve of the last, the
-    distribution of the risks and a slider for the number of bins.
+def _main(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the main drawing: predicted risk and observed share before and after, the
+    smooth curve of the last, and the distribution of the risks.
     """
     binned, scale = present(summary["binned"]), summary["scale"]
     when, smooth = list(present(summary["loess"]).items())[-1]
     # Over few risks a smooth curve says more than the rows do; near 0 and 1 it is mostly noise.
     few = len(summary["corp"][when]["score"]) < ENOUGH_SCORES or scale == "logit"
-    return calibration_figure(
-        "bins",
-        "Predicted risk and observed share",
-        _main_words(summary, when, "" if few else ", the curve is a loess with its band"),
-        {
+    return {
+        "states": {
             bins: {when: part[bins]["curve"] for when, part in binned.items()}
             for bins in binned["before"]
         },
-        str(summary["bins"]),
+        "start": str(summary["bins"]),
+        "target": "event",
+        "scale": scale,
+        "smooth": None if few else made(CalibrationCurve, smooth),
+        "distribution": made(RiskDistribution, present(summary["distribution"])[when]),
+        "rate": summary["quality"]["rate"],
+    }
+
+
+def main_display(summary: dict[str, Any]) -> Any:
+    """Return the main drawing, with the initial number of bins."""
+    return at_start(**_main(summary))
+
+
+def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the main drawing with its words and a slider for the number of bins."""
+    parts = _main(summary)
+    return calibration_figure(
+        "bins",
+        "Predicted risk and observed share",
+        _main_words(summary, parts["smooth"] is not None),
         texts=lambda bins: f"{bins} bins of equal weight",
-        target="event",
-        scale=scale,
-        smooth=None if few else made(CalibrationCurve, smooth),
-        distribution=made(RiskDistribution, present(summary["distribution"])[when]),
-        rate=summary["quality"]["rate"],
+        **parts,
     )
 
 
-def _main_words(summary: dict[str, Any], when: str, curve: str) -> str:
-    median, axes = summary["medians"][when], AXES[summary["scale"]]
+def _main_words(summary: dict[str, Any], smooth: bool) -> str:
+    when, median = list(present(summary["medians"]).items())[-1]
+    curve = ", the curve is a loess with its band" if smooth else ""
     medians = [
         f"{value:.3g} {words}"
         for value, words in (
@@ -77,7 +93,7 @@ def _main_words(summary: dict[str, Any], when: str, curve: str) -> str:
         "Points on the dashed diagonal are calibrated; below it predicted risks are too high,"
         f" above it too low. Bars are {100 * summary['level']:g} % intervals{curve}; below, the"
         f" risks {when} calibration, as shares of the rows with the event and of the others"
-        f" (median {', '.join(medians)}).{axes}"
+        f" (median {', '.join(medians)}).{AXES[summary['scale']]}"
     )
 
 

@@ -19,14 +19,16 @@ from calibrant.metrics.regression.pit import PitHistogram
 from calibrant.reporting.figures import (
     SQUARE,
     Kind,
+    Overlaid,
     drift_figures,
     figure,
+    made,
     overlaid,
     present,
     rows_shown,
 )
 
-__all__ = ["FILTERS", "SECTIONS", "context", "output_figures"]
+__all__ = ["FILTERS", "SECTIONS", "context", "main_display", "output_figures"]
 
 
 def _farthest(curve: Any) -> str:
@@ -107,6 +109,17 @@ HEADS = {
     "reach": "90 % of errors up to",
     "reach_claimed": "Claimed",
 }
+
+
+def main_display(summary: dict[str, Any]) -> Any:
+    """Return the errors over the predicted std of the first output, before and after."""
+    curves = present(summary["outputs"][0]["curves"])
+    return Overlaid(
+        {
+            f"{when} calibration": RmseRmvDisplay(made(RmseRmvCurve, columns["reliability"]))
+            for when, columns in curves.items()
+        }
+    )
 
 
 def output_figures(part: dict[str, Any], number: int, after_name: str) -> list[dict[str, Any]]:
