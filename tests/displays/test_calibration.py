@@ -48,6 +48,9 @@ def test_all_states_have_the_same_axes_and_the_legend_names_each_curve_once():
 def test_axes_of_small_risks_end_where_the_data_do(top, end):
     assert CalibrationDrawing({"5": curves(top=top)}, target="event").ends == (0.0, end)
     assert CalibrationDrawing({"5": curves(top=top)}).ends == (0.0, 1.0)
+    ax = draw({"5": curves(top=top)}, target="event").ax_
+    texts = [text.get_text() for text in ax.get_xticklabels()]
+    assert sum(map(len, texts)) <= 30  # they do not touch each other
 
 
 def test_risks_of_exactly_0_and_1_are_drawn_there():

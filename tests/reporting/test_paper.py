@@ -65,7 +65,7 @@ def test_classes_and_error_bars():
     assert ax.child_axes[0].get_xlabel().startswith("Confidence")
     mean, std = rng.normal(size=600), np.exp(0.3 * rng.normal(size=600))
     y = mean + 1.5 * std * rng.normal(size=600)
-    alone = lines(cb.figure(y, mean, std))["before calibration"]
+    alone = lines(cb.figure(y, mean, std))["model"]
     assert alone[:, 1] / alone[:, 0] == pytest.approx(1.5, rel=0.25)
     models = {"narrow": cb.NormalForecast(mean, std), "right": cb.NormalForecast(mean, 1.5 * std)}
     both = lines(cb.figure(y, models))

@@ -45,6 +45,8 @@ COLOURS = {
 }
 
 
+#: Letters of tick labels that fit below axes.
+LETTERS = 30
 #: Colours of curves on the same axes, the last first.
 PALETTE = ("main", "other", "text", "muted")
 
@@ -106,13 +108,15 @@ def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy
         ax.set(**{f"{name}lim": (low, high)})
         if scale != "linear":
             axis, ticks = getattr(ax, f"{name}axis"), probability_ticks(scale, low, high)
-            axis.set_ticks(
-                ticks,
-                [
-                    np.format_float_positional(tick, trim="-") if tick >= 1e-5 else f"{tick:g}"
-                    for tick in ticks
-                ],
+            texts = [
+                np.format_float_positional(tick, trim="-") if tick >= 1e-5 else f"{tick:g}"
+                for tick in ticks
+            ]
+            # Texts that would touch each other: every other one, the last included.
+            some = slice(
+                None, None, -2 if sum(map(len, texts)) > LETTERS and scale == "log" else -1
             )
+            axis.set_ticks(ticks[some], texts[some])
             axis.set_ticks([], minor=True)
 
 

@@ -16,6 +16,8 @@ __all__ = ["CalibrationDrawing"]
 
 #: Linear axes of risks end at the first of these that holds the data.
 TOPS = (0.2, 0.5, 1.0)
+#: Ticks of a linear axis up to 0.2; one more of longer ones.
+FEW = 5
 #: Ticks of the axis of densities, which is one of log odds.
 CONFIDENCES = (0.1, 0.5, 0.9, 0.99, 0.999)
 #: A small drawing of one class has fewer ticks.
@@ -104,6 +106,9 @@ class CalibrationDrawing:
             for place, (label, curve) in enumerate(curves.items()):
                 self._draw(curve, len(curves) - 1 - place, len(curves) == 2, gid, label)
         scale_axes(ax, self.scale, *self.ends)
+        if self.scale == "linear":
+            ticks = np.linspace(*self.ends, FEW if self.ends[1] == TOPS[0] else FEW + 1)
+            ax.set(xticks=ticks, yticks=ticks)
         across, up = axis_words(self.target)
         ax.set(aspect="equal", ylabel=up)
         self.below_ = None if self.distribution is None else self._draw_below()
@@ -123,13 +128,13 @@ class CalibrationDrawing:
             np.clip(getattr(curve, name), *self.ends)
             for name in ("confidence", "accuracy", "low", "high")
         )
-        width = 0.0 if self.smooth is not None and back == 0 else 1.2
+        bare = self.scale != "linear" or (self.smooth is not None and back == 0)
         self.ax_.vlines(score, low, high, color=colour, alpha=0.35, linewidth=3, gid=gid)
         self.ax_.plot(
             score,
             share,
             color=colour,
-            linewidth=width,
+            linewidth=0.0 if bare else 1.2,
             marker="o",
             markersize=4.5,
             markerfacecolor="white" if paired and back else colour,

@@ -30,6 +30,7 @@ __all__ = [
     "drift_figures",
     "figure",
     "made",
+    "named",
     "overlaid",
     "points_along",
     "present",
@@ -218,7 +219,7 @@ def overlaid(kind: Kind, curves: dict[str, Any], key: str | None = None) -> dict
         for when, curve in drawn
         for i in rows_shown(len(getattr(curve, columns[0])))
     ]
-    displays = {f"{when} calibration": kind.display(curve) for when, curve in drawn}
+    displays = named({when: kind.display(curve) for when, curve in drawn})
     return figure(
         key or kind.key,
         kind.title,
@@ -229,6 +230,12 @@ def overlaid(kind: Kind, curves: dict[str, Any], key: str | None = None) -> dict
         rows,
         size=kind.size,
     )
+
+
+def named(displays: dict[str, Any]) -> dict[str, Any]:
+    """Return displays by the names of their legend, from {"before": display, "after": display}."""
+    alone = len(displays) == 1
+    return {"model" if alone else f"{when} calibration": one for when, one in displays.items()}
 
 
 class Overlaid:
@@ -365,7 +372,7 @@ def _drift(key: str, title: str, curves: dict[str, Any], every: str) -> dict[str
     ]
     last = drawn[-1][1]
     worst = int(np.nan_to_num(last.low, nan=-1.0).argmax())
-    displays = {f"{when} calibration": DriftDisplay(curve) for when, curve in drawn}
+    displays = named({when: DriftDisplay(curve) for when, curve in drawn})
     return figure(
         key,
         title,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.thresholds import scale_ends
 from calibrant.displays.axes import scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES
@@ -19,6 +18,7 @@ from calibrant.reporting.figures import (
     CORP,
     Kind,
     at_start,
+    calibration_drawing,
     calibration_figure,
     drift_figures,
     made,
@@ -46,7 +46,7 @@ def _main(summary: dict[str, Any]) -> dict[str, Any]:
     binned, scale = present(summary["binned"]), summary["scale"]
     when, smooth = list(present(summary["loess"]).items())[-1]
     # Over few risks a smooth curve says more than the rows do; near 0 and 1 it is mostly noise.
-    few = len(summary["corp"][when]["score"]) < ENOUGH_SCORES or scale == "logit"
+    few = len(summary["corp"][when]["score"]) < ENOUGH_SCORES or scale != "linear"
     return {
         "states": {
             bins: {when: part[bins]["curve"] for when, part in binned.items()}
@@ -145,10 +145,7 @@ class _Scaled:
         IsotonicCurveDisplay(self.curve).plot(ax, **options)
         ax.set(xlabel="Predicted risk")
         if self.summary["scale"] == "log":
-            drawn = np.concatenate(
-                [part["score"] for part in self.summary["corp"].values() if part is not None]
-            )
-            scale_axes(ax, "log", *scale_ends("log", drawn, self.summary["quality"]["rate"]))
+            scale_axes(ax, "log", *calibration_drawing(**_main(self.summary)).ends)
 
 
 def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:

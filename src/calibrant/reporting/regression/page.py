@@ -23,6 +23,7 @@ from calibrant.reporting.figures import (
     drift_figures,
     figure,
     made,
+    named,
     overlaid,
     present,
     rows_shown,
@@ -115,10 +116,12 @@ def main_display(summary: dict[str, Any]) -> Any:
     """Return the errors over the predicted std of the first output, before and after."""
     curves = present(summary["outputs"][0]["curves"])
     return Overlaid(
-        {
-            f"{when} calibration": RmseRmvDisplay(made(RmseRmvCurve, columns["reliability"]))
-            for when, columns in curves.items()
-        }
+        named(
+            {
+                when: RmseRmvDisplay(made(RmseRmvCurve, columns["reliability"]))
+                for when, columns in curves.items()
+            }
+        )
     )
 
 
