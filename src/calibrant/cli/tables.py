@@ -134,7 +134,7 @@ def _four_digits(value, sign):
 
 
 def _meaning(row, method):
-    return "" if method["evaluation"] == "in-sample" else row["change"]["meaning"]
+    return "" if method["evaluation"] == "in-sample" else row["reading"]
 
 
 @contextmanager

@@ -10,9 +10,11 @@ from calibrant.contracts.metric import Metric
 from calibrant.errors import InputError
 from calibrant.metrics.paired import meaning, paired_difference
 
-__all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "score_table"]
+__all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "reading", "score_table"]
 
 LEAST_RESAMPLES = 2
+#: Share of the distance to the best value below which a change matters to nobody.
+TRIFLE = 0.01
 NOT_RESAMPLED = "not resampled"
 #: A binned error has a bias from noise, which an interval for clusters would have to correct.
 NO_CLUSTERS = "no interval counts clusters"
@@ -70,7 +72,7 @@ class Change:
 @dataclass(frozen=True)
 class Score:
     """One metric before and after (None: no calibration); ``note`` is the reason for a missing
-    number.
+    number, ``reading`` the change in words.
     """
 
     key: str
@@ -81,6 +83,7 @@ class Score:
     after: Estimate | None
     change: Change | None
     note: str | None = None
+    reading: str | None = None
 
     def when(self, when: Any) -> Estimate | None:
         """Return the numbers "before" or "after"."""
@@ -122,10 +125,26 @@ def _score(measure: Measure, before: Any, after: Any, level: float, random_state
                 if paired
                 else apart(first, then, metric.direction)
             )
-            return Score(*facts, first, then, change)
+            return Score(*facts, first, then, change, reading=reading(metric, first, then, change))
         except InputError as error:
             # Conformal intervals have no density, and conformal quantiles only their own levels.
             return Score(*facts, first, None, None, str(error))
+
+
+def reading(metric: Metric, first: Estimate, then: Estimate, change: Change) -> str:
+    """Return the change in words: "better" or "worse", with "closer to" or "further from" the
+    target of the metric, "no real change" below a hundredth of the distance to the best value, or
+    the meaning of the change.
+    """
+    ideal = metric.ideal
+    if ideal is None or change.meaning in ("not compared", "no clear change"):
+        return change.meaning
+    far, near = abs(first.value - ideal), abs(then.value - ideal)
+    if abs(change.value) < TRIFLE * far:
+        return "no real change"
+    if metric.direction != "none":
+        return change.meaning
+    return f"closer to {ideal:g}: better" if near < far else f"further from {ideal:g}: worse"
 
 
 def _estimate(measure: Measure, record: Any, level: float, random_state: int) -> Estimate:

@@ -45,6 +45,7 @@ class BaseMetric(Exampled):
     )
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
+    perfect: ClassVar[float | None] = None  # the value of perfect predictions, where known
     domain: ClassVar[Domain]
     proper: ClassVar[bool] = False
     #: Whether it may select a model: proper scores, and scores of the label or the ranking; never a
@@ -74,6 +75,16 @@ class BaseMetric(Exampled):
         for name, value in facts.items():
             setattr(cls, name, value)
         dataclass(frozen=True, repr=False)(cls)
+
+    @property
+    def ideal(self) -> float | None:
+        """The value of the best predictions: the one declared, or the finite end of the range;
+        None where no value is best.
+        """
+        if self.perfect is not None or self.direction == "none":
+            return self.perfect
+        end = self.range[self.direction == "maximize"]
+        return end if np.isfinite(end) else None
 
     @property
     def mergeable(self) -> bool:

@@ -23,7 +23,7 @@ from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs
 
-__all__ = ["Comparison", "PairRow", "compare", "holm"]
+__all__ = ["Comparison", "PairRow", "compare", "holm", "read_models"]
 
 
 def holm(p: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -229,6 +229,36 @@ def _rows(
             )
 
 
+def read_models(
+    y_true: ArrayLike,
+    P: Mapping[str, Any],
+    metrics: Sequence[Metric] | None,
+    sample_weight: ArrayLike | None,
+    classes: ArrayLike | None,
+    inputs: Inputs,
+) -> tuple[list[Metric], dict[str, Any]]:
+    """Return (the metrics, by default those of the kind of prediction; {name: record of one
+    output}) of several predictions of the same rows, as for ``compare``.
+    """
+    if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
+        raise InputError(
+            'P must be a dictionary of at least two predictions, such as {"a": P, "b": Q};'
+            f" got {P!r:.60}."
+        )
+    # A pair is a mean and a std. If the kind of one prediction is certain, all have it.
+    pairs = (cast(Any, one)[:2] if isinstance(one, tuple) else (one,) for one in P.values())
+    domains = {domain_of_input(*pair) for pair in pairs}
+    by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
+    named = list(metrics_by_name(by.compared([]) if metrics is None else metrics).values())
+    records = {
+        str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
+        for name, one in P.items()
+    }
+    if metrics is None:
+        named = list(by.compared(records.values()))
+    return named, records
+
+
 @on_record(_of)
 def compare(
     y_true: ArrayLike,
@@ -325,22 +355,7 @@ def compare(
     log_loss  rate - model  0.4955  [0.415, 0.5164]  2.6e-10  worse
     100 rows; correction for the number of pairs: holm
     """
-    if not (isinstance(cast(object, P), Mapping) and len(P) > 1):
-        raise InputError(
-            'P must be a dictionary of at least two predictions, such as {"a": P, "b": Q};'
-            f" got {P!r:.60}."
-        )
-    # A pair is a mean and a std. If the kind of one prediction is certain, all have it.
-    pairs = (cast(Any, one)[:2] if isinstance(one, tuple) else (one,) for one in P.values())
-    domains = {domain_of_input(*pair) for pair in pairs}
-    by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
-    named = list(metrics_by_name(by.compared([]) if metrics is None else metrics).values())
-    records = {
-        str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
-        for name, one in P.items()
-    }
-    if metrics is None:
-        named = list(by.compared(records.values()))
+    named, records = read_models(y_true, P, metrics, sample_weight, classes, inputs)
     first = next(iter(records.values()))
     if len(ways := cluster_ways(cluster)) > 1:
         if others := [one.key for one in named if not is_mean(one)]:

@@ -30,6 +30,7 @@ class CalibrationSlope(
     clustered=True,
     estimand="slope of the logistic fit to the population",
     direction="none",
+    perfect=1.0,
     paired=True,
     range=(float("-inf"), float("inf")),
     examples=({"target": "answer"},),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from calibrant.reporting.miscalibration import Miscalibration
 
-__all__ = ["STATES", "Evidence", "advised_state", "could_show", "points"]
+__all__ = ["STATES", "Evidence", "Words", "advised_state", "could_show", "in_words", "points"]
 
 #: From the gravest: what is said of several outputs together.
 STATES = (
@@ -15,47 +15,97 @@ STATES = (
     "calibrate before use",
     "fine as it is",
 )
-OTHERS = "try other methods, more rows or features"
+OTHERS = "Try another calibrator, more rows or other features."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
-    "slope": "it is still too sure, or not sure enough",
-    "binned": "it is still off in places",
-    "smooth": "it is still off over a range",
-    "group": "a group is still off",
-    "spread": "the errors are still larger or smaller than said",
-    "shape": "the errors have another shape than said",
-    "coverage": "the 90 % intervals still hold too much or too little",
-    "std": "small and large error bars are still not equally right",
+    "slope": "they are still too extreme, or not extreme enough",
+    "binned": "they are still off in places",
+    "smooth": "they are still off over a range",
+    "group": "they are still off for a group",
+    "spread": "the errors are still larger or smaller than predicted",
+    "shape": "the errors have another shape than predicted",
+    "coverage": "90 % intervals still hold too much or too little",
+    "std": "small and large error bars are not equally right",
 }
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Miscalibration before and after calibration, and the cautions that rule out any advice."""
+    """Miscalibration before and after calibration, the caution that rules out any advice, the pair
+    (predicted, observed) where the predictions are farthest off, and what is still off after.
+    """
 
     before: Miscalibration
     after: Miscalibration | None = None
     veto: str | None = None
+    example: tuple[float, float] | None = None
+    where: str | None = None
 
-    def advice(self, better: bool) -> tuple[str, str]:
-        """Return (the state, the verdict's last sentence); ``better`` as in ``advised_state``."""
-        state = advised_state(self.veto is not None, better, self.before, self.after)
-        return state, self._words(state)
+    def state(self, better: bool) -> str:
+        """Return the state; ``better`` as in ``advised_state``."""
+        return advised_state(self.veto is not None, better, self.before, self.after)
 
-    def _words(self, state: str) -> str:
-        after = self.before if self.after is None else self.after
-        sure = after.within or (not after.seen and after.shows)
-        return {
-            "check the data first": f"Check the data first. {self.veto}",
-            "calibrate before use": (
-                f"Calibrate before use{'' if sure else ': few rows to confirm'}."
-            ),
-            "better, but still off": f"Better, but still off: {REMAINS[after.worst]}.",
-            "fine as it is": f"Fine as it is: {_fine(self.before)}.",
-            "off, no remedy shown": f"Off, and no remedy shown: {OTHERS}.",
-            "too few rows to say": f"Too few rows to say more: {_more_rows(self.before)}.",
-        }[state]
+
+@dataclass(frozen=True)
+class Words:
+    """Parts of a verdict in plain words: what the predictions are called, what is wrong with them,
+    what they are like if nothing is, what calibration does to them, and how many rows there are.
+    """
+
+    things: str
+    fault: str
+    fine: str
+    gain: str
+    rows: str
+
+
+def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> tuple[str, str]:
+    """Return (one or two sentences on the predictions, one on what to do); ``calibrated``:
+    a calibration was tried.
+
+    Examples
+    --------
+    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02)
+    >>> words = Words("risks", "The risks are too high.", "The risks match.", "It helps.", "9 rows")
+    >>> in_words("too few rows to say", words, Evidence(few), True)[1]
+    'Collect about 25 times as many rows, then measure again.'
+    """
+    things = words.things
+    if state == "check the data first":
+        return str(evidence.veto), "Check the data before you use any number on this page."
+    if state == "fine as it is":
+        return f"{words.fine} {_fine(evidence.before)}", f"Keep the {things} as they are."
+    if state == "calibrate before use":
+        few = "" if _sure(evidence) else " The rows are few: confirm it on new ones."
+        return f"{words.fault} {words.gain}", f"Use the calibrated {things}.{few}"
+    if state == "better, but still off":
+        after = evidence.before if evidence.after is None else evidence.after
+        remains = REMAINS[after.worst]
+        if after.worst == "group" and evidence.where is not None:
+            remains = f"they are still off for {evidence.where}"
+            return f"{words.fault} Calibration helps, but {remains}.", (
+                f"Use the calibrated {things}, but not for {evidence.where}."
+            )
+        return f"{words.fault} Calibration helps, but {remains}.", (
+            f"Use the calibrated {things}, and look at where they are still off."
+        )
+    if state == "off, no remedy shown":
+        tried = " The calibration tried does not make them better." if calibrated else ""
+        todo = OTHERS if calibrated else "Try a calibrator."
+        return f"{words.fault}{tried}", f"Do not act on these {things} yet. {todo}"
+    unseen = points(max(evidence.before.detectable.values()))
+    sure = "are off" if evidence.before.seen else "are right"
+    return (
+        f"{words.rows} are too few to tell whether the {things} {sure}"
+        f"{'' if evidence.before.seen else f': an error of {unseen} could go unseen'}.",
+        f"Collect about {_times(evidence.before):.0f} times as many rows, then measure again.",
+    )
+
+
+def _sure(evidence: Evidence) -> bool:
+    after = evidence.before if evidence.after is None else evidence.after
+    return after.within or (not after.seen and after.shows)
 
 
 def advised_state(
@@ -97,10 +147,9 @@ def could_show(found: Miscalibration) -> str:
     return f"(these rows could have shown an error of {', '.join(told)}, in 19 of 20 samples)"
 
 
-def _more_rows(found: Miscalibration) -> str:
+def _times(found: Miscalibration) -> float:
     """Return the factor of rows that would show an error of the margin."""
-    times = max((max(found.detectable.values()) / found.margin) ** 2, 2.0)
-    return f"about {times:.0f} times as many would show an error of {points(found.margin)}"
+    return max((max(found.detectable.values()) / found.margin) ** 2, 2.0)
 
 
 def points(size: float) -> str:
@@ -113,5 +162,5 @@ def points(size: float) -> str:
 def _fine(found: Miscalibration) -> str:
     size = points(found.margin)
     if found.within:
-        return f"it is within {size} everywhere (p = {found.equivalence:.2g})"
-    return f"an error of {size} would have been seen"
+        return f"They are within {size} everywhere."
+    return f"An error of {size} would have been seen."

@@ -12,11 +12,13 @@ __all__ = ["audited"]
 AUDIT_DRAWS, AUDITED = 400, 12
 #: Groups shown before and after: so many that are worst before, and so many that are after.
 WORST = 6
+#: Most levels, and most crossings that are off, to draw; the audit itself returns all.
+LEVELS, CROSSINGS = 20, 12
 
 
 def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any] | None:
-    """{"before": ..., "after": ..., "worst": the worst groups of either} of the audit of all
-    columns of groups; None of one group.
+    """{"before": ..., "after": ..., "worst": the worst groups of either, "drawn": those of the
+    picture} of the audit of all columns of groups; None of one group.
 
     Of an event, the rows are yes or no.
     """
@@ -27,6 +29,43 @@ def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any]
     return {
         **{when: None if one is None else _told(one) for when, one in both.items()},
         "worst": _worst(both["before"], both["after"]),
+        "drawn": _drawn(both["before"], both["after"]),
+    }
+
+
+def _drawn(before: Any, after: Any) -> dict[str, Any]:
+    """Return the groups to draw: ``levels`` of every column, in the columns' order, those that are
+    off first where they are too many; ``crossings`` that are off; and the number of ``others``, of
+    which ``few`` have too few rows to tell.
+    """
+    then = {} if after is None else {one.name: one for one in after.groups}
+    shown = [(one, then.get(one.name)) for one in before.groups]
+    order = {column: None for one, _ in shown for column in one.where}
+    levels = [pair for pair in shown if len(pair[0].where) == 1]
+    levels = sorted(levels, key=lambda pair: not _off(*pair))[:LEVELS]
+    levels.sort(key=lambda pair: list(order).index(next(iter(pair[0].where))))
+    crossings = [pair for pair in shown if len(pair[0].where) > 1 and _off(*pair)][:CROSSINGS]
+    chosen = {one.name for one, _ in (*levels, *crossings)}
+    rest = [then.get(one.name, one) for one, _ in shown if one.name not in chosen]
+    return {
+        "levels": [_row(*pair) for pair in levels],
+        "crossings": [_row(*pair) for pair in crossings],
+        "others": len(rest),
+        "few": sum(one.outcome == "not enough data" for one in rest),
+    }
+
+
+def _off(before: Any, after: Any) -> bool:
+    """Whether a group is off before or after."""
+    return any(one is not None and one.outcome == "off" for one in (before, after))
+
+
+def _row(before: Any, after: Any) -> dict[str, Any]:
+    return {
+        "group": before.name,
+        "n": before.n,
+        "before": _gap(before),
+        "after": _gap(after),
     }
 
 
@@ -35,15 +74,7 @@ def _worst(before: Any, after: Any) -> list[dict[str, Any]]:
     each = [[] if audit is None else audit.groups for audit in (before, after)]
     known = [{one.name: one for one in groups} for groups in each]
     names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
-    return [
-        {
-            "group": name,
-            "n": known[0][name].n,
-            "before": _gap(known[0][name]),
-            "after": _gap(known[1].get(name)),
-        }
-        for name in names
-    ]
+    return [_row(known[0][name], known[1].get(name)) for name in names]
 
 
 def _gap(one: Any) -> dict[str, float] | None:

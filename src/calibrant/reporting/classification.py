@@ -23,6 +23,7 @@ from calibrant.reporting.evidence import confidence, explained, latent, signals
 from calibrant.reporting.promises import promises
 from calibrant.reporting.regions import Place, confidence_sums
 from calibrant.reporting.report_table import (
+    COMPARED_BINS,
     RANKING,
     Asked,
     ReportTable,
@@ -154,6 +155,13 @@ class Classes(ReportTable):
             "n_classes": record.n_classes,
             "classes": [str(c) for c in record.classes],
         }
+
+    def curve(self, record: Any, level: float) -> Any:
+        """Compute the curve of the event of two classes, and of the answer of more."""
+        target = "event" if record.n_classes == 2 else "answer"
+        return metrics.reliability_curve.of(
+            record, n_bins=COMPARED_BINS, strategy="mass", level=level, target=target
+        )
 
     def keys(self) -> dict[str, str]:
         """Return {key: name} of the metrics, for two classes or more."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from calibrant._support.extras import import_extra
 from calibrant._version import __version__
-from calibrant.reporting import page
+from calibrant.reporting import models_page, page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import compared
 from calibrant.reporting.regression import page as regression_page
-from calibrant.reporting.rounded import rounded
+from calibrant.reporting.rounded import percent, rounded
 
 __all__ = ["render"]
 
@@ -28,6 +28,7 @@ PAGES: dict[str | None, Any] = {
     "classes": page,
     "event": event_page,
     None: regression_page,
+    "models": models_page,
 }
 
 
@@ -47,8 +48,7 @@ def render(summary: dict[str, Any]) -> str:
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary,
-        sections=chosen.SECTIONS,
-        compared=compared(summary),
+        compared=[] if summary["target"] == "models" else compared(summary),
         style=_trusted(style),
         style_hash=_digest(style),
         script=_trusted(script),
@@ -78,9 +78,11 @@ def _environment(target: str | None) -> Any:
     usual = {
         "number": _number,
         "signed": _signed,
-        "percent": _percent,
-        "share": _percent,
+        "percent": percent,
+        "share": percent,
         "count": _count,
+        "amount": "{:,.0f}".format,
+        "points": _points,
     }
     environment.filters.update({**usual, **PAGES.get(target, page).FILTERS})
     return environment
@@ -103,8 +105,8 @@ def _signed(value: float) -> str:
     return _number(value, "+")
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
+def _points(value: float) -> str:
+    return f"{100.0 * value:+.1f}".replace("-", "−")
 
 
 def _count(value: float) -> str:

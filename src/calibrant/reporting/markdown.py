@@ -287,7 +287,7 @@ def _metrics(
         [
             _text(row["name"]),
             *(_range(row[when]) for when in ("before", "after", "change")),
-            (row["change"] or {}).get("meaning", "–"),
+            row["reading"] or "–",
         ]
         for row in scores
     ]

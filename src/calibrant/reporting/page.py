@@ -4,6 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from calibrant.metrics.curves.risk_distribution import RiskDistribution
+from calibrant.reporting.advice import points
+from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.drawn_evidence import evidence_figures
 from calibrant.reporting.figures import (
     CORP,
@@ -15,35 +17,22 @@ from calibrant.reporting.figures import (
     overlaid,
     present,
 )
+from calibrant.reporting.rounded import percent
 from calibrant.reporting.stability import stability_figures
 
 __all__ = [
     "FILTERS",
-    "SECTIONS",
     "class_figures",
     "context",
     "figures",
+    "gap_tile",
     "main_display",
     "main_figure",
+    "tiles",
 ]
 
-SECTIONS = (
-    "header.html",
-    "trust.html",
-    "bins.html",
-    "metrics.html",
-    "figures.html",
-    "distance.html",
-    "stability.html",
-    "wrong.html",
-    "over_time.html",
-    "classes.html",
-    "by_class.html",
-    "confusion.html",
-    "promises.html",
-    "choice.html",
-    "method.html",
-)
+#: Metrics of the fourth band; the others are folded.
+FIVE = ("accuracy", "log_loss", "brier_score", "ece", "confidence_auroc")
 #: Classes whose curves are drawn; the summary has some more.
 MOST_CLASSES = 6
 NOTES = (
@@ -57,19 +46,43 @@ FILTERS: dict[Any, Any] = {}
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the facts of the header, figures and charts, and notes on the method."""
-    data = summary["data"]
+    data, outputs = summary["data"], [(None, summary)]
     inputs = "logits" if data.get("inputs") == "logit" else "probabilities"
+    shared = bands(summary, outputs, FIVE)
+    classes = f"{data['n_classes']} classes, {inputs}" if "n_classes" in data else inputs
     return {
-        "facts": f"{data['n_classes']} classes · {inputs}" if "n_classes" in data else inputs,
-        "figures": figures(summary),
+        **shared,
+        "facts": [shared["facts"][0], classes, *shared["facts"][1:]],
         "main": main_figure(summary),
+        "tiles": tiles(summary),
+        "fine": "Nothing speaks against it: enough rows, no sparse class, hardly a repeated row.",
+        "quality": "quality.html",
+        "promised": "promises.html",
+        "reading": "reading.html",
+        "shares": True,
+        "appendix": appendix(
+            summary,
+            (True, "figures", "Curves", "figures.html"),
+            (
+                summary.get("label_stability"),
+                "label-stability",
+                "Stability of its answers",
+                "stability.html",
+            ),
+            (summary.get("distance"), "distance", "Distance to the training rows", "distance.html"),
+            (True, "places", "Where it is off, by confidence and feature", "wrong.html"),
+            (summary["drift"], "time", "Over time", "over_time.html"),
+            ("classes" in summary, "classes", "Class by class, the worst first", "classes.html"),
+            (summary["by_class"], "by-class", "Methods class by class", "by_class.html"),
+            ("confusion" in summary, "confusion", "What it takes for what", "confusion.html"),
+        ),
+        "figures": figures(summary),
         "class_figures": class_figures(summary) if "class_curves" in summary else [],
         "stability_figures": stability_figures(summary.get("label_stability")),
         "confusion_shares": _shares(summary["confusion"]["counts"])
         if "confusion" in summary
         else None,
         "notes": NOTES,
-        "trusted": "Can its confidence be trusted?",
         "over": "too sure",
         "under": "not sure enough",
         "watched": "confidence and accuracy",
@@ -82,8 +95,34 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
             " together"
         ),
         "drift_figures": drift_figures(summary["drift"]),
-        "dated": summary["drift"] is not None,
     }
+
+
+def tiles(summary: dict[str, Any]) -> list[Tile]:
+    """Return the tiles: sure and right, the gap, the groups, and how it ranks."""
+    scores = {row["key"]: row for row in summary["metrics"]}
+    found, quality = [], summary["quality"]
+    if "confidence" in quality:
+        sure, right = percent(quality["confidence"]), percent(quality["accuracy"])
+        found.append(Tile("Sure / right", f"{sure} / {right}", "mean confidence, accuracy"))
+    if "ece" in scores:
+        found.append(gap_tile(scores["ece"], summary["chance"]))
+    groups = groups_tile([(None, summary)])
+    if groups is not None:
+        found.append(groups)
+    if "confidence_auroc" in scores:
+        value = scores["confidence_auroc"]["before"]["value"]
+        note = "right above wrong answers (AUROC)"
+        found.append(Tile("Ranking", "–" if value is None else f"{value:.3f}", note))
+    return found
+
+
+def gap_tile(error: dict[str, Any], chance: dict[str, Any]) -> Tile:
+    """Return the tile on the mean gap, before and after, beside that by chance alone."""
+    after = None if error["after"] is None else points(error["after"]["value"])
+    before = points(error["before"]["value"])
+    by_chance = f"chance alone: up to {points(chance['high'])}"
+    return Tile("Mean gap (ECE)", arrow(before.removesuffix(" points"), after), by_chance)
 
 
 def _main(summary: dict[str, Any]) -> dict[str, Any]:

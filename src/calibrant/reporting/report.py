@@ -5,9 +5,10 @@ calibrant that most programs never use.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
 
@@ -126,7 +127,8 @@ def report(
     Parameters
     ----------
     y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes
-    P : (n, K), or (n,) for binary; or a forecast: the means with ``std``, a Forecast, a frozen
+    P : (n, K), or (n,) for binary; {name: predictions} of several models, which are compared as by
+        :func:`calibrant.compare`; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
     std : (n,) or (n, d), optional
         Standard deviations of normal forecasts with means P; the report is then about error bars.
@@ -140,7 +142,8 @@ def report(
     **options
         ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``,
         ``groups``, ``features``, ``cluster``, ``weight_kind``, ``times``, ``every``, ``n_splits``,
-        ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``; see
+        ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``,
+        ``model``, ``event``, ``period``, ``version``; see
         :func:`calibrant.reporting.summarise.summarise`.
 
     Returns
@@ -177,6 +180,13 @@ def report(
     ... ]
     'regression'
     """
+    from calibrant.reporting.about import call_of
+    from calibrant.reporting.models import summarise_models
     from calibrant.reporting.summarise import summarise
 
-    return Report(summarise(y, P, std, calibrator=calibrator, **options))
+    if isinstance(P, Mapping):
+        models = summarise_models(y, cast(Any, P), **options)
+        return Report(replace(models, call=call_of(("y", "P"), None, options)))
+    found = summarise(y, P, std, calibrator=calibrator, **options)
+    names = ("y", "P") if std is None else ("y", "P", "std")
+    return Report(replace(found, call=call_of(names, calibrator, options)))

@@ -44,6 +44,7 @@ from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import verdict
 
 __all__ = [
+    "COMPARED_BINS",
     "RANKING",
     "Asked",
     "Decisions",
@@ -59,6 +60,8 @@ RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_und
 #: Largest product of rows, classes and resamples in one bootstrap; the interval is left out below
 #: 100 resamples.
 BOOTSTRAP_BUDGET = 4e8
+#: Bins of the curves of models that are compared.
+COMPARED_BINS = 10
 #: Largest number of resamples of the rankings, which sort the rows in each one.
 RANKING_RESAMPLES = 200
 
@@ -247,6 +250,12 @@ class ReportTable(ABC):
             cluster=record.cluster,
         )
 
+    def curve(self, record: Any, level: float) -> Any:
+        """Compute the curve by which models are compared in a picture."""
+        return metrics.reliability_curve.of(
+            self.pairs(record), n_bins=COMPARED_BINS, strategy="mass", level=level, target="answer"
+        )
+
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """Return the metrics of the table: scores of the kind, calibration error and rankings."""
         error = metrics.expected_calibration_error.with_options(n_bins=n_bins)
@@ -297,6 +306,17 @@ class ReportTable(ABC):
     ) -> Miscalibration:
         """Test the predictions for miscalibration, before or ``after`` calibration."""
         return miscalibration(seen.drawn, groups, margin, centred=after, random_state=random_state)
+
+    def example(self, seen: Any, level: float) -> tuple[float, float] | None:
+        """Return (predicted, observed) in the tenth of the rows that is farthest off by more than
+        chance, or None.
+        """
+        gaps = [one for one in self.gaps(seen.region_sums, level) if one.gap is not None]
+        off = [one for one in gaps if one.low > 0.0 or one.high < 0.0]
+        if not off:
+            return None
+        _, observed, predicted, *_ = astuple(max(off, key=lambda one: abs(one.gap)))
+        return (predicted, observed)
 
     def verdict(
         self,

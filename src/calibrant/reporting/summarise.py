@@ -20,6 +20,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import domain_of_input
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns
+from calibrant.reporting.about import About
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.audited import audited
 from calibrant.reporting.by_class import methods_by_class
@@ -57,7 +58,11 @@ def summarise(
     level: float = 0.95,
     n_resamples: int = 1000,
     random_state: int = 0,
-    title: str = "Calibration report",
+    title: str | None = None,
+    model: str | None = None,
+    event: str | None = None,
+    period: str | None = None,
+    version: str | None = None,
     progress: Callable[..., Any] | None = None,
     target: Any = None,
     margin: float | None = None,
@@ -113,7 +118,10 @@ def summarise(
     n_resamples : int, default 1000
         Of the bootstrap.
     random_state : int, default 0
-    title : str
+    title, model, event, period, version : str, optional
+        Names for the head of the page: of the report (default: the model, or "Calibration report"),
+        of the model, of the event in words, of the time of the rows (default: from ``times``), and
+        the model's version.
     target : {"event", "answer", "classes"} or a class label, optional
         The question asked of classes: how likely is the event (the second of two classes; or the
         class named, against the rest), how likely is the model's own answer right, or how likely is
@@ -184,7 +192,14 @@ def summarise(
         "progress": progress,
     }
     compared = {name: compare(record, one, **options) for name, one in named.items()}
-    return summary_of(table, compared, record, names, target, asked, n_resamples, str(title))
+    period = _period(asked.times) if period is None else period
+    about = About.of(
+        measured, {"model": model, "event": event, "period": period, "version": version}
+    )
+    title = str(title or model or "Calibration report")
+    return summary_of(
+        table, compared, record, names, target, asked, n_resamples, title, about=about
+    )
 
 
 def summary_of(
@@ -197,6 +212,7 @@ def summary_of(
     n_resamples: int,
     title: str,
     used: Any = None,
+    about: About | None = None,
 ) -> Summary:
     """The summary of rows compared before and after; ``used`` is the calibrator to use, where it
     is not to be fitted on the record.
@@ -224,6 +240,7 @@ def summary_of(
         target if found.whole is None else "event",
         title,
         level,
+        About.of(found.before, {}) if about is None else about,
         data,
         method,
         table.overall({part.name: part.verdict for part in parts}),
@@ -241,6 +258,14 @@ def summary_of(
         if "" not in compared and target in ("answer", "classes")
         else None,
     )
+
+
+def _period(times: Any) -> str | None:
+    """Return the first and the last time of the rows in words; None without times."""
+    if times is None:
+        return None
+    first, last = (str(one) for one in (times.starts[0], times.starts[-1]))
+    return first if first == last else f"{first} to {last}"
 
 
 def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
@@ -340,8 +365,13 @@ def part_of(
     quality, chance = table.quality(seen.before, seen.calibration), table.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
     against = _against(table, seen, asked, found.evaluation)
+    audit = None if groups is None else audited(table, found, asked)
     evidence = Evidence(
-        against["before"], against["after"], next(iter(table.vetoes(seen.before, quality)), None)
+        against["before"],
+        against["after"],
+        next(iter(table.vetoes(seen.before, quality)), None),
+        table.example(seen.before, asked.level),
+        None if audit is None else _worst_groups(audit[of] or audit["before"]),
     )
     sections = table.sections(seen, asked, used, chance)
     return Part(
@@ -371,11 +401,20 @@ def part_of(
             if features is None
             else by_feature(_gaps(table, shown, _sizes(features), asked.level), features)
         ),
-        audit=None if groups is None else audited(table, found, asked),
+        audit=audit,
         drift=drift(asked.times, found.both(table.said), of, before.weight, groups, table.target),
         scores=scores,
         sections=sections,
     )
+
+
+def _worst_groups(audit: dict[str, Any]) -> str | None:
+    """Name the worst group that is off, and the number of others."""
+    if not audit["off"]:
+        return None
+    others = audit["n_off"] - 1
+    more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
+    return f"{audit['off'][0]}{more}"
 
 
 def _against(

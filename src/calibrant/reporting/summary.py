@@ -1,6 +1,6 @@
 """Typed content of a report, and its conversion to the dictionary that is written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from calibrant.comparison.alternatives import Alternative
@@ -9,6 +9,7 @@ from calibrant.comparison.choice import Choice
 from calibrant.comparison.given import shown_name
 from calibrant.comparison.scores import Score
 from calibrant.contracts.columns import Known, plain
+from calibrant.reporting.about import About
 from calibrant.reporting.by_class import ByClass
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.drift import Drift
@@ -48,18 +49,21 @@ class Method:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict of a report in one sentence, and in a few words.
+    """Verdict of a report: a state, one or two plain sentences, what to do, and the numbers.
 
-    ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated"; ``calibration``
-    is "use", "mixed" (one score is better and another worse), "do not use", "no clear gain",
-    "unknown" (in-sample) or "none"; ``state`` is what to do, one of
-    :data:`calibrant.reporting.advice.STATES`. In-sample numbers never enter.
+    ``sentence`` and ``action`` are for everybody, ``detail`` has the numbers. ``state`` is one of
+    :data:`calibrant.reporting.advice.STATES`. ``model`` is "calibrated", "overconfident",
+    "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better and
+    another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none". In-sample
+    numbers never enter.
     """
 
+    state: str
     sentence: str
+    action: str
+    detail: str
     model: str
     calibration: str
-    state: str
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,7 @@ class Summary:
     target: str | None
     title: str
     level: float
+    about: About
     data: dict[str, Any]
     calibrator: Method
     verdict: Verdict
@@ -109,6 +114,7 @@ class Summary:
     choice: Choice | None
     alternatives: list[Alternative]
     by_class: ByClass | None = None
+    call: list[str] = field(default_factory=list[str])
 
     def to_dict(self) -> dict[str, Any]:
         """Only strings, numbers, None, lists and dictionaries, with ``schema``.

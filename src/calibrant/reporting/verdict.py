@@ -4,16 +4,25 @@ all tasks share.
 
 from typing import Any
 
-from calibrant.reporting.advice import Evidence, could_show
+from calibrant.reporting.advice import Evidence, Words, could_show, in_words, points
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.rounded import rounded
+from calibrant.reporting.rounded import percent, rounded
 from calibrant.reporting.summary import Verdict
 
-__all__ = ["WORDS", "about_calibration", "about_model", "advised", "verdict"]
+__all__ = [
+    "WORDS",
+    "about_calibration",
+    "about_model",
+    "advised",
+    "at",
+    "gain",
+    "judged",
+    "verdict",
+]
 
 #: What is said of the calibration, before the numbers.
 WORDS = {
-    "mixed": "lowers the log loss but makes the confidences less honest",
+    "mixed": "lowers the log loss but makes the confidences less calibrated",
     "use": "improves it",
     "do not use": "makes it worse",
     "no clear gain": "is not shown to improve it",
@@ -51,11 +60,47 @@ def verdict(
             f"{loss.name} {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to"
             f" {rounded(ece.after.value)}"
         )
-    state, ending = evidence.advice(calibration in ("use", "mixed"))
     said = _about_model(model, chance, quality, evidence)
-    words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less honest"}
+    words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less calibrated"}
     said += about_calibration(calibration, words, method, moved, evaluation)
-    return Verdict(f"{said} {ending}", model, calibration, state)
+    return judged(evidence, _words(model, quality, ece, evidence), said, model, calibration)
+
+
+def judged(evidence: Evidence, words: Words, detail: str, model: str, calibration: str) -> Verdict:
+    """Return the verdict whose words follow from its state."""
+    state = evidence.state(calibration in ("use", "mixed"))
+    sentence, action = in_words(state, words, evidence, calibration not in ("none", "unknown"))
+    return Verdict(state, sentence, action, detail, model, calibration)
+
+
+def gain(error: Any) -> str:
+    """Return the sentence on what calibration does to the mean gap, from the binned error before
+    and after.
+    """
+    if error.after is None:
+        return ""
+    return (
+        f"Calibration brings the mean gap from {points(error.before.value)} to"
+        f" {points(error.after.value)}."
+    )
+
+
+def _words(model: str, quality: Any, ece: Any, evidence: Evidence) -> Words:
+    sure = f"{percent(quality.confidence, 0)} sure on average"
+    right = f"right {percent(quality.accuracy, 0)}"
+    fault = {
+        "overconfident": f"The model is too sure: {sure}, {right} of the time.",
+        "underconfident": f"The model is not sure enough: {sure}, {right} of the time.",
+    }.get(model, f"The model’s confidences are off in places{at(evidence.example, 'right')}.")
+    fine = f"The confidences match the accuracy: {sure}, {right} of the time."
+    return Words("confidences", fault, fine, gain(ece), f"{quality.n:,.0f} rows")
+
+
+def at(example: tuple[float, float] | None, came: str) -> str:
+    """Return ": where 90 % is predicted, 71 % ``came``", or nothing without an example."""
+    if example is None:
+        return ""
+    return f": where {percent(example[0], 0)} is predicted, {percent(example[1], 0)} are {came}"
 
 
 def about_calibration(
@@ -94,8 +139,8 @@ def advised(loss: Any, ece: Any, evaluation: str) -> str:
 
 def _about_model(model: str, chance: Any, quality: Any, evidence: Evidence) -> str:
     says = (
-        f"it is {quality.confidence:.1%} sure on average and right {quality.accuracy:.1%} of the"
-        " time"
+        f"it is {percent(quality.confidence)} sure on average and right"
+        f" {percent(quality.accuracy)} of the time"
     )
     if model == "calibrated":
         return (

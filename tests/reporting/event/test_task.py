@@ -10,7 +10,8 @@ from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.event.verdict import share, verdict
+from calibrant.reporting.event.verdict import verdict
+from calibrant.reporting.rounded import percent
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.rounded import rounded
 
@@ -69,7 +70,7 @@ def test_the_verdict_speaks_of_risk(said):
     assert said["verdict"]["model"] == "overestimates"
     assert said["verdict"]["calibration"] == "use"
     assert sentence.startswith(
-        f"The model says {share(quality['risk'])} on average where {share(quality['rate'])}"
+        f"The model says {percent(quality['risk'])} on average where {percent(quality['rate'])}"
         " happened"
     )
     assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in sentence

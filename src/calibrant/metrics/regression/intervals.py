@@ -55,6 +55,11 @@ class IntervalCoverage(
 
     level: float = 0.9
 
+    @property
+    def ideal(self) -> float:
+        """The level."""
+        return self.level
+
     def _check(self) -> None:
         require_level(self.level, usual=0.9)
 

@@ -12,8 +12,8 @@ from calibrant.displays.reliability import ENOUGH_SCORES
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
 from calibrant.metrics.curves.risk_distribution import RiskDistribution
 from calibrant.metrics.curves.smooth import CalibrationCurve
+from calibrant.reporting.bands import Tile, appendix, bands, groups_tile
 from calibrant.reporting.drawn_evidence import evidence_figures
-from calibrant.reporting.event.verdict import share
 from calibrant.reporting.figures import (
     CORP,
     Kind,
@@ -26,16 +26,18 @@ from calibrant.reporting.figures import (
     points_along,
     present,
 )
+from calibrant.reporting.page import gap_tile
+from calibrant.reporting.rounded import percent
 
 __all__ = [
     "FILTERS",
-    "SECTIONS",
     "answer_figures",
     "context",
     "decision_figures",
     "event_figures",
     "main_display",
     "main_figure",
+    "tiles",
 ]
 
 
@@ -174,8 +176,8 @@ def _best(curve: Any) -> str:
 def _tenth(curve: Any) -> str:
     at = min(int((curve.flagged < 0.1).sum()), len(curve.flagged) - 1)
     return (
-        f"The {share(curve.flagged[at])} of rows of the highest risk hold {share(curve.found[at])}"
-        " of the events."
+        f"The {percent(curve.flagged[at])} of rows of the highest risk hold"
+        f" {percent(curve.found[at])} of the events."
     )
 
 
@@ -214,7 +216,7 @@ GAIN = Kind(
         "lift": "Lift",
     },
     lambda curve: (
-        (x, y, f"the highest {share(x)}: {share(y)} of events")
+        (x, y, f"the highest {percent(x)}: {percent(y)} of events")
         for x, y in points_along(curve.flagged, curve.found)
     ),
     _tenth,
@@ -227,29 +229,16 @@ def answer_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return [calibration_figure("answer", "Confidence and accuracy of the answer", "", curves, "")]
 
 
-SECTIONS = (
-    "header.html",
-    "event/trust.html",
-    "event/off.html",
-    "event/metrics.html",
-    "figures.html",
-    "event/decide.html",
-    "event/promises.html",
-    "distance.html",
-    "wrong.html",
-    "over_time.html",
-    "choice.html",
-    "event/answer.html",
-    "method.html",
+#: Metrics of the fourth band; the others are folded.
+FIVE = (
+    "log_loss",
+    "event_brier_score",
+    "observed_expected_ratio",
+    "calibration_slope",
+    "event_ece",
 )
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else share(value)
-
-
-#: One way of writing a share on a page of risks, rare ones with digits that count.
-FILTERS: dict[Any, Any] = {"share": _share, "percent": _share}
+#: Shares on a page of risks: rare ones have digits that count.
+FILTERS: dict[Any, Any] = {}
 NOTES = (
     (
         "The ECE of the event is the mean gap between the risk and the share that happened over"
@@ -261,12 +250,28 @@ NOTES = (
 def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, figures and charts, and notes on the method."""
     data, table = summary["data"], summary["thresholds"]
+    shared = bands(summary, [(None, summary)], FIVE)
+    event = summary["about"]["event"] or data["event"]
+    rate = f"{summary['quality']['events']:,.0f} events ({percent(summary['quality']['rate'])})"
     return {
-        "facts": (
-            f"risk of {data['event']} ·"
-            f" {'logits' if data['inputs'] == 'logit' else 'probabilities'}"
-        ),
+        **shared,
+        "facts": [f"event: {event}", *shared["facts"][:-2], rate, *shared["facts"][-2:]],
         "main": main_figure(summary),
+        "tiles": tiles(summary),
+        "fine": "Nothing speaks against it: enough rows and events, hardly a repeated row.",
+        "quality": "event/quality.html",
+        "promised": "event/promises.html",
+        "reading": "event/reading.html",
+        "shares": True,
+        "appendix": appendix(
+            summary,
+            (True, "figures", "More curves", "event/curves.html"),
+            (True, "decide", "Decisions by threshold", "event/decide.html"),
+            (summary.get("distance"), "distance", "Distance to the training rows", "distance.html"),
+            (True, "places", "Where it is off, by risk and feature", "wrong.html"),
+            (summary["drift"], "time", "Over time", "over_time.html"),
+            (True, "answer", "The other question: is its answer right?", "event/answer.html"),
+        ),
         "figures": event_figures(summary),
         "decision_figures": decision_figures(summary),
         "answer_figures": answer_figures(summary),
@@ -274,18 +279,46 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
             dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)
         ],
         "notes": NOTES,
-        "trusted": "Can its risk be trusted?",
         "over": "too high",
         "under": "too low",
         "watched": "risk and outcome",
-        "columns": (("Said", "risk"), ("Happened", "rate")),
+        "columns": (("Predicted", "risk"), ("Observed", "rate")),
         "place": "Risk",
         "ends": "%.3g",
         "told": (
-            "the mean risk said, the share that happened, the gap between the two and their ratio"
+            "the mean risk predicted, the share observed, the gap between the two and their ratio"
             f" (O/E), with {100.0 * summary['level']:g} % intervals that hold for all rows of a"
             " table together"
         ),
         "drift_figures": drift_figures(summary["drift"]),
-        "dated": summary["drift"] is not None,
     }
+
+
+def tiles(summary: dict[str, Any]) -> list[Tile]:
+    """Return the tiles: predicted and observed, the gap, the groups or the ranking, and from which
+    risk to act.
+    """
+    scores, quality = {row["key"]: row for row in summary["metrics"]}, summary["quality"]
+    ratio = scores["observed_expected_ratio"]["after"]
+    then = percent(quality["rate"] / ratio["value"]) if ratio and ratio["value"] else None
+    pair = f"{percent(quality['risk'])} / {percent(quality['rate'])}"
+    auroc = scores["event_auroc"]["before"]["value"]
+    ranking = Tile(
+        "Ranking (AUROC)", "–" if auroc is None else f"{auroc:.3f}", "1 is perfect, .5 chance"
+    )
+    return [
+        Tile("Predicted / observed", pair, "" if then is None else f"calibrated: {then} predicted"),
+        gap_tile(scores["event_ece"], summary["chance"]),
+        groups_tile([(None, summary)]) or ranking,
+        *_acting(summary["acting"]),
+    ]
+
+
+def _acting(acting: list[dict[str, Any]]) -> list[Tile]:
+    if not acting:
+        return []
+    one = acting[0]
+    cost = one["before"] if one["after"] is None else one["after"]
+    best = min(one["all"], one["none"])
+    note = f"cost {cost:,.0f} instead of {best:,.0f} in 10,000 rows"
+    return [Tile("Act from", percent(one["threshold"]), note)]

@@ -19,15 +19,20 @@ from calibrant.reporting.states import Seen
 __all__ = ["PromisedRate", "RatePromises", "cautions", "quality", "rate_promises", "vetoes"]
 
 RATES, CONFIDENCE = (0.01, 0.05, 0.1), 0.95
+#: Rows near a threshold that show what it is after calibration.
+NEAREST = 25
 
 
 @dataclass(frozen=True)
 class PromisedRate:
-    """Threshold for one error rate, and the share of rows it decides; or None, and the reason."""
+    """Threshold for one error rate, before and after calibration (about), and the share of rows it
+    decides; or None, and the reason.
+    """
 
     error: Literal["false alarms", "missed events"]
     rate: float
     threshold: float | None
+    calibrated: float | None
     share: float | None
     note: str
 
@@ -40,14 +45,17 @@ class RatePromises:
     rates: list[PromisedRate]
 
 
-def rate_promises(rows: Any) -> RatePromises | None:
-    """Certify rates on pairs of uncalibrated risk and event; None unless weights are whole."""
+def rate_promises(rows: Any, after: Any = None) -> RatePromises | None:
+    """Certify rates on pairs of uncalibrated risk and event; None unless weights are whole.
+
+    ``after`` are the rows with calibrated risks, on whose scale thresholds are given too.
+    """
     if not whole_rows(rows.weights).all():
         return None
     return RatePromises(
         CONFIDENCE,
         [
-            _promised(rows, error, rate)
+            _promised(rows, after, error, rate)
             for error in ("false alarms", "missed events")
             for rate in RATES
         ],
@@ -55,7 +63,7 @@ def rate_promises(rows: Any) -> RatePromises | None:
 
 
 def _promised(
-    rows: Any, error: Literal["false alarms", "missed events"], rate: float
+    rows: Any, after: Any, error: Literal["false alarms", "missed events"], rate: float
 ) -> PromisedRate:
     alarms = error == "false alarms"
     rule = NeymanPearsonClassifier(rate if alarms else None, None if alarms else rate, CONFIDENCE)
@@ -64,12 +72,23 @@ def _promised(
             rows.confidence, rows.correct, cluster=rows.cluster, sample_weight=rows.weight
         )
     except InputError as reason:
-        return PromisedRate(error, rate, None, None, str(reason))
+        return PromisedRate(error, rate, None, None, None, str(reason))
     decided = rule.decide_scores(rows.confidence) == (1 if alarms else 0)
     (said,) = rule.guarantees_
     return PromisedRate(
-        error, rate, rule.high_, float(np.average(decided, weights=rows.weights)), str(said)
+        error,
+        rate,
+        rule.high_,
+        None if after is None else _calibrated(rows.confidence, after.confidence, rule.high_),
+        float(np.average(decided, weights=rows.weights)),
+        str(said),
     )
+
+
+def _calibrated(before: np.ndarray, after: np.ndarray, threshold: float) -> float:
+    """Return the mean calibrated risk of the rows whose risk is nearest to the threshold."""
+    nearest = np.argsort(np.abs(before - threshold), kind="stable")[:NEAREST]
+    return float(after[nearest].mean())
 
 
 #: Fewer events, or fewer rows without one, make intervals of calibration wide (Collins et al.,

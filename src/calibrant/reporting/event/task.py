@@ -21,7 +21,7 @@ from calibrant.reporting.event.quality import RatePromises, cautions, quality, r
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import explained, latent, separation
 from calibrant.reporting.regions import Place, Worth, alone, by_region, together, worth_of
-from calibrant.reporting.report_table import Asked, affordable, few_resamples
+from calibrant.reporting.report_table import Asked, Decisions, affordable, few_resamples
 from calibrant.reporting.states import BIN_COUNTS, Seen
 from calibrant.reporting.summary import Verdict
 
@@ -79,6 +79,56 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Acting:
+    """What it costs to act on all rows of a risk of at least ``threshold``, for 10,000 rows, before
+    and after calibration, beside acting on all and on none.
+    """
+
+    cost_false_positive: float
+    cost_false_negative: float
+    threshold: float
+    before: float
+    after: float | None
+    all: float
+    none: float
+
+
+def _acting(found: Compared, decisions: Decisions) -> list[Acting]:
+    """Return the costs as given, then with half and twice the cost of a missed event; empty
+    without costs.
+    """
+    alarm, missed = decisions.cost_false_positive, decisions.cost_false_negative
+    if alarm is None or missed is None:
+        return []
+    return [_acted(found, alarm, factor * missed) for factor in (1.0, 0.5, 2.0)]
+
+
+def _acted(found: Compared, alarm: float, missed: float) -> Acting:
+    threshold = alarm / (alarm + missed)
+
+    def cost(seen: Any) -> float:
+        table = metrics.threshold_table.of(
+            curves.pairs(seen),
+            thresholds=[threshold],
+            cost_false_positive=alarm,
+            cost_false_negative=missed,
+        )
+        return 1e4 * float(table.expected_cost[0])
+
+    n, events, _ = found.before.counts.total
+    costs, rate = found.both(cost), events / n
+    return Acting(
+        alarm,
+        missed,
+        threshold,
+        costs["before"],
+        costs["after"],
+        1e4 * float(1.0 - rate) * alarm,
+        1e4 * float(rate) * missed,
+    )
+
+
+@dataclass(frozen=True)
 class Sections:
     """Sections of a report on an event; most are {"before", "after": ...}, with "after" None
     without calibration.
@@ -95,6 +145,7 @@ class Sections:
     decision: dict[str, Any]
     gain: dict[str, Any]
     thresholds: Any
+    acting: list[Acting]
     regions: list[Place]
     answer: Answer
     confidence: None
@@ -227,7 +278,8 @@ class Event(Classes):
         near = explained(used, whole.before, asked.random_state)
         index = shown.regions.index(shown.rows.confidence)
         worth = worth_of(shown.rows, shown.rows.correct, index, len(shown.regions))
-        scale = probability_scale(pairs.confidence, pairs.correct, pairs.weights)
+        rare = probability_scale(pairs.confidence, pairs.correct, pairs.weights) == "log"
+        scale = "log" if rare else "linear"
         counts = _counts(*found.before.counts.total[:2])
         return Sections(
             n_bins=asked.n_bins,
@@ -251,13 +303,16 @@ class Event(Classes):
             thresholds=metrics.threshold_table.of(
                 curves.pairs(shown), **vars(asked.decisions), level=level
             ),
+            acting=_acting(found, asked.decisions),
             regions=by_region(shown.regions, self.gaps(shown.region_sums, level, worth)),
             answer=_answer(whole, asked),
             confidence=None,
             signals=separation(near, level),
             distance=distance(near, level, asked.random_state),
             latent=latent(used, whole.before, level),
-            promises=rate_promises(found.before.rows),
+            promises=rate_promises(
+                found.before.rows, None if found.after is None else found.after.rows
+            ),
         )
 
 

@@ -2,18 +2,24 @@
 
 from typing import Any
 
-from calibrant.reporting.advice import Evidence, could_show
-from calibrant.reporting.rounded import rounded
+from calibrant.reporting.advice import Evidence, Words, could_show
+from calibrant.reporting.rounded import percent, rounded
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import WORDS as OF_ANSWERS
-from calibrant.reporting.verdict import about_calibration, about_model, advised
+from calibrant.reporting.verdict import (
+    about_calibration,
+    about_model,
+    advised,
+    gain,
+    judged,
+)
 
 __all__ = ["verdict"]
 
 #: From this ratio on a mean error is written as a factor, below it in points.
 TIMES = 1.3
 SIDES = ("overestimates", "underestimates")
-WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less honest"}
+WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less calibrated"}
 
 
 def verdict(
@@ -31,12 +37,40 @@ def verdict(
     moved = ""
     if calibration in WORDS:
         loss, ratio = scores["log_loss"], scores["observed_expected_ratio"].after.value
-        risk = "" if not ratio else f"it then says {share(happened / ratio)}; "
+        risk = "" if not ratio else f"it then says {percent(happened / ratio)}; "
         moved = f"{risk}log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}"
-    state, ending = evidence.advice(calibration in ("use", "mixed"))
-    sentence = _about(model, _shown(scores, chance, evidence), quality, evidence)
-    sentence += about_calibration(calibration, WORDS, method, moved, evaluation)
-    return Verdict(f"{sentence} {ending}", model, calibration, state)
+    detail = _about(model, _shown(scores, chance, evidence), quality, evidence)
+    detail += about_calibration(calibration, WORDS, method, moved, evaluation)
+    words = _words(model, scores, quality, evidence)
+    return judged(evidence, words, detail, model, calibration)
+
+
+def _words(model: str, scores: Any, quality: Any, evidence: Evidence) -> Words:
+    means = f"{percent(quality.risk)} predicted on average, {percent(quality.rate)} observed"
+    slope = scores["calibration_slope"].before
+    fault = {
+        "overestimates": f"The risks are too high: {means}.",
+        "underestimates": f"The risks are too low: {means}.",
+    }.get(model)
+    if fault is None:
+        known = slope.low is not None
+        kind = (
+            "too extreme"
+            if known and slope.high < 1.0
+            else "not extreme enough"
+            if known and slope.low > 1.0
+            else "too high in places and too low in others"
+        )
+        fault = f"The risks are {kind}{_at(evidence.example)}."
+    fine = f"The risks match what happens: {means}."
+    rows = f"{quality.events:,.0f} events in {quality.n:,.0f} rows"
+    return Words("risks", fault, fine, gain(scores["event_ece"]), rows)
+
+
+def _at(example: tuple[float, float] | None) -> str:
+    if example is None:
+        return ""
+    return f": where {percent(example[0])} is predicted, {percent(example[1])} happens"
 
 
 def _shown(scores: Any, chance: Any, evidence: Evidence) -> str:
@@ -59,7 +93,7 @@ def _limits(one: Any) -> str:
 
 def _about(model: str, shown: str, quality: Any, evidence: Evidence) -> str:
     said, happened = quality.risk, quality.rate
-    means = f"says {share(said)} on average where {share(happened)} happened"
+    means = f"says {percent(said)} on average where {percent(happened)} happened"
     if model == "calibrated":
         return (
             f"No miscalibration of the risks can be told from chance: the model {means}, with"
@@ -77,14 +111,3 @@ def _by(said: Any, happened: Any) -> str:
         return f"{times:.0f}-fold" if times >= 9.5 else f"{times:.1f}-fold"
     points = 100.0 * (high - low)
     return f"by {points:.1f} points" if points >= 1.0 else f"by {points:.2g} points"
-
-
-def share(value: float) -> str:
-    """Format a share in per cent, with two significant digits for small ones.
-
-    Examples
-    --------
-    >>> share(0.304), share(0.00123), share(0.0)
-    ('30.4 %', '0.12 %', '0.0 %')
-    """
-    return f"{100.0 * value:.2g} %" if 0.0 < value < 0.01 else f"{100.0 * value:.1f} %"

@@ -16,6 +16,8 @@ from calibrant.displays.forecasts import (
 from calibrant.metrics.curves.intervals import IntervalCurve, IntervalWidthCurve, OrderedIntervals
 from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve
 from calibrant.metrics.regression.pit import PitHistogram
+from calibrant.reporting.advice import STATES
+from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.figures import (
     SQUARE,
     Kind,
@@ -28,8 +30,9 @@ from calibrant.reporting.figures import (
     present,
     rows_shown,
 )
+from calibrant.reporting.rounded import percent
 
-__all__ = ["FILTERS", "SECTIONS", "context", "main_display", "output_figures"]
+__all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 
 
 def _farthest(curve: Any) -> str:
@@ -266,17 +269,8 @@ def _made(record: type[Any], columns: dict[str, list[Any]], **others: Any) -> An
     return record(**found, **others)
 
 
-SECTIONS = (
-    "header.html",
-    "regression/outputs.html",
-    "regression/trust.html",
-    "regression/off.html",
-    "regression/metrics.html",
-    "regression/wrong.html",
-    "regression/over_time.html",
-    "choice.html",
-    "method.html",
-)
+#: Metrics of the fourth band; the others are folded.
+FIVE = ("nll", "crps", "ence", "coverage", "width")
 FORMS: dict[Any, Any] = {
     "NormalForecast": "mean and std",
     "QuantileForecast": "quantiles",
@@ -305,7 +299,7 @@ def _signed(value: float) -> str:
 
 
 #: For numbers in units of y, of any size.
-FILTERS: dict[Any, Any] = {"number": _number, "signed": _signed}
+FILTERS: dict[Any, Any] = {"number": _number, "signed": _signed, "points": _signed}
 
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:
@@ -313,29 +307,80 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     size.
     """
     data, name = summary["data"], summary["calibrator"]["name"]
-    outputs = f" · {len(data['outputs'])} outputs" if len(data["outputs"]) > 1 else ""
-    figures = [output_figures(part, number, name) for number, part in enumerate(summary["outputs"])]
-    rows = {
-        name: [row for row in summary["metrics"] if row["output"] == name]
-        for name in data["outputs"]
-    }
-    by_key = {name: {row["key"]: row for row in of} for name, of in rows.items()}
+    outputs = [(part["name"], part) for part in summary["outputs"]]
+    several = len(outputs) > 1
+    figures = [output_figures(part, number, name) for number, (_, part) in enumerate(outputs)]
     drifts = [
-        drift_figures(part["drift"], f"drift-{number}")
-        for number, part in enumerate(summary["outputs"])
+        drift_figures(part["drift"], f"drift-{number}") for number, (_, part) in enumerate(outputs)
     ]
-    if outputs:
+    if several:
         _name(data["outputs"], figures, drifts)
+    shared, gravest = bands(summary, outputs, FIVE), _gravest(summary)
+    form = f"forecasts as {FORMS.get(data['form'], 'distributions')}"
+    numbers = [(name if several else None, *rest) for name, *rest in shared["numbers"]]
     return {
+        **shared,
+        "numbers": numbers,
+        "groups": [(name if several else None, found) for name, found in shared["groups"]],
+        "facts": [form, *([f"{len(outputs)} outputs"] if several else []), *shared["facts"]],
+        "main": _covered(figures[gravest]),
+        "gravest": gravest,
+        "tiles": tiles(summary),
+        "fine": (
+            "Nothing speaks against it: enough rows of every size of error bar, hardly a repeated"
+            " row, no tiny std and no outlier."
+        ),
+        "quality": "regression/quality.html",
+        "promised": None,
+        "reading": "regression/reading.html",
+        "shares": False,
+        "appendix": appendix(
+            summary,
+            (several, "outputs", "Output by output", "regression/outputs.html"),
+            (True, "figures", "Curves, and what the intervals hold", "regression/curves.html"),
+            (True, "places", "Where it is off, by std and value", "regression/wrong.html"),
+            (outputs[0][1]["drift"], "time", "Over time", "regression/over_time.html"),
+        ),
         "drift_figures": drifts,
-        "dated": drifts[0] is not None,
-        "facts": f"forecasts as {FORMS.get(data['form'], 'distributions')}{outputs}",
         "figures": figures,
         "notes": NOTES,
-        "rows_of": rows,
-        "by_key": by_key,
-        "several": len(data["outputs"]) > 1,
+        "by_key": {
+            name: {row["key"]: row for row in summary["metrics"] if row["output"] == name}
+            for name, _ in outputs
+        },
+        "several": several,
     }
+
+
+def _covered(figures: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figure on the coverage of intervals, the main one."""
+    return next(one for one in figures if one["key"].startswith("intervals"))
+
+
+def _gravest(summary: dict[str, Any]) -> int:
+    """Return the number of the output whose state is the gravest."""
+    states = [STATES.index(part["verdict"]["state"]) for part in summary["outputs"]]
+    return states.index(min(states))
+
+
+def tiles(summary: dict[str, Any]) -> list[Tile]:
+    """Return the tiles of the gravest output: coverage, the errors, their width, and the groups."""
+    part = summary["outputs"][_gravest(summary)]
+    of = f" of {part['name']}" if len(summary["outputs"]) > 1 else ""
+    scores = {row["key"]: row for row in summary["metrics"] if row["output"] == part["name"]}
+
+    def moved(key: str, form: Any) -> str:
+        row = scores[key]
+        return arrow(form(row["before"]["value"]), row["after"] and form(row["after"]["value"]))
+
+    chance = f"chance alone: up to {part['chance']['ence']['high']:.3f}"
+    found = [
+        Tile(f"90 % intervals{of} hold", moved("coverage", percent), "90 % if they are right"),
+        Tile("ENCE", moved("ence", "{:.3f}".format), chance),
+        Tile("Mean width", moved("width", "{:.3g}".format), "of 90 % intervals, in units of y"),
+    ]
+    groups = groups_tile([(None, one) for one in summary["outputs"]])
+    return found if groups is None else [*found, groups]
 
 
 def _name(

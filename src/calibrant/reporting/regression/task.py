@@ -17,6 +17,7 @@ from calibrant.contracts.reading import REGRESSION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.forecasts.normal import NormalForecast, require_order
 from calibrant.forecasts.read import read_forecast
+from calibrant.metrics.curves.intervals import interval_curve
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import (
@@ -240,6 +241,13 @@ class ErrorBars(ReportTable):
     ) -> Miscalibration:
         """Test the forecasts for miscalibration."""
         return miscalibration_of_forecasts(seen.rows, margin, random_state=random_state)
+
+    def curve(self, record: Any, level: float) -> Any:
+        """Compute the coverage of the intervals at each level."""
+        return interval_curve.of(record, band=level)
+
+    def example(self, seen: Any, level: float) -> None:
+        """Return None: the words on error bars are about all intervals."""
 
     def verdict(
         self,

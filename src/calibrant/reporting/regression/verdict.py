@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from calibrant.reporting.advice import STATES, Evidence, could_show
+from calibrant.reporting.advice import STATES, Evidence, Words, could_show
 from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.rounded import percent
 from calibrant.reporting.summary import Verdict
-from calibrant.reporting.verdict import about_calibration
+from calibrant.reporting.verdict import about_calibration, judged
 
 __all__ = ["overall", "verdict"]
 
@@ -54,10 +55,25 @@ def verdict(
             else f"CRPS {crps.before.value:.4g} to {crps.after.value:.4g}, "
         )
         moved += f"ENCE to {ence.after.value:.3f}"
-    state, ending = evidence.advice(calibration in ("use", "mixed"))
     said = _about_model(model, scores, chance, quality, evidence)
     said += about_calibration(calibration, WORDS, method, moved, evaluation)
-    return Verdict(f"{said} {ending}", model, calibration, state)
+    words = _words(model, scores["coverage"], quality)
+    return judged(evidence, words, said, model, calibration)
+
+
+def _words(model: str, coverage: Any, quality: Any) -> Words:
+    held = f"intervals for 90 % of the outcomes hold {percent(coverage.before.value, 0)}"
+    fault = {
+        "overconfident": f"The error bars are too small: {held}.",
+        "underconfident": f"The error bars are too large: {held}.",
+    }.get(model, f"The error bars are wrong in places, though {held}.")
+    gain = (
+        ""
+        if coverage.after is None
+        else f"Calibrated, they hold {percent(coverage.after.value, 0)}."
+    )
+    fine = f"The error bars match the errors: {held}."
+    return Words("error bars", fault, fine, gain, f"{quality.n:,.0f} rows")
 
 
 def overall(verdicts: Any) -> Any:
@@ -96,8 +112,15 @@ def overall(verdicts: Any) -> Any:
                 f" {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
             )
     state = min((one.state for one in verdicts.values()), key=STATES.index)
-    named_state = f"{state[0].upper()}{state[1:]}"
-    return Verdict(f"{sentence}. {named_state}.", min(found, key=MODELS.index), calibration, state)
+    gravest = next(one for one in verdicts.values() if one.state == state)
+    return Verdict(
+        state,
+        f"{sentence}.",
+        gravest.action,
+        " ".join(f"{name}: {one.detail}" for name, one in verdicts.items()),
+        min(found, key=MODELS.index),
+        calibration,
+    )
 
 
 def _model(found: Miscalibration, coverage: Any, scaled_error: float) -> str:
@@ -126,8 +149,8 @@ def _meaning(score: Any, unit: float) -> str | None:
 def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: Evidence) -> str:
     held, ence = scores["coverage"].before.value, chance["ence"]
     says = (
-        f"90 % intervals hold {held:.1%} of the outcomes, the errors are {quality.scaled_error:.2f}"
-        f" times what the std says, and the ENCE is {ence.observed:.3f}"
+        f"90 % intervals hold {percent(held)} of the outcomes, the errors are"
+        f" {quality.scaled_error:.2f} times what the std says, and the ENCE is {ence.observed:.3f}"
     )
     if model == "calibrated":
         return (

@@ -16,6 +16,7 @@ from calibrant.comparison.given import resolve, shown_name
 from calibrant.frames.table_rows import TableRows
 from calibrant.labels import class_array
 from calibrant.predictions import Predictions
+from calibrant.reporting.about import About
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
 from calibrant.reporting.report_table import Asked, Decisions
@@ -234,6 +235,7 @@ class TableReport:
             self.target,
             self.title,
             level,
+            About.of(sample, {}),
             CLASSIFICATION.data(sample, [None]),
             method,
             part.verdict,

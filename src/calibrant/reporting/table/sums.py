@@ -15,7 +15,7 @@ from calibrant._kernels.bins import (
     equal_width_index,
     grouped_sums,
 )
-from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart
+from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart, reading
 from calibrant.contracts.metric import MeanMetric
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
@@ -233,14 +233,12 @@ def _score(
     if after is None:
         return Score(*facts, first, None, None)
     then, key = _estimate(measure, after, pairs[1], level, seed), metric.key
-    return Score(
-        *facts,
-        first,
-        then,
+    change = (
         _change(metric, paired[key], level)
         if key in paired
-        else apart(first, then, metric.direction),
+        else apart(first, then, metric.direction)
     )
+    return Score(*facts, first, then, change, reading=reading(metric, first, then, change))
 
 
 def _estimate(measure: Measure, sums: TableSums, pairs: Any, level: float, seed: int) -> Estimate:

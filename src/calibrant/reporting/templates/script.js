@@ -27,6 +27,30 @@
     });
   });
 
+  document.querySelectorAll("table.sortable").forEach((table) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      if (head.classList.contains("fixed")) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      const value = (row) => {
+        const text = row.cells[column].childNodes[0].textContent.trim();
+        const number = parseFloat(text.replace(/,/g, "").replace("−", "-"));
+        return Number.isNaN(number) ? text.toLowerCase() : number;
+      };
+      button.addEventListener("click", () => {
+        const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+        heads.forEach((one) => { one.removeAttribute("aria-sort"); });
+        head.setAttribute("aria-sort", sign === 1 ? "ascending" : "descending");
+        const rows = [...table.tBodies[0].rows].map((row) => [value(row), row]);
+        rows.sort(([a], [b]) => sign * (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1));
+        table.tBodies[0].append(...rows.map(([, row]) => row));
+      });
+    });
+  });
+
   const output = document.getElementById("output-filter");
   output?.addEventListener("change", () => {
     document.querySelectorAll("[data-output]").forEach((one) => { one.hidden = output.value !== "" && one.dataset.output !== output.value; });

@@ -1,0 +1,172 @@
+"""Report on several models of the same rows: each one's scores, their paired differences, and
+their curves in one picture.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from calibrant.comparison.scores import Estimate
+from calibrant.contracts.columns import plain
+from calibrant.contracts.domain import domain_of
+from calibrant.contracts.interval import require_level
+from calibrant.groups import WeightKind, clustered, n_clusters
+from calibrant.metrics.comparison import PairRow, compare, read_models
+from calibrant.predictions import Inputs
+from calibrant.reporting.about import About
+from calibrant.reporting.rounded import rounded
+from calibrant.reporting.summary import SCHEMA, Verdict
+from calibrant.reporting.tables import TABLES
+
+__all__ = ["Model", "ModelsSummary", "summarise_models"]
+
+#: States of a comparison, from the one that says most.
+DECIDED, TIED = "one is better", "no clear difference"
+
+
+@dataclass(frozen=True)
+class Model:
+    """One of the models: its name, its scores by key with their intervals, and its curve."""
+
+    name: str
+    scores: dict[str, Estimate]
+    curve: Any
+
+
+@dataclass(frozen=True)
+class ModelsSummary:
+    """Content of a report on several models; ``metrics`` are {key: name}, the first decides."""
+
+    title: str
+    level: float
+    about: About
+    data: dict[str, Any]
+    verdict: Verdict
+    metrics: dict[str, str]
+    models: list[Model]
+    pairs: list[PairRow]
+    correction: str
+    call: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only strings, numbers, None, lists and dictionaries, with ``schema``."""
+        fixed = {"schema": SCHEMA, "task": "comparison", "target": "models", "cautions": []}
+        return plain({**fixed, **vars(self)})
+
+
+def summarise_models(
+    y: ArrayLike,
+    P: Mapping[str, Any],
+    *,
+    metrics: Sequence[Any] | None = None,
+    level: float = 0.95,
+    baseline: str | None = None,
+    cluster: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    random_state: int = 0,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: WeightKind = "frequency",
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    title: str = "Which model is better?",
+    event: str | None = None,
+    period: str | None = None,
+    version: str | None = None,
+) -> ModelsSummary:
+    """Compare {name: predictions} of the same rows by ``metrics``, the first of which decides.
+
+    Parameters
+    ----------
+    y, P, metrics, level, baseline, cluster, n_resamples, random_state, sample_weight, weight_kind,
+    classes, inputs
+        As for :func:`calibrant.compare`.
+    title, event, period, version : as for :func:`calibrant.report`
+
+    Returns
+    -------
+    ModelsSummary
+
+    Raises
+    ------
+    InputError
+        When predictions or an option are invalid, or there are fewer than two predictions.
+
+    Examples
+    --------
+    >>> y, p = [0, 1] * 50, [0.1, 0.8, 0.3, 0.9] * 25
+    >>> summarise_models(y, {"model": p, "rate": [0.5] * 100}).verdict.action
+    'Use model.'
+    """
+    require_level(level)
+    named, records = read_models(y, P, metrics, sample_weight, classes, inputs)
+    table = TABLES[domain_of(next(iter(records.values())))]
+    records = {name: clustered(record, cluster, weight_kind) for name, record in records.items()}
+    drawn = {"n_resamples": n_resamples, "random_state": random_state}
+    found = compare.of(records, named, level=level, baseline=baseline, **drawn)
+    models = [
+        Model(name, _scores(record, named, level, drawn), table.curve(record, level))
+        for name, record in records.items()
+    ]
+    first = next(iter(records.values()))
+    return ModelsSummary(
+        title,
+        level,
+        About.of(first, {"event": event, "period": period, "version": version}),
+        {
+            "n": float(first.weights.sum()),
+            "rows": len(first),
+            "clusters": n_clusters(first),
+            "weighted": first.weight is not None,
+        },
+        _verdict(named[0], models, found.rows),
+        {one.key: one.name for one in named},
+        models,
+        found.rows,
+        found.correction,
+        [],
+    )
+
+
+def _scores(record: Any, named: Sequence[Any], level: float, drawn: Any) -> dict[str, Estimate]:
+    found = {}
+    for one in named:
+        interval = one.interval_of(record, level=level, **drawn)
+        value = interval.value if interval.plain is None else interval.plain
+        found[one.key] = Estimate(value, interval.low, interval.high, value, interval.method)
+    return found
+
+
+def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
+    """Return the verdict by the first metric: the model that is better than all others, or none."""
+    sign = -1.0 if metric.direction == "maximize" else 1.0
+    order = sorted(models, key=lambda one: sign * one.scores[metric.key].value)
+    best, others = order[0], order[1:]
+    shown = ", ".join(f"{one.name} {rounded(one.scores[metric.key].value)}" for one in order)
+    of_best = [
+        row for row in pairs if row.metric == metric.key and best.name in (row.first, row.second)
+    ]
+    clear = [row for row in of_best if _favours(row, best.name)]
+    detail = "; ".join(
+        f"{row.second} less {row.first}: {rounded(row.difference, '+')} [{rounded(row.low, '+')},"
+        f" {rounded(row.high, '+')}]"
+        for row in of_best
+    )
+    if len(clear) == len(others):
+        sentence = f"{best.name} is better than all others in {metric.name}: {shown}."
+        if len(others) == 1:
+            sentence = f"{best.name} is better than {others[0].name} in {metric.name}: {shown}."
+        return Verdict(DECIDED, sentence, f"Use {best.name}.", detail, best.name, "none")
+    tied = [one.name for one in others if not any(one.name in (r.first, r.second) for r in clear)]
+    sentence = (
+        f"{best.name} has the best {metric.name} ({shown}), but it cannot be told from"
+        f" {' and '.join(tied)} on these rows."
+    )
+    action = "Choose by cost or simplicity, or compare on more rows."
+    return Verdict(TIED, sentence, action, detail, best.name, "none")
+
+
+def _favours(row: PairRow, name: str) -> bool:
+    """Whether the pair shows that the model named is better."""
+    return row.meaning == ("better" if row.second == name else "worse")
