@@ -1,4 +1,4 @@
-"""Fifteen reports looked at in Chromium: heights, sizes, accessibility, printed pages, pictures.
+"""Sixteen reports looked at in Chromium: heights, sizes, accessibility, printed pages, pictures.
 
     python -m benchmarks.report                      # every case: the table of what was measured
     python -m benchmarks.report --only tumour adult  # some of them
@@ -181,6 +181,14 @@ def several():
     )
 
 
+def models():
+    """Two models of the same rows."""
+    y, p = _risks(3_000, 11)
+    rng = np.random.default_rng(11)
+    z = np.log(p / (1 - p)) + rng.normal(0, 0.8, 3_000)
+    return cb.report(y, {"new": p, "old": 1 / (1 + np.exp(-1.5 * z))}, title="New model or old?")
+
+
 CASES = {
     make.__name__: make
     for make in (
@@ -199,6 +207,7 @@ CASES = {
         good_bars,
         two_outputs,
         several,
+        models,
     )
 }
 

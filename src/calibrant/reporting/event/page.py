@@ -47,7 +47,7 @@ def _main(summary: dict[str, Any]) -> dict[str, Any]:
     """
     binned, scale = present(summary["binned"]), summary["scale"]
     when, smooth = list(present(summary["loess"]).items())[-1]
-    # Over few risks a smooth curve says more than the rows do; near 0 and 1 it is mostly noise.
+    # Over few risks a smooth curve says more than the rows do; near 0 it is mostly noise.
     few = len(summary["corp"][when]["score"]) < ENOUGH_SCORES or scale != "linear"
     return {
         "states": {
@@ -81,30 +81,17 @@ def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _main_words(summary: dict[str, Any], smooth: bool) -> str:
-    when, median = list(present(summary["medians"]).items())[-1]
+    when = list(present(summary["binned"]))[-1]
     curve = ", the curve is a loess with its band" if smooth else ""
-    medians = [
-        f"{value:.3g} {words}"
-        for value, words in (
-            (median["events"], "with the event"),
-            (median["others"], "without it"),
-        )
-        if value is not None
-    ]
     return (
-        "Points on the dashed diagonal are calibrated; below it predicted risks are too high,"
-        f" above it too low. Bars are {100 * summary['level']:g} % intervals{curve}; below, the"
-        f" risks {when} calibration, as shares of the rows with the event and of the others"
-        f" (median {', '.join(medians)}).{AXES[summary['scale']]}"
+        "On the dashed line the risks are right; below it they are too high, above it too low. Bars"
+        f" are {100 * summary['level']:g} % intervals{curve}; below are the risks {when}"
+        f" calibration, by outcome.{AXES[summary['scale']]}"
     )
 
 
-#: Sentences on axes that are not linear.
-AXES = {
-    "linear": "",
-    "log": " Both axes are logarithmic, because the event is rare.",
-    "logit": " Both axes are on a logit scale, because many risks are near 0 or 1.",
-}
+#: Sentences on axes.
+AXES = {"linear": "", "log": " Both axes are logarithmic, because the event is rare."}
 
 
 def _increasing(curve: Any) -> Any:
@@ -320,5 +307,8 @@ def _acting(acting: list[dict[str, Any]]) -> list[Tile]:
     one = acting[0]
     cost = one["before"] if one["after"] is None else one["after"]
     best = min(one["all"], one["none"])
+    cheaper = round(cost) < round(best)
     note = f"cost {cost:,.0f} instead of {best:,.0f} in 10,000 rows"
+    if not cheaper:
+        note = f"no cheaper than acting on {'all' if best == one['all'] else 'none'}"
     return [Tile("Act from", percent(one["threshold"]), note)]
