@@ -1,9 +1,14 @@
 """Every number that a page states twice is the same number."""
 
+import re
+from html import escape
+
 import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.reporting.advice import points
+from calibrant.reporting.rounded import percent
 
 
 def classes():
@@ -215,14 +220,42 @@ def test_changes_alternatives_and_the_verdict(found):
     said = found.to_dict()
     assert said["schema"] == 1
     agree(said, said["metrics"])
-    scores, sentence = {row["key"]: row for row in said["metrics"]}, said["verdict"]["sentence"]
-    assert f"{said['quality']['confidence']:.1%} sure" in sentence
-    assert f"right {scores['accuracy']['before']['value']:.1%}" in sentence
-    assert f"ECE of {scores['ece']['before']['value']:.4f}" in sentence
+    scores, verdict = {row["key"]: row for row in said["metrics"]}, said["verdict"]
+    detail, confidence = verdict["detail"], said["quality"]["confidence"]
+    accuracy, ece = (scores[key]["before"]["value"] for key in ("accuracy", "ece"))
+    assert f"{percent(confidence)} sure" in detail
+    assert f"right {percent(accuracy)}" in detail
+    assert f"ECE of {ece:.4f}" in detail
     if said["calibrator"]["evaluation"] != "none":
         loss = scores["log_loss"]
-        assert f"log loss {loss['before']['value']:.4f} to {loss['after']['value']:.4f}" in sentence
-        assert f"ECE to {scores['ece']['after']['value']:.4f}" in sentence
+        assert f"log loss {loss['before']['value']:.4f} to {loss['after']['value']:.4f}" in detail
+        assert f"ECE to {scores['ece']['after']['value']:.4f}" in detail
+    page = found.to_html()
+    tiles = [
+        f"<dd>{percent(confidence)} / {percent(accuracy)} <small>",
+        f"<dd>{points(ece)} <small>"
+        if scores["ece"]["after"] is None
+        else f"<dd>{points(ece).split()[0]} → {points(scores['ece']['after']['value'])} <small>",
+    ]
+    assert all(tile in page for tile in tiles)
+    assert all(page.count(escape(verdict[name])) >= 1 for name in ("sentence", "action", "detail"))
+
+
+def test_the_sentence_says_the_numbers_of_the_table(found):
+    """What it states in whole points are the rounded numbers of the table."""
+    said = found.to_dict()
+    scores, sentence = {row["key"]: row for row in said["metrics"]}, said["verdict"]["sentence"]
+    for share, words in re.findall(r"(\d+ %) (sure|of the time)", sentence):
+        value = {
+            "sure": said["quality"]["confidence"],
+            "of the time": scores["accuracy"]["before"]["value"],
+        }[words]
+        assert share == percent(value, 0)
+    moved = re.search(r"mean gap from ([\d.]+ points?) to ([\d.]+ points?)\.", sentence)
+    assert (moved is not None) == (said["verdict"]["state"] == "calibrate before use")
+    if moved is not None:
+        ece = scores["ece"]
+        assert moved.groups() == (points(ece["before"]["value"]), points(ece["after"]["value"]))
 
 
 def test_numbers_of_each_output(of_numbers):
@@ -262,9 +295,13 @@ def test_the_sentence_on_error_bars(of_numbers):
     said = of_numbers.to_dict()
     for output in said["outputs"]:
         scores = {row["key"]: row for row in said["metrics"] if row["output"] == output["name"]}
-        sentence = output["verdict"]["sentence"]
-        assert f"hold {scores['coverage']['before']['value']:.1%}" in sentence
-        assert f"{output['quality']['scaled_error']:.2f} times" in sentence
-        assert f"ENCE is {scores['ence']['before']['value']:.3f}" in sentence
+        detail, coverage = output["verdict"]["detail"], scores["coverage"]
+        assert f"hold {percent(coverage['before']['value'])}" in detail
+        assert f"{output['quality']['scaled_error']:.2f} times" in detail
+        assert f"ENCE is {scores['ence']['before']['value']:.3f}" in detail
+        held = re.findall(r"hold (\d+ %)", output["verdict"]["sentence"])
+        each = [coverage[when] and coverage[when]["value"] for when in ("before", "after")]
+        assert held == [percent(value, 0) for value in each if value is not None][: len(held)]
+        assert held
     if len(said["outputs"]) == 1:
         assert said["verdict"] == said["outputs"][0]["verdict"]

@@ -92,6 +92,7 @@ def report(
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured
+    from calibrant.reporting.markdown import in_full
     from calibrant.reporting.report import require_page
 
     require_page(output)
@@ -101,7 +102,7 @@ def report(
     summary = found.to_dict()
     told = [
         *(f"! {caution}" for caution in summary["cautions"]),
-        summary["verdict"]["sentence"],
+        in_full(summary["verdict"]),
         *([] if summary["by_class"] is None else [summary["by_class"]["sentence"]]),
         str(output),
     ]

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.cli.wording import shown
-from calibrant.reporting.markdown import class_rows
+from calibrant.reporting.markdown import class_rows, in_full
 from calibrant.reporting.rounded import rounded
 
 __all__ = [
@@ -78,7 +78,7 @@ def print_summary(summary: dict[str, Any]) -> None:
             table.add_row(*map(as_text, line))
         out.print(table)
         out.print(as_text(summary["by_class"]["sentence"]), soft_wrap=True)
-    out.print(as_text(summary["verdict"]["sentence"]), soft_wrap=True)
+    out.print(as_text(in_full(summary["verdict"])), soft_wrap=True)
 
 
 def _rows(data):

@@ -71,35 +71,37 @@ def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> 
     >>> in_words("too few rows to say", words, Evidence(few), True)[1]
     'Collect about 25 times as many rows, then measure again.'
     """
-    things = words.things
+    things, fault = words.things, words.fault
+    if not evidence.before.seen:
+        fault = f"As they are, the {things} show no error beyond chance."
     if state == "check the data first":
         return str(evidence.veto), "Check the data before you use any number on this page."
     if state == "fine as it is":
         return f"{words.fine} {_fine(evidence.before)}", f"Keep the {things} as they are."
     if state == "calibrate before use":
         few = "" if _sure(evidence) else " The rows are few: confirm it on new ones."
-        return f"{words.fault} {words.gain}", f"Use the calibrated {things}.{few}"
+        return f"{fault} {words.gain}", f"Use the calibrated {things}.{few}"
     if state == "better, but still off":
         after = evidence.before if evidence.after is None else evidence.after
         remains = REMAINS[after.worst]
         if after.worst == "group" and evidence.where is not None:
             remains = f"they are still off for {evidence.where}"
-            return f"{words.fault} Calibration helps, but {remains}.", (
+            return f"{fault} Calibration helps, but {remains}.", (
                 f"Use the calibrated {things}, but not for {evidence.where}."
             )
-        return f"{words.fault} Calibration helps, but {remains}.", (
+        return f"{fault} Calibration helps, but {remains}.", (
             f"Use the calibrated {things}, and look at where they are still off."
         )
     if state == "off, no remedy shown":
         tried = " The calibration tried does not make them better." if calibrated else ""
-        todo = OTHERS if calibrated else "Try a calibrator."
+        todo = OTHERS if calibrated else "Fit a calibrator, and measure it on rows that it has not seen."
         return f"{words.fault}{tried}", f"Do not act on these {things} yet. {todo}"
-    unseen = points(max(evidence.before.detectable.values()))
-    sure = "are off" if evidence.before.seen else "are right"
+    before = evidence.before
+    unseen = f"are right: an error of {points(max(before.detectable.values()))} could go unseen"
+    beyond = f"are off by more than {points(before.margin)}"
     return (
-        f"{words.rows} are too few to tell whether the {things} {sure}"
-        f"{'' if evidence.before.seen else f': an error of {unseen} could go unseen'}.",
-        f"Collect about {_times(evidence.before):.0f} times as many rows, then measure again.",
+        f"{words.rows} are too few to tell whether the {things} {beyond if before.seen else unseen}.",
+        f"Collect about {_times(before):.0f} times as many rows, then measure again.",
     )
 
 
@@ -156,7 +158,8 @@ def points(size: float) -> str:
     """Format a probability in points, with two digits."""
     size = 100.0 * size
     told = f"{size:.0f}" if size >= 9.5 else f"{size:.1f}" if size >= 0.95 else f"{size:.2g}"
-    return f"{told.removesuffix('.0')} points"
+    told = told.removesuffix(".0")
+    return f"{told} point{'' if told == '1' else 's'}"
 
 
 def _fine(found: Miscalibration) -> str:

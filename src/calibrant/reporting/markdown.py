@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["as_markdown", "class_rows", "compared"]
+__all__ = ["as_markdown", "class_rows", "compared", "in_full"]
 
 #: Rows of each list of gaps; the JSON holds all.
 WORST = 10
@@ -50,6 +50,17 @@ COMPARED: dict[Any, Any] = {
 }
 
 
+def in_full(verdict: dict[str, Any]) -> str:
+    """Return state, sentence and action of a verdict's dictionary as one line of text.
+
+    Examples
+    --------
+    >>> in_full({"state": "fine as it is", "sentence": "They match.", "action": "Keep them."})
+    'Fine as it is. They match. Keep them.'
+    """
+    return f"{verdict['state'].capitalize()}. {verdict['sentence']} {verdict['action']}"
+
+
 def compared(summary: dict[str, Any]) -> Sequence[tuple[str, str, str]]:
     """The columns of the comparison of calibrators: those of the question, or else the score that
     they are chosen by, its change, and the next metrics.
@@ -67,7 +78,8 @@ def as_markdown(summary: dict[str, Any]) -> str:
 
     Names from the data are escaped: they start no markup.
     """
-    parts = [f"# {_text(summary['title'])}", _text(summary["verdict"]["sentence"])]
+    verdict = summary["verdict"]
+    parts = [f"# {_text(summary['title'])}", _text(in_full(verdict)), _text(verdict["detail"])]
     if summary["data"]["clusters"] is not None:
         parts += [
             f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters:"

@@ -122,7 +122,7 @@ def gap_tile(error: dict[str, Any], chance: dict[str, Any]) -> Tile:
     after = None if error["after"] is None else points(error["after"]["value"])
     before = points(error["before"]["value"])
     by_chance = f"chance alone: up to {points(chance['high'])}"
-    return Tile("Mean gap (ECE)", arrow(before.removesuffix(" points"), after), by_chance)
+    return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), by_chance)
 
 
 def _main(summary: dict[str, Any]) -> dict[str, Any]:

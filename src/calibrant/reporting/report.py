@@ -101,7 +101,9 @@ class Report:
         return Path(path)
 
     def __repr__(self) -> str:
-        return f"<Report: {self._summary['verdict']['sentence']}>"
+        from calibrant.reporting.markdown import in_full
+
+        return f"<Report: {in_full(self._summary['verdict'])}>"
 
 
 def require_page(path: str | Path) -> None:

@@ -63,7 +63,7 @@ def verdict(
     said = _about_model(model, chance, quality, evidence)
     words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less calibrated"}
     said += about_calibration(calibration, words, method, moved, evaluation)
-    return judged(evidence, _words(model, quality, ece, evidence), said, model, calibration)
+    return judged(evidence, _words(model, quality, gain(loss, ece), evidence), said, model, calibration)
 
 
 def judged(evidence: Evidence, words: Words, detail: str, model: str, calibration: str) -> Verdict:
@@ -73,19 +73,19 @@ def judged(evidence: Evidence, words: Words, detail: str, model: str, calibratio
     return Verdict(state, sentence, action, detail, model, calibration)
 
 
-def gain(error: Any) -> str:
+def gain(loss: Any, error: Any) -> str:
     """Return the sentence on what calibration does to the mean gap, from the binned error before
-    and after.
+    and after, or to the ``loss`` where the gap is no smaller.
     """
     if error.after is None:
         return ""
-    return (
-        f"Calibration brings the mean gap from {points(error.before.value)} to"
-        f" {points(error.after.value)}."
-    )
+    before, after = points(error.before.value), points(error.after.value)
+    if error.after.value < error.before.value and before != after:
+        return f"Calibration brings the mean gap from {before} to {after}."
+    return f"Calibration lowers the {loss.name}, but not the mean gap ({after})."
 
 
-def _words(model: str, quality: Any, ece: Any, evidence: Evidence) -> Words:
+def _words(model: str, quality: Any, gained: str, evidence: Evidence) -> Words:
     sure = f"{percent(quality.confidence, 0)} sure on average"
     right = f"right {percent(quality.accuracy, 0)}"
     fault = {
@@ -93,7 +93,7 @@ def _words(model: str, quality: Any, ece: Any, evidence: Evidence) -> Words:
         "underconfident": f"The model is not sure enough: {sure}, {right} of the time.",
     }.get(model, f"The model’s confidences are off in places{at(evidence.example, 'right')}.")
     fine = f"The confidences match the accuracy: {sure}, {right} of the time."
-    return Words("confidences", fault, fine, gain(ece), f"{quality.n:,.0f} rows")
+    return Words("confidences", fault, fine, gained, f"{quality.n:,.0f} rows")
 
 
 def at(example: tuple[float, float] | None, came: str) -> str:

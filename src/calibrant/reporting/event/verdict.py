@@ -64,7 +64,7 @@ def _words(model: str, scores: Any, quality: Any, evidence: Evidence) -> Words:
         fault = f"The risks are {kind}{_at(evidence.example)}."
     fine = f"The risks match what happens: {means}."
     rows = f"{quality.events:,.0f} events in {quality.n:,.0f} rows"
-    return Words("risks", fault, fine, gain(scores["event_ece"]), rows)
+    return Words("risks", fault, fine, gain(scores["log_loss"], scores["event_ece"]), rows)
 
 
 def _at(example: tuple[float, float] | None) -> str:

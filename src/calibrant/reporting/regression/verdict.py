@@ -111,11 +111,11 @@ def overall(verdicts: Any) -> Any:
                 f"; calibration {words}"
                 f" {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
             )
-    state = min((one.state for one in verdicts.values()), key=STATES.index)
-    gravest = next(one for one in verdicts.values() if one.state == state)
+    name, gravest = min(verdicts.items(), key=lambda one: STATES.index(one[1].state))
+    vetoed = gravest.state == STATES[0]
     return Verdict(
-        state,
-        f"{sentence}.",
+        gravest.state,
+        f"{name}: {gravest.sentence}" if vetoed else f"{sentence}.",
         gravest.action,
         " ".join(f"{name}: {one.detail}" for name, one in verdicts.items()),
         min(found, key=MODELS.index),
