@@ -203,12 +203,19 @@ def _rates(said: dict[str, Any]) -> list[str]:
     rows = [
         [
             f"{row['rate']:.0%} {row['error']}",
-            "–" if row["share"] is None else f"{sides[row['error']]} {row['threshold']:.4g}",
+            "–" if row["share"] is None else f"{sides[row['error']]} {_both_scales(row)}",
             _text(row["note"]),
         ]
         for row in said["rates"]
     ]
     return ["## What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
+
+
+def _both_scales(row: dict[str, Any]) -> str:
+    """Return the threshold as calibrated, where it is known, and as predicted."""
+    own = f"{row['threshold']:.4g}"
+    calibrated = row["calibrated"]
+    return own if calibrated is None else f"{calibrated:.4g} (uncalibrated {own})"
 
 
 def _thresholds(summary: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:

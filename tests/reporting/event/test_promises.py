@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.reporting.rounded import percent
 
 
 @pytest.fixture
@@ -11,6 +12,12 @@ def rows():
     rng = np.random.default_rng(0)
     p = rng.random(1500)
     return p, (rng.random(1500) < p).astype(int)
+
+
+def calibrated_risks(p, y):
+    """(risks, in their order, as VectorScaling fitted on all rows calibrates them)."""
+    order = np.sort(p)
+    return order, cb.VectorScaling().fit(p, y).predict_proba(order)[:, 1]
 
 
 def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
@@ -27,11 +34,32 @@ def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
     for line, rule, side in ((said["rates"][1], alarms, 1), (said["rates"][4], missed, 0)):
         assert line["threshold"] == pytest.approx(rule.high_, rel=1e-3)
         assert line["share"] == pytest.approx((rule.decide(p) == side).mean(), rel=1e-3)
-    assert f"above {said['rates'][1]['threshold']:.4g}" in report.to_markdown()
+    calibrated = calibrated_risks(p, y)
+    for line in said["rates"]:
+        assert abs(np.interp(line["threshold"], *calibrated) - line["calibrated"]) < 0.02
+    first = said["rates"][1]
+    told = f"above {first['calibrated']:.4g} (uncalibrated {first['threshold']:.4g})"
+    assert told in report.to_markdown()
     pytest.importorskip("jinja2")
     page = report.to_html()
     assert "What can I promise?" in page
-    assert "of the events missed" in page
+    assert page.count("of the events are missed") == 3
+    assert page.count("false alarms among rows without the event") == 3
+    for line in said["rates"]:
+        side = "acts only above" if line["error"] == "false alarms" else "leaves alone up to"
+        both = f"{percent(line['calibrated'])} (uncalibrated {percent(line['threshold'])})"
+        assert f'{side} {both}</td><td class="n">{percent(line["share"])}</td>' in page
+    assert page.count("as long as new rows are like these") == 1
+
+
+def test_without_a_calibration_they_are_of_the_risks_as_predicted(rows):
+    p, y = rows
+    report = cb.report(y, p, calibrator=cb.Identity(), n_resamples=50)
+    said = report.to_dict()["promises"]["rates"]
+    assert [line["calibrated"] for line in said] == [None] * 6
+    assert f"above {said[1]['threshold']:.4g} |" in report.to_markdown()
+    pytest.importorskip("jinja2")
+    assert f"acts only above {percent(said[1]['threshold'])}</td>" in report.to_html()
 
 
 def test_few_rows_say_what_it_would_take(rows):

@@ -1,5 +1,6 @@
 """The report on the risk of an event."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,9 +12,9 @@ from calibrant.errors import InputError
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.event.verdict import verdict
-from calibrant.reporting.rounded import percent
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.rounded import rounded
+from calibrant.reporting.rounded import percent, rounded
+from calibrant.reporting.verdict import gain
 
 
 def log(n=3000, seed=0):
@@ -66,16 +67,19 @@ def test_two_classes_are_asked_for_the_event(said):
 
 
 def test_the_verdict_speaks_of_risk(said):
-    sentence, quality = said["verdict"]["sentence"], said["quality"]
-    assert said["verdict"]["model"] == "overestimates"
-    assert said["verdict"]["calibration"] == "use"
-    assert sentence.startswith(
-        f"The model says {percent(quality['risk'])} on average where {percent(quality['rate'])}"
-        " happened"
+    verdict, quality = said["verdict"], said["quality"]
+    assert verdict["model"] == "overestimates"
+    assert verdict["calibration"] == "use"
+    risk, rate = percent(quality["risk"]), percent(quality["rate"])
+    assert verdict["sentence"].startswith(
+        f"The risks are too high: {risk} predicted on average, {rate} observed."
     )
-    assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in sentence
-    assert said["verdict"]["state"] in ("calibrate before use", "better, but still off")
-    assert said["verdict"]["state"] in sentence.lower()
+    assert verdict["detail"].startswith(
+        f"The model says {risk} on average where {rate} happened"
+    )
+    assert f"overestimates {quality['risk'] / quality['rate']:.0f}-fold" in verdict["detail"]
+    assert verdict["state"] in ("calibrate before use", "better, but still off")
+    assert verdict["action"].startswith("Use the calibrated risks")
 
 
 def score(value, low, high):
@@ -110,18 +114,67 @@ def test_what_the_bins_do_not_see_is_in_the_verdict_as_it_is_in_the_table(
         "observed_expected_ratio": score(1.2, 1.1, 1.31),
         "calibration_slope": score(0.5, 0.4, 0.6),
         "log_loss": None,
-        "event_ece": None,
+        "event_ece": SimpleNamespace(after=None),
     }
     chance, quality = (
         SimpleNamespace(observed=0.0004, high=0.0005),
-        SimpleNamespace(risk=risk, rate=0.0024),
+        SimpleNamespace(risk=risk, rate=0.0024, events=24.0, n=10_000.0),
     )
     against = Miscalibration(
         p_value, {worst: 0.001, "smooth": 0.5}, 0.9, 0.001, {"offset": 0.01, "slope": 0.01}, 0.0005
     )
     found = verdict(scores, chance, quality, "", "none", Evidence(against))
     assert found.model == model
-    assert words in found.sentence
+    assert words in found.detail
+    assert found.detail.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("risk", "slope", "words"),
+    [
+        (0.30, (0.5, 0.4, 0.6), "The risks are too high: 30.0 % predicted on average, 20.0 % obs"),
+        (0.10, (0.5, 0.4, 0.6), "The risks are too low: 10.0 % predicted on average, 20.0 % obs"),
+        (0.20, (0.5, 0.4, 0.6), "The risks are too extreme: where 90.0 % is predicted, 70.0 % ha"),
+        (0.20, (1.5, 1.4, 1.6), "The risks are not extreme enough: where 90.0 % is predicted, 7"),
+        (0.20, (1.0, 0.9, 1.1), "The risks are too high in places and too low in others: where "),
+        (0.20, (1.0, None, None), "The risks are too high in places and too low in others: where"),
+    ],
+)
+def test_the_fault_is_named_in_plain_words(risk, slope, words):
+    scores = {
+        "observed_expected_ratio": score(1.2, 1.1, 1.31),
+        "calibration_slope": score(*slope),
+        "log_loss": None,
+        "event_ece": SimpleNamespace(after=None),
+    }
+    chance = SimpleNamespace(observed=0.02, high=0.01)
+    quality = SimpleNamespace(risk=risk, rate=0.2, events=200.0, n=1000.0)
+    off = Miscalibration(0.01, {"binned": 0.01}, 0.9, 0.05, {"offset": 0.01}, 0.02)
+    found = verdict(scores, chance, quality, "", "none", Evidence(off, example=(0.9, 0.7)))
+    assert found.state == "off, no remedy shown"
+    assert found.sentence.startswith(words)
+    fine = replace(off, p_value=0.5)
+    told = verdict(scores, chance, quality, "", "none", Evidence(fine)).sentence
+    assert told.startswith(f"The risks match what happens: {percent(risk)} predicted on average")
+    few = replace(fine, detectable={"offset": 0.3})
+    told = verdict(scores, chance, quality, "", "none", Evidence(few)).sentence
+    assert told.startswith("200 events in 1,000 rows are too few to tell whether the risks are ri")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (0.0528, 0.0129, "Calibration brings the mean gap from 5.3 points to 1.3 points."),
+        (0.0528, 0.0529, "Calibration lowers the log loss, but not the mean gap (5.3 points)."),
+        (0.05284, 0.05281, "Calibration lowers the log loss, but not the mean gap (5.3 points)."),
+        (0.0100, 0.0300, "Calibration lowers the log loss, but not the mean gap (3 points)."),
+    ],
+)
+def test_a_gap_that_does_not_shrink_is_not_praised(before, after, words):
+    error = SimpleNamespace(
+        before=SimpleNamespace(value=before), after=SimpleNamespace(value=after)
+    )
+    assert gain(SimpleNamespace(name="log loss"), error) == words
 
 
 def test_numbers_stated_twice_are_the_same(said, found):
@@ -157,8 +210,10 @@ def test_the_answer_is_one_click_away(said, found):
     assert {"accuracy", "ece"} <= {*by_key(said["answer"]["metrics"])}
     assert said["answer"]["equal_mass"] == asked["equal_mass"]
     page = found.to_html()
-    assert '<a href="#answer">' in page
-    assert '<h2 id="answer">' in page
+    assert '<summary><h3 id="answer">' in page
+    answer = page[page.index('<h3 id="answer">') : page.index('<h3 id="method">')]
+    assert answer.count('id="figure-answer-') == 2
+    assert all(row["name"] in answer for row in said["answer"]["metrics"])
 
 
 def test_costs_set_a_threshold(said, found):
@@ -241,7 +296,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     y = (rng.random(8000) < 1.8 * p).astype(int)
     found = cb.report(y, p, calibrator=cb.VectorScaling(), n_resamples=20)
     page = found.save(tmp_path / "rare.html").read_text("utf-8")
-    table = page[page.index("Table of metrics") : page.index("Can its risk be trusted?")]
+    table = page[page.index('<h2 id="metrics">') : page.index("How to read these numbers")]
     small = [
         row["change"]["value"]
         for row in found.to_dict()["metrics"]
@@ -252,7 +307,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     caption = page[page.index('id="figure-bins"') : page.index('id="figure-corp"')]
     assert "loess" not in caption  # near 0 it is mostly noise
     assert "Both axes are logarithmic, because the event is rare" in caption
-    corp = page[page.index('id="figure-corp"') : page.index('id="decide"')]
+    corp = page[page.index('id="figure-corp"') : page.index('id="figure-decision"')]
     assert found.to_dict()["scale"] == "log"
     assert "Predicted risk" in corp
     assert ">0.01</text>" in corp
