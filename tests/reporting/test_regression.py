@@ -392,4 +392,7 @@ def test_intervals_without_an_end_are_drawn():
     assert found.to_dict()["outputs"][0]["curves"]["after"]["ordered"]["high"][0] is None
     page = found.to_html()
     assert "Intervals in order" in page
+    width = found.to_dict()["metrics"]
+    width = next(row for row in width if row["key"] == "width")["before"]["value"]
+    assert f"<dd>{width:.3g} → – <small>" in page
     assert ">nan" not in page.lower()

@@ -370,8 +370,10 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     scores = {row["key"]: row for row in summary["metrics"] if row["output"] == part["name"]}
 
     def moved(key: str, form: Any) -> str:
-        row = scores[key]
-        return arrow(form(row["before"]["value"]), row["after"] and form(row["after"]["value"]))
+        both = (scores[key]["before"], scores[key]["after"])
+        values = [one["value"] for one in both if one is not None]
+        before, *after = ["–" if value is None else form(value) for value in values]
+        return arrow(before, after[0] if after else None)
 
     chance = f"chance alone: up to {part['chance']['ence']['high']:.3f}"
     found = [
