@@ -149,7 +149,9 @@ def test_what_remains_is_named_and_few_rows_are_said():
     still = found(True, False, True)
     off = "better, but still off"
     told, todo = in_words(off, WORDS, Evidence(still, still), True)
-    assert told.endswith("Calibration helps, but they are still too extreme, or not extreme enough.")
+    assert told.endswith(
+        "Calibration helps, but they are still too extreme, or not extreme enough."
+    )
     assert todo == "Use the calibrated risks, and look at where they are still off."
     few, sure = (Evidence(still, found(False, within, False)) for within in (False, True))
     use = "calibrate before use"
@@ -198,7 +200,8 @@ def test_no_remedy_names_what_was_tried():
     state = "off, no remedy shown"
     assert in_words(state, WORDS, off, False) == (
         "The risks are too high.",
-        "Do not act on these risks yet. Fit a calibrator, and measure it on rows that it has not seen.",
+        "Do not act on these risks yet. Fit a calibrator, and measure it on rows that it has not"
+        " seen.",
     )
     told, todo = in_words(state, WORDS, off, True)
     assert told == "The risks are too high. The calibration tried does not make them better."

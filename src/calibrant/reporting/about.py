@@ -1,4 +1,4 @@
-"""What a report says of itself: the model, the event and the period in words, the date, a hash of
+"""Facts of a report about itself: the model, the event and the period in words, the date, a hash of
 the data, and the call that makes the report again.
 """
 
@@ -14,7 +14,7 @@ from calibrant._version import __version__
 from calibrant.comparison.choice import made_by
 from calibrant.contracts.calibrator import Calibrator
 
-__all__ = ["About", "call_of", "data_hash"]
+__all__ = ["About", "call_of", "data_hash", "period_of"]
 
 #: Digits of the hash: enough to tell two files apart, few enough to read aloud.
 DIGITS = 12
@@ -68,6 +68,14 @@ def _add(found: Any, value: Any) -> None:
         for name, part in sorted(vars(value).items()):
             if not name.startswith("_"):
                 _add(found, part)
+
+
+def period_of(times: Any) -> str | None:
+    """Return the first and the last time of the rows in words; None without times."""
+    if times is None:
+        return None
+    first, last = (str(one) for one in (times.starts[0], times.starts[-1]))
+    return first if first == last else f"{first} to {last}"
 
 
 def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ STATES = (
     "fine as it is",
 )
 OTHERS = "Try another calibrator, more rows or other features."
+FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
@@ -94,13 +95,13 @@ def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> 
         )
     if state == "off, no remedy shown":
         tried = " The calibration tried does not make them better." if calibrated else ""
-        todo = OTHERS if calibrated else "Fit a calibrator, and measure it on rows that it has not seen."
+        todo = OTHERS if calibrated else FIRST
         return f"{words.fault}{tried}", f"Do not act on these {things} yet. {todo}"
     before = evidence.before
     unseen = f"are right: an error of {points(max(before.detectable.values()))} could go unseen"
-    beyond = f"are off by more than {points(before.margin)}"
+    doubt = f"are off by more than {points(before.margin)}" if before.seen else unseen
     return (
-        f"{words.rows} are too few to tell whether the {things} {beyond if before.seen else unseen}.",
+        f"{words.rows} are too few to tell whether the {things} {doubt}.",
         f"Collect about {_times(before):.0f} times as many rows, then measure again.",
     )
 

@@ -6,7 +6,7 @@ from calibrant.audits.audit import audit_record
 from calibrant.comparison.before_after import Compared
 from calibrant.reporting.report_table import Asked, ReportTable
 
-__all__ = ["audited"]
+__all__ = ["audited", "worst_groups"]
 
 #: Draws of the audit's null, and groups that are off of which the report holds the names.
 AUDIT_DRAWS, AUDITED = 400, 12
@@ -96,3 +96,12 @@ def _told(audit: Any) -> dict[str, Any]:
         "largest_gap": audit.largest_gap,
     }
     return {"sentence": audit.sentence, **counts, "null": audit.null, "off": off}
+
+
+def worst_groups(audit: dict[str, Any]) -> str | None:
+    """Name the worst group that is off, and the number of others."""
+    if not audit["off"]:
+        return None
+    others = audit["n_off"] - 1
+    more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
+    return f"{audit['off'][0]}{more}"

@@ -46,18 +46,19 @@ def arrow(before: str, after: str | None) -> str:
 
 
 def appendix(
-    summary: dict[str, Any], *sections: tuple[Any, str, str, str]
+    known: dict[str, Any], sections: tuple[tuple[str | None, str, str, str], ...]
 ) -> list[tuple[str, str, str]]:
-    """Return (id, title, template) of the ``sections`` that have something to show, each with that
-    first, and of the two that all pages have.
+    """Return (id, title, template) of the ``sections`` (key of ``known`` that must hold something
+    or None, id, title, template), and of the two that all pages have.
     """
-    candidates = summary["choice"] and summary["choice"]["candidates"]
     every = (
         *sections,
-        (candidates, "candidates", "Candidates of the calibrator", "candidates.html"),
-        (True, "method", "How this was measured, and how to repeat it", "method.html"),
+        ("candidates", "candidates", "Candidates of the calibrator", "candidates.html"),
+        (None, "method", "How this was measured, and how to repeat it", "method.html"),
     )
-    return [rest for shown, *rest in every if shown]
+    candidates = known["choice"] and known["choice"]["candidates"]
+    held = {**known, "candidates": candidates}
+    return [rest for key, *rest in every if key is None or held.get(key)]
 
 
 def bands(summary: dict[str, Any], outputs: list[tuple[str | None, Any]], five: Any) -> Any:

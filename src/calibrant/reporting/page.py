@@ -42,6 +42,32 @@ NOTES = (
     ),
 )
 FILTERS: dict[Any, Any] = {}
+#: Words and templates of this page.
+WORDS = {
+    "fine": "Nothing speaks against it: enough rows, no sparse class, hardly a repeated row.",
+    "quality": "quality.html",
+    "promised": "promises.html",
+    "reading": "reading.html",
+    "shares": True,
+    "notes": NOTES,
+    "over": "too sure",
+    "under": "not sure enough",
+    "watched": "confidence and accuracy",
+    "columns": (("Accuracy", "accuracy"), ("Mean confidence", "confidence")),
+    "place": "Confidence",
+    "ends": "%.3f",
+}
+#: Key of the summary that a section needs, its id, title and template.
+APPENDIX = (
+    (None, "figures", "Curves", "figures.html"),
+    ("label_stability", "label-stability", "Stability of its answers", "stability.html"),
+    ("distance", "distance", "Distance to the training rows", "distance.html"),
+    (None, "places", "Where it is off, by confidence and feature", "wrong.html"),
+    ("drift", "time", "Over time", "over_time.html"),
+    ("classes", "classes", "Class by class, the worst first", "classes.html"),
+    ("by_class", "by-class", "Which method for which class?", "by_class.html"),
+    ("confusion", "confusion", "Most frequent confusions", "confusion.html"),
+)
 
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:
@@ -52,43 +78,17 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     classes = f"{data['n_classes']} classes, {inputs}" if "n_classes" in data else inputs
     return {
         **shared,
+        **WORDS,
         "facts": [shared["facts"][0], classes, *shared["facts"][1:]],
         "main": main_figure(summary),
         "tiles": tiles(summary),
-        "fine": "Nothing speaks against it: enough rows, no sparse class, hardly a repeated row.",
-        "quality": "quality.html",
-        "promised": "promises.html",
-        "reading": "reading.html",
-        "shares": True,
-        "appendix": appendix(
-            summary,
-            (True, "figures", "Curves", "figures.html"),
-            (
-                summary.get("label_stability"),
-                "label-stability",
-                "Stability of its answers",
-                "stability.html",
-            ),
-            (summary.get("distance"), "distance", "Distance to the training rows", "distance.html"),
-            (True, "places", "Where it is off, by confidence and feature", "wrong.html"),
-            (summary["drift"], "time", "Over time", "over_time.html"),
-            ("classes" in summary, "classes", "Class by class, the worst first", "classes.html"),
-            (summary["by_class"], "by-class", "Methods class by class", "by_class.html"),
-            ("confusion" in summary, "confusion", "What it takes for what", "confusion.html"),
-        ),
+        "appendix": appendix(summary, APPENDIX),
         "figures": figures(summary),
         "class_figures": class_figures(summary) if "class_curves" in summary else [],
         "stability_figures": stability_figures(summary.get("label_stability")),
         "confusion_shares": _shares(summary["confusion"]["counts"])
         if "confusion" in summary
         else None,
-        "notes": NOTES,
-        "over": "too sure",
-        "under": "not sure enough",
-        "watched": "confidence and accuracy",
-        "columns": (("Accuracy", "accuracy"), ("Mean confidence", "confidence")),
-        "place": "Confidence",
-        "ends": "%.3f",
         "told": (
             "how many predictions were right, how sure they were, and the gap between the two,"
             f" with {100.0 * summary['level']:g} % intervals that hold for all rows of a table"

@@ -20,9 +20,9 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import domain_of_input
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns
-from calibrant.reporting.about import About
+from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence
-from calibrant.reporting.audited import audited
+from calibrant.reporting.audited import audited, worst_groups
 from calibrant.reporting.by_class import methods_by_class
 from calibrant.reporting.cautions import evaluation_cautions
 from calibrant.reporting.drift import drift, read_times
@@ -192,7 +192,7 @@ def summarise(
         "progress": progress,
     }
     compared = {name: compare(record, one, **options) for name, one in named.items()}
-    period = _period(asked.times) if period is None else period
+    period = period_of(asked.times) if period is None else period
     about = About.of(
         measured, {"model": model, "event": event, "period": period, "version": version}
     )
@@ -247,25 +247,21 @@ def summary_of(
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)],
         parts,
         choice(used, record),
-        (
-            []
-            if "" in compared
-            else alternatives(
-                compared, chosen, tables, names, against_chosen(compared, chosen, level)
-            )
-        ),
+        _alternatives(compared, chosen, tables, names, level),
         methods_by_class(compared, level)
         if "" not in compared and target in ("answer", "classes")
         else None,
     )
 
 
-def _period(times: Any) -> str | None:
-    """Return the first and the last time of the rows in words; None without times."""
-    if times is None:
-        return None
-    first, last = (str(one) for one in (times.starts[0], times.starts[-1]))
-    return first if first == last else f"{first} to {last}"
+def _alternatives(
+    compared: dict[str, Compared], chosen: str, tables: Any, names: Sequence[Any], level: float
+) -> list[Any]:
+    """Return the calibrators compared, where the user gave several."""
+    if "" in compared:
+        return []
+    against = against_chosen(compared, chosen, level)
+    return alternatives(compared, chosen, tables, names, against)
 
 
 def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
@@ -371,7 +367,7 @@ def part_of(
         against["after"],
         next(iter(table.vetoes(seen.before, quality)), None),
         table.example(seen.before, asked.level),
-        None if audit is None else _worst_groups(audit[of] or audit["before"]),
+        None if audit is None else worst_groups(audit[of] or audit["before"]),
     )
     sections = table.sections(seen, asked, used, chance)
     return Part(
@@ -406,15 +402,6 @@ def part_of(
         scores=scores,
         sections=sections,
     )
-
-
-def _worst_groups(audit: dict[str, Any]) -> str | None:
-    """Name the worst group that is off, and the number of others."""
-    if not audit["off"]:
-        return None
-    others = audit["n_off"] - 1
-    more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
-    return f"{audit['off'][0]}{more}"
 
 
 def _against(

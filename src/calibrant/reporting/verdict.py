@@ -63,7 +63,9 @@ def verdict(
     said = _about_model(model, chance, quality, evidence)
     words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less calibrated"}
     said += about_calibration(calibration, words, method, moved, evaluation)
-    return judged(evidence, _words(model, quality, gain(loss, ece), evidence), said, model, calibration)
+    return judged(
+        evidence, _words(model, quality, gain(loss, ece), evidence), said, model, calibration
+    )
 
 
 def judged(evidence: Evidence, words: Words, detail: str, model: str, calibration: str) -> Verdict:

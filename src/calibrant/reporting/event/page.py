@@ -233,6 +233,31 @@ NOTES = (
     ),
 )
 
+#: Words and templates of this page.
+WORDS = {
+    "fine": "Nothing speaks against it: enough rows and events, hardly a repeated row.",
+    "quality": "event/quality.html",
+    "promised": "event/promises.html",
+    "reading": "event/reading.html",
+    "shares": True,
+    "notes": NOTES,
+    "over": "too high",
+    "under": "too low",
+    "watched": "risk and outcome",
+    "columns": (("Predicted", "risk"), ("Observed", "rate")),
+    "place": "Risk",
+    "ends": "%.3g",
+}
+#: Key of the summary that a section needs, its id, title and template.
+APPENDIX = (
+    (None, "figures", "More curves", "event/curves.html"),
+    (None, "decide", "Decisions by threshold", "event/decide.html"),
+    ("distance", "distance", "Distance to the training rows", "distance.html"),
+    (None, "places", "Where it is off, by risk and feature", "wrong.html"),
+    ("drift", "time", "Over time", "over_time.html"),
+    (None, "answer", "The other question: is its answer right?", "event/answer.html"),
+)
+
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:
     """Facts of the header, figures and charts, and notes on the method."""
@@ -242,36 +267,17 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     rate = f"{summary['quality']['events']:,.0f} events ({percent(summary['quality']['rate'])})"
     return {
         **shared,
+        **WORDS,
         "facts": [f"event: {event}", *shared["facts"][:-2], rate, *shared["facts"][-2:]],
         "main": main_figure(summary),
         "tiles": tiles(summary),
-        "fine": "Nothing speaks against it: enough rows and events, hardly a repeated row.",
-        "quality": "event/quality.html",
-        "promised": "event/promises.html",
-        "reading": "event/reading.html",
-        "shares": True,
-        "appendix": appendix(
-            summary,
-            (True, "figures", "More curves", "event/curves.html"),
-            (True, "decide", "Decisions by threshold", "event/decide.html"),
-            (summary.get("distance"), "distance", "Distance to the training rows", "distance.html"),
-            (True, "places", "Where it is off, by risk and feature", "wrong.html"),
-            (summary["drift"], "time", "Over time", "over_time.html"),
-            (True, "answer", "The other question: is its answer right?", "event/answer.html"),
-        ),
+        "appendix": appendix(summary, APPENDIX),
         "figures": event_figures(summary),
         "decision_figures": decision_figures(summary),
         "answer_figures": answer_figures(summary),
         "threshold_rows": [
             dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)
         ],
-        "notes": NOTES,
-        "over": "too high",
-        "under": "too low",
-        "watched": "risk and outcome",
-        "columns": (("Predicted", "risk"), ("Observed", "rate")),
-        "place": "Risk",
-        "ends": "%.3g",
         "told": (
             "the mean risk predicted, the share observed, the gap between the two and their ratio"
             f" (O/E), with {100.0 * summary['level']:g} % intervals that hold for all rows of a"

@@ -45,11 +45,11 @@ class RatePromises:
     rates: list[PromisedRate]
 
 
-def rate_promises(rows: Any, after: Any = None) -> RatePromises | None:
-    """Certify rates on pairs of uncalibrated risk and event; None unless weights are whole.
-
-    ``after`` are the rows with calibrated risks, on whose scale thresholds are given too.
+def rate_promises(found: Any) -> RatePromises | None:
+    """Certify rates on pairs of uncalibrated risk and event, with thresholds on the scale of the
+    calibrated risks too; None unless weights are whole.
     """
+    rows, after = found.before.rows, None if found.after is None else found.after.rows
     if not whole_rows(rows.weights).all():
         return None
     return RatePromises(

@@ -80,7 +80,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Acting:
-    """What it costs to act on all rows of a risk of at least ``threshold``, for 10,000 rows, before
+    """Costs of acting on all rows of a risk of at least ``threshold``, for 10,000 rows, before
     and after calibration, beside acting on all and on none.
     """
 
@@ -161,6 +161,12 @@ def _counts(n: float, events: float) -> list[int]:
     return [
         count for count in BIN_COUNTS if n >= count * ENOUGH_ROWS and rare >= count * ENOUGH_EVENTS
     ] or [BIN_COUNTS[0]]
+
+
+def _scale(pairs: Any) -> str:
+    """Return the scale of all axes of risks: logarithmic where the event is rare."""
+    rare = probability_scale(pairs.confidence, pairs.correct, pairs.weights) == "log"
+    return "log" if rare else "linear"
 
 
 def _medians(seen: Any) -> dict[str, float | None]:
@@ -278,8 +284,7 @@ class Event(Classes):
         near = explained(used, whole.before, asked.random_state)
         index = shown.regions.index(shown.rows.confidence)
         worth = worth_of(shown.rows, shown.rows.correct, index, len(shown.regions))
-        rare = probability_scale(pairs.confidence, pairs.correct, pairs.weights) == "log"
-        scale = "log" if rare else "linear"
+        scale = _scale(pairs)
         counts = _counts(*found.before.counts.total[:2])
         return Sections(
             n_bins=asked.n_bins,
@@ -310,9 +315,7 @@ class Event(Classes):
             signals=separation(near, level),
             distance=distance(near, level, asked.random_state),
             latent=latent(used, whole.before, level),
-            promises=rate_promises(
-                found.before.rows, None if found.after is None else found.after.rows
-            ),
+            promises=rate_promises(found),
         )
 
 

@@ -290,6 +290,27 @@ NOTES = (
 )
 
 
+#: Words and templates of this page.
+WORDS = {
+    "fine": (
+        "Nothing speaks against it: enough rows of every size of error bar, hardly a repeated row,"
+        " no tiny std and no outlier."
+    ),
+    "quality": "regression/quality.html",
+    "promised": None,
+    "reading": "regression/reading.html",
+    "shares": False,
+    "notes": NOTES,
+}
+#: Key of the summary that a section needs, its id, title and template.
+APPENDIX = (
+    ("several", "outputs", "Output by output", "regression/outputs.html"),
+    (None, "figures", "Curves, and what the intervals hold", "regression/curves.html"),
+    (None, "places", "Where it is off, by std and value", "regression/wrong.html"),
+    ("drift", "time", "Over time", "regression/over_time.html"),
+)
+
+
 def _number(value: float) -> str:
     return "–" if value is None else f"{value:.4g}"
 
@@ -320,30 +341,18 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     numbers = [(name if several else None, *rest) for name, *rest in shared["numbers"]]
     return {
         **shared,
+        **WORDS,
         "numbers": numbers,
         "groups": [(name if several else None, found) for name, found in shared["groups"]],
         "facts": [form, *([f"{len(outputs)} outputs"] if several else []), *shared["facts"]],
         "main": _covered(figures[gravest]),
         "gravest": gravest,
         "tiles": tiles(summary),
-        "fine": (
-            "Nothing speaks against it: enough rows of every size of error bar, hardly a repeated"
-            " row, no tiny std and no outlier."
-        ),
-        "quality": "regression/quality.html",
-        "promised": None,
-        "reading": "regression/reading.html",
-        "shares": False,
         "appendix": appendix(
-            summary,
-            (several, "outputs", "Output by output", "regression/outputs.html"),
-            (True, "figures", "Curves, and what the intervals hold", "regression/curves.html"),
-            (True, "places", "Where it is off, by std and value", "regression/wrong.html"),
-            (outputs[0][1]["drift"], "time", "Over time", "regression/over_time.html"),
+            {**summary, "several": several, "drift": outputs[0][1]["drift"]}, APPENDIX
         ),
         "drift_figures": drifts,
         "figures": figures,
-        "notes": NOTES,
         "by_key": {
             name: {row["key"]: row for row in summary["metrics"] if row["output"] == name}
             for name, _ in outputs

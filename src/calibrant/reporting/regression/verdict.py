@@ -97,20 +97,7 @@ def overall(verdicts: Any) -> Any:
         if said
         else f"None of the {len(verdicts)} outputs shows a fault"
     )
-    by_kind = {
-        kind: [name for name, one in verdicts.items() if one.calibration == kind]
-        for kind in CALIBRATIONS
-    }
-    for kind, words in (
-        ("use", "improves"),
-        ("mixed", "improves one score and worsens another of"),
-        ("do not use", "worsens"),
-    ):
-        if by_kind[kind]:
-            sentence += (
-                f"; calibration {words}"
-                f" {', '.join(by_kind[kind]) if len(by_kind[kind]) < len(verdicts) else 'all'}"
-            )
+    sentence += _calibrations(verdicts)
     name, gravest = min(verdicts.items(), key=lambda one: STATES.index(one[1].state))
     vetoed = gravest.state == STATES[0]
     return Verdict(
@@ -158,3 +145,18 @@ def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: E
             f" {could_show(evidence.before)}"
         )
     return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence.high:.3f}"
+
+
+def _calibrations(verdicts: dict[Any, Verdict]) -> str:
+    """Return the end of the sentence on what calibration does to which outputs."""
+    said = ""
+    for kind, words in (
+        ("use", "improves"),
+        ("mixed", "improves one score and worsens another of"),
+        ("do not use", "worsens"),
+    ):
+        names = [name for name, one in verdicts.items() if one.calibration == kind]
+        if names:
+            which = ", ".join(names) if len(names) < len(verdicts) else "all"
+            said += f"; calibration {words} {which}"
+    return said
