@@ -103,7 +103,7 @@ def test_report_has_it_for_several_calibrators_only():
     assert list(content["macro"]) == list(content["rows"][0]["methods"]) == names
     json.dumps(content, allow_nan=False)
     page, text = found.to_html(), found.to_markdown()
-    folded = page[page.index('<summary><h3 id="by-class">Methods class by class</h3>') :]
+    folded = page[page.index('<summary><h3 id="by-class">Which method for which class?</h3>') :]
     assert content["sentence"] in folded
     assert "| Use | uncalibrated | temperature scaling | category temperature |" in text
 
