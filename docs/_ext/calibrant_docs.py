@@ -26,25 +26,43 @@ from calibrant.contracts.metric import Metric
 
 __all__ = ["MethodTable", "setup"]
 
-#: Heading of the reference -> the folders it lists, in the order a reader meets them.
+#: Heading of the reference -> the names that open it, in this order; the others follow by name.
+#: The names under "Start here" are those that most people need first.
+OPENING = {
+    "Start here": (
+        *("report", "AutoCalibrator", "CalibratedClassifier", "AutoRegressionCalibrator"),
+        *("CalibratedRegressor", "evaluate", "figure", "audit", "compare", "load"),
+    ),
+    "Metrics": (
+        *("log_loss", "brier_score", "expected_calibration_error", "smooth_calibration_error"),
+        *("calibration_slope", "observed_expected_ratio", "event_auroc", "reliability_curve"),
+        *("continuous_ranked_probability_score", "negative_log_likelihood", "interval_coverage"),
+        *("expected_normalized_calibration_error", "compute", "scorer"),
+    ),
+    "Calibrators of class probabilities": ("TemperatureScaling", "EnsembleTemperature"),
+    "Calibrators of one score (maps)": ("Platt", "Beta", "Isotonic", "VennAbers"),
+    "Forecasts of a number and their error bars": ("StdScaling", "NormalForecast"),
+    "Displays": ("ReliabilityDisplay",),
+}
+#: Heading of the reference -> the folders it lists, in the order in which people need them.
 GROUPS = {
-    "Calibrators of class probabilities": ("scalings",),
-    "Calibrators of the confidence": ("confidence",),
-    "Maps": ("maps",),
-    "Signals": ("signals",),
+    "Reports": ("comparison", "reporting", "citations", "audits"),
+    "Metrics": ("metrics",),
+    "Calibrators of class probabilities": ("scalings", "select"),
+    "Calibrators of one score (maps)": ("maps",),
+    "Wrappers of models and calibrators": ("pools", "wrap", "folds", "models"),
+    "Forecasts of a number and their error bars": ("regression", "forecasts"),
+    "Decisions: sets, thresholds and costs": ("decisions",),
+    "Confidence in an answer": ("confidence",),
+    "Signals for the confidence": ("signals",),
     "Indexes and reductions of training points": ("neighbors",),
-    "Regression": ("regression", "forecasts"),
-    "Wrappers": ("pools", "wrap", "folds", "models"),
-    "Planning and internal validation": ("plan", "validation"),
-    "Selection": ("select",),
-    "Decisions": ("decisions",),
-    "Tables of any size": ("frames",),
-    "Monitoring": ("monitoring",),
     "Displays": ("displays",),
-    "Reports": ("compare", "reporting", "citations"),
-    "Out of Python": ("export", "adapters"),
-    "Templates and files": ("contracts", "_support"),
-    "Checks of one's own parts": ("testing",),
+    "Monitoring": ("monitoring",),
+    "Planning and internal validation": ("plan", "validation"),
+    "Tables of any size": ("frames",),
+    "Export to other languages and services": ("export", "adapters"),
+    "Contracts and saved files": ("contracts", "_support"),
+    "Checks of your own methods": ("testing",),
     "Data sets": ("datasets",),
     "Errors and warnings": ("errors",),
     "Other": (),
@@ -194,18 +212,25 @@ def write_reference(app):
             file.write_text(text, encoding="utf-8")
 
 
+def sections():
+    """(heading, rows of ``exported``) of the reference, in order; each name stands once."""
+    heading_of = {f: heading for heading, folders in GROUPS.items() for f in folders}
+    found = {"Start here": [], **{heading: [] for heading in GROUPS}}
+    for path, name, value in exported():
+        heading = heading_of.get(folder(value), "Other")
+        if path == "calibrant.metrics":
+            heading = "Metrics"
+        if path == "calibrant" and name in OPENING["Start here"]:
+            heading = "Start here"
+        found[heading].append((path, name, value))
+    for heading, names in OPENING.items():
+        found[heading].sort(key=lambda row, n=names: n.index(row[1]) if row[1] in n else len(n))
+    return found.items()
+
+
 def _index():
-    known = {f for folders in GROUPS.values() for f in folders}
-    items = list(exported())
-    for heading, folders in GROUPS.items():
-        chosen = [
-            i
-            for i in items
-            if i[0] != "calibrant.metrics"
-            and (folder(i[2]) in folders or (not folders and folder(i[2]) not in known))
-        ]
-        yield from _section(heading, chosen)
-    yield from _section("Metrics", [i for i in items if i[0] == "calibrant.metrics"])
+    for heading, rows in sections():
+        yield from _section(heading, rows)
 
 
 def _section(heading, items):
