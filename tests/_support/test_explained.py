@@ -22,7 +22,7 @@ def test_a_fitted_estimator_shows_its_words_below_its_diagram(rows):
     model.fit(X, y)
     assert "rows, 2 classes" in model.explain()
     for html in (model._repr_mimebundle_()["text/html"], model._repr_html_()):
-        assert html.endswith("</p>")
+        assert html.endswith("</p></div></div>")
         assert "rows, 2 classes" in html.rpartition("<p")[2]
 
 

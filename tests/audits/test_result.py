@@ -57,8 +57,8 @@ def test_one_line_of_what_is_off_and_what_cannot_be_told():
     )
     assert (
         audit(ONE, FEW, FEW, HOLDS).sentence
-        == "1 of 4 groups is miscalibrated; the worst is sex f: predicted 20 %, observed 25 % (n ="
-        " 1,200); 2 have too few rows to tell."
+        == "1 of 4 groups is miscalibrated; the worst is sex f: predicted 20.0 %, observed 25.0 % (n"
+        " = 1,200); 2 have too few rows to tell."
     )
     of_forecasts = replace(ONE, events=None, said=0.0, came=0.3333, question="mean")
     assert (
@@ -89,7 +89,7 @@ def test_the_gate_is_the_largest_shrunken_gap_of_those_that_are_off():
 def test_names_tables_and_dictionaries():
     assert [one.name for one in (ONE, HOLDS, FEW)] == ["sex f", "sex m × age 20 to 30", "x × mean"]
     lines = repr(audit(ONE, FEW)).splitlines()
-    assert lines[1].split() == [
+    assert lines[-3].split() == [
         "group",
         "rows",
         "predicted",

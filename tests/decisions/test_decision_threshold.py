@@ -119,7 +119,7 @@ def test_one_class_of_several_and_names():
         y, P, classes=["a", "b", "c"], target="b", **COSTS, calibrator=cb.Platt()
     )
     assert found.low < 0.2 <= found.high
-    assert "act from a calibrated risk of 0.2" in repr(found)
+    assert "Act from a calibrated risk of 0.2" in repr(found)
     assert found.to_dict()["evaluation"] == "out-of-fold"
 
 

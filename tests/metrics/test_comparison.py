@@ -108,7 +108,12 @@ def test_weights_of_zero_drop_rows_and_their_clusters():
 def test_printed_framed_and_written():
     found = metrics.compare(Y, ALL, metrics=[metrics.log_loss, metrics.expected_calibration_error])
     text = repr(found)
-    assert "rate - good" in text
+    assert text.splitlines()[1].split() == [
+        *("metric", "first", "second", "second", "-", "first", "95", "%", "interval", "p"),
+        *("second", "is"),
+    ]
+    values = [f"{name} {metrics.log_loss(Y, ALL[name]):.4g}" for name in ("good", "rate")]
+    assert all(value in text for value in values)
     assert "ece is not compared" in text
     assert found.frame().shape == (6, 12)
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["rows"][3]["low"] is None

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant._support.rounded import percent
 from calibrant.predictions import read
 from calibrant.reporting.promises import promises
-from calibrant.reporting.rounded import percent
 
 
 @pytest.fixture

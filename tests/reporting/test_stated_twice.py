@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant._support.rounded import percent
 from calibrant.reporting.advice import points
-from calibrant.reporting.rounded import percent
 
 
 def classes():

@@ -3,9 +3,10 @@
 scikit-learn has no types, and below an untyped base a type checker accepts every misspelt name.
 """
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+
+from calibrant._support.card import Card
 
 __all__ = [
     "BaseEstimator",
@@ -104,17 +105,28 @@ def account(fitted: Any) -> str:
 
 
 class Explained:
-    """Mixin: notebooks show ``explain()`` below scikit-learn's diagram of the estimator."""
+    """Mixin: notebooks show a card, by default ``explain()``, below scikit-learn's diagram of the
+    estimator.
+    """
 
     def _repr_html_inner(self) -> str:
-        return cast(Any, super())._repr_html_inner() + _paragraph(self)
+        return cast(Any, super())._repr_html_inner() + self._card_html()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Text for notebooks, and HTML if diagrams are shown."""
         bundle = cast(Any, super())._repr_mimebundle_(**options)
         if "text/html" in bundle:
-            bundle["text/html"] += _paragraph(self)
+            bundle["text/html"] += self._card_html()
         return bundle
+
+    def _card(self) -> Card | None:
+        """What is shown below the diagram; None before the fit."""
+        words = explained(self)
+        return Card(words, type(self).__name__) if words else None
+
+    def _card_html(self) -> str:
+        card = self._card()
+        return "" if card is None else card.html()
 
 
 class Exampled:
@@ -155,8 +167,3 @@ class Listed:
         super().__init_subclass__(**more)
         cls.family = cls.family if family is None else family
         cls.use, cls.common = use, common
-
-
-def _paragraph(fitted: Any) -> str:
-    words = explained(fitted)
-    return f'<p style="white-space: pre-line">{html.escape(words)}</p>' if words else ""

@@ -1,11 +1,18 @@
 """Tables of plain text, for what is printed of a result; a list that is cut says so."""
 
+import re
 from collections.abc import Sequence
+from itertools import zip_longest
+from textwrap import wrap
 
-__all__ = ["MOST_SHOWN", "cut_note", "text_table"]
+__all__ = ["MOST_SHOWN", "cut_note", "text_table", "wrapped"]
 
 #: Rows of a table that are printed; its ``frame()`` and ``to_dict()`` have all.
 MOST_SHOWN = 12
+#: Blanks between columns.
+BETWEEN = 2
+#: Beginning of a cell of a column of numbers.
+NUMBER = re.compile(r"[-+−]?[0-9.]|[–\[]|$")
 
 
 def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str]:
@@ -19,25 +26,101 @@ def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str
     return [f"{shown:,} of {count:,} shown: {where}"] if count > shown else []
 
 
-def text_table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], most: int | None = None
-) -> list[str]:
-    """Lines of a table whose columns are as wide as their longest entry; below the first ``most``
-    rows it says how many there are.
+def wrapped(text: str, width: int, indent: str = "", most: int | None = None) -> list[str]:
+    """Lines of at most ``width`` characters, broken at blanks, the later ones indented; only a word
+    that is longer than a line is broken.
 
     Examples
     --------
-    >>> print(
-    ...     "\\n".join(text_table(("name", "n"), [("a", "10"), ("long", "2"), ("b", "3")], most=2))
-    ... )
-    name  n
+    >>> wrapped("one two three", 8, "  ")
+    ['one two', '  three']
+    """
+    return wrap(
+        text,
+        width,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        max_lines=most,
+        placeholder=" …",
+    )
+
+
+def text_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    most: int | None = None,
+    *,
+    width: int | None = None,
+    where: str = "frame() has all",
+) -> list[str]:
+    """Lines of a table whose columns are as wide as their longest entry, numbers to the right;
+    below the first ``most`` rows it says how many there are.
+
+    In a ``width`` that is too narrow, entries continue below, broken at blanks (a no-break blank
+    holds an interval together); where even that is too wide, each row becomes a paragraph.
+
+    Examples
+    --------
+    >>> rows = [("a", "10"), ("long", "2"), ("b", "3")]
+    >>> print("\\n".join(text_table(("name", "n"), rows, most=2)))
+    name   n
     a     10
-    long  2
+    long   2
     2 of 3 shown: frame() has all
+    >>> print("\\n".join(text_table(("name", "n"), [("a b c", "10")], width=8)))
+    name   n
+    a b   10
+    c
     """
     kept = rows if most is None else rows[:most]
     lines = [head, *kept]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines] + cut_note(
-        len(kept), len(rows)
-    )
+    columns = list(zip(*lines, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    right = [len(kept) > 0 and all(map(NUMBER.match, column[1:])) for column in columns]
+    note = cut_note(len(kept), len(rows), where)
+    fitting = widths if width is None else _narrowed(columns, widths, width)
+    if fitting is None:
+        made = [line for row in kept for line in _paragraph(head, row, width or 0)]
+    else:
+        made = [line for row in lines for line in _folded(row, fitting, right)]
+    return [line.replace("\xa0", " ") for line in made] + note
+
+
+def _narrowed(columns: Sequence[Sequence[str]], widths: list[int], width: int) -> list[int] | None:
+    """Return widths of columns that fit, or None where the longest words do not."""
+    widths = list(widths)
+    least = [max(map(_longest_word, column)) for column in columns]
+    room = width - BETWEEN * (len(widths) - 1)
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        place = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
+        widths[place] -= 1
+    return widths
+
+
+def _longest_word(cell: str) -> int:
+    return max(map(len, re.split(r"[ \n]", cell)))
+
+
+def _folded(row: Sequence[str], widths: list[int], right: list[bool]) -> list[str]:
+    parts = [
+        wrapped(cell, width) if len(cell) > width else [cell]
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    return [
+        (" " * BETWEEN)
+        .join(
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(line, widths, right, strict=True)
+        )
+        .rstrip()
+        for line in zip_longest(*parts, fillvalue="")
+    ]
+
+
+def _paragraph(head: Sequence[str], row: Sequence[str], width: int) -> list[str]:
+    lines = wrapped(row[0], width, "  ")
+    for name, cell in zip(head[1:], row[1:], strict=True):
+        lines += wrapped(f"  {name}: {cell}", width, "    ") if cell else []
+    return lines

@@ -173,8 +173,8 @@ def audit(
     >>> p, site = np.full(400, 0.3), np.repeat(["a", "b"], 200)
     >>> y = np.concatenate([np.arange(200) < 60, np.arange(200) < 100]).astype(int)
     >>> print(cb.audit(y, p, {"site": site}))
-    1 of 2 groups is miscalibrated; the worst is site b: predicted 30 %, observed 50 % (n = 200); 1
-    has too few rows to tell.
+    1 of 2 groups is miscalibrated; the worst is site b: predicted 30.0 %, observed 50.0 % (n =
+    200); 1 has too few rows to tell.
     """
     require_level(level)
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from calibrant._support.card import Card, Shown
 from calibrant._support.extras import import_extra
-from calibrant._support.text_table import MOST_SHOWN, text_table
+from calibrant._support.rounded import percent
 from calibrant.contracts.columns import plain
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
@@ -84,7 +85,7 @@ class MulticalibrationError:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit:
+class Audit(Shown):
     """Result of an audit: ``print`` it for one line, display it for the first groups, ``frame()``
     for all.
 
@@ -150,11 +151,19 @@ class Audit:
     def __str__(self) -> str:
         return self.sentence
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
+        held = sum(one.outcome == "holds" for one in self.groups)
+        badge, tone, action = "No group is off", "good", ""
+        if self.off:
+            badge, tone = "Groups are off", "bad"
+            action = "Calibrate by these groups, or give the model what sets them apart."
+        elif not held:
+            badge, tone = "Too few rows to say", "unknown"
+            action = "Collect more rows of these groups."
         head = ("group", "rows", "predicted", "observed", "gap", "interval", "p", "outcome")
-        return "\n".join(
-            [self.sentence, *text_table(head, [_shown(one) for one in self.groups], MOST_SHOWN)]
-        )
+        rows = [_shown(one) for one in self.groups]
+        title = f"Audit of {len(rows):,} groups"
+        return Card(self.sentence, title, badge, tone, action, head=head, rows=rows)
 
     def frame(self) -> Any:
         """Return one row a group, as a pandas data frame."""
@@ -183,7 +192,7 @@ def _said(one: GroupGap) -> str:
     if one.events is None:
         return f"{one.name}: expected {one.said:.3g}, observed {one.came:.3g} (n = {one.n:,.0f})"
     return (
-        f"{one.name}: predicted {100.0 * one.said:.3g} %, observed {100.0 * one.came:.3g} % (n ="
+        f"{one.name}: predicted {percent(one.said)}, observed {percent(one.came)} (n ="
         f" {one.n:,.0f})"
     )
 

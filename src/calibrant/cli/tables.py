@@ -12,10 +12,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
+from calibrant._support.rounded import rounded
 from calibrant._support.text_table import MOST_SHOWN, cut_note
 from calibrant.cli.wording import shown
 from calibrant.reporting.markdown import class_rows, in_full
-from calibrant.reporting.rounded import rounded
 
 __all__ = [
     "as_text",

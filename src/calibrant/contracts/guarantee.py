@@ -1,11 +1,13 @@
 """Guarantees of sets, intervals and rules, with their assumptions and numbers of rows."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
+from calibrant._support.card import Card, Tile
+from calibrant._support.estimators import NotFittedError
 from calibrant.contracts.columns import Result
 
-__all__ = ["Guarantee"]
+__all__ = ["Guarantee", "Promised"]
 
 #: The probability space of each kind of guarantee, in words.
 DRAWS = {
@@ -13,6 +15,12 @@ DRAWS = {
     "pac": "over calibration sets, for all new rows together",
     "long run": "as the average of any sequence",
     "asymptotic": "as rows grow in number",
+}
+BADGES = {
+    "marginal": "Guaranteed on average",
+    "pac": "Certified",
+    "long run": "Guaranteed in the long run",
+    "asymptotic": "Guaranteed in the limit",
 }
 
 
@@ -74,3 +82,55 @@ class Guarantee(Result):
             f" ({self.guarantee}; {self.method or 'no name'}; {self.n:,.0f} {self.unit}), if"
             f" {self.assumes}"
         )
+
+
+class Promised:
+    """Mixin of rules with ``guarantees_`` or ``guarantee_``: notebooks and ``print`` show the
+    promises of a fitted rule.
+    """
+
+    def _card(self) -> Card | None:
+        rule: Any = self
+        try:
+            promises = getattr(rule, "guarantees_", None) or [rule.guarantee_]
+        except NotFittedError:
+            return None
+        evidence = getattr(rule, "certificate_", None)
+        return Card(
+            " ".join(map(_sentence, promises)) if evidence is None else str(evidence),
+            " ".join(repr(self).split()),
+            BADGES[promises[0].guarantee],
+            "good",
+            f"Use it only if {promises[0].assumes}.",
+            tiles=[_tile(one) for one in promises],
+        )
+
+    def _repr_html_inner(self) -> str:
+        card = self._card()
+        return cast(Any, super())._repr_html_inner() if card is None else card.html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Text for notebooks, and HTML if diagrams are shown."""
+        bundle = cast(Any, super())._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def __str__(self) -> str:
+        card = self._card()
+        return repr(self) if card is None else card.text()
+
+
+def _bounds(one: Guarantee) -> str:
+    ends = {"at least": one.least, "at most": one.most}
+    return " and ".join(f"{word} {100.0 * end:.4g} %" for word, end in ends.items() if end)
+
+
+def _sentence(one: Guarantee) -> str:
+    sure = "" if one.confidence is None else f"with probability {one.confidence:g} "
+    what = one.quantity[0].upper() + one.quantity[1:]
+    return f"{what}: {_bounds(one)} for {one.over}, {sure}{DRAWS[one.guarantee]}."
+
+
+def _tile(one: Guarantee) -> Tile:
+    return Tile(one.quantity, _bounds(one), f"from {one.n:,.0f} {one.unit} ({one.method})")

@@ -12,7 +12,7 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, to_array
 from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.cells import rows_of_cells
@@ -104,7 +104,7 @@ def read_features(
     return own, found
 
 
-class ConditionalSets(Saved, BaseEstimator):
+class ConditionalSets(Promised, Saved, BaseEstimator):
     r"""Prediction sets whose coverage holds in each of several overlapping groups, and over each
     non-negative sum of features.
 

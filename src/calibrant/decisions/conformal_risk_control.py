@@ -12,7 +12,7 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.contracts.signal import Signal
 from calibrant.decisions.certainty import confidence_of, repetitions, require_share
 from calibrant.errors import InputError
@@ -30,7 +30,7 @@ QUANTITIES: dict[str, str] = {
 }
 
 
-class ConformalRiskControl(Saved, BaseEstimator):
+class ConformalRiskControl(Promised, Saved, BaseEstimator):
     r"""The least cautious parameter whose expected loss on a new row is at most ``risk``, for
     losses that never rise with it.
 

@@ -11,7 +11,7 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.cells import By, ScoreCounts, rows_of_cells, set_promise, short_cells
@@ -39,7 +39,7 @@ __all__ = ["ConformalSets"]
 SETTINGS = ("score", "by", "randomised", "penalty", "k_reg", "n_bins", "random_state")
 
 
-class ConformalSets(Saved, BaseEstimator):
+class ConformalSets(Promised, Saved, BaseEstimator):
     r"""Prediction sets that hold the true class with at least the stated probability, for any
     model.
 

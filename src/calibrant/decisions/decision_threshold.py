@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.thresholds import crossing_interval, net_benefit
+from calibrant._support.card import Card, Shown, Tile
+from calibrant._support.rounded import percent
 from calibrant.arrays import require_pairs
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.columns import Result
@@ -27,7 +29,7 @@ STEPS = 1001
 
 
 @dataclass(frozen=True, repr=False)
-class DecisionThreshold(Result):
+class DecisionThreshold(Shown, Result):
     """Act where the calibrated risk is at least ``risk``, or the raw score at least ``score``.
 
     Attributes
@@ -71,23 +73,21 @@ class DecisionThreshold(Result):
     cost_of_all: float
     net_benefit: float
 
-    def __repr__(self) -> str:
-        return "\n".join(
-            [
-                (
-                    f"act from a calibrated risk of {self.risk:.4g}: a score of {self.score:.4g}, "
-                    f"{100.0 * self.level:g} % interval [{self.low:.4g}, {self.high:.4g}]"
-                ),
-                (
-                    f"flags {self.flagged:g} of {self.n:g} rows"
-                    f" ({1000.0 * self.flagged / self.n:.4g} per 1,000), {self.true_positives:g} of"
-                    f" them events ({self.evaluation})"
-                ),
-                (
-                    f"costs {self.expected_cost:.4g} a row; flagging none {self.cost_of_none:.4g},"
-                    f" all {self.cost_of_all:.4g}; net benefit {self.net_benefit:.4g}"
-                ),
-            ]
+    def _card(self) -> Card:
+        flags = f"{self.flagged:g} of {self.n:g} rows, {self.true_positives:g} of them events"
+        others = f"none {self.cost_of_none:.4g}, all {self.cost_of_all:.4g}"
+        interval = f"{100.0 * self.level:g} % interval [{self.low:.4g}, {self.high:.4g}]"
+        return Card(
+            f"Act from a calibrated risk of {self.risk:.4g}: a score of {self.score:.4g},"
+            f" {interval}.",
+            "Decision threshold",
+            f"Act from {percent(self.risk)}",
+            "act",
+            tiles=[
+                Tile("flags", percent(self.flagged / self.n), f"{flags} ({self.evaluation})"),
+                Tile("costs a row", f"{self.expected_cost:.4g}", f"flagging {others}"),
+                Tile("net benefit", f"{self.net_benefit:.4g}", "true positives a row"),
+            ],
         )
 
 

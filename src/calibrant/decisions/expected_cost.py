@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.fixed_order import multiply_rows
+from calibrant._support.card import Card, Shown
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.columns import Result
@@ -24,8 +25,8 @@ __all__ = ["CostsOfDecisions", "ExpectedCost"]
 ABSTAIN = -1
 
 
-@dataclass(frozen=True)
-class CostsOfDecisions(Result):
+@dataclass(frozen=True, repr=False)
+class CostsOfDecisions(Shown, Result):
     """Mean cost of the decisions, beside the cost that the probabilities predicted.
 
     Attributes
@@ -58,6 +59,18 @@ class CostsOfDecisions(Result):
     best_constant: float
     regret: float
     actions: list[dict[str, float]]
+
+    def _card(self) -> Card:
+        head = ("action", "rows", "predicted cost", "observed cost", "best action", "its cost")
+        names = ("action", "n", "said", "cost", "best", "best_cost")
+        return Card(
+            f"A row costs {self.cost:.4g}, predicted {self.said:.4g}; the best one action for all"
+            f" would cost {self.best_constant:.4g}, and {self.regret:.4g} could be saved by better"
+            " actions.",
+            f"Costs of decisions on {self.n:g} rows",
+            head=head,
+            rows=[[_written(one[name]) for name in names] for one in self.actions],
+        )
 
 
 class ExpectedCost(Saved):
@@ -272,3 +285,7 @@ def _keys(key: ArrayLike, n: int) -> np.ndarray:
             f"key must have one name for each of the {n} rows; got shape {names.shape}."
         )
     return names
+
+
+def _written(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

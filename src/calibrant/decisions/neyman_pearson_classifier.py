@@ -12,7 +12,7 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import counted_rows, repetitions, require_share, too_few
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
@@ -26,7 +26,7 @@ WORDS = {
 }
 
 
-class NeymanPearsonClassifier(Saved, BaseEstimator):
+class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
     r"""Predict the event above one threshold and no event below another; both error rates hold at
     once with probability ``confidence``.
 

@@ -24,7 +24,7 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import plain
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.contracts.signal import Signal
 from calibrant.decisions.certainty import (
     confidence_of,
@@ -215,7 +215,7 @@ TESTS: dict[str, str] = {
 DRAWS = "{} are independent draws of one population"
 
 
-class SelectiveClassifier(Saved, BaseEstimator):
+class SelectiveClassifier(Promised, Saved, BaseEstimator):
     r"""Accept answers whose score exceeds a threshold, with an error rate of at most ``risk`` among
     them with probability ``confidence``.
 

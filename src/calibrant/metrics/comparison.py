@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.card import Card, Shown
 from calibrant._support.extras import import_extra
-from calibrant._support.text_table import text_table
 from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import DOMAINS, domain_of_input
 from calibrant.contracts.interval import require_level, require_resamples
@@ -91,7 +91,7 @@ class PairRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class Comparison(Shown, Result):
     """Pairwise comparison of predictions; prints as a table.
 
     Attributes
@@ -118,40 +118,46 @@ class Comparison(Result):
             [vars(row) for row in self.rows]
         )
 
-    def __repr__(self) -> str:
-        head = (
-            "metric",
-            "difference",
-            "value",
-            f"{100.0 * self.level:g} % interval",
-            "p",
-            "meaning",
-        )
-        rows = f"{self.n:g} rows" + (
-            "" if np.isnan(self.clusters) else f" in {self.clusters:g} clusters"
-        )
-        table = text_table(head, [_shown(row) for row in self.rows])
-        notes = dict.fromkeys(
-            f"{row.metric} is not compared: {row.note}" for row in self.rows if row.note
-        )
-        return "\n".join(
-            [*table, f"{rows}; correction for the number of pairs: {self.correction}", *notes]
+    def _card(self) -> Card:
+        clear = [row for row in self.rows if row.meaning in ("better", "worse")]
+        sentence = f"{len(clear)} of {len(self.rows)} differences are clear."
+        if len({(row.first, row.second) for row in self.rows}) == 1:
+            found = ", ".join(f"{row.meaning} in {row.metric}" for row in self.rows)
+            sentence = f"{self.rows[0].second} against {self.rows[0].first}: {found}."
+        return Card(
+            sentence,
+            "Comparison on the same rows",
+            "Clear differences" if clear else "No clear difference",
+            "act" if clear else "unknown",
+            head=self.table[0],
+            rows=self.table[1],
+            where=" ".join(self.notes),
         )
 
+    @property
+    def table(self) -> tuple[Sequence[str], list[Sequence[str]]]:
+        """The head and the rows of the table that is printed."""
+        interval = f"{100.0 * self.level:g} % interval"
+        head = ("metric", "first", "second", "second - first", interval, "p", "second is")
+        return head, [_shown(row) for row in self.rows]
 
-def _shown(row: PairRow):
+    @property
+    def notes(self) -> list[str]:
+        """The rows, the correction, and the reasons why metrics are not compared."""
+        clusters = "" if np.isnan(self.clusters) else f" in {self.clusters:g} clusters"
+        said = f"{self.n:g} rows{clusters}; correction for the number of pairs: {self.correction}."
+        reasons = (f"{row.metric} is not compared: {row.note}." for row in self.rows if row.note)
+        return [said, *dict.fromkeys(reasons)]
+
+
+def _shown(row: PairRow) -> Sequence[str]:
     tested = (
         ("", "")
         if np.isnan(row.low)
-        else (f"[{row.low:.4g}, {row.high:.4g}]", f"{row.p_value:.2g}")
+        else (f"[{row.low:+.4g},\xa0{row.high:+.4g}]", f"{row.p_value:.2g}")
     )
-    return (
-        row.metric,
-        f"{row.second} - {row.first}",
-        f"{row.difference:.4g}",
-        *tested,
-        row.meaning,
-    )
+    values = (f"{row.first} {row.first_value:.4g}", f"{row.second} {row.second_value:.4g}")
+    return row.metric, *values, f"{row.difference:+.4g}", *tested, row.meaning
 
 
 def _of(
@@ -351,9 +357,10 @@ def compare(
     >>> from calibrant.metrics import log_loss
     >>> y, p = [0, 1] * 50, [0.1, 0.8, 0.3, 0.9] * 25
     >>> compare(y, {"model": p, "rate": [0.5] * 100}, metrics=[log_loss])
-    metric    difference    value   95 % interval    p        meaning
-    log_loss  rate - model  0.4955  [0.415, 0.5164]  2.6e-10  worse
-    100 rows; correction for the number of pairs: holm
+    rate against model: worse in log_loss.
+    metric    first         second       second - first      95 % interval        p  second is
+    log_loss  model 0.1976  rate 0.6931         +0.4955  [+0.415, +0.5164]  2.6e-10  worse
+    100 rows; correction for the number of pairs: holm.
     """
     named, records = read_models(y_true, P, metrics, sample_weight, classes, inputs)
     first = next(iter(records.values()))

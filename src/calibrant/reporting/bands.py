@@ -2,9 +2,9 @@
 groups, the numbers, and what is folded below.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from calibrant._support.card import Tile
 from calibrant.reporting.dots import dots
 
 __all__ = ["Tile", "appendix", "arrow", "bands", "groups_tile", "head"]
@@ -29,15 +29,6 @@ MEASURED = {
     "held-out": "“After” is measured on rows that the calibrator was not fitted on.",
     "in-sample": "“After” is in-sample: it says nothing about new rows.",
 }
-
-
-@dataclass(frozen=True)
-class Tile:
-    """Number of the first band, with its label and a note."""
-
-    label: str
-    value: str
-    note: str = ""
 
 
 def arrow(before: str, after: str | None) -> str:

@@ -9,12 +9,12 @@ from importlib.resources import files
 from typing import Any
 
 from calibrant._support.extras import import_extra
+from calibrant._support.rounded import percent, rounded
 from calibrant._version import __version__
 from calibrant.reporting import models_page, page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import compared
 from calibrant.reporting.regression import page as regression_page
-from calibrant.reporting.rounded import percent, rounded
 
 __all__ = ["render"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from calibrant._support.rounded import rounded
 from calibrant.comparison.scores import Estimate
 from calibrant.contracts.columns import plain
 from calibrant.contracts.domain import domain_of
@@ -16,7 +17,6 @@ from calibrant.groups import WeightKind, clustered, n_clusters
 from calibrant.metrics.comparison import PairRow, compare, read_models
 from calibrant.predictions import Inputs
 from calibrant.reporting.about import About
-from calibrant.reporting.rounded import rounded
 from calibrant.reporting.summary import SCHEMA, Verdict
 from calibrant.reporting.tables import TABLES
 

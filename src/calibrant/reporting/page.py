@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+from calibrant._support.rounded import percent
 from calibrant.metrics.curves.risk_distribution import RiskDistribution
 from calibrant.reporting.advice import points
 from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
@@ -17,7 +18,6 @@ from calibrant.reporting.figures import (
     overlaid,
     present,
 )
-from calibrant.reporting.rounded import percent
 from calibrant.reporting.stability import stability_figures
 
 __all__ = [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import ArrayLike
 
+from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
 from calibrant.errors import InputError
 
@@ -39,8 +40,8 @@ OTHER_FILES = (
 )
 
 
-class Report:
-    """Result of :func:`report`: a dictionary and a page.
+class Report(Shown):
+    """Result of :func:`report`: a dictionary and a page; a notebook shows the page's answer.
 
     Parameters
     ----------
@@ -100,10 +101,13 @@ class Report:
             temporary.write_text(made(), encoding="utf-8", errors="backslashreplace", newline="\n")
         return Path(path)
 
-    def __repr__(self) -> str:
-        from calibrant.reporting.markdown import in_full
+    def _card(self, picture: bool = False) -> Card:
+        from calibrant.reporting.short import card
 
-        return f"<Report: {in_full(self._summary['verdict'])}>"
+        return card(self._summary, picture)
+
+    def _repr_html_(self) -> str:
+        return self._card(picture=True).html()
 
 
 def require_page(path: str | Path) -> None:

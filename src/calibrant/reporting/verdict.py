@@ -4,9 +4,9 @@ all tasks share.
 
 from typing import Any
 
+from calibrant._support.rounded import percent, rounded
 from calibrant.reporting.advice import Evidence, Words, could_show, in_words, points
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.rounded import percent, rounded
 from calibrant.reporting.summary import Verdict
 
 __all__ = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.reporting.rounded import percent
+from calibrant._support.rounded import percent
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant._support.rounded import percent, rounded
 from calibrant.errors import InputError
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.rounded import percent, rounded
 from calibrant.reporting.verdict import gain
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.rounded import percent
 from calibrant.displays.axes import scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES
@@ -27,7 +28,6 @@ from calibrant.reporting.figures import (
     present,
 )
 from calibrant.reporting.page import gap_tile
-from calibrant.reporting.rounded import percent
 
 __all__ = [
     "FILTERS",

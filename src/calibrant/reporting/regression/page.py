@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.rounded import percent
 from calibrant.displays.forecasts import (
     IntervalCalibrationDisplay,
     IntervalWidthDisplay,
@@ -30,7 +31,6 @@ from calibrant.reporting.figures import (
     present,
     rows_shown,
 )
-from calibrant.reporting.rounded import percent
 
 __all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from calibrant._support.rounded import percent
 from calibrant.reporting.advice import STATES, Evidence, Words, could_show
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.rounded import percent
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration, judged
 
