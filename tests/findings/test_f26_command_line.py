@@ -220,7 +220,7 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
 def test_f26_an_end_that_is_not_finite_is_no_number():
     from calibrant.cli.tables import with_interval
 
-    assert with_interval({"value": 1.5, "low": 0.5, "high": None}) == "1.5000 \\[0.5000, –]"
+    assert with_interval({"value": 1.5, "low": 0.5, "high": None}) == "1.5000 [0.5000,\xa0–]"
 
 
 def test_f26_too_few_rows_for_folds(run, tmp_path):

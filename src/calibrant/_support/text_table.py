@@ -87,26 +87,30 @@ def text_table(
 
 
 def _narrowed(columns: Sequence[Sequence[str]], widths: list[int], width: int) -> list[int] | None:
-    """Return widths of columns that fit, or None where the longest words do not."""
-    widths = list(widths)
-    least = [max(map(_longest_word, column)) for column in columns]
-    room = width - BETWEEN * (len(widths) - 1)
-    if sum(least) > room:
-        return None
-    while sum(widths) > room:
-        place = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
-        widths[place] -= 1
-    return widths
+    """Return widths of columns that fit, or None where the longest words do not; intervals are
+    broken last.
+    """
+    widths, room = list(widths), width - BETWEEN * (len(widths) - 1)
+    for blanks in ("[ \n]", "[ \n\xa0]"):
+        least = [max(_longest_word(cell, blanks) for cell in column) for column in columns]
+        while sum(widths) > room and widths != least:
+            place = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
+            widths[place] -= 1
+    return widths if sum(widths) <= room else None
 
 
-def _longest_word(cell: str) -> int:
-    return max(map(len, re.split(r"[ \n]", cell)))
+def _longest_word(cell: str, blanks: str = "[ \n]") -> int:
+    return max(map(len, re.split(blanks, cell)))
 
 
 def _folded(row: Sequence[str], widths: list[int], right: list[bool]) -> list[str]:
+    whole = (
+        cell if _longest_word(cell) <= width else cell.replace("\xa0", " ")
+        for cell, width in zip(row, widths, strict=True)
+    )
     parts = [
         wrapped(cell, width) if len(cell) > width else [cell]
-        for cell, width in zip(row, widths, strict=True)
+        for cell, width in zip(whole, widths, strict=True)
     ]
     return [
         (" " * BETWEEN)

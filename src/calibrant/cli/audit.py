@@ -17,7 +17,7 @@ from calibrant.cli.options import (
     json_option,
     weight_kind_option,
 )
-from calibrant.cli.wording import shown
+from calibrant.cli.wording import say
 from calibrant.errors import InputError
 
 __all__ = ["audit"]
@@ -131,30 +131,20 @@ def audit(
 
 
 def _print(result: Any, whole: bool) -> None:
-    from rich.table import Table
+    from calibrant.cli.tables import print_table
 
-    from calibrant.cli.tables import as_text, console, first_of
-
-    click.echo(shown(result.sentence))
-    made = Table(box=None)
-    made.add_column("Group")
-    for name in ("Rows", "Predicted", "Observed", "Gap", "p"):
-        made.add_column(name, justify="right")
-    made.add_column("Result")
-    groups, note = first_of(result.groups, whole)
-    for one in groups:
-        numbers = (
+    head = ["group", "rows", "predicted", "observed", "gap", "p", "result"]
+    rows = [
+        [
+            one.name,
             f"{one.n:,.0f}",
             f"{one.said:.3g}",
             f"{one.came:.3g}",
-            f"{one.gap:+.3f} ({one.low:+.3f} to {one.high:+.3f})",
-        )
-        made.add_row(
-            as_text(one.name),
-            *numbers,
+            f"{one.gap:+.3f} [{one.low:+.3f},\xa0{one.high:+.3f}]",
             "–" if one.p_value is None else f"{one.p_value:.3g}",
             one.outcome,
-        )
-    console().print(made)
-    if note:
-        click.echo(note)
+        ]
+        for one in result.groups
+    ]
+    say(result.sentence)
+    print_table("", head, rows, whole)

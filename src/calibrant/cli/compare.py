@@ -10,6 +10,7 @@ import click
 from calibrant.cli.options import (
     FILE,
     Columns,
+    all_option,
     cluster_option,
     column_options,
     json_option,
@@ -59,6 +60,7 @@ CORRECTIONS = ("holm", "bonferroni", "none")
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Level of the intervals.",
 )
+@all_option
 @json_option
 @column_options(several=True)
 def compare(
@@ -67,6 +69,7 @@ def compare(
     keys: tuple[str, ...],
     cluster: str | None,
     weight_kind: Any,
+    whole: bool,
     as_json: bool,
     columns: Columns,
     risks: tuple[str, ...],
@@ -88,6 +91,7 @@ def compare(
     """
     from calibrant import metrics
     from calibrant.cli.reading import column_of
+    from calibrant.cli.tables import print_table
     from calibrant.groups import clustered
     from calibrant.metrics.chosen_by import CHOSEN_BY
 
@@ -104,11 +108,12 @@ def compare(
     found = metrics.compare.of(
         records, _metrics(keys, data.domain) or usual, cluster=drawn.cluster, **options
     )
-    say(
-        json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1)
-        if as_json
-        else str(found)
-    )
+    if as_json:
+        say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1))
+        return
+    print_table("", *found.table, whole)
+    for note in found.notes:
+        say(note)
 
 
 def _read(files, columns, risks):

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from calibrant._support.rounded import percent
 from calibrant.cli.options import (
     FILE,
     Columns,
@@ -165,6 +166,6 @@ def _of_sets(data: Any, level: float, options: dict[str, Any]) -> Any:
     sizes = rule.predict_set(data.values).sum(axis=1)
     say(
         f"{rule.guarantee_}.\n{sizes.mean():.2f} classes per set on average here;"
-        f" {(sizes == 1).mean():.1%} of the sets hold one class."
+        f" {percent((sizes == 1).mean())} of the sets hold one class."
     )
     return rule

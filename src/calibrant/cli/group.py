@@ -15,7 +15,7 @@ from calibrant.errors import CalibrationWarning, InputError, MissingDependencyEr
 
 __all__ = ["COMMANDS", "group"]
 
-#: All commands in the order of a first day's work: name -> (module of this folder, its purpose).
+#: All commands: name -> (module of this folder, its purpose).
 COMMANDS = {
     "demo": ("demo", "Calibrate real models by every method, and write a report."),
     "evaluate": ("evaluate", "Measure predictions: each number with an interval."),
@@ -30,13 +30,29 @@ COMMANDS = {
     "plan": ("plan", "Compute how many rows a study needs."),
     "methods": ("list_methods", "List all calibrators and metrics."),
 }
+#: What a person wants -> its commands, as the help lists them.
+WANTED = {
+    "See what it does": ("demo", "methods"),
+    "Measure": ("evaluate", "report", "audit", "compare"),
+    "Calibrate": ("fit", "apply", "export"),
+    "Decide": ("decide",),
+    "Watch": ("monitor",),
+    "Plan": ("plan",),
+}
 #: Errors that a user can cause; any other is a bug of ours or of a library.
 EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
 INTERRUPTED = 130
 BUG = "this is a bug in calibrant"
 
 
-class _Interrupted(click.ClickException):
+class _Stopped(click.ClickException):
+    """An error in one sentence."""
+
+    def show(self, file: Any = None) -> None:
+        say(f"Error: {self.message}", err=True)
+
+
+class _Interrupted(_Stopped):
     """Interruption by Ctrl-C; each output file is complete or absent."""
 
     exit_code = INTERRUPTED
@@ -60,23 +76,23 @@ def _one_sentence() -> Iterator[None]:
     except KeyboardInterrupt as error:
         raise _Interrupted("Interrupted.") from error
     except EXPECTED as error:
-        raise click.ClickException(said(error)) from error
+        raise _Stopped(said(error)) from error
     except MemoryError as error:
-        raise click.ClickException(
+        raise _Stopped(
             "there is not enough memory for this table; pass fewer rows or fewer columns."
         ) from error
     except Exception as error:
         from sklearn.exceptions import NotFittedError
 
         if isinstance(error, NotFittedError):
-            raise click.ClickException(said(error)) from error
+            raise _Stopped(said(error)) from error
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
         words = (
             f"{BUG} ({type(error).__name__}: {said(error)}); set CALIBRANT_DEBUG=1 for its"
             " traceback and report it."
         )
-        raise click.ClickException(words) from error
+        raise _Stopped(words) from error
 
 
 class _Group(click.Group):
@@ -92,8 +108,9 @@ class _Group(click.Group):
         return getattr(importlib.import_module(f"calibrant.cli.{module}"), module)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, what) for name, (_, what) in COMMANDS.items()])
+        for wanted, names in WANTED.items():
+            with formatter.section(wanted):
+                formatter.write_dl([(name.ljust(8), COMMANDS[name][1]) for name in names])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
-from calibrant.cli.tables import console
 from calibrant.cli.wording import say
 
 __all__ = ["list_methods"]
@@ -170,7 +170,7 @@ def _print(title: str, rows: list[Row], note: str = "", by_family: bool = False)
     """Print a heading, a line for each method, and a note; nothing without methods."""
     if not rows:
         return
-    width, column = console().width, 6 + max(len(row["name"]) for row in rows)
+    width, column = tables.width(), 6 + max(len(row["name"]) for row in rows)
     lines, family = textwrap.wrap(title, width, subsequent_indent="  "), ""
     for row in rows:
         if by_family and row["family"] != family:

@@ -17,6 +17,7 @@ from calibrant.cli.options import (
     table_options,
     target_option,
 )
+from calibrant.cli.wording import say
 
 __all__ = ["monitor"]
 
@@ -145,49 +146,38 @@ def monitor(
 
 
 def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from calibrant.cli.tables import as_text, console, first_of
+    from calibrant.cli.tables import first_of
 
-    out = console()
     if worst is not None:
-        _print_slices(out, found, worst, said, whole)
-    out.print(as_text(f"All rows: {found.overall.advice()}"), soft_wrap=True)
+        _print_slices(found, worst, said, whole)
+    say(f"All rows: {found.overall.advice()}")
     alarms, note = first_of(found.alarms, whole)
     for values in alarms:
-        out.print(
-            as_text(f"{', '.join(map(str, values))}: {found.slices[values].advice()}"),
-            soft_wrap=True,
-        )
+        say(f"{', '.join(map(str, values))}: {found.slices[values].advice()}")
     if note:
-        out.print(as_text(f"Slices with an alarm: {note}"))
+        say(f"Slices with an alarm: {note}")
 
 
-def _print_slices(out: Any, found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from rich.table import Table
+def _print_slices(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
+    from calibrant.cli.tables import print_table
 
-    from calibrant.cli.tables import as_text, first_of
-
+    rows = []
+    for i, values in enumerate(worst.slices):
+        alarm = found.slices[values].alarm_time_
+        rows.append(
+            [
+                *map(str, values),
+                f"{worst.n[i]:,.0f}",
+                f"{worst.confidence[i]:.4f}",
+                f"{worst.accuracy[i]:.4f}",
+                f"{worst.adjusted[i]:.3g}",
+                "yes" if worst.flagged[i] else "",
+                "" if alarm is None else str(alarm),
+            ]
+        )
+    head = [*map(str, worst.by), "rows", *said, "adjusted p", "flagged", "alarm"]
     title = (
         f"Slices, worst first (expected share of false discoveries among those flagged: at most"
-        f" {worst.alpha:g})"
+        f" {100.0 * worst.alpha:g} %)"
     )
-    table = Table(title=title, title_justify="left")
-    for name in [*worst.by, "rows", *said, "adjusted p", "flagged", "alarm"]:
-        table.add_column(as_text(name), justify="left" if name in worst.by else "right")
-    slices, note = first_of(worst.slices, whole)
-    for i, values in enumerate(slices):
-        numbers = (
-            f"{worst.n[i]:,.0f}",
-            f"{worst.confidence[i]:.4f}",
-            f"{worst.accuracy[i]:.4f}",
-            f"{worst.adjusted[i]:.3g}",
-        )
-        alarm = found.slices[values].alarm_time_
-        table.add_row(
-            *map(as_text, values),
-            *numbers,
-            "yes" if worst.flagged[i] else "",
-            "" if alarm is None else as_text(alarm),
-        )
-    out.print(table)
-    if note:
-        out.print(as_text(note))
+    print_table(title, head, rows, whole)

@@ -92,7 +92,6 @@ def report(
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured
-    from calibrant.reporting.markdown import in_full
     from calibrant.reporting.report import require_page
 
     require_page(output)
@@ -100,10 +99,13 @@ def report(
     found = measured(file, Asked(**asked))
     found.save(output, overwrite=force)
     summary = found.to_dict()
+    verdict, classes = summary["verdict"], summary["by_class"]
     told = [
+        verdict["state"].capitalize(),
+        verdict["sentence"],
+        f"→ {verdict['action']}",
         *(f"! {caution}" for caution in summary["cautions"]),
-        in_full(summary["verdict"]),
-        *([] if summary["by_class"] is None else [summary["by_class"]["sentence"]]),
+        *([] if classes is None else [classes["sentence"]]),
         str(output),
     ]
     say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else "\n".join(told))

@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
 
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.extras import import_extra
@@ -34,7 +33,7 @@ from calibrant.cli.large import large_rows
 from calibrant.cli.options import STDIN, Columns, paths_of, refuse_existing
 from calibrant.cli.reading import rows_left
 from calibrant.cli.sources import open_source, parts_of
-from calibrant.cli.tables import as_text, console, own_words, progress
+from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import abridged, say
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
@@ -413,25 +412,16 @@ def write_result(found: Any, tables: Any) -> None:
 
 def _print(found, n_files):
     made = found.to_dict()
-    table = Table(
-        title=f"{made['overall']['n']:,.0f} rows of {n_files} files", title_justify="left"
-    )
     names = [name for name in SHOWN if name in made["overall"]]
-    for name in [*found.by, *names]:
-        table.add_column(as_text(name), justify="left" if name in found.by else "right")
-    for row in made["slices"]:
-        table.add_row(
-            *(as_text(row[name]) for name in found.by),
-            *(_number(name, row[name]) for name in names),
-        )
+    rows = [
+        [*(str(row[name]) for name in found.by), *(_number(name, row[name]) for name in names)]
+        for row in made["slices"]
+    ]
     if found.by:
-        table.add_row(
-            "all",
-            *[""] * (len(found.by) - 1),
-            *(_number(name, made["overall"][name]) for name in names),
-            style="bold",
-        )
-    console().print(table)
+        of_all = (_number(name, made["overall"][name]) for name in names)
+        rows.append(["all", *[""] * (len(found.by) - 1), *of_all])
+    title = f"{made['overall']['n']:,.0f} rows of {n_files} files"
+    print_table(title, [*map(str, found.by), *(name.replace("_", " ") for name in names)], rows)
 
 
 def _number(name, value):

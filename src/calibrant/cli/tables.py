@@ -9,42 +9,32 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
-from rich.text import Text
 
 from calibrant._support.rounded import rounded
-from calibrant._support.text_table import MOST_SHOWN, cut_note
-from calibrant.cli.wording import shown
+from calibrant._support.text_table import MOST_SHOWN, cut_note, text_table
+from calibrant.cli.wording import say, shown
 from calibrant.reporting.markdown import class_rows, in_full
 
 __all__ = [
-    "as_text",
-    "console",
     "first_of",
     "own_words",
     "print_summary",
+    "print_table",
     "progress",
+    "width",
     "with_interval",
     "working",
 ]
 
 #: Seconds of work before a progress bar appears.
 SHORT = 2.0
+LOG_WIDTH = 124
 
 
-def console() -> Any:
-    """Return a console on standard output, 124 columns wide if it is no terminal so that tables fit
-    into a log.
-    """
-    made = Console(highlight=False)
-    return made if made.is_terminal else Console(highlight=False, width=124)
-
-
-def as_text(value: str, style: str = "") -> Any:
-    """Return a user's text without markup or control codes: Rich would read [red] as a colour, and
-    a terminal ESC as a command.
-    """
-    return Text(shown(value), style)
+def width() -> int:
+    """Return the width of the terminal, or 124 if there is none, so that tables fit into a log."""
+    made = Console()
+    return made.width if made.is_terminal else LOG_WIDTH
 
 
 def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
@@ -53,32 +43,39 @@ def first_of(listed: Sequence[Any], whole: bool) -> tuple[Sequence[Any], str]:
     return first, "".join(cut_note(len(first), len(listed), "--all"))
 
 
+def print_table(
+    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], whole: bool = True
+) -> None:
+    """Print a title and a table that fits the terminal; the first rows only unless ``whole``."""
+    most = None if whole else MOST_SHOWN
+    lines = text_table(
+        head, [list(map(shown, row)) for row in rows], most, width=width(), where="--all"
+    )
+    say("\n".join([title, *lines] if title else lines))
+
+
 def print_summary(summary: dict[str, Any]) -> None:
     """Print the metrics of a summary as one table per output, then its cautions and verdict."""
-    out, data = console(), summary["data"]
+    data, method = summary["data"], summary["calibrator"]
+    after = f"; after: {method['name']}, {method['evaluation']}"
+    after = "" if method["evaluation"] == "none" else after
     classes = f", {data['n_classes']} classes" if "n_classes" in data else ""
     for name in data.get("outputs", [None]):
         title = _rows(data) + (f", {name}" if len(data.get("outputs", ())) > 1 else classes)
         rows = [row for row in summary["metrics"] if row.get("output") == name]
-        out.print(_metrics_table(as_text(title), rows, summary))
+        print_table(title + after, *_metrics_table(rows, summary))
     if any(row["before"]["method"] == "debiased" for row in summary["metrics"]):
-        said = (
+        say(
             "Intervals of calibration errors are for the true error, because noise in the bins"
             " inflates the measured one."
         )
-        out.print(said, style="dim", soft_wrap=True)
     for caution in summary["cautions"]:
-        out.print(as_text(f"! {caution}", "yellow"), soft_wrap=True)
+        say(f"! {caution}")
     if summary["by_class"] is not None:
         head, *lines = class_rows(summary["by_class"])
-        table = Table(
-            *(Column(as_text(name)) for name in head), title="Log loss by predicted class"
-        )
-        for line in lines:
-            table.add_row(*map(as_text, line))
-        out.print(table)
-        out.print(as_text(summary["by_class"]["sentence"]), soft_wrap=True)
-    out.print(as_text(in_full(summary["verdict"])), soft_wrap=True)
+        print_table("Log loss by predicted class", head, lines)
+        say(summary["by_class"]["sentence"])
+    say(in_full(summary["verdict"]))
 
 
 def _rows(data):
@@ -86,20 +83,16 @@ def _rows(data):
     return f"{data['n']:,.0f} rows" + ("" if clusters is None else f" in {clusters:,} clusters")
 
 
-def _metrics_table(title, rows, summary):
+def _metrics_table(rows, summary):
+    """Return (head, rows) of the metrics."""
     method = summary["calibrator"]
     after = method["evaluation"] != "none"
-    table = Table(title=title, title_justify="left")
-    table.add_column("metric")
-    table.add_column("before" if after else "value", justify="right")
+    head = ["metric", "before" if after else "value"]
     if after:
-        table.add_column(
-            as_text(f"after {method['name']} ({method['evaluation']})"), justify="right"
-        )
-        table.add_column("change", justify="right")
-        table.add_column("")
+        head += ["after", "change", "reading"]
     # Forecasts may be in any unit, so their numbers get four significant digits.
     written = _four_digits if "outputs" in summary["data"] else rounded
+    table = []
     for row in rows:
         cells = [row["name"], with_interval(row["before"], written=written)]
         if after and row["after"] is None:
@@ -110,8 +103,8 @@ def _metrics_table(title, rows, summary):
                 with_interval(row["change"], "+", written),
                 _meaning(row, method),
             ]
-        table.add_row(*cells)
-    return table
+        table.append(cells)
+    return head, table
 
 
 def with_interval(
@@ -126,7 +119,7 @@ def with_interval(
     low, high = (
         "–" if found[end] is None else written(found[end], sign) for end in ("low", "high")
     )
-    return f"{written(found['value'], sign)} \\[{low}, {high}]"
+    return f"{written(found['value'], sign)} [{low},\xa0{high}]"
 
 
 def _four_digits(value, sign):

@@ -1,9 +1,12 @@
 """Text for the terminal: no control codes, errors in one sentence, options instead of arguments."""
 
 import re
+from shutil import get_terminal_size
 from typing import Any
 
 import click
+
+from calibrant._support.text_table import wrapped
 
 __all__ = ["abridged", "few", "said", "say", "shown"]
 
@@ -87,8 +90,18 @@ def _code(match):
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines of text, with codes for control characters."""
-    click.echo("\n".join(map(shown, str(text).split("\n"))), err=err)
+    """Print lines of text, with codes for control characters; on a terminal, sentences continue
+    below at a blank, and tables and JSON are left as they are.
+    """
+    stream = click.get_text_stream("stderr" if err else "stdout")
+    room = get_terminal_size().columns if stream.isatty() else None
+    lines = map(shown, str(text).split("\n"))
+    click.echo("\n".join(part for line in lines for part in _broken(line, room)), err=err)
+
+
+def _broken(line: str, room: int | None) -> list[str]:
+    data = line[:1] in ("", " ", "{", "[", "}", "]")
+    return [line] if room is None or data or len(line) <= room else wrapped(line, room)
 
 
 def said(error: Any) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.certificates import rows_for_rate
 from calibrant._support.estimators import NotFittedError
+from calibrant._support.rounded import percent
 from calibrant.arrays import weights, whole_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain_calibrator import DomainCalibrator
@@ -76,7 +77,7 @@ def uncertified(
     said = f"no threshold can be certified at a risk of {risk:g} and a confidence of {confidence:g}"
     seen = (
         f"of the {count:,.0f} {unit} of highest score {lost:,.4g} are wrong"
-        f" ({100.0 * lost / count:.2g} %)"
+        f" ({percent(lost / count)})"
     )
     needed = rows_for_rate(lost / count, risk, delta) * n / count
     if not math.isfinite(needed):

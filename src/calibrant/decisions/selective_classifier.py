@@ -20,6 +20,7 @@ from calibrant._kernels.certified_threshold import (
 from calibrant._kernels.draws import one_of_each
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
+from calibrant._support.rounded import percent
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import Calibrator, require_fitted
@@ -110,8 +111,8 @@ class Certificate:
             else f"the mean {self.quantity} of accepted new {self.unit} is at most {self.risk:g}"
         )
         return (
-            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({100.0 * self.share:.1f}"
-            f" %), {held}; {promise}, with confidence {100.0 * self.confidence:g} %"
+            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({percent(self.share)}"
+            f"), {held}; {promise}, with confidence {100.0 * self.confidence:g} %"
             f" ({self.method})."
         )
 

@@ -19,6 +19,7 @@ from calibrant._kernels.betting import (
 from calibrant._kernels.bins import redrawn_counts
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._support.rounded import percent
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
@@ -261,7 +262,7 @@ class PitClaim:
         middle = int(np.argmin(np.abs(self.levels - 0.5)))
         below = np.cumsum(spread(sums, self.levels))[middle]
         named = "median" if self.levels[middle] == 0.5 else f"{self.levels[middle]:g} quantile"
-        share, held, lower = (f"{100.0 * part / n:.3g} %" for part in (stated, inside, below))
+        share, held, lower = (percent(part / n) for part in (stated, inside, below))
         return f"{share} intervals hold {held} of the outcomes, and {lower} are below the {named}"
 
 
