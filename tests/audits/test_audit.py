@@ -247,7 +247,8 @@ def test_coverage_of_sets_is_an_event():
     held = np.concatenate([np.arange(500) < 450, np.arange(500) < 400]).astype(int)
     found = cb.audit(held, np.full(1000, 0.9), np.repeat(["a", "b"], 500))
     assert str(found).startswith(
-        "1 of 2 groups is miscalibrated; the worst is b: predicted 90.0 %, observed 80.0 % (n = 500)"
+        "1 of 2 groups is miscalibrated; the worst is b: predicted 90.0 %, observed 80.0 % (n ="
+        " 500)"
     )
 
 

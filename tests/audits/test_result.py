@@ -57,8 +57,8 @@ def test_one_line_of_what_is_off_and_what_cannot_be_told():
     )
     assert (
         audit(ONE, FEW, FEW, HOLDS).sentence
-        == "1 of 4 groups is miscalibrated; the worst is sex f: predicted 20.0 %, observed 25.0 % (n"
-        " = 1,200); 2 have too few rows to tell."
+        == "1 of 4 groups is miscalibrated; the worst is sex f: predicted 20.0 %, observed 25.0 %"
+        " (n = 1,200); 2 have too few rows to tell."
     )
     of_forecasts = replace(ONE, events=None, said=0.0, came=0.3333, question="mean")
     assert (

@@ -1,5 +1,6 @@
 import importlib
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,16 @@ def test_tables(run, monkeypatch):
     module = importlib.import_module("calibrant.cli.demonstration")
     monkeypatch.setattr(module, "BUNDLED", {"breast-cancer": BUNDLED["breast-cancer"]})
     output = run("demo", "-o", "demo.html").output
-    assert "uncalibrated" in output
-    assert "random forest on breast cancer: 171 rows to fit, 171 to test" in output
-    assert "Open the report: demo.html" in output
+    lines = output.splitlines()
+    assert len(lines) <= 40
+    assert lines[2].split()[0] == "uncalibrated"
+    assert f"12 of {len(methods())} shown: --all" in lines
+    assert sum(line.startswith("  calibrant ") for line in lines) == 3
+    page = Path(lines[-1].removeprefix("Open the report: "))
+    assert page.is_absolute()
+    text = page.read_text("utf-8")
+    # The page opens on the answer: nothing that is seen is before it.
+    assert text.partition("<main>")[2].strip().startswith('<header class="answer')
+    whole = run("demo", "-o", "all.html", "--all").output
+    assert "random forest on breast cancer: 171 rows to fit, 171 to test" in whole
+    assert "shown: --all" not in whole

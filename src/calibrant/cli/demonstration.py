@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.table import Table
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
@@ -19,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 import calibrant
 from calibrant import metrics
 from calibrant.cli.methods import methods
-from calibrant.cli.tables import console, progress
+from calibrant.cli.tables import print_table, progress, with_interval
+from calibrant.cli.wording import say
 from calibrant.datasets.bundled import BUNDLED, three_parts
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.select.default import default_calibrator
@@ -32,6 +32,11 @@ COMPARED: dict[Any, Any] = {
     "ECE": metrics.expected_calibration_error,
 }
 N_RESAMPLES = 300
+#: Commands of a first day, on one's own table.
+NEXT = """\
+  calibrant report log.csv --risk p --label y
+  calibrant fit log.csv --risk p --label y -o model.calibrant
+  calibrant apply model.calibrant new.csv --risk p -o calibrated.csv"""
 
 
 def _models():
@@ -55,36 +60,39 @@ class _Case:
     test: tuple[Any, ...]
 
 
-def demonstrate(output: Path, full: bool, as_json: bool, force: bool) -> None:
+def demonstrate(output: Path, whole: bool, as_json: bool, force: bool) -> None:
     """Train and calibrate the models, compare the methods, print tables and write the page."""
     start = time.perf_counter()
     with progress("training models", 2 * len(_models())) as step:
         cases = [case for make in BUNDLED.values() for case in _train(make(), step)]
     with progress("calibrating", len(cases) * len(methods())) as step:
         results = {case.name: _compare(case, step) for case in cases}
-    calibrator = default_calibrator()
     first = cases[0]
     found = calibrant.report(
         first.fit[1],
         first.fit[0],
         test=first.test[::-1],
         classes=first.classes,
-        calibrator=calibrator,
+        calibrator=default_calibrator(),
         title=f"Demo: {first.name}",
     )
     found.save(output, overwrite=force)
     if as_json:
         click.echo(json.dumps(results, indent=1))
         return
-    out = console()
-    out.print(_overview(results))
-    for case in cases if full else cases[:1]:
-        out.print(_detail(case, results[case.name]))
-    out.print(f"{first.name}: {found.to_dict()['verdict']['sentence']}", soft_wrap=True)
-    out.print(
-        f"{len(cases)} cases, {len(methods())} methods, {time.perf_counter() - start:.0f} s. Open"
-        f" the report: {output}",
-        soft_wrap=True,
+    seconds = time.perf_counter() - start
+    say(
+        f"Log loss of {len(cases)} models (lower is better), uncalibrated and by the best of"
+        f" {len(methods())} methods, on rows that neither has seen ({seconds:.0f} s):"
+    )
+    print_table("", *_overview(results), whole)
+    for case in cases if whole else ():
+        title = f"{case.name}: {len(case.fit[1])} rows to fit, {len(case.test[1])} to test"
+        print_table(title, *_detail(results[case.name]))
+    verdict = found.to_dict()["verdict"]
+    say(
+        f"\n{first.name}: {verdict['state']}\n{verdict['sentence']}\n→ {verdict['action']}\n\n"
+        f"Next, with a table of your own:\n{NEXT}\n\nOpen the report: {output.resolve()}"
     )
 
 
@@ -125,55 +133,38 @@ def _measure(calibrator, case):
 
 
 def _overview(results):
-    """Table of the log loss of every method in every case, sorted by the mean."""
-    table = Table(
-        title="Log loss on the test rows (lower is better; the best of each column in bold)",
-        title_justify="left",
-    )
-    table.add_column("method", no_wrap=True)
-    for name in results:
-        model, _, data = name.partition(" on ")
-        table.add_column(f"{data}\n{model}", justify="right")
-    names = list(next(iter(results.values())))
-    loss = np.array(
-        [
-            [results[case][name].get("log loss", {}).get("value", np.nan) for case in results]
-            for name in names
-        ]
-    )
-    order = np.argsort(
-        np.where(np.isnan(loss).any(axis=1), np.inf, loss.mean(axis=1)), kind="stable"
-    )
-    best = np.nanmin(loss, axis=0)
-    for i in order:
-        cells = [
-            "–" if np.isnan(v) else f"[bold]{v:.3f}[/bold]" if v == b else f"{v:.3f}"
-            for v, b in zip(loss[i], best, strict=True)
-        ]
-        table.add_row(_shown(names[i]), *cells)
-    return table
+    """Return (head, rows) of the log loss of every method in every case: without calibration, then
+    by the mean.
+    """
+    head = ["method", *(" ".join(reversed(name.split(" on "))) for name in results)]
+    loss = {
+        name: [found[name].get("log loss", {}).get("value", np.inf) for found in results.values()]
+        for name in next(iter(results.values()))
+    }
+    order = sorted(loss, key=lambda name: (name != "identity", float(np.mean(loss[name]))))
+    cells = {name: ["–" if v == np.inf else f"{v:.3f}" for v in loss[name]] for name in order}
+    return head, [[_shown(name), *cells[name]] for name in order]
 
 
-def _detail(case, results):
-    table = Table(
-        title=f"{case.name}: {len(case.fit[1])} rows to fit, {len(case.test[1])} to test",
-        title_justify="left",
-    )
-    table.add_column("method")
-    for name in COMPARED:
-        table.add_column(name, justify="right")
-    table.add_column("fit")
+def _detail(results):
+    """Return (head, rows) of every score of one case, each with its interval."""
     measured = {name: found for name, found in results.items() if "refused" not in found}
-    for name, found in sorted(measured.items(), key=lambda item: item[1]["log loss"]["value"]):
-        cells = [
-            f"{found[m]['value']:.3f} \\[{found[m]['low']:.3f}, {found[m]['high']:.3f}]"
-            for m in COMPARED
+    rows = [
+        [
+            _shown(name),
+            *(with_interval(found[key], written=_three_decimals) for key in COMPARED),
+            str(found["status"]),
         ]
-        table.add_row(_shown(name), *cells, str(found["status"]))
-    for name in results.keys() - measured.keys():
-        table.add_row(_shown(name), "–", "–", "–", results[name]["refused"][:40])
-    return table
+        for name, found in sorted(measured.items(), key=lambda item: item[1]["log loss"]["value"])
+    ]
+    refused = [name for name in results if name not in measured]
+    rows += [[_shown(name), "–", "–", "–", results[name]["refused"]] for name in refused]
+    return ["method", *COMPARED, "fit"], rows
+
+
+def _three_decimals(value, sign):
+    return f"{value:{sign}.3f}"
 
 
 def _shown(name):
-    return "[italic]uncalibrated[/italic]" if name == "identity" else name
+    return "uncalibrated" if name == "identity" else name

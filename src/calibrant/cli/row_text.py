@@ -28,8 +28,10 @@ __all__ = [
 
 #: Separators of the values of a line.
 SEPARATORS = (",", ";", "\t")
-#: A number with a decimal comma, a whole number, or nothing.
-DECIMAL = re.compile(r"([+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?")
+#: A number with a decimal comma, a whole number, or nothing; points may group the thousands.
+DECIMAL = re.compile(
+    r"([+-]?(([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?"
+)
 #: Largest number of characters in one value when rows are read in parts.
 LONGEST_VALUE = 2**24
 #: Byte order marks, the longer ones first because UTF-32 begins like UTF-16.
@@ -164,19 +166,21 @@ def rows_in(
 
 
 def with_points(texts: list[str]) -> list[str]:
-    """Replace decimal commas by points if the whole column holds such numbers; keep any other
-    column.
+    """Replace decimal commas by points if the whole column holds such numbers, and drop the points
+    between thousands; keep any other column.
 
     Examples
     --------
     >>> with_points(["0,5", "", "1"]), with_points(["0,5", "0.7"]), with_points(["a,b", "c"])
     (['0.5', '', '1'], ['0,5', '0.7'], ['a,b', 'c'])
+    >>> with_points(["1.234.567,5", "800"])
+    ['1234567.5', '800']
     """
     if not any("," in text for text in texts) or not all(
         DECIMAL.fullmatch(text.strip()) for text in texts
     ):
         return texts
-    return [text.replace(",", ".") for text in texts]
+    return [text.replace(".", "").replace(",", ".") for text in texts]
 
 
 def _check_length(row: list[str], header: list[str], path: Any, line: int) -> None:

@@ -1,6 +1,7 @@
 """Text for the terminal: no control codes, errors in one sentence, options instead of arguments."""
 
 import re
+import sys
 from shutil import get_terminal_size
 from typing import Any
 
@@ -93,7 +94,7 @@ def say(text: str, err: bool = False) -> None:
     """Print lines of text, with codes for control characters; on a terminal, sentences continue
     below at a blank, and tables and JSON are left as they are.
     """
-    stream = click.get_text_stream("stderr" if err else "stdout")
+    stream = sys.stderr if err else sys.stdout
     room = get_terminal_size().columns if stream.isatty() else None
     lines = map(shown, str(text).split("\n"))
     click.echo("\n".join(part for line in lines for part in _broken(line, room)), err=err)
