@@ -39,7 +39,7 @@ def test_evaluate_prints_the_numbers_of_the_metrics(run, npz, predictions):
     ):
         interval = metric.interval(y, P)
         assert f"{metric(y, P):.4f} [{interval.low:.4f}, {interval.high:.4f}]" in output
-    assert "overconfident" in output
+    assert "The model is too sure" in output
 
 
 def test_evaluate_json(run, npz, predictions):
@@ -124,8 +124,8 @@ def test_logits_become_probabilities(run, predictions, tmp_path):
 def test_report(run, npz, tmp_path):
     output = run("report", npz, "-o", "r.html").output
     page = (tmp_path / "r.html").read_text("utf-8")
-    *cautions, verdict, _ = output.splitlines()
-    assert verdict in page
+    state, sentence, action, *cautions, _ = output.splitlines()
+    assert all(part.removeprefix("→ ") in page for part in (state, sentence, action))
     assert cautions
     assert all(caution.startswith("! ") and caution[2:] in page for caution in cautions)
     assert "out-of-fold" in page

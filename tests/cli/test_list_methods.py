@@ -16,19 +16,13 @@ from calibrant.contracts.map import Map
 def listed(run, monkeypatch):
     """The output of ``calibrant methods`` on a terminal of 80 columns, as sections of lines."""
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("calibrant.cli.list_methods.console", _narrow)
+    monkeypatch.setattr("calibrant.cli.tables.width", lambda: 80)
 
     def sections(*options):
         text = run("methods", *options).output.rstrip()
         return [section.splitlines() for section in text.split("\n\n")]
 
     return sections
-
-
-def _narrow():
-    from rich.console import Console
-
-    return Console(width=80)
 
 
 def names(section):

@@ -75,10 +75,8 @@ def test_f01_a_log_of_confidences_is_fitted_applied_and_reported_right(run, answ
     assert rows["observed_expected_ratio"]["after"]["value"] == pytest.approx(1.0, abs=0.02)
     assert rows["log_loss"]["after"]["value"] < metrics.log_loss(right.astype(int), risk) + 0.002
     assert found["verdict"]["model"] != "underconfident"
-    assert (
-        f"where {100 * right.mean():.1f} % happened: it overestimates"
-        in found["verdict"]["sentence"]
-    )
+    assert found["verdict"]["sentence"].startswith("The risks are too high: ")
+    assert f"{100 * right.mean():.1f} % observed" in found["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)

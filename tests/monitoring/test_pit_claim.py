@@ -96,7 +96,7 @@ def test_the_advice_says_what_the_error_bars_do():
     assert (advice.decision, advice.since, advice.rows) == ("re-fit", "day 6", 1800.0)
     counted = np.sum(monitor.batches_[6:], axis=0)
     held = counted.diagonal()[1:-1].sum() / 1800.0
-    assert f"95 % intervals hold {100.0 * held:.3g} % of the outcomes, and " in advice.reason
+    assert f"95 % intervals hold {100.0 * held:.1f} % of the outcomes, and " in advice.reason
     assert "are below the median" in advice.reason
     assert held == pytest.approx(2.0 * stats.norm.cdf(stats.norm.ppf(0.975) / 2.0) - 1.0, abs=0.03)
 
@@ -177,12 +177,12 @@ def test_what_is_stated_of_counts_by_hand():
     assert CLAIM.rows(COUNTS) == 50.0
     assert (
         CLAIM.words(COUNTS)
-        == "80 % intervals hold 60 % of the outcomes, and 50 % are below the median"
+        == "80 % intervals hold 60.0 % of the outcomes, and 50.0 % are below the median"
     )
     uneven = PitClaim(np.array([0.2, 0.4, 0.8]))
     assert (
         uneven.words(COUNTS)
-        == "60 % intervals hold 60 % of the outcomes, and 50 % are below the 0.4 quantile"
+        == "60 % intervals hold 60.0 % of the outcomes, and 50.0 % are below the 0.4 quantile"
     )
     drawn = CLAIM.redrawn(100.0 * COUNTS, 40)
     assert drawn.shape == (40, 3, 3)

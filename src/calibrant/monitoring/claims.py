@@ -262,8 +262,9 @@ class PitClaim:
         middle = int(np.argmin(np.abs(self.levels - 0.5)))
         below = np.cumsum(spread(sums, self.levels))[middle]
         named = "median" if self.levels[middle] == 0.5 else f"{self.levels[middle]:g} quantile"
-        share, held, lower = (percent(part / n) for part in (stated, inside, below))
-        return f"{share} intervals hold {held} of the outcomes, and {lower} are below the {named}"
+        held, lower = percent(inside / n), percent(below / n)
+        intervals = f"{100.0 * stated / n:g} % intervals"
+        return f"{intervals} hold {held} of the outcomes, and {lower} are below the {named}"
 
 
 def _below(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:
