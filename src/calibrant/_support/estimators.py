@@ -120,7 +120,7 @@ class Explained:
         return bundle
 
     def _card(self) -> Card | None:
-        """What is shown below the diagram; None before the fit."""
+        """Card below the diagram; None before the fit."""
         words = explained(self)
         return Card(words, type(self).__name__) if words else None
 
