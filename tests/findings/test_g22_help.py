@@ -46,7 +46,7 @@ def told(*arguments):
 def test_g22_bare_calibrant_prints_help():
     text, code, *_ = told()
     assert "\\x0a" not in text
-    assert "Commands:" in text
+    assert "Measure:\n  evaluate" in text
     assert code == 0
 
 
