@@ -10,6 +10,7 @@ import click
 from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.wording import say
+from calibrant.contracts.reading import REGRESSION
 
 __all__ = ["list_methods"]
 
@@ -31,7 +32,7 @@ QUESTIONS = {
         "How likely is the model's own answer right?",
         "Or a map of the first list: --target answer, or NAME-by-class per class.",
     ),
-    "regression": ("How large is the error of a forecast?", ""),
+    REGRESSION.name: ("How large is the error of a forecast?", ""),
 }
 #: What is listed of a paper.
 WORK = ("authors", "title", "year")
@@ -93,7 +94,7 @@ def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
             "name": name,
             "is": shown_name(made),
             "facts": ", ".join(facts),
-            "question": question if domain.name == "classification" else domain.name,
+            "question": question,
             "family": part.family,
             "use": part.use or shown_name(made),
             "default": not of_map and isinstance(made, default),

@@ -194,7 +194,9 @@ class Calibrator(DomainCalibrator):
                 None if names is None else [str(name) for name in names]
             )
         if tags.takes_features:
-            self.feature_names_ = None if record.X is None else text_names(record.X, "X")
+            self.feature_names_: list[str] | None = (
+                None if record.X is None else text_names(record.X, "X")
+            )
         self.classes_: np.ndarray = record.classes
         self.least_ = record.smallest if record.least is None else record.least
         self.status_: str = "exact"

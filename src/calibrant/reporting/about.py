@@ -12,7 +12,7 @@ import numpy as np
 
 from calibrant._version import __version__
 from calibrant.comparison.choice import made_by
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 
@@ -96,6 +96,6 @@ def _written(name: str, value: Any) -> str:
     """Return a plain value as code, an unfitted calibrator as its expression, and anything else by
     its name.
     """
-    if isinstance(value, Calibrator) and not hasattr(value, "status_"):
+    if isinstance(value, DomainCalibrator) and not hasattr(value, "status_"):
         return made_by(value)
     return repr(value) if isinstance(value, str | int | float | bool) else name

@@ -49,7 +49,11 @@ def appendix(
     )
     candidates = known["choice"] and known["choice"]["candidates"]
     held = {**known, "candidates": candidates}
-    return [rest for key, *rest in every if key is None or held.get(key)]
+    return [
+        (name, title, template)
+        for key, name, title, template in every
+        if key is None or held.get(key)
+    ]
 
 
 def bands(summary: dict[str, Any], outputs: list[tuple[str | None, Any]], five: Any) -> Any:
