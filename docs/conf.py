@@ -27,7 +27,7 @@ extensions = [
     "calibrant_docs",
     "report_pages",
 ]
-extensions += ["arena_rows", "method_cards", "pictures", "stored_tables"]
+extensions += ["arena_rows", "method_cards", "pictures", "stored_tables", "sphinx_copybutton"]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None
@@ -54,6 +54,13 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
 }
 
+# -- The copy button leaves prompts and what is printed behind -------------------------------------
+
+copybutton_prompt_text = r">>> |\.\.\.(?: |$)|\$ "
+copybutton_prompt_is_regexp = True
+copybutton_copy_empty_lines = False
+copybutton_line_continuation_character = "\\"
+
 # -- How it looks: everything offline --------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
@@ -66,7 +73,7 @@ html_show_sourcelink = False
 # `make papers` draws a few pages of one level: nothing to list beside them.
 html_sidebars = {"**": []} if "papers" in tags else {}  # noqa: F821, a global of Sphinx
 html_theme_options = {
-    "show_prev_next": False,
+    "show_prev_next": True,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "header_links_before_dropdown": 5,
