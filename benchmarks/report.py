@@ -22,8 +22,9 @@ from pathlib import Path
 
 import numpy as np
 from selenium import webdriver
-from sklearn.ensemble import RandomForestRegressor
-from tools.readme_picture import predictions
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.model_selection import cross_val_predict, train_test_split
 
 import calibrant as cb
 from calibrant.datasets.stored import stored
@@ -48,10 +49,23 @@ WIDTHS = (390, 1000, 1400)
 LARGEST = 300e3
 
 
+def tumour_risks():
+    """Outcomes and out-of-fold risks of a malignant tumour, from three measurements of it."""
+    data = load_breast_cancer(as_frame=True)
+    X = data.data[["mean texture", "mean smoothness", "mean symmetry"]]
+    y = (data.target == 0).astype(int)
+    model = HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0)
+    p = cross_val_predict(model, X, y, cv=5, method="predict_proba")[:, 1]
+    # The rows in the order of two halves, which the stored pages were made with.
+    p_first, p_second, y_first, y_second = train_test_split(
+        p, y, test_size=0.5, random_state=0, stratify=y
+    )
+    return np.concatenate([y_first, y_second]), np.concatenate([p_first, p_second])
+
+
 def tumour():
-    """The risks that the README starts with, with costs."""
-    halves = predictions()
-    y, p = (np.concatenate([halves[f"{name}_cal"], halves[f"{name}_test"]]) for name in ("y", "p"))
+    """The risks of a malignant tumour, with costs."""
+    y, p = tumour_risks()
     costs = {"cost_false_positive": 1, "cost_false_negative": 9}
     return cb.report(y, p, title="Is the tumour malignant?", **costs)
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.event.against_r import KITTI
-from benchmarks.report import opened, started
-from tools.readme_picture import predictions
+from benchmarks.report import opened, started, tumour_risks
 
 import calibrant as cb
 from calibrant import metrics
@@ -42,11 +41,7 @@ def cases():
             found[f"{name} {model}"] = data["label"], data[f"p_{model}"], data[groups]
     data = stored("stage2/groups_compas")
     found["COMPAS"] = data["label"], (data["decile_score"] - 0.5) / 10.0, data["race"]
-    halves = predictions()
-    found["breast cancer"] = (
-        *(np.concatenate([halves[f"{name}_cal"], halves[f"{name}_test"]]) for name in ("y", "p")),
-        None,
-    )
+    found["breast cancer"] = (*tumour_risks(), None)
     return found
 
 
