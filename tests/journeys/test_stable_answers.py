@@ -65,7 +65,7 @@ def test_the_command_writes_the_search_and_the_rows(tmp_path):
     said = json.loads(found.output)["label_stability"]
     text = page.read_text("utf-8")
     assert said["scale"] == said["scales"][int(np.argmax(said["spread"]))]
-    assert "How stable are its answers?" in text
+    assert "Stability of its answers" in text
     assert f"ended after {said['iterations']['count']} iteration" in text
     for row in said["rows"]:
-        assert f"keeps the label in {row['stability']:.1%} of draws" in text
+        assert f"keeps the label in {100 * row['stability']:.1f} % of draws" in text

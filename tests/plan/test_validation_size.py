@@ -230,7 +230,7 @@ def test_the_answer_reads_as_a_sentence_and_as_a_dictionary():
     size = validation_size(**VALVES, normal=(-5, 2.5))
     said = str(size)
     assert said.startswith(
-        "4,554 rows with 82 events (0.018 of the rows) are needed: the 95% interval of the"
+        "4,554 rows with 82 events (0.018 of the rows) are needed: the 95 % interval of the"
         " calibration slope"
     )
     assert "906 for the O/E (width 1)" in said

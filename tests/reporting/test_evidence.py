@@ -44,10 +44,8 @@ def test_features_and_a_training_set_bring_separation(blobs):
     page = found.to_html()
     assert _keys(page) == ["stability", "separation"]
     below = own.bins.score < 0.0
-    assert (
-        f"{own.bins.n[below] @ own.bins.accuracy[below] / own.bins.n[below].sum():.1%} are right in"
-        " the bins below 0" in page
-    )
+    right = own.bins.n[below] @ own.bins.accuracy[below] / own.bins.n[below].sum()
+    assert f"{100 * right:.1f} % are right in the bins below 0" in page
 
 
 def test_the_separation_of_a_calibrator_is_its_own(blobs):

@@ -51,7 +51,7 @@ def test_the_report_says_it(rows):
     said = report.to_dict()["promises"]
     assert [line["risk"] for line in said["accepted"]] == [0.01, 0.05, 0.1]
     assert "What can I promise?" in report.to_markdown()
-    assert f"{said['accepted'][2]['share']:.1%}" in report.to_markdown()
+    assert f"{100 * said['accepted'][2]['share']:.1f} %" in report.to_markdown()
     pytest.importorskip("jinja2")
     page = report.to_html()
     assert "What can I promise?" in page

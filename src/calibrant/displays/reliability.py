@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.rounded import percent
 from calibrant.contracts.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
@@ -161,7 +162,7 @@ class RiskDistributionDisplay:
         self.events_, self.others_ = draw_distribution(ax, d, self.scale)
         edges = shown_edges(d.upper, self.scale)
         scale_axes(ax, self.scale, edges[0], edges[-1], "x")
-        ax.yaxis.set_major_formatter(lambda share, _: f"{abs(share):.0%}")
+        ax.yaxis.set_major_formatter(lambda share, _: percent(abs(share), 0))
         ax.set(xlabel="Predicted risk", ylabel="Share of rows without it | with the event")
         self.events_.set_label(f"with the event ({d.events.sum():,.0f} rows)")
         self.others_.set_label(f"without it ({d.others.sum():,.0f} rows)")

@@ -306,7 +306,7 @@ class OverSites:
         )
         lines.append(("new site", "", "", f"[{one.prediction_low:.4g}, {one.prediction_high:.4g}]"))
         return "\n".join(
-            text_table(("site", "rows", self.metric, f"{one.level:.0%} interval"), lines)
+            text_table(("site", "rows", self.metric, f"{100.0 * one.level:g} % interval"), lines)
         )
 
     __repr__ = __str__

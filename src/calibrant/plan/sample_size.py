@@ -104,7 +104,7 @@ class SampleSize:
         top = self.driver
         said = (
             f"{self.rows:,} rows with {self.events:,} events ({self.prevalence:.3g} of the rows)"
-            f" are needed: the {self.level:.0%} interval of the {top.name} (expected"
+            f" are needed: the {100.0 * self.level:g} % interval of the {top.name} (expected"
             f" {top.value:.3g}) is then {top.width:.3g} wide."
         )
         others = [

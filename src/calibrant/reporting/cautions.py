@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from calibrant._support.rounded import percent
 from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 
 if TYPE_CHECKING:
@@ -95,14 +96,15 @@ def copied(found: Any, row: str) -> Iterator[Any]:
     """Yield sentences on rows that repeat each other; ``row`` names a row."""
     if found.repeated > REPEATED:
         yield (
-            f"{found.repeated:.1%} of the rows repeat an earlier {row}: if they are copies, they"
+            f"{percent(found.repeated)} of the rows repeat an earlier {row}: if they are copies,"
+            " they"
             " count for more than they say and may stand on both sides of a split; remove them, or"
             " give them weights."
         )
     if (found.shared or 0.0) > SHARED:
         yield (
-            f"{found.shared:.1%} of the test rows have the very {row} of a calibration row: a leak,"
-            " if they are copies."
+            f"{percent(found.shared)} of the test rows have the very {row} of a calibration row: a"
+            " leak, if they are copies."
         )
 
 
@@ -164,8 +166,8 @@ def _exchanged(counts: Any) -> Iterator[Any]:
         said, meant = counts.classes[column[most]], counts.classes[true[row[most]]]
         yield (
             f"{len(moved)} columns look exchanged: where class {meant} is true, the column of class"
-            f" {said} is the highest in {share[row[most], column[most]]:.0%} of the rows; check"
-            " that the columns stand in the order of the classes."
+            f" {said} is the highest in {percent(share[row[most], column[most]], 0)} of the rows;"
+            " check that the columns stand in the order of the classes."
         )
 
 
@@ -201,7 +203,8 @@ def _majority(counts: Any) -> Iterator[Any]:
     share = counts.labels.max() / counts.labels.sum()
     if share > 0.9:
         yield (
-            f"{share:.0%} of the rows are of class {counts.classes[int(counts.labels.argmax())]}: "
+            f"{percent(share, 0)} of the rows are of class"
+            f" {counts.classes[int(counts.labels.argmax())]}: "
             "accuracy and ECE mostly describe that class; look at the others one by one."
         )
 

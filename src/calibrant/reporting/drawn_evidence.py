@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.rounded import percent
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
 from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
 from calibrant.displays.classes import LatentFunctionDisplay
@@ -117,8 +118,9 @@ def _signal(found: dict[str, Any]) -> dict[str, str]:
 def _of_stability(bins: SignalBins) -> str:
     return (
         "How often predictions are right over the probability that their label survives noise on"
-        f" the logits, in bins of equal weight. In the least stable bin {bins.accuracy[0]:.1%} are"
-        f" right, in the most stable {bins.accuracy[-1]:.1%}."
+        f" the logits, in bins of equal weight. In the least stable bin"
+        f" {percent(bins.accuracy[0])} are"
+        f" right, in the most stable {percent(bins.accuracy[-1])}."
     )
 
 
@@ -129,7 +131,7 @@ def _of_separation(bins: SignalBins) -> str:
         " class. "
     )
     parts = [
-        f"{bins.n[side] @ bins.accuracy[side] / bins.n[side].sum():.1%} are right in the bins"
+        f"{percent(bins.n[side] @ bins.accuracy[side] / bins.n[side].sum())} are right in the bins"
         f" {where} 0"
         for where, side in (("below", bins.score < 0.0), ("above", bins.score >= 0.0))
         if side.any()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.rounded import percent
 from calibrant.displays.axes import PALETTE, plain_text
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.coverage import RiskCoverageDisplay
@@ -257,16 +258,16 @@ class Overlaid:
 def _outside(curve: IsotonicCurve) -> str:
     outside = (curve.recalibrated < curve.low) | (curve.recalibrated > curve.high)
     return (
-        f"{curve.n[outside].sum() / max(curve.n.sum(), 1e-300):.0%} of the points shown lie outside"
-        " the band."
+        f"{percent(curve.n[outside].sum() / max(curve.n.sum(), 1e-300), 0)} of the points shown"
+        " lie outside the band."
     )
 
 
 def _half(curve: RiskCoverageCurve) -> str:
     half = int(abs(curve.coverage - 0.5).argmin())
     return (
-        f"Of the most confident {curve.coverage[half]:.0%}, {curve.risk[half]:.2%} are wrong; of"
-        f" all, {curve.risk[-1]:.2%}."
+        f"Of the most confident {percent(curve.coverage[half], 0)}, {percent(curve.risk[half], 2)}"
+        f" are wrong; of all, {percent(curve.risk[-1], 2)}."
     )
 
 
@@ -305,7 +306,7 @@ RISK = Kind(
         "high": "High",
     },
     lambda curve: (
-        (x, y, f"the most confident {x:.1%}: {y:.2%} wrong")
+        (x, y, f"the most confident {percent(x)}: {percent(y, 2)} wrong")
         for x, y in points_along(curve.coverage, curve.risk)
     ),
     _half,

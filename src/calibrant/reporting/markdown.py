@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from calibrant._support.rounded import percent
+
 __all__ = ["as_markdown", "class_rows", "compared", "in_full"]
 
 #: Rows of each list of gaps; the JSON holds all.
@@ -161,8 +163,8 @@ def _promised(said: dict[str, Any]) -> list[str]:
         return []
     rows = [
         [
-            f"{row['risk']:.0%}",
-            "–" if row["share"] is None else f"{row['share']:.1%}",
+            percent(row["risk"], 0),
+            "–" if row["share"] is None else percent(row["share"]),
             _text(row["note"]),
         ]
         for row in said["accepted"]
@@ -173,8 +175,8 @@ def _promised(said: dict[str, Any]) -> list[str]:
     ]
     if said["sets"] is not None:
         held = (
-            f"Sets of classes that hold the true one for {said['sets']['level']:.0%} of new rows"
-            " have"
+            f"Sets of classes that hold the true one for {percent(said['sets']['level'], 0)} of"
+            " new rows have"
         )
         found.append(f"{held} {said['sets']['size']:.2f} classes on average.")
     return found
@@ -202,7 +204,7 @@ def _rates(said: dict[str, Any]) -> list[str]:
     sides = {"false alarms": "above", "missed events": "not above"}
     rows = [
         [
-            f"{row['rate']:.0%} {row['error']}",
+            f"{percent(row['rate'], 0)} {row['error']}",
             "–" if row["share"] is None else f"{sides[row['error']]} {_both_scales(row)}",
             _text(row["note"]),
         ]
@@ -349,8 +351,8 @@ def _coverages(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
             f"{row['rows']:,.0f}",
             _number(row["claimed"]),
             _number(row["error"]),
-            f"{row['coverage']:.1%}",
-            f"{row['gap']:+.1%}",
+            percent(row["coverage"]),
+            f"{100.0 * row['gap']:+.1f} %",
         ]
         for row in rows
     ]
@@ -414,7 +416,8 @@ def class_rows(found: dict[str, Any]) -> list[list[str]]:
         [
             row["class"],
             f"{row['rows']:,.0f}",
-            f"{row['accuracy']:.0%} ({row['low']:.0%} to {row['high']:.0%})",
+            f"{percent(row['accuracy'], 0)} ({percent(row['low'], 0)} to"
+            f" {percent(row['high'], 0)})",
             row["use"],
             *(_number(one["loss"]) for one in row["methods"].values()),
         ]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.rounded import percent
 from calibrant.confidence.hoki import HokiCalibrator
 from calibrant.displays.axes import COLOURS, draw_grid, scale_axes
 from calibrant.predictions import Predictions
@@ -89,8 +90,8 @@ def stability_figures(found: dict[str, Any] | None) -> list[dict[str, Any]]:
         share = np.interp(scale, row["curve"]["scale"], [p[1] for p in row["curve"]["probability"]])
         words = (
             f"Row {row['row']}, predicted {row['label']}, true {row['true']}: noise of the chosen"
-            f" width keeps the label in {row['stability']:.1%} of draws. Class {next_class} takes"
-            f" over first, in {share:.1%}."
+            f" width keeps the label in {percent(row['stability'])} of draws. Class {next_class}"
+            f" takes over first, in {percent(share)}."
         )
         curve = {
             "scales": row["curve"]["scale"],

@@ -187,7 +187,7 @@ def _holds_about(level: float, forecast: Any, y: np.ndarray, tolerance: float) -
     show_near(
         np.mean((low <= y) & (y <= high)),
         level,
-        f"the coverage of the {level:.0%} intervals",
+        f"the coverage of the {100.0 * level:g} % intervals",
         tolerance,
     )
 

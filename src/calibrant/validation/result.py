@@ -282,7 +282,7 @@ class Validation:
         return pandas.DataFrame([vars(one) for one in self.metrics])
 
     def __repr__(self) -> str:
-        interval = f"{self.level:.0%} interval"
+        interval = f"{100.0 * self.level:g} % interval"
         head = ("metric", "apparent", "optimism", "corrected", interval, ".632+", interval)
         rows = [
             (

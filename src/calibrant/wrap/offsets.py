@@ -21,6 +21,7 @@ from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.fixed_order import in_pieces, merge_rows
 from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.options import require_count
+from calibrant._support.rounded import percent
 from calibrant._support.saving import Saved
 from calibrant.contracts.expression import Expression, constant, join
 from calibrant.errors import InputError
@@ -403,7 +404,7 @@ class BoostedOffsets(Saved):
                 else "Nothing is added to the base."
             )
         asked = ", ".join(
-            f"{name} {share:.0%}"
+            f"{name} {percent(share, 0)}"
             for name, share in list(self.importance.items())[:5]
             if share >= 0.01
         )

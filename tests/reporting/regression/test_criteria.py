@@ -76,7 +76,7 @@ def test_random_std_behind_intervals_that_pass_are_named():
     )
     smallest, largest = (judged["after"][end] for end in ("smallest", "largest"))
     assert smallest["coverage"] < 0.7 < 0.95 < largest["coverage"]
-    assert f"{smallest['coverage']:.1%} of the outcomes in the 150 rows" in page
+    assert f"{100 * smallest['coverage']:.1f} % of the outcomes in the 150 rows" in page
 
 
 def test_isotonic_variance_mends_the_std_criterion():

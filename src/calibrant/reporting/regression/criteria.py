@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.clusters import mean_worth
 from calibrant._kernels.intervals import normal_quantile
+from calibrant._support.rounded import percent
 from calibrant.contracts.columns import Known
 from calibrant.contracts.interval import Interval
 from calibrant.reporting.chance import Chance
@@ -94,9 +95,10 @@ def criteria(
         f"{lead}: interval calibration error {interval.observed:.3f} (up to {interval.high:.3f} by"
         f" chance), ENCE {ence.observed:.3f} (up to {ence.high:.3f} by chance), rank correlation of"
         f" std with |error| {own.value:z.2f} ({own.low:z.2f} to {own.high:z.2f}; calibrated std"
-        f" show {expected:.2f}). The 90 % intervals hold {gaps[0].coverage:.1%} of the outcomes in"
-        f" the {gaps[0].rows:,.0f} rows with the smallest std, and {gaps[-1].coverage:.1%} in the"
-        f" {gaps[-1].rows:,.0f} with the largest."
+        f" show {expected:.2f}). The 90 % intervals hold {percent(gaps[0].coverage)} of the"
+        " outcomes in"
+        f" the {gaps[0].rows:,.0f} rows with the smallest std, and {percent(gaps[-1].coverage)} in"
+        f" the {gaps[-1].rows:,.0f} with the largest."
     )
     return Criteria(interval, ence, passes, flawed, sentence, own, expected, gaps[0], gaps[-1])
 

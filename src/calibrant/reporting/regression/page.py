@@ -46,7 +46,7 @@ def _farthest(curve: Any) -> str:
 
 def _largest_miss(curve: Any) -> str:
     worst = int(np.abs(curve.coverage - curve.level).argmax())
-    level, coverage = f"{curve.level[worst]:.0%}", f"{curve.coverage[worst]:.1%}"
+    level, coverage = percent(curve.level[worst], 0), percent(curve.coverage[worst])
     outside = int(((curve.level < curve.low) | (curve.level > curve.high)).sum())
     gap = f" The largest gap: {level} intervals hold {coverage}." if outside else ""
     return f"{outside} of {len(curve.level)} levels lie outside the band.{gap}"
@@ -54,7 +54,7 @@ def _largest_miss(curve: Any) -> str:
 
 def _inside(curve: Any) -> str:
     inside = np.mean((curve.low <= curve.density) & (curve.density <= curve.high))
-    return f"{inside:.0%} of the bins lie in the band."
+    return f"{percent(inside, 0)} of the bins lie in the band."
 
 
 RELIABILITY = Kind(
@@ -81,7 +81,7 @@ INTERVALS = Kind(
     " diagonal they are too narrow. The band holds the whole curve. ",
     {"level": "Nominal", "coverage": "Observed", "low": "Low", "high": "High"},
     lambda curve: (
-        (level, seen, f"{level:.0%} intervals hold {seen:.1%}")
+        (level, seen, f"{100.0 * level:g} % intervals hold {percent(seen)}")
         for level, seen in zip(curve.level, curve.coverage, strict=True)
     ),
     _largest_miss,
@@ -182,7 +182,7 @@ def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
     words = (
         f"Mean width of 90 % intervals in {len(curve.n)} bins of equal weight by the outcome, and,"
         " dotted, the share of the outcomes that they hold. Both ends are harder to foresee, and"
-        f" even honest intervals hold less there. Least: {curve.coverage[least]:.1%} of the"
+        f" even honest intervals hold less there. Least: {percent(curve.coverage[least])} of the"
         f" outcomes near {curve.value[least]:.4g}."
     )
     each = list(
@@ -193,15 +193,22 @@ def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
             value,
             width,
             (
-                f"outcomes near {value:.4g}: {width:.4g} wide, hold {held:.1%} ({low:.1%} to"
-                f" {high:.1%}), {n:,.0f} rows"
+                f"outcomes near {value:.4g}: {width:.4g} wide, hold {percent(held)}"
+                f" ({percent(low)} to"
+                f" {percent(high)}), {n:,.0f} rows"
             ),
         )
         for value, width, n, held, low, high in each
     ]
     rows = [
-        [f"{value:.4g}", f"{n:,.0f}", f"{width:.4g}", f"{held:.1%}", f"{low:.1%} to {high:.1%}"]
-        for value, width, n, held, low, high in each
+        [
+            f"{value:.4g}",
+            f"{n:,.0f}",
+            f"{width:.4g}",
+            percent(held),
+            " to ".join(map(percent, ends)),
+        ]
+        for value, width, n, held, *ends in each
     ]
     heads = ["Mean outcome", "Rows", "Mean width", "Held", "Interval"]
     return figure(
@@ -234,11 +241,11 @@ def _ordered(curves: dict[str, dict[str, list[Any]]], number: int, when: str) ->
     ]
     each = [each[i] for i in rows_shown(len(each))]
     points = [
-        (place, y, f"row at {place:.0%}: {y:.4g} came, {low:.4g} to {high:.4g} said, {was}")
+        (place, y, f"row at {percent(place, 0)}: {y:.4g} came, {low:.4g} to {high:.4g} said, {was}")
         for place, y, low, high, was in each
     ]
     rows = [
-        [f"{place:.1%}", f"{y:.4g}", f"{low:.4g}", f"{high:.4g}", was]
+        [percent(place), f"{y:.4g}", f"{low:.4g}", f"{high:.4g}", was]
         for place, y, low, high, was in each
     ]
     heads = ["Place", "Outcome", "Low", "High", "Outcome is"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._kernels.clusters import mean_worth
+from calibrant._support.rounded import percent
 from calibrant.contracts.columns import Known
 from calibrant.reporting.cautions import copied, doubtful, shifted, small
 from calibrant.reporting.quality import Shift, distribution_shift
@@ -169,13 +170,14 @@ def _spread(found: Any) -> Any:
         )
     elif found.tied > TIED:
         yield (
-            f"{found.tied:.0%} of the rows share one value of the std, perhaps a bound that the"
-            " model was given."
+            f"{percent(found.tied, 0)} of the rows share one value of the std, perhaps a bound"
+            " that the model was given."
         )
     if found.tiny > 0.0:
         least, median = found.std.least, found.std.median
         yield (
-            f"{found.tiny:.2%} of the rows have a std below a hundredth of the median (down to"
+            f"{percent(found.tiny, 2)} of the rows have a std below a hundredth of the median"
+            " (down to"
             f" {least:.3g}, median {median:.3g}): where such a row is wrong it rules the NLL and"
             " the scale; give the model a floor."
         )
@@ -184,8 +186,8 @@ def _spread(found: Any) -> Any:
 def _errors(found: Any) -> Any:
     if found.outliers > OUTLIERS:
         yield (
-            f"{found.outliers:.2%} of the outcomes lie more than 5 std from the mean (the farthest"
-            f" {found.farthest:.3g}), where a normal forecast expects none: heavy tails or"
+            f"{percent(found.outliers, 2)} of the outcomes lie more than 5 std from the mean (the"
+            f" farthest {found.farthest:.3g}), where a normal forecast expects none: heavy tails or"
             " outliers; look at coverage beside the ENCE."
         )
     shift = found.shift
