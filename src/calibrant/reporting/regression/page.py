@@ -201,16 +201,10 @@ def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
         for value, width, n, held, low, high in each
     ]
     rows = [
-        [
-            f"{value:.4g}",
-            f"{n:,.0f}",
-            f"{width:.4g}",
-            percent(held),
-            " to ".join(map(percent, ends)),
-        ]
-        for value, width, n, held, *ends in each
+        [f"{value:.4g}", f"{n:,.0f}", f"{width:.4g}", *map(percent, ends)]
+        for value, width, n, *ends in each
     ]
-    heads = ["Mean outcome", "Rows", "Mean width", "Held", "Interval"]
+    heads = ["Mean outcome", "Rows", "Mean width", "Held", "Low", "High"]
     return figure(
         f"widths-{number}",
         f"Width by outcome, {when}",
