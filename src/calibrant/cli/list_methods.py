@@ -10,7 +10,7 @@ import click
 from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.wording import say
-from calibrant.contracts.reading import REGRESSION
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 
 __all__ = ["list_methods"]
 
@@ -89,7 +89,8 @@ def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
         of_map = isinstance(made, OneVsRest)
         part = made.map if of_map else made
         facts = [words for fact, words in FACTS.items() if getattr(made.tags, fact)]
-        question = "event" if of_map else ANSWERS.get(made.tags.output, domain.name)
+        answers = ANSWERS if domain is CLASSIFICATION else {}
+        question = "event" if of_map else answers.get(made.tags.output, domain.name)
         row: Row = {
             "name": name,
             "is": shown_name(made),
