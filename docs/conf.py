@@ -27,7 +27,13 @@ extensions = [
     "calibrant_docs",
     "report_pages",
 ]
-extensions += ["arena_rows", "method_cards", "pictures", "stored_tables", "sphinx_copybutton"]
+extensions += ["arena_rows", "folded", "method_cards", "pictures", "stored_tables"]
+extensions += ["sphinx_copybutton"]
+# Pages that hold tables of many rows: their findings are read, their rows are unfolded.
+folded_tables_pages = [
+    *("arena", "arena_by_rows", "regression_arena", "wrappers", "what_was_tried"),
+    *("report_pages", "speed", "guide/metric_coverage"),
+]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "examples", "gallery/auto/*.ipynb", "gallery/auto/*.py"]
 default_role = None

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from calibrant import testing
+
 DOCS = Path(__file__).parents[2] / "docs"
 HEADING = re.compile(r"^(\S.*)\n([=\-~^\"])\2{3,}$", re.MULTILINE)
 
@@ -21,3 +23,22 @@ def test_the_page_is_in_the_guide():
     named = [DOCS / "guide" / f"{name.strip()}.rst" for name in index.splitlines()]
     pages = [page.read_text(encoding="utf-8") for page in named if page.exists()]
     assert [page for page in pages if page.startswith("What it does not do")]
+
+
+def test_each_task_of_its_table_names_a_reason_and_a_tool():
+    page = (DOCS / "guide" / "limits.rst").read_text(encoding="utf-8")
+    rows = page.partition(".. list-table::")[2].partition("\nThe sections")[0].split("   * - ")[2:]
+    assert len(rows) >= 10
+    for row in rows:
+        task, reason, tool = row.split("\n     - ")
+        assert task
+        assert reason.strip().endswith(".")
+        assert "<https://" in tool
+
+
+def test_the_page_does_not_deny_what_exists():
+    page = (DOCS / "guide" / "limits.rst").read_text(encoding="utf-8")
+    methods = [*testing.all_calibrators(), *testing.all_regression_calibrators()]
+    updating = {type(one).__name__ for one in methods if hasattr(one, "partial_fit")}
+    assert updating == {name for name in updating if f"~calibrant.{name}`" in page}
+    assert "GaussianProcessCalibration" in updating
