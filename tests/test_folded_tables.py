@@ -44,9 +44,10 @@ def built(tmp_path_factory):
 
 
 def test_a_long_table_is_folded_and_keeps_its_class_and_rows(built):
-    _, _, folded = built["long"].partition('<details class="folded">')
+    _, _, folded = built["long"].partition('<details class="folded"><summary><span>')
     inside, closed, _ = folded.partition("</details>")
     assert closed
+    assert "div" not in inside.partition("</summary>")[0]
     assert "Table of 13 rows: method, runs, win rate, worse and 1 more</span></summary>" in inside
     assert inside.count("<tr") == 14
     assert "arena" in inside[inside.index("<table") :].split(">")[0]

@@ -48,7 +48,9 @@ class FoldTables(SphinxPostTransform):
                 between = nodes.raw("", "</summary>", format="html")
                 after = nodes.raw("", "</details>", format="html")
                 words = nodes.inline("", summary_of(table))
-                table.replace_self([before, words, between, table.deepcopy(), after])
+                # replace_self would hand the table's classes on to the first of these nodes.
+                at = table.parent.index(table)
+                table.parent[at : at + 1] = [before, words, between, table.deepcopy(), after]
 
 
 def setup(app):
