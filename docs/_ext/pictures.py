@@ -70,7 +70,8 @@ class Picture(SphinxDirective):
         shown = nodes.container(classes=["panels"])
         folder = Path(self.env.srcdir) / "generated"
         folder.mkdir(exist_ok=True)
-        figure, own = plt.gcf(), Path(*self.arguments).stem
+        figure = plt.gcf()
+        own = Path(*self.arguments).stem or self.env.new_serialno("calibrant-picture")
         for i, (title, box) in enumerate(panels(figure)):
             stem = re.sub("[^a-z0-9]+", "_", f"{self.env.docname} {own}".lower()).strip("_")
             path = folder / f"{stem}_{i}.png"
