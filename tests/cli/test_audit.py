@@ -100,3 +100,19 @@ def test_a_folder_is_a_table(table, tmp_path):
         for name in (path, tmp_path / "parts")
     )
     assert one | {"file": ""} == other | {"file": ""}
+
+
+def test_its_page_is_that_of_python(table, tmp_path):
+    path, frame = table
+    page, data = tmp_path / "page.html", tmp_path / "page.json"
+    printed = _run("audit", path, "--groups", "sex,south", "-o", page)
+    assert printed.exit_code == 0, printed.output
+    assert printed.output.splitlines()[-1] == str(page)
+    text = page.read_text("utf-8")
+    assert "Groups are off" in text
+    assert "sex f × south yes" in text
+    assert _run("audit", path, "--groups", "sex,south", "-o", page).exit_code == 1
+    assert _run("audit", path, "--groups", "sex", "-o", page, "--force").exit_code == 0
+    assert _run("audit", path, "--groups", "sex,south", "-o", data, "--json").exit_code == 0
+    found = cb.report(cb.audit(frame.label, frame.p, frame[["sex", "south"]])).to_dict()
+    assert json.loads(data.read_text("utf-8")) == found

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant import metrics
 from calibrant.predictions import read
 
@@ -245,3 +246,32 @@ def test_folders_are_tables(run, risks, tmp_path):
         for tables in (("a.csv", "b.csv"), ("model_a", "model_b"))
     )
     assert list(whole.values()) == list(parts.values())
+
+
+def test_the_page_holds_the_printed_comparison(run, risks, tmp_path):
+    models, y, branch = risks
+    options = ("--label", "outcome", "--positive", "bad")
+    done = run("compare", "a.csv", "b.csv", *options, "-o", "page.html")
+    assert done.stdout.splitlines()[-1] == "page.html"
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "One is better" in page
+    assert "Use a.csv." in page
+    run("compare", "a.csv", "b.csv", *options, "-o", "page.html", code=1)
+    run("compare", "a.csv", "b.csv", *options, "-o", "a.csv", code=1)
+    clustered = ("compare", "log.csv", "--risk", "a", "--risk", "b", "--positive", "bad")
+    rows = (*clustered, "--cluster", "branch", "--level", "0.9")
+    printed = json.loads(run(*rows, "-o", "page.json", "--json").stdout)
+    found = json.loads((tmp_path / "page.json").read_text("utf-8"))
+    assert found["pairs"] == printed["rows"]
+    assert found["data"]["clusters"] == printed["clusters"] == 60
+    python = cb.report(y, {name: models[name] for name in "ab"}, cluster=branch, level=0.9)
+    # A file is read without the last bit of a risk.
+    for mine, theirs in zip(found["models"], python.to_dict()["models"], strict=True):
+        assert mine["name"] == theirs["name"]
+        assert mine["curve"]["accuracy"] == pytest.approx(theirs["curve"]["accuracy"], abs=1e-9)
+        for key, score in mine["scores"].items():
+            ends = [theirs["scores"][key][name] for name in ("value", "low", "high")]
+            assert [score[name] for name in ("value", "low", "high")] == pytest.approx(ends)
+    run("compare", "a.csv", "b.csv", *options, "-o", "page.md")
+    text = (tmp_path / "page.md").read_text("utf-8")
+    assert text.splitlines()[4].startswith("**One is better.** a.csv is better than b.csv")

@@ -107,6 +107,29 @@ def event(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Three models with hostile names."""
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 400)
+    predictions = dict(zip(HOSTILE[:3], (p, p**2, 1.0 - p), strict=True))
+    found = cb.report((rng.random(400) < p).astype(int), predictions)
+    return found.save(tmp_path_factory.mktemp("models") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory):
+    """Groups with hostile names, of which some are off and some have few rows."""
+    pytest.importorskip("jinja2")
+    rng = np.random.default_rng(0)
+    p, kind = rng.uniform(0.2, 0.6, 2000), np.arange(2000) % 4
+    groups = {HOSTILE[0]: np.array(HOSTILE)[kind], "rare": rng.random(2000) < 0.02}
+    found = cb.audit((rng.random(2000) < p + 0.3 * (kind == 1)).astype(int), p, groups)
+    return cb.report(found).save(tmp_path_factory.mktemp("audit") / "audit.html")
+
+
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     webdriver = pytest.importorskip("selenium.webdriver")
     options = webdriver.ChromeOptions()
@@ -157,7 +180,7 @@ def violations(browser, scheme):
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core in build/ (make system-deps)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["page", "error_bars", "event"])
+@pytest.mark.parametrize("kind", ["page", "error_bars", "event", "models", "audit"])
 def test_breaks_no_rule_of_accessibility(kind, request, browser, scheme):
     open_page(browser, request.getfixturevalue(kind))
     open_all(browser)
@@ -342,7 +365,7 @@ def test_error_bars_are_no_wider_than_the_window(error_bars, browser, width):
     assert wide <= width
 
 
-@pytest.mark.parametrize("kind", ["page", "error_bars", "event"])
+@pytest.mark.parametrize("kind", ["page", "error_bars", "event", "models", "audit"])
 def test_links_lead_somewhere(kind, request, browser):
     open_page(browser, request.getfixturevalue(kind))
     broken = (

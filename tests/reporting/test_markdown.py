@@ -80,7 +80,7 @@ def test_change_over_time_is_told(std):
         )
         drift = found.to_dict()["outputs"][0]["drift"]
     text = found.to_markdown()
-    section = text.split("## Does it stay so over time?\n\n")[1]
+    section = text.split("### Over time\n\n")[1]
     assert section.startswith(
         f"- All rows: {drift['advice']['reason'].replace('~', chr(92) + '~')}."
     )

@@ -13,6 +13,16 @@ from calibrant.contracts.columns import plain
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 
+#: Tone and action of each state.
+ACTIONS = {
+    "groups are off": (
+        "bad",
+        "Calibrate by these groups, or give the model what sets them apart.",
+    ),
+    "too few rows to say": ("unknown", "Collect more rows of these groups, then audit again."),
+    "fine as it is": ("good", "Keep the predictions as they are, and audit again on new data."),
+}
+
 
 @dataclass(frozen=True)
 class GroupGap:
@@ -148,22 +158,30 @@ class Audit(Shown):
         verb = "is" if len(self.off) == 1 else "are"
         return f"{len(self.off)} of {len(self.groups)} groups {verb} miscalibrated{worst}{told}."
 
+    @property
+    def state(self) -> str:
+        """The answer in words: "groups are off"; "too few rows to say" if none is, but most have
+        too few rows to tell; else "fine as it is".
+        """
+        if self.off:
+            return "groups are off"
+        few = sum(one.outcome == "not enough data" for one in self.groups)
+        return "too few rows to say" if 2 * few > len(self.groups) else "fine as it is"
+
+    @property
+    def action(self) -> str:
+        """Advice for this state."""
+        return ACTIONS[self.state][1]
+
     def __str__(self) -> str:
         return self.sentence
 
     def _card(self) -> Card:
-        held = sum(one.outcome == "holds" for one in self.groups)
-        badge, tone, action = "No group is off", "good", ""
-        if self.off:
-            badge, tone = "Groups are off", "bad"
-            action = "Calibrate by these groups, or give the model what sets them apart."
-        elif not held:
-            badge, tone = "Too few rows to say", "unknown"
-            action = "Collect more rows of these groups."
         head = ("group", "rows", "predicted", "observed", "gap", "interval", "p", "outcome")
         rows = [_shown(one) for one in self.groups]
         title = f"Audit of {len(rows):,} groups"
-        return Card(self.sentence, title, badge, tone, action, head=head, rows=rows)
+        badge, tone = self.state.capitalize(), ACTIONS[self.state][0]
+        return Card(self.sentence, title, badge, tone, self.action, head=head, rows=rows)
 
     def frame(self) -> Any:
         """Return one row a group, as a pandas data frame."""

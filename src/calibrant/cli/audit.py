@@ -13,8 +13,11 @@ from calibrant.cli.options import (
     all_option,
     cluster_option,
     column_options,
+    force_option,
     gate_option,
     json_option,
+    output_option,
+    refuse_existing,
     weight_kind_option,
 )
 from calibrant.cli.wording import say
@@ -63,6 +66,8 @@ __all__ = ["audit"]
 @gate_option('"group_gap>0.05" or "groups_off>0"')
 @cluster_option
 @weight_kind_option
+@output_option(None, "Also write a page on every group, or .json or .md.", required=False)
+@force_option
 @all_option
 @json_option
 @column_options()
@@ -79,6 +84,8 @@ def audit(
     gates: Any,
     cluster: Any,
     weight_kind: Any,
+    output: Path | None,
+    force: bool,
     whole: bool,
     as_json: bool,
     columns: Columns,
@@ -89,11 +96,12 @@ def audit(
     The probability of falsely finding any group miscalibrated is at most 5 %. A gap is the mean
     prediction minus the observed rate. The gate group_gap compares the largest gap of the
     miscalibrated groups, shrunk by the part expected by chance. The first 12 groups are shown,
-    worst first.
+    worst first; the page of -o shows every level.
 
     \b
     Examples:
       calibrant audit loans.csv --risk p_default --label outcome --positive bad --groups sex,age
+      calibrant audit loans.csv --label outcome --groups sex,age -o audit.html
       calibrant audit predictions.parquet --groups site --fail-if "group_gap>0.05"
       calibrant audit answers.csv --groups language,topic --target answer --json
       calibrant audit forecasts.csv --groups store
@@ -101,7 +109,11 @@ def audit(
     import calibrant
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import column_of, columns_of, read_file
+    from calibrant.reporting.report import require_page
 
+    if output is not None:
+        require_page(output)
+        refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     if data.inputs == "score":
         raise InputError(
@@ -121,10 +133,14 @@ def audit(
     options |= {"depth": depth, "null": null, "found": found, "tolerance": tolerance}
     result = calibrant.audit(data.labels, **data.audited(target), **options)
     summary = result.to_dict()
+    if output is not None:
+        calibrant.report(result).save(output, overwrite=force)
     if as_json:
         click.echo(json.dumps({"file": str(file), **summary}, indent=1))
     else:
         _print(result, whole)
+        if output is not None:
+            say(str(output))
     told = {"metrics": [], "audit": {"before": summary, "after": None}}
     if failed(gates, told):
         ctx.exit(FAILED)

@@ -13,7 +13,10 @@ from calibrant.cli.options import (
     all_option,
     cluster_option,
     column_options,
+    force_option,
     json_option,
+    output_option,
+    refuse_existing,
     target_option,
     weight_kind_option,
 )
@@ -24,6 +27,7 @@ __all__ = ["compare"]
 
 #: Corrections for the number of pairs, under their names in ``metrics.compare``.
 CORRECTIONS = ("holm", "bonferroni", "none")
+PAGE = "Also write a page with each score, each difference and all curves, or .json or .md."
 
 
 @click.command()
@@ -60,6 +64,8 @@ CORRECTIONS = ("holm", "bonferroni", "none")
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Level of the intervals.",
 )
+@output_option(None, PAGE, required=False)
+@force_option
 @all_option
 @json_option
 @column_options(several=True)
@@ -69,6 +75,8 @@ def compare(
     keys: tuple[str, ...],
     cluster: str | None,
     weight_kind: Any,
+    output: Path | None,
+    force: bool,
     whole: bool,
     as_json: bool,
     columns: Columns,
@@ -80,11 +88,13 @@ def compare(
 
     Each pair gets the difference of each metric with an interval and a test, corrected for the
     number of pairs. Calibration errors are shown but not tested, because no test of their
-    difference holds its level where one of them is near 0; decide by a proper score.
+    difference holds its level where one of them is near 0; decide by a proper score. With -o the
+    answer is written as a page.
 
     \b
     Examples:
       calibrant compare model_a.csv model_b.csv --label outcome
+      calibrant compare model_a.csv model_b.csv --label outcome -o page.html
       calibrant compare log.csv --risk model_a --risk model_b --label y --positive bad
       calibrant compare log.jsonl --risk a --risk b --risk c --baseline a --cluster patient
       calibrant compare forecasts_a.csv forecasts_b.csv --metric crps --json
@@ -94,25 +104,34 @@ def compare(
     from calibrant.cli.tables import print_table
     from calibrant.groups import clustered
     from calibrant.metrics.chosen_by import CHOSEN_BY
+    from calibrant.reporting.models import summarise_comparison
+    from calibrant.reporting.report import Report, require_page
 
+    if output is not None:
+        require_page(output)
+        refuse_existing(output, force, *files)
     read_of = {
         name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()
     }
-    (data, whole, one, asked), *_ = read_of.values()
+    (data, whole_rows, one, asked), *_ = read_of.values()
     for other, record, *_ in read_of.values():
-        _require_same_rows(data, whole, other, record)
+        _require_same_rows(data, whole_rows, other, record)
     records = {name: record for name, (_, _, record, _) in read_of.items()}
     usual = CHOSEN_BY[data.domain].compared([one], asked)
-    drawn = clustered(whole, column_of(data, cluster), weight_kind)
-    records = {name: replace(record, weight=drawn.weight) for name, record in records.items()}
-    found = metrics.compare.of(
-        records, _metrics(keys, data.domain) or usual, cluster=drawn.cluster, **options
-    )
+    drawn = clustered(whole_rows, column_of(data, cluster), weight_kind)
+    beside = {"weight": drawn.weight, "cluster": drawn.cluster}
+    records = {name: replace(record, **beside) for name, record in records.items()}
+    measured = list(_metrics(keys, data.domain) or usual)
+    found = metrics.compare.of(records, measured, **options)
+    if output is not None:
+        Report(summarise_comparison(records, measured, found).to_dict()).save(
+            output, overwrite=force
+        )
     if as_json:
         say(json.dumps({"files": [str(file) for file in files], **found.to_dict()}, indent=1))
         return
     print_table("", *found.table, whole)
-    for note in found.notes:
+    for note in (*found.notes, *([] if output is None else [output])):
         say(note)
 
 

@@ -527,14 +527,14 @@ def groups_option(words: str) -> Callable[..., Any]:
     return click.option("--groups", metavar="A,B", help=words)
 
 
-def output_option(default: str | None, words: str) -> Callable[..., Any]:
-    """Add ``-o/--output``."""
+def output_option(default: str | None, words: str, required: bool = True) -> Callable[..., Any]:
+    """Add ``-o/--output``, which is ``required`` unless it has a default."""
     return click.option(
         "-o",
         "--output",
         type=click.Path(dir_okay=False, path_type=Path),
         default=default,
-        required=default is None,
+        required=required and default is None,
         show_default=default is not None,
         help=words,
     )

@@ -27,7 +27,7 @@ class About:
     Attributes
     ----------
     made : date of the report, in UTC
-    data : hash of the rows measured, the same for any container
+    data : hash of the rows measured, the same for any container; "" if the rows are not known
     model, event, period, version : str or None, as given
     """
 
@@ -40,9 +40,15 @@ class About:
 
     @classmethod
     def of(cls, record: Any, named: dict[str, Any]) -> "About":
-        """Describe a report on ``record``; ``named`` holds some of the four names."""
+        """Describe a report on ``record``, or on results whose rows are not known (None); ``named``
+        holds some of the four names.
+        """
         words = {name: None if value is None else str(value) for name, value in named.items()}
-        return cls(datetime.now(UTC).date().isoformat(), data_hash(record), **words)
+        return cls(
+            datetime.now(UTC).date().isoformat(),
+            "" if record is None else data_hash(record),
+            **words,
+        )
 
 
 def data_hash(record: Any) -> str:

@@ -6,7 +6,7 @@ from calibrant.audits.audit import audit_record
 from calibrant.comparison.before_after import Compared
 from calibrant.reporting.report_table import Asked, ReportTable
 
-__all__ = ["audited", "worst_groups"]
+__all__ = ["audited", "drawn_groups", "drawn_row", "worst_groups"]
 
 #: Draws of the audit's null, and groups that are off of which the report holds the names.
 AUDIT_DRAWS, AUDITED = 400, 12
@@ -29,27 +29,29 @@ def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any]
     return {
         **{when: None if one is None else _told(one) for when, one in both.items()},
         "worst": _worst(both["before"], both["after"]),
-        "drawn": _drawn(both["before"], both["after"]),
+        "drawn": drawn_groups(both["before"], both["after"]),
     }
 
 
-def _drawn(before: Any, after: Any) -> dict[str, Any]:
+def drawn_groups(
+    before: Any, after: Any = None, most: tuple[int, int] = (LEVELS, CROSSINGS)
+) -> dict[str, Any]:
     """Return the groups to draw: ``levels`` of every column, in the columns' order, those that are
     off first where they are too many; ``crossings`` that are off; and the number of ``others``, of
-    which ``few`` have too few rows to tell.
+    which ``few`` have too few rows to tell. ``most`` limits levels and crossings.
     """
     then = {} if after is None else {one.name: one for one in after.groups}
     shown = [(one, then.get(one.name)) for one in before.groups]
     order = {column: None for one, _ in shown for column in one.where}
     levels = [pair for pair in shown if len(pair[0].where) == 1]
-    levels = sorted(levels, key=lambda pair: not _off(*pair))[:LEVELS]
+    levels = sorted(levels, key=lambda pair: not _off(*pair))[: most[0]]
     levels.sort(key=lambda pair: list(order).index(next(iter(pair[0].where))))
-    crossings = [pair for pair in shown if len(pair[0].where) > 1 and _off(*pair)][:CROSSINGS]
+    crossings = [pair for pair in shown if len(pair[0].where) > 1 and _off(*pair)][: most[1]]
     chosen = {one.name for one, _ in (*levels, *crossings)}
     rest = [then.get(one.name, one) for one, _ in shown if one.name not in chosen]
     return {
-        "levels": [_row(*pair) for pair in levels],
-        "crossings": [_row(*pair) for pair in crossings],
+        "levels": [drawn_row(*pair) for pair in levels],
+        "crossings": [drawn_row(*pair) for pair in crossings],
         "others": len(rest),
         "few": sum(one.outcome == "not enough data" for one in rest),
     }
@@ -60,7 +62,8 @@ def _off(before: Any, after: Any) -> bool:
     return any(one is not None and one.outcome == "off" for one in (before, after))
 
 
-def _row(before: Any, after: Any) -> dict[str, Any]:
+def drawn_row(before: Any, after: Any = None) -> dict[str, Any]:
+    """Return a group's name, its rows, and its gap before and after."""
     return {
         "group": before.name,
         "n": before.n,
@@ -74,7 +77,7 @@ def _worst(before: Any, after: Any) -> list[dict[str, Any]]:
     each = [[] if audit is None else audit.groups for audit in (before, after)]
     known = [{one.name: one for one in groups} for groups in each]
     names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
-    return [_row(known[0][name], known[1].get(name)) for name in names]
+    return [drawn_row(known[0][name], known[1].get(name)) for name in names]
 
 
 def _gap(one: Any) -> dict[str, float] | None:

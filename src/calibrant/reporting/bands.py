@@ -21,6 +21,7 @@ TONES = {
     "check the data first": "bad",
     "one is better": "good",
     "no clear difference": "unknown",
+    "groups are off": "bad",
 }
 #: How the numbers after calibration were measured.
 MEASURED = {
@@ -69,8 +70,19 @@ def bands(summary: dict[str, Any], outputs: list[tuple[str | None, Any]], five: 
         "bands": BANDS,
         **head(summary),
         "measured": MEASURED[summary["calibrator"]["evaluation"]],
-        "groups": [(name, dots(part["audit"])) for name, part in outputs if part["audit"]],
+        "groups": [(name, _drawn(part["audit"])) for name, part in outputs if part["audit"]],
         "numbers": [(name, *_split(summary, name, five)) for name, _ in outputs],
+    }
+
+
+def _drawn(audit: dict[str, Any]) -> dict[str, Any]:
+    """Return the groups to draw of a report's audit, with their numbers."""
+    drawn = audit["drawn"]
+    return {
+        **drawn,
+        **dots(levels=drawn["levels"], crossings=drawn["crossings"]),
+        "off": {when: audit[when]["n_off"] for when in ("before", "after") if audit[when]},
+        "count": audit["before"]["n_groups"],
     }
 
 
@@ -86,7 +98,7 @@ def head(summary: dict[str, Any]) -> dict[str, Any]:
             *(word for word in named if word),
             f"{rows}{clusters}",
             about["made"],
-            f"data {about['data']}",
+            *([f"data {about['data']}"] if about["data"] else []),
         ],
     }
 

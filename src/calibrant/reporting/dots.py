@@ -1,4 +1,4 @@
-"""Groups of a report as dots with intervals, one line each, on one scale."""
+"""Groups as dots with intervals, one line each, on one scale."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ WIDTH, MARGIN = 240.0, 8.0
 LONGEST = 2.5
 
 
-def dots(audit: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the levels and the crossings to draw, each with places on the scale (pixels), what is
-    off in words, and the numbers; None without groups.
+def dots(**lists: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the lists of groups to draw, each group with places on one scale (pixels) and what is
+    off in words, and ``half``, the gap at the right edge.
+
+    A group is {"group": name, "n", "before", "after"}, with a gap or None at the last two. The
+    first two lists set the scale; a longer interval of the others is cut at the edge.
     """
-    if audit is None:
-        return None
-    drawn = audit["drawn"]
-    rows = [*drawn["levels"], *drawn["crossings"]]
+    rows = [row for some in list(lists.values())[:2] for row in some]
     found = [row[when] for row in rows for when in ("before", "after") if row[when] is not None]
     ends = [abs(one[name]) for one in found for name in ("low", "high")]
     gaps = [abs(one["gap"]) for one in found]
@@ -40,15 +40,7 @@ def dots(audit: dict[str, Any] | None) -> dict[str, Any] | None:
             "words": gap_words(last),
         }
 
-    return {
-        "levels": [placed(row) for row in drawn["levels"]],
-        "crossings": [placed(row) for row in drawn["crossings"]],
-        "others": drawn["others"],
-        "few": drawn["few"],
-        "half": half,
-        "off": {when: audit[when]["n_off"] for when in ("before", "after") if audit[when]},
-        "count": audit["before"]["n_groups"],
-    }
+    return {"half": half, **{name: [*map(placed, some)] for name, some in lists.items()}}
 
 
 def gap_words(one: dict[str, Any]) -> str:

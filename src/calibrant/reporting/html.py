@@ -11,7 +11,7 @@ from typing import Any
 from calibrant._support.extras import import_extra
 from calibrant._support.rounded import percent, rounded
 from calibrant._version import __version__
-from calibrant.reporting import models_page, page
+from calibrant.reporting import audit_page, models_page, page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import compared
 from calibrant.reporting.regression import page as regression_page
@@ -29,6 +29,7 @@ PAGES: dict[str | None, Any] = {
     "event": event_page,
     None: regression_page,
     "models": models_page,
+    "groups": audit_page,
 }
 
 
@@ -48,7 +49,7 @@ def render(summary: dict[str, Any]) -> str:
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
         s=summary,
-        compared=[] if summary["target"] == "models" else compared(summary),
+        compared=compared(summary) if "calibrator" in summary else [],
         style=_trusted(style),
         style_hash=_digest(style),
         script=_trusted(script),

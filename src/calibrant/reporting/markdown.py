@@ -4,7 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant._support.rounded import percent
+from calibrant._support.rounded import percent, rounded
+from calibrant.reporting.bands import MEASURED, head
+from calibrant.reporting.dots import gap_words
 
 __all__ = ["as_markdown", "class_rows", "compared", "in_full"]
 
@@ -12,12 +14,35 @@ __all__ = ["as_markdown", "class_rows", "compared", "in_full"]
 WORST = 10
 #: Metrics of a comparison, where the question has no columns of its own.
 MOST_COMPARED = 5
-#: Of an output, where it is looked at: its name, and the key.
-REGIONS = (
-    ("predicted std", "std_regions"),
-    ("predicted value", "value_regions"),
-    ("feature", "features"),
-    ("group", "groups"),
+#: Where a report looks for errors (what it is cut by, its key), and the columns there (title, key,
+#: how a value is written), by target. All tables have the rows and the gap as well.
+BY_ROWS = (("feature", "features"), ("group", "groups"))
+ANSWERS = (
+    (("confidence", "regions"), *BY_ROWS, ("class", "classes")),
+    (("Accuracy", "accuracy", percent), ("Mean confidence", "confidence", percent)),
+)
+PLACES: dict[Any, Any] = {
+    "event": (
+        (("risk", "regions"), *BY_ROWS),
+        (("Predicted", "risk", percent), ("Observed", "rate", percent), ("O/E", "ratio", rounded)),
+    ),
+    None: (
+        (("predicted std", "std_regions"), ("predicted value", "value_regions"), *BY_ROWS),
+        (
+            ("Std claimed", "claimed", rounded),
+            ("Error seen", "error", rounded),
+            ("In 90 % intervals", "coverage", percent),
+        ),
+    ),
+}
+#: Columns of the table of thresholds.
+THRESHOLDS = (
+    ("Risk of at least", "threshold", percent),
+    ("Alerts in 1,000", "alerts_per_1000", rounded),
+    ("Sensitivity", "sensitivity", percent),
+    ("Specificity", "specificity", percent),
+    ("PPV", "ppv", percent),
+    ("Net benefit", "net_benefit", rounded),
 )
 #: Columns of the comparison of calibrators, here and on the page: key, title, and "number",
 #: "percent" or "change" (which is not here).
@@ -75,132 +100,146 @@ def compared(summary: dict[str, Any]) -> Sequence[tuple[str, str, str]]:
 
 
 def as_markdown(summary: dict[str, Any]) -> str:
-    """Verdict, cautions, metrics, worst regions, groups and classes, change over time, comparison
-    and code, as GitHub's Markdown.
+    """Return the page's bands as GitHub's Markdown, in its order: the answer, whether to rely on
+    it, what to do, the groups, the numbers, and tables that the page folds.
 
     Names from the data are escaped: they start no markup.
     """
-    verdict = summary["verdict"]
-    parts = [f"# {_text(summary['title'])}", _text(in_full(verdict)), _text(verdict["detail"])]
-    if summary["data"]["clusters"] is not None:
-        parts += [
-            f"{summary['data']['n']:,.0f} rows in {summary['data']['clusters']:,} clusters:"
-            " intervals and tests count clusters."
-        ]
-    parts += [
-        "## Can these numbers be trusted?",
-        "\n".join(f"- {_text(c)}" for c in summary["cautions"]) or "Nothing speaks against it.",
+    verdict, of = summary["verdict"], {"models": _of_models, "groups": _of_audit}
+    parts = [
+        f"# {_text(summary['title'])}",
+        _text(" · ".join(head(summary)["facts"])),
+        f"**{verdict['state'].capitalize()}.** {_text(verdict['sentence'])}",
+        f"→ {_text(verdict['action'])}",
+        *of.get(summary["target"], _of_one)(summary),
     ]
-    parts += {"event": _of_event, None: _of_outputs}.get(summary["target"], _of_classes)(summary)
-    parts += _audited(summary)
-    if summary["alternatives"]:
-        parts += [
-            "## Compared on the same rows",
-            _table(*_alternatives(summary["alternatives"], compared(summary))),
-        ]
-    if summary["by_class"] is not None:
-        head, *rows = ([*map(_text, row)] for row in class_rows(summary["by_class"]))
-        parts += [
-            "## Which method for which class? Log loss by predicted class",
-            _text(summary["by_class"]["sentence"]),
-            _table(head, rows),
-        ]
-    if summary["choice"] is not None:
-        parts += [
-            "## How to apply it",
-            "```python\n" + "\n".join(summary["choice"]["code"]).replace("```", "") + "\n```",
-        ]
     return "\n\n".join(parts) + "\n"
 
 
-def _audited(summary: dict[str, Any]) -> Any:
-    """Lines on the audit of groups before and after, one list for each output that has one."""
-    audits = [one["audit"] for one in summary.get("outputs", [summary]) if one["audit"] is not None]
-    said = []
-    for audit in audits:
-        told = [(when, audit[when]) for when in ("before", "after") if audit[when] is not None]
-        rows = [
-            [
-                _text(row["group"]),
-                f"{row['n']:,.0f}",
-                *(_audited_gap(row[when]) for when, _ in told),
-            ]
-            for row in audit["worst"]
+def _of_one(summary: dict[str, Any]) -> list[str]:
+    """Return what follows the answer in a report on one model."""
+    several = len(summary.get("outputs", ())) > 1
+    outputs = [
+        (f": {_text(one['name'])}" if several else "", one)
+        for one in summary.get("outputs", [summary])
+    ]
+    parts = ["## Can I rely on this?", *_listed(summary["cautions"])]
+    parts += [MEASURED[summary["calibrator"]["evaluation"]], *_to_do(summary)]
+    audited = [part for of, one in outputs for part in _audited(one["audit"], of)]
+    parts += ["## For whom is it wrong?", *audited] if audited else []
+    parts += ["## Numbers", _text(summary["verdict"]["detail"])]
+    for of, one in outputs:
+        rows = [row for row in summary["metrics"] if row.get("output") == one.get("name")]
+        parts += [f"### Metrics{of}", _metrics(rows, summary), *_places(one, summary["target"], of)]
+        parts += _over_time(one["drift"], of)
+    if "thresholds" in summary:
+        parts += ["### Decisions by threshold", _thresholds(summary["thresholds"])]
+    if summary["by_class"] is not None:
+        first, *rows = ([*map(_text, row)] for row in class_rows(summary["by_class"]))
+        parts += ["### Which method for which class? Log loss by predicted class"]
+        parts += [_text(summary["by_class"]["sentence"]), _table(first, rows)]
+    return parts
+
+
+def _to_do(summary: dict[str, Any]) -> list[str]:
+    """Return the code that applies the calibrator, the others, and the promises."""
+    parts = []
+    if summary["choice"] is not None:
+        code = "\n".join(summary["choice"]["code"]).replace("```", "")
+        parts = [f"```python\n{code}\n```"]
+    if summary["alternatives"]:
+        shown = _alternatives(summary["alternatives"], compared(summary))
+        parts += ["### Compared on the same rows", shown]
+    promises = summary.get("promises")
+    if promises is not None:
+        parts += _rates(promises) if "rates" in promises else _promised(promises)
+    return ["## What should I do?", *parts] if parts else []
+
+
+def _of_models(summary: dict[str, Any]) -> list[str]:
+    names = summary["metrics"]
+    scores = [
+        [_text(one["name"]), *(_range(one["scores"][key]) for key in names)]
+        for one in summary["models"]
+    ]
+    pairs = [
+        [
+            names[row["metric"]],
+            f"{_text(row['first'])}, {_text(row['second'])}",
+            _range({**row, "value": row["difference"]}, "+"),
+            "–" if row["p_value"] is None else f"{row['p_value']:.2g}",
+            " ".join(filter(None, (row["meaning"], row["note"]))),
         ]
-        said.append("\n".join(f"- {when}: {_text(one['sentence'])}" for when, one in told))
-        said.append(
-            _table(("The worst groups", "Rows", *(f"Gap {when}" for when, _ in told)), rows)
-        )
-    return ["## Is every group right, and every crossing of two?", *said] if said else []
+        for row in summary["pairs"]
+    ]
+    return [
+        "## Each model’s own scores",
+        _table(("Model", *names.values()), scores),
+        "## The difference, row by row",
+        _table(("Metric", "Models", "Difference", "p", "The second is"), pairs),
+        f"Intervals and tests are paired, at {100.0 * summary['level']:g} %, and corrected for the"
+        f" number of pairs in each metric ({summary['correction'].capitalize()}).",
+    ]
 
 
-def _audited_gap(one: dict[str, float]) -> str:
+def _of_audit(summary: dict[str, Any]) -> list[str]:
+    rows = [*summary["drawn"]["levels"], *summary["drawn"]["crossings"]]
+    return [
+        "## For whom is it wrong?",
+        _groups(rows, ["before"], ["Gap"]),
+        "## What this audit promises",
+        *_listed(summary["promises"]),
+    ]
+
+
+def _listed(lines: Sequence[str]) -> list[str]:
+    return ["\n".join(f"- {_text(line)}" for line in lines) or "Nothing speaks against it."]
+
+
+def _audited(audit: dict[str, Any] | None, of: str) -> list[str]:
+    """Return what an audit of groups says before and after, and its worst groups."""
+    if audit is None:
+        return []
+    when = [one for one in ("before", "after") if audit[one] is not None]
+    said = _listed([f"{one}: {audit[one]['sentence']}" for one in when])
+    return [
+        *([f"### Groups{of}"] if of else []),
+        *said,
+        _groups(audit["worst"], when, [f"Gap {one}" for one in when]),
+    ]
+
+
+def _groups(rows: Any, when: Sequence[str], heads: Sequence[str]) -> str:
+    lines = [
+        [_text(row["group"]), f"{row['n']:,.0f}", *(_group_gap(row[one]) for one in when)]
+        for row in rows
+    ]
+    return _table(("Group", "Rows", *heads), lines)
+
+
+def _group_gap(one: dict[str, Any] | None) -> str:
     if one is None or one["low"] is None:
         return "–"
-    return f"{one['gap']:+.3f} ({one['low']:+.3f} to {one['high']:+.3f}), {one['outcome']}"
-
-
-def _of_classes(summary: dict[str, Any]) -> list[str]:
-    parts = ["## Metrics", _table(*_metrics(summary["metrics"], summary))]
-    for title, key in (
-        ("confidence", "regions"),
-        ("feature", "features"),
-        ("group", "groups"),
-        ("class", "classes"),
-    ):
-        rows = summary.get(key)
-        rows = rows["rows"] if rows and key == "classes" else rows
-        if rows:
-            parts += [
-                f"## Where it is wrong, by {title}, the worst first",
-                _table(*_gaps(rows[:WORST], title)),
-            ]
-    return parts + _over_time(summary["drift"]) + _promised(summary["promises"])
+    return f"{_range({**one, 'value': one['gap']}, '+')}, {gap_words(one)}"
 
 
 def _promised(said: dict[str, Any]) -> list[str]:
-    if said is None:
-        return []
     rows = [
-        [
-            percent(row["risk"], 0),
-            "–" if row["share"] is None else percent(row["share"]),
-            _text(row["note"]),
-        ]
+        [percent(row["risk"], 0), percent(row["share"]), _text(row["note"])]
         for row in said["accepted"]
     ]
     found = [
-        "## What can I promise?",
+        "### What can I promise?",
         _table(("At most wrong", "Can be accepted", "Certificate"), rows),
     ]
     if said["sets"] is not None:
-        held = (
-            f"Sets of classes that hold the true one for {percent(said['sets']['level'], 0)} of"
-            " new rows have"
-        )
-        found.append(f"{held} {said['sets']['size']:.2f} classes on average.")
+        held = f"{percent(said['sets']['level'], 0)} of new rows"
+        size = f"{said['sets']['size']:.2f} classes on average"
+        found.append(f"Sets of classes that hold the true one for {held} have {size}.")
     return found
 
 
-def _of_event(summary: dict[str, Any]) -> list[str]:
-    parts = [
-        "## Metrics",
-        _table(*_metrics(summary["metrics"], summary)),
-        "## What acting on it brings",
-        _table(*_thresholds(summary)),
-    ]
-    for title, key in (("risk", "regions"), ("feature", "features"), ("group", "groups")):
-        if summary[key]:
-            parts += [
-                f"## Where it is wrong, by {title}, the worst first",
-                _table(*_risks(summary[key][:WORST], title)),
-            ]
-    return parts + _over_time(summary["drift"]) + _rates(summary["promises"])
-
-
 def _rates(said: dict[str, Any]) -> list[str]:
-    if said is None:
-        return []
     sides = {"false alarms": "above", "missed events": "not above"}
     rows = [
         [
@@ -210,7 +249,7 @@ def _rates(said: dict[str, Any]) -> list[str]:
         ]
         for row in said["rates"]
     ]
-    return ["## What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
+    return ["### What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
 
 
 def _both_scales(row: dict[str, Any]) -> str:
@@ -220,55 +259,30 @@ def _both_scales(row: dict[str, Any]) -> str:
     return own if calibrated is None else f"{calibrated:.4g} (uncalibrated {own})"
 
 
-def _thresholds(summary: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    found, names = (
-        summary["thresholds"],
-        ("threshold", "alerts_per_1000", "sensitivity", "specificity", "ppv", "net_benefit"),
-    )
-    lines = [
-        [_number(value) for value in row]
-        for row in zip(*(found[name] for name in names), strict=True)
-    ]
-    return [
-        "Risk of at least",
-        "Alerts in 1,000",
-        "Sensitivity",
-        "Specificity",
-        "PPV",
-        "Net benefit",
-    ], lines
+def _thresholds(found: dict[str, Any]) -> str:
+    columns = [[written(value) for value in found[key]] for _, key, written in THRESHOLDS]
+    return _table([title for title, *_ in THRESHOLDS], list(zip(*columns, strict=True)))
 
 
-def _risks(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
-    lines = [
-        [
-            _where(row, ".3g"),
-            f"{row['rows']:,.0f}",
-            *(_number(row[name]) for name in ("risk", "rate", "ratio")),
-            (
-                "–"
-                if row["gap"] is None
-                else f"{row['gap']:+.4f} ({row['low']:+.4f} to {row['high']:+.4f})"
-            ),
-        ]
-        for row in rows
-    ]
-    return [title.capitalize(), "Rows", "Risk said", "Share that happened", "O/E", "Gap"], lines
-
-
-def _of_outputs(summary: dict[str, Any]) -> list[str]:
+def _places(part: dict[str, Any], target: Any, of: str) -> list[str]:
+    """Return a table for each way to cut the rows, the worst part first."""
+    cuts, columns = PLACES.get(target, ANSWERS)
     parts = []
-    for output in summary["outputs"]:
-        of = f": {_text(output['name'])}" if len(summary["outputs"]) > 1 else ""
-        rows = [row for row in summary["metrics"] if row["output"] == output["name"]]
-        parts += [f"## Metrics{of}", _table(*_metrics(rows, summary))]
-        for title, key in REGIONS:
-            if output[key]:
-                parts += [
-                    f"## Where it is wrong{of}, by {title}, the worst first",
-                    _table(*_coverages(output[key][:WORST], title)),
-                ]
-        parts += _over_time(output["drift"], of)
+    for title, key in cuts:
+        rows = part.get(key) or []
+        rows = rows["rows"] if isinstance(rows, dict) else rows
+        lines = [
+            [
+                _where(row),
+                f"{row['predicted' if 'predicted' in row else 'rows']:,.0f}",
+                *(written(row[name]) for _, name, written in columns),
+                _range({**row, "value": row["gap"]}, "+"),
+            ]
+            for row in rows[:WORST]
+        ]
+        names = [title.capitalize(), "Rows", *(name for name, *_ in columns), "Gap"]
+        if lines:
+            parts += [f"### Where it is off{of}, by {title}, the worst first", _table(names, lines)]
     return parts
 
 
@@ -277,97 +291,42 @@ def _text(value: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#$~])", r"\\\1", " ".join(str(value).split()))
 
 
-def _table(head: Any, rows: list[list[str]]) -> str:
+def _table(head: Any, rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _number(value: float) -> str:
-    return (
-        "–"
-        if value is None
-        else f"{value:.4f}"
-        if abs(value) >= 1e-3 or value == 0.0
-        else f"{value:.4g}"
-    )
+def _range(part: Any, sign: str = "") -> str:
+    """Return a value with its interval, where it has them."""
+    if part is None or part["value"] is None:
+        return "–"
+    ends = [part.get("low"), part.get("high")]
+    interval = "" if None in ends else f" ({' to '.join(rounded(end, sign) for end in ends)})"
+    return rounded(part["value"], sign) + interval
 
 
-def _range(part: Any) -> str:
-    return (
-        "–"
-        if part is None
-        else _number(part["value"])
-        + ("" if part["low"] is None else f" ({_number(part['low'])} to {_number(part['high'])})")
-    )
-
-
-def _metrics(
-    scores: list[dict[str, Any]], summary: dict[str, Any]
-) -> tuple[list[str], list[list[Any]]]:
+def _metrics(scores: list[dict[str, Any]], summary: dict[str, Any]) -> str:
     rows = [
         [
             _text(row["name"]),
-            *(_range(row[when]) for when in ("before", "after", "change")),
+            *(_range(row[when]) for when in ("before", "after")),
+            _range(row["change"], "+"),
             row["reading"] or "–",
         ]
         for row in scores
     ]
-    return [
-        "Metric",
-        "Before",
-        f"After {_text(summary['calibrator']['name'])}",
-        "Change",
-        "Reading",
-    ], rows
+    after = f"After {_text(summary['calibrator']['name'])}"
+    return _table(("Metric", "Before", after, "Change", "Reading"), rows)
 
 
-def _where(row: Any, digits: str) -> str:
+def _where(row: Any) -> str:
     """The group, class, or part of a feature that a row is of, or the region by its ends."""
     said = " ".join(str(row[name]) for name in ("class", "group", "feature", "part") if name in row)
-    return _text(said) if said else f"{row['from']:{digits}} to {row['to']:{digits}}"
+    return _text(said) if said else f"{row['from']:.4g} to {row['to']:.4g}"
 
 
-def _gaps(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
-    lines = []
-    for row in rows:
-        gap = "–" if row["gap"] is None else f"{row['gap']:+.4f}"
-        count = row["predicted" if "predicted" in row else "rows"]
-        lines.append(
-            [
-                _where(row, ".3f"),
-                f"{count:,.0f}",
-                _number(row["accuracy"]),
-                _number(row["confidence"]),
-                gap,
-            ]
-        )
-    return [title.capitalize(), "Rows", "Accuracy", "Mean confidence", "Gap"], lines
-
-
-def _coverages(rows: Any, title: str) -> tuple[list[str], list[list[Any]]]:
-    lines = [
-        [
-            _where(row, ".4g"),
-            f"{row['rows']:,.0f}",
-            _number(row["claimed"]),
-            _number(row["error"]),
-            percent(row["coverage"]),
-            f"{100.0 * row['gap']:+.1f} %",
-        ]
-        for row in rows
-    ]
-    return [
-        title.capitalize(),
-        "Rows",
-        "Std claimed",
-        "Error seen",
-        "In 90 % intervals",
-        "Gap",
-    ], lines
-
-
-def _over_time(drift: dict[str, Any] | None, of: str = "") -> Any:
-    """Lines on the alarm of all rows and of each group with an alarm, and the calibration error of
+def _over_time(drift: dict[str, Any] | None, of: str) -> list[str]:
+    """Return the alarm of all rows and of each group with an alarm, and the calibration error of
     each bucket of time.
     """
     if drift is None:
@@ -378,15 +337,11 @@ def _over_time(drift: dict[str, Any] | None, of: str = "") -> Any:
         if row["advice"] is not None and row["advice"]["decision"] != "leave"
     ]
     told = [("All rows", drift["advice"]), *rung] if drift["advice"] is not None else []
-    said = [f"- {_text(name)}: {_text(advice['reason'])}." for name, advice in told]
-    return [
-        f"## Does it stay so over time{of}?",
-        *(["\n".join(said)] if said else []),
-        _table(*_buckets(drift)),
-    ]
+    said = [f"{name}: {advice['reason']}." for name, advice in told]
+    return [f"### Over time{of}", *(_listed(said) if said else []), _buckets(drift)]
 
 
-def _buckets(drift: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def _buckets(drift: dict[str, Any]) -> str:
     columns = {when: drift[when] for when in ("before", "after") if drift[when] is not None}
     times, counts = (drift["before"][key] for key in ("time", "n"))
     lines = [
@@ -400,45 +355,39 @@ def _buckets(drift: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
         ]
         for i, (time, n) in enumerate(zip(times, counts, strict=True))
     ]
-    return [
-        drift["every"].capitalize(),
-        "Rows",
-        *(f"Calibration error {when}" for when in columns),
-    ], lines
+    errors = [f"Calibration error {when}" for when in columns]
+    return _table([drift["every"].capitalize(), "Rows", *errors], lines)
 
 
 def class_rows(found: dict[str, Any]) -> list[list[str]]:
     """The table of the log loss by predicted class: its head, the mean over classes, and the least
     accurate classes.
     """
-    mean = ["Mean", "", "", found["best"], *map(_number, found["macro"].values())]
+    mean = ["Mean", "", "", found["best"], *map(rounded, found["macro"].values())]
     lines = [
         [
             row["class"],
             f"{row['rows']:,.0f}",
-            f"{percent(row['accuracy'], 0)} ({percent(row['low'], 0)} to"
-            f" {percent(row['high'], 0)})",
+            "{} ({} to {})".format(*(percent(row[key], 0) for key in ("accuracy", "low", "high"))),
             row["use"],
-            *(_number(one["loss"]) for one in row["methods"].values()),
+            *(rounded(one["loss"]) for one in row["methods"].values()),
         ]
         for row in found["rows"][:WORST]
     ]
     return [["Predicted class", "Rows", "Accuracy", "Use", *found["macro"]], mean, *lines]
 
 
-def _alternatives(rows: Any, columns: Any) -> Any:
-    columns = {key: title for key, title, kind in columns if kind != "change"}
+def _alternatives(rows: Any, columns: Any) -> str:
+    titles = {key: title for key, title, kind in columns if kind != "change"}
     lines = [
         [
             " ".join(_text(v) for v in (row["name"], row["output"]) if v)
             + (" (chosen)" if row["chosen"] else ""),
-            *(_number(row["metrics"][key]["value"]) for key in columns),
-            (
-                "–"
-                if row["against"] is None
-                else _range({"value": row["against"]["difference"], **row["against"]})
+            *(rounded(row["metrics"][key]["value"]) for key in titles),
+            _range(
+                row["against"] and {"value": row["against"]["difference"], **row["against"]}, "+"
             ),
         ]
         for row in rows
     ]
-    return ["Calibrator", *columns.values(), "Against the chosen"], lines
+    return _table(["Calibrator", *titles.values(), "Against the chosen"], lines)

@@ -14,13 +14,13 @@ from calibrant.contracts.columns import plain
 from calibrant.contracts.domain import domain_of
 from calibrant.contracts.interval import require_level
 from calibrant.groups import WeightKind, clustered, n_clusters
-from calibrant.metrics.comparison import PairRow, compare, read_models
+from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
 from calibrant.predictions import Inputs
 from calibrant.reporting.about import About
 from calibrant.reporting.summary import SCHEMA, Verdict
 from calibrant.reporting.tables import TABLES
 
-__all__ = ["Model", "ModelsSummary", "summarise_models"]
+__all__ = ["Model", "ModelsSummary", "summarise_comparison", "summarise_models"]
 
 #: States of a comparison, from the one that says most.
 DECIDED, TIED = "one is better", "no clear difference"
@@ -70,10 +70,7 @@ def summarise_models(
     weight_kind: WeightKind = "frequency",
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
-    title: str = "Which model is better?",
-    event: str | None = None,
-    period: str | None = None,
-    version: str | None = None,
+    **named: str | None,
 ) -> ModelsSummary:
     """Compare {name: predictions} of the same rows by ``metrics``, the first of which decides.
 
@@ -82,7 +79,8 @@ def summarise_models(
     y, P, metrics, level, baseline, cluster, n_resamples, random_state, sample_weight, weight_kind,
     classes, inputs
         As for :func:`calibrant.compare`.
-    title, event, period, version : as for :func:`calibrant.report`
+    **named
+        ``title``, ``event``, ``period`` and ``version``, as for :func:`calibrant.report`.
 
     Returns
     -------
@@ -100,19 +98,40 @@ def summarise_models(
     'Use model.'
     """
     require_level(level)
-    named, records = read_models(y, P, metrics, sample_weight, classes, inputs)
-    table = TABLES[domain_of(next(iter(records.values())))]
+    measured, records = read_models(y, P, metrics, sample_weight, classes, inputs)
     records = {name: clustered(record, cluster, weight_kind) for name, record in records.items()}
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
-    found = compare.of(records, named, level=level, baseline=baseline, **drawn)
+    found = compare.of(records, measured, level=level, baseline=baseline, **drawn)
+    return summarise_comparison(records, measured, found, drawn, **named)
+
+
+def summarise_comparison(
+    records: Mapping[str, Any],
+    metrics: Sequence[Any],
+    found: Comparison,
+    drawn: Mapping[str, Any] | None = None,
+    *,
+    title: str | None = None,
+    event: str | None = None,
+    period: str | None = None,
+    version: str | None = None,
+) -> ModelsSummary:
+    """Return the summary of a comparison ``found`` of the ``records`` by ``metrics``; ``drawn`` are
+    ``n_resamples`` and ``random_state``.
+    """
+    first = next(iter(records.values()))
+    table = TABLES[domain_of(first)]
     models = [
-        Model(name, _scores(record, named, level, drawn), table.curve(record, level))
+        Model(
+            name,
+            _scores(record, metrics, found.level, drawn or {}),
+            table.curve(record, found.level),
+        )
         for name, record in records.items()
     ]
-    first = next(iter(records.values()))
     return ModelsSummary(
-        title,
-        level,
+        title or "Which model is better?",
+        found.level,
         About.of(first, {"event": event, "period": period, "version": version}),
         {
             "n": float(first.weights.sum()),
@@ -120,8 +139,8 @@ def summarise_models(
             "clusters": n_clusters(first),
             "weighted": first.weight is not None,
         },
-        _verdict(named[0], models, found.rows),
-        {one.key: one.name for one in named},
+        _verdict(metrics[0], models, found.rows),
+        {one.key: one.name for one in metrics},
         models,
         found.rows,
         found.correction,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
+from calibrant.audits.result import Audit
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def require_page(path: str | Path) -> None:
 
 
 def report(
-    y: ArrayLike,
-    P: ArrayLike,
+    y: ArrayLike | Audit,
+    P: ArrayLike | None = None,
     std: ArrayLike | None = None,
     *,
     calibrator: "Sequence[Any] | Calibrator | None" = None,
@@ -132,7 +133,8 @@ def report(
 
     Parameters
     ----------
-    y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes
+    y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes; or, without any of the
+        other arrays, the result of :func:`calibrant.audit`, whose page is on every group
     P : (n, K), or (n,) for binary; {name: predictions} of several models, which are compared as by
         :func:`calibrant.compare`; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
@@ -187,9 +189,12 @@ def report(
     'regression'
     """
     from calibrant.reporting.about import call_of
+    from calibrant.reporting.audit_page import summarise_audit
     from calibrant.reporting.models import summarise_models
     from calibrant.reporting.summarise import summarise
 
+    if isinstance(y, Audit):
+        return Report(summarise_audit(y, **options))
     if isinstance(P, Mapping):
         models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))

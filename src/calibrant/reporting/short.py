@@ -17,7 +17,7 @@ def card(summary: dict[str, Any], pictured: bool = False) -> Card:
     installed.
     """
     verdict, drawn, top, page = summary["verdict"], "", head(summary), PAGES[summary["target"]]
-    if pictured:
+    if pictured and hasattr(page, "main_display"):
         words = {"title": summary["title"], "description": verdict["sentence"]}
         key = f"calibrant-{summary['about']['data']}"
         with suppress(MissingDependencyError):

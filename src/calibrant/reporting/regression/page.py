@@ -321,7 +321,7 @@ def _signed(value: float) -> str:
 
 
 #: For numbers in units of y, of any size.
-FILTERS: dict[Any, Any] = {"number": _number, "signed": _signed, "points": _signed}
+FILTERS: dict[Any, Any] = {"number": _number, "signed": _signed}
 
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:

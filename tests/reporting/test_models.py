@@ -1,0 +1,62 @@
+"""The page on several models of the same rows: its verdict, its scores, and its Markdown."""
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.reporting.models import summarise_comparison
+
+NAMES = ["<b>a|b</b>", "[c](d)", "_e_"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 800)
+    return (rng.random(800) < p).astype(int), p
+
+
+def test_the_better_model_is_named(rows):
+    y, p = rows
+    verdict = cb.report(y, {"one": p**3, "two": p}).to_dict()["verdict"]
+    assert (verdict["state"], verdict["action"]) == ("one is better", "Use two.")
+
+
+def test_models_that_cannot_be_told_apart_are_named(rows):
+    y, p = rows
+    near = {"one": p, "two": np.clip(p + 1e-3 * np.cos(1e4 * p), 0.0, 1.0), "bad": p**3}
+    verdict = cb.report(y, near).to_dict()["verdict"]
+    assert verdict["state"] == "no clear difference"
+    assert "cannot be told from" in verdict["sentence"]
+    assert "bad" not in verdict["sentence"].split("cannot be told from")[1]
+
+
+def test_records_give_the_summary_of_arrays(rows):
+    y, p = rows
+    records = {"one": cb.predictions.read(p, y), "two": cb.predictions.read(p**2, y)}
+    metrics = [cb.metrics.log_loss, cb.metrics.event_brier_score]
+    found = cb.metrics.compare.of(records, metrics)
+    made = summarise_comparison(records, metrics, found).to_dict()
+    expected = cb.report(y, {"one": p, "two": p**2}, n_resamples=1000).to_dict()
+    assert {**made, "call": None} == {**expected, "call": None}
+
+
+def test_markdown_has_the_page_in_its_order_and_names_start_no_markup(rows):
+    y, p = rows
+    text = cb.report(y, dict(zip(NAMES, (p, p**2, p**3), strict=True))).to_markdown()
+    heads = ["# Which", "**One is better.**", "→ Use", "## Each model", "## The difference"]
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+    assert "\\<b\\>a\\|b\\</b\\>" in text
+    assert "<b>" not in text.replace("\\<b\\>", "")
+    assert text.count("| log loss |") == 1 + 3
+
+
+def test_hostile_names_are_escaped_and_the_page_is_small(rows):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    y, p = rows
+    page = cb.report(y, dict(zip(NAMES, (p, p**2, p**3), strict=True))).to_html()
+    assert NAMES[0] not in page
+    assert "&lt;b&gt;a|b&lt;/b&gt;" in page
+    assert len(page) < 300_000
