@@ -77,8 +77,9 @@ WORDS = Words(
     "risks",
     "The risks are too high.",
     "The risks match what happens.",
-    "Calibration brings the mean gap from 5 points to 1.",
+    "Calibration brings the mean gap from 5 to 1 points.",
     "40 events in 900 rows",
+    900.0,
 )
 VETO = "The columns look exchanged: compare their order with that of the classes."
 
@@ -97,7 +98,7 @@ def every_combination():
             yield Evidence(before, after, veto, (0.9, 0.7), where), facts
 
 
-@pytest.mark.parametrize("calibrated", [False, True])
+@pytest.mark.parametrize("calibrated", ["none", "unknown", "no clear gain", "use", "do not use"])
 def test_every_combination_has_a_sentence_and_an_action_that_fit_its_state(calibrated):
     told = set()
     for evidence, facts in every_combination():
@@ -124,12 +125,12 @@ def test_a_badge_is_not_contradicted_by_its_action(state):
     """What may be used is advised under no other badge, and what may not be is said to be so."""
     for evidence, facts in every_combination():
         if evidence.state(facts["better"]) == state:
-            action = in_words(state, WORDS, evidence, True)[1]
+            action = in_words(state, WORDS, evidence, "no clear gain")[1]
             assert ("Use the calibrated risks" in action) == (
                 state in ("calibrate before use", "better, but still off")
             )
             assert ("Keep the risks" in action) == (state == "fine as it is")
-            assert ("more rows" in action or "as many rows" in action) == (
+            assert ("more rows" in action or "Collect rows" in action) == (
                 state in ("off, no remedy shown", "too few rows to say")
             )
 
@@ -141,39 +142,39 @@ ACTIONS = {
     "better, but still off": "Use the calibrated risks, ",
     "fine as it is": "Keep the risks as they are.",
     "off, no remedy shown": "Do not act on these risks yet.",
-    "too few rows to say": "Collect about ",
+    "too few rows to say": "Collect rows until there are about ",
 }
 
 
 def test_what_remains_is_named_and_few_rows_are_said():
     still = found(True, False, True)
     off = "better, but still off"
-    told, todo = in_words(off, WORDS, Evidence(still, still), True)
+    told, todo = in_words(off, WORDS, Evidence(still, still), "no clear gain")
     assert told.endswith(
         "Calibration helps, but they are still too extreme, or not extreme enough."
     )
     assert todo == "Use the calibrated risks, and look at where they are still off."
     few, sure = (Evidence(still, found(False, within, False)) for within in (False, True))
     use = "calibrate before use"
-    assert in_words(use, WORDS, few, True)[1] == (
-        "Use the calibrated risks. The rows are few: confirm it on new ones."
+    assert in_words(use, WORDS, few, "no clear gain")[1] == (
+        "Use the calibrated risks. Check them again on new rows."
     )
-    assert in_words(use, WORDS, sure, True)[1] == "Use the calibrated risks."
+    assert in_words(use, WORDS, sure, "no clear gain")[1] == "Use the calibrated risks."
     lost = Evidence(found(False, False, False))
-    told, todo = in_words("too few rows to say", WORDS, lost, True)
+    told, todo = in_words("too few rows to say", WORDS, lost, "no clear gain")
     assert told.startswith("40 events in 900 rows are too few to tell whether the risks are right")
     assert "an error of 10 points could go unseen" in told
-    assert todo == "Collect about 25 times as many rows, then measure again."
+    assert todo == "Collect rows until there are about 22,000, then measure again."
 
 
 def test_a_group_that_stays_off_is_not_to_be_used_for():
     still = found(True, False, True)
     grouped = Miscalibration(0.01, {"offset": 0.5, "group": 0.01}, 0.9, 0.05, {"group": 0.01}, 0.02)
     one = Evidence(still, grouped, where="education 6 and 2 other groups")
-    told, todo = in_words("better, but still off", WORDS, one, True)
+    told, todo = in_words("better, but still off", WORDS, one, "no clear gain")
     assert told.endswith("but they are still off for education 6 and 2 other groups.")
     assert todo == "Use the calibrated risks, but not for education 6 and 2 other groups."
-    unnamed = in_words("better, but still off", WORDS, Evidence(still, grouped), True)
+    unnamed = in_words("better, but still off", WORDS, Evidence(still, grouped), "no clear gain")
     assert unnamed[0].endswith("but they are still off for a group.")
     assert "but not for" not in unnamed[1]
 
@@ -181,7 +182,7 @@ def test_a_group_that_stays_off_is_not_to_be_used_for():
 def test_what_no_row_shows_is_not_called_a_fault():
     """Better scores of rows where nothing is beyond chance before: the fault is not stated."""
     one = Evidence(found(False, False, False), found(False, False, False))
-    told, todo = in_words("calibrate before use", WORDS, one, True)
+    told, todo = in_words("calibrate before use", WORDS, one, "no clear gain")
     assert WORDS.fault not in told
     assert told == f"As they are, the risks show no error beyond chance. {WORDS.gain}"
     assert todo.startswith("Use the calibrated risks.")
@@ -189,7 +190,7 @@ def test_what_no_row_shows_is_not_called_a_fault():
 
 def test_an_error_below_the_margin_is_said_to_be_there():
     small = found(True, False, True, 0.001)
-    told, _ = in_words("too few rows to say", WORDS, Evidence(small), True)
+    told, _ = in_words("too few rows to say", WORDS, Evidence(small), "no clear gain")
     assert told == (
         "40 events in 900 rows are too few to tell whether the risks are off by more than 2 points."
     )
@@ -198,20 +199,22 @@ def test_an_error_below_the_margin_is_said_to_be_there():
 def test_no_remedy_names_what_was_tried():
     off = Evidence(found(True, False, True, 0.05))
     state = "off, no remedy shown"
-    assert in_words(state, WORDS, off, False) == (
+    assert in_words(state, WORDS, off, "none") == (
         "The risks are too high.",
         "Do not act on these risks yet. Fit a calibrator, and measure it on rows that it has not"
         " seen.",
     )
-    told, todo = in_words(state, WORDS, off, True)
-    assert told == "The risks are too high. The calibration tried does not make them better."
+    told, todo = in_words(state, WORDS, off, "no clear gain")
+    assert (
+        told == "The risks are too high. The calibration tried does not make them clearly better."
+    )
     assert todo.endswith("Try another calibrator, more rows or other features.")
 
 
 @pytest.mark.parametrize("name", [*CHECKS, "spread", "shape", "coverage", "std"])
 def test_each_check_has_words_for_what_remains(name):
     still = Miscalibration(0.01, {name: 0.01, "other": 0.5}, 0.9, 0.05, {"offset": 0.01}, 0.02)
-    told, _ = in_words("better, but still off", WORDS, Evidence(still, still), True)
+    told, _ = in_words("better, but still off", WORDS, Evidence(still, still), "no clear gain")
     assert f"Calibration helps, but {REMAINS[name]}." in told
 
 

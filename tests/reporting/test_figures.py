@@ -42,7 +42,9 @@ def columns(said, seen):
 
 def test_the_words_close_with_the_largest_gap_and_never_with_a_gap_of_zero():
     off = calibration_figure("k", "t", "Words.", {"2": {"m": columns([0.2, 0.8], [0.2, 0.6])}}, "2")
-    assert off["description"] == ("Words. The largest gap: predicted 0.8, observed 0.6 (100 rows).")
+    assert off["description"] == (
+        "Words. The largest gap (m): predicted 0.8, observed 0.6 (100 rows)."
+    )
     right = columns([0.2, 0.80001], [0.2, 0.80002])
     assert calibration_figure("k", "t", "W.", {"2": {"m": right}}, "2")["description"] == "W."
 

@@ -16,6 +16,13 @@ STATES = (
     "fine as it is",
 )
 OTHERS = "Try another calibrator, more rows or other features."
+#: Sentences on a calibration that is no remedy, by that of the verdict.
+TRIED = {
+    "do not use": " The calibration tried makes them worse.",
+    "no clear gain": " The calibration tried does not make them clearly better.",
+    "use": " The calibration tried is not enough.",
+    "mixed": " The calibration tried is not enough.",
+}
 FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
 #: What remains, by the check that says most.
 REMAINS = {
@@ -51,7 +58,8 @@ class Evidence:
 @dataclass(frozen=True)
 class Words:
     """Parts of a verdict in plain words: what the predictions are called, what is wrong with them,
-    what they are like if nothing is, what calibration does to them, and how many rows there are.
+    what they are like if nothing is, what calibration does to them, and how many rows there are,
+    in words and as a number.
     """
 
     things: str
@@ -59,18 +67,19 @@ class Words:
     fine: str
     gain: str
     rows: str
+    n: float
 
 
-def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> tuple[str, str]:
-    """Return (one or two sentences on the predictions, one on what to do); ``calibrated``:
-    a calibration was tried.
+def in_words(state: str, words: Words, evidence: Evidence, calibration: str) -> tuple[str, str]:
+    """Return (one or two sentences on the predictions, one on what to do); ``calibration`` is that
+    of the verdict.
 
     Examples
     --------
     >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02)
-    >>> words = Words("risks", "The risks are too high.", "The risks match.", "It helps.", "9 rows")
-    >>> in_words("too few rows to say", words, Evidence(few), True)[1]
-    'Collect about 25 times as many rows, then measure again.'
+    >>> words = Words("risks", "They are too high.", "They match.", "It helps.", "9 rows", 9.0)
+    >>> in_words("too few rows to say", words, Evidence(few), "none")[1]
+    'Collect rows until there are about 230, then measure again.'
     """
     things, fault = words.things, words.fault
     if not evidence.before.seen:
@@ -80,7 +89,7 @@ def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> 
     if state == "fine as it is":
         return f"{words.fine} {_fine(evidence.before)}", f"Keep the {things} as they are."
     if state == "calibrate before use":
-        few = "" if _sure(evidence) else " The rows are few: confirm it on new ones."
+        few = "" if _sure(evidence) else " Check them again on new rows."
         return f"{fault} {words.gain}", f"Use the calibrated {things}.{few}"
     if state == "better, but still off":
         after = evidence.before if evidence.after is None else evidence.after
@@ -94,16 +103,22 @@ def in_words(state: str, words: Words, evidence: Evidence, calibrated: bool) -> 
             f"Use the calibrated {things}, and look at where they are still off."
         )
     if state == "off, no remedy shown":
-        tried = " The calibration tried does not make them better." if calibrated else ""
-        todo = OTHERS if calibrated else FIRST
+        tried = TRIED.get(calibration, "")
+        todo = OTHERS if tried else FIRST
         return f"{words.fault}{tried}", f"Do not act on these {things} yet. {todo}"
     before = evidence.before
     unseen = f"are right: an error of {points(max(before.detectable.values()))} could go unseen"
     doubt = f"are off by more than {points(before.margin)}" if before.seen else unseen
     return (
         f"{words.rows} are too few to tell whether the {things} {doubt}.",
-        f"Collect about {_times(before):.0f} times as many rows, then measure again.",
+        f"Collect rows until there are about {_rounded(_times(before) * words.n):,}, then measure"
+        " again.",
     )
+
+
+def _rounded(count: float) -> int:
+    """Return a count with two digits."""
+    return int(float(f"{count:.2g}"))
 
 
 def _sure(evidence: Evidence) -> bool:
@@ -167,4 +182,4 @@ def _fine(found: Miscalibration) -> str:
     size = points(found.margin)
     if found.within:
         return f"They are within {size} everywhere."
-    return f"An error of {size} would have been seen."
+    return f"An error of {size} on average would have shown."

@@ -23,6 +23,10 @@ TONES = {
     "no clear difference": "unknown",
     "groups are off": "bad",
 }
+#: Groups named in the first band.
+NAMED = 3
+#: States that are said otherwise on the badge.
+BADGES = {"off, no remedy shown": "off, and no remedy found"}
 #: How the numbers after calibration were measured.
 MEASURED = {
     "none": "Nothing was calibrated: the numbers are of the predictions as they are.",
@@ -70,6 +74,7 @@ def bands(summary: dict[str, Any], outputs: list[tuple[str | None, Any]], five: 
         "bands": BANDS,
         **head(summary),
         "measured": MEASURED[summary["calibrator"]["evaluation"]],
+        "whom": _whom([part["audit"] for _, part in outputs if part["audit"]]),
         "groups": [(name, _drawn(part["audit"])) for name, part in outputs if part["audit"]],
         "numbers": [(name, *_split(summary, name, five)) for name, _ in outputs],
     }
@@ -88,19 +93,33 @@ def _drawn(audit: dict[str, Any]) -> dict[str, Any]:
 
 def head(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the tone of the page, and the facts of its head."""
-    data, about = summary["data"], summary["about"]
+    data, about, state = summary["data"], summary["about"], summary["verdict"]["state"]
     named = [about["model"], about["version"] and f"version {about['version']}", about["period"]]
     rows = f"{data['n']:,.0f} {'weighted rows' if data['weighted'] else 'rows'}"
     clusters = f" in {data['clusters']:,} clusters" if data["clusters"] else ""
     return {
-        "tone": TONES[summary["verdict"]["state"]],
+        "tone": TONES[state],
+        "badge": BADGES.get(state, state).capitalize(),
         "facts": [
             *(word for word in named if word),
             f"{rows}{clusters}",
-            about["made"],
-            *([f"data {about['data']}"] if about["data"] else []),
+            f"report of {about['made']}",
+            *([f"checksum {about['data']}"] if about["data"] else []),
         ],
     }
+
+
+def _whom(audits: list[dict[str, Any]]) -> str:
+    """Return for which groups the predictions are off, the worst by name."""
+    if not audits:
+        return "not checked, because no groups were given."
+    last = [one["before"] if one["after"] is None else one["after"] for one in audits]
+    off, count = (sum(one[key] for one in last) for key in ("n_off", "n_groups"))
+    if not off:
+        return f"none of {count} groups is off by more than chance."
+    names = [name for one in last for name in one["off"]]
+    more = f" and {off - NAMED} more" if off > NAMED else ""
+    return f"{off} of {count} groups are off: {', '.join(names[:NAMED])}{more}."
 
 
 def _split(summary: dict[str, Any], name: str | None, five: Any) -> tuple[list[Any], list[Any]]:

@@ -154,7 +154,7 @@ def calibration_figure(
     return figure(
         key,
         title,
-        words + _largest_gap(list(drawn[start].values())[-1]),
+        words + _largest_gap(*list(drawn[start].items())[-1]),
         display,
         points,
         ["Curve", "Bin", "Rows", "Predicted", "Observed", "Low", "High"],
@@ -176,13 +176,14 @@ def _said(label: str, said: float, seen: float, low: float, high: float, n: floa
     )
 
 
-def _largest_gap(curve: Any) -> str:
+def _largest_gap(label: str, curve: Any) -> str:
     gap = curve.confidence - curve.accuracy
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     said, seen = f"{curve.confidence[worst]:.3g}", f"{curve.accuracy[worst]:.3g}"
     if said == seen:
         return ""
-    return f" The largest gap: predicted {said}, observed {seen} ({curve.n[worst]:,.0f} rows)."
+    rows = f"{curve.n[worst]:,.0f} rows"
+    return f" The largest gap ({label}): predicted {said}, observed {seen} ({rows})."
 
 
 @dataclass(frozen=True)

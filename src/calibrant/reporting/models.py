@@ -162,7 +162,9 @@ def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
     sign = -1.0 if metric.direction == "maximize" else 1.0
     order = sorted(models, key=lambda one: sign * one.scores[metric.key].value)
     best, others = order[0], order[1:]
+    way = "higher is better" if sign < 0.0 else "lower is better"
     shown = ", ".join(f"{one.name} {rounded(one.scores[metric.key].value)}" for one in order)
+    shown = f"{shown}; {way}"
     of_best = [
         row for row in pairs if row.metric == metric.key and best.name in (row.first, row.second)
     ]
@@ -173,9 +175,9 @@ def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
         for row in of_best
     )
     if len(clear) == len(others):
-        sentence = f"{best.name} is better than all others in {metric.name}: {shown}."
+        sentence = f"{best.name} is better than all others in {metric.name} ({shown})."
         if len(others) == 1:
-            sentence = f"{best.name} is better than {others[0].name} in {metric.name}: {shown}."
+            sentence = f"{best.name} is better than {others[0].name} in {metric.name} ({shown})."
         return Verdict(DECIDED, sentence, f"Use {best.name}.", detail, best.name, "none")
     tied = [one.name for one in others if not any(one.name in (r.first, r.second) for r in clear)]
     sentence = (

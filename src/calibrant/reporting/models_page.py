@@ -18,6 +18,7 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     title = "Predicted and observed" if target else "Coverage of intervals"
     return {
         **head(summary),
+        "badge": _badge(summary["verdict"]),
         "bands": ("answer.html", "models.html"),
         "tiles": tiles(summary),
         "main": calibration_figure(
@@ -43,6 +44,11 @@ def main_display(summary: dict[str, Any]) -> Any:
     """Return the calibration curve of every model on the same axes."""
     states, target = _curves(summary)
     return calibration_drawing(states, "", target=target)
+
+
+def _badge(verdict: dict[str, str]) -> str:
+    decided = verdict["state"] == "one is better"
+    return f"{verdict['model']} is better" if decided else verdict["state"].capitalize()
 
 
 def _curves(summary: dict[str, Any]) -> tuple[dict[str, dict[str, Any]], str | None]:

@@ -44,7 +44,7 @@ NOTES = (
 FILTERS: dict[Any, Any] = {}
 #: Words and templates of this page.
 WORDS = {
-    "fine": "Nothing speaks against it: enough rows, no sparse class, hardly a repeated row.",
+    "fine": "The data look sound: no sparse class, hardly a repeated row.",
     "quality": "quality.html",
     "promised": "promises.html",
     "reading": "reading.html",
@@ -121,7 +121,7 @@ def gap_tile(error: dict[str, Any], chance: dict[str, Any]) -> Tile:
     """Return the tile on the mean gap, before and after, beside that by chance alone."""
     after = None if error["after"] is None else points(error["after"]["value"])
     before = points(error["before"]["value"])
-    by_chance = f"chance alone: up to {points(chance['high'])}"
+    by_chance = f"by chance alone up to {points(chance['high'])}"
     return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), by_chance)
 
 

@@ -71,7 +71,7 @@ def verdict(
 def judged(evidence: Evidence, words: Words, detail: str, model: str, calibration: str) -> Verdict:
     """Return the verdict whose words follow from its state."""
     state = evidence.state(calibration in ("use", "mixed"))
-    sentence, action = in_words(state, words, evidence, calibration not in ("none", "unknown"))
+    sentence, action = in_words(state, words, evidence, calibration)
     return Verdict(state, sentence, action, detail, model, calibration)
 
 
@@ -83,6 +83,7 @@ def gain(loss: Any, error: Any) -> str:
         return ""
     before, after = points(error.before.value), points(error.after.value)
     if error.after.value < error.before.value and before != after:
+        before = before.removesuffix(" points")
         return f"Calibration brings the mean gap from {before} to {after}."
     return f"Calibration lowers the {loss.name}, but not the mean gap ({after})."
 
@@ -95,7 +96,7 @@ def _words(model: str, quality: Any, gained: str, evidence: Evidence) -> Words:
         "underconfident": f"The model is not sure enough: {sure}, {right} of the time.",
     }.get(model, f"The model’s confidences are off in places{at(evidence.example, 'right')}.")
     fine = f"The confidences match the accuracy: {sure}, {right} of the time."
-    return Words("confidences", fault, fine, gained, f"{quality.n:,.0f} rows")
+    return Words("confidences", fault, fine, gained, f"{quality.n:,.0f} rows", quality.n)
 
 
 def at(example: tuple[float, float] | None, came: str) -> str:

@@ -235,7 +235,7 @@ NOTES = (
 
 #: Words and templates of this page.
 WORDS = {
-    "fine": "Nothing speaks against it: enough rows and events, hardly a repeated row.",
+    "fine": "The data look sound: hardly a repeated row, and no risk that contradicts its outcome.",
     "quality": "event/quality.html",
     "promised": "event/promises.html",
     "reading": "event/reading.html",
@@ -264,11 +264,12 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     data, table = summary["data"], summary["thresholds"]
     shared = bands(summary, [(None, summary)], FIVE)
     event = summary["about"]["event"] or data["event"]
+    named = [] if event in ("0", "1", "True") else [f"event: {event}"]
     rate = f"{summary['quality']['events']:,.0f} events ({percent(summary['quality']['rate'])})"
     return {
         **shared,
         **WORDS,
-        "facts": [f"event: {event}", *shared["facts"][:-2], rate, *shared["facts"][-2:]],
+        "facts": [*named, *shared["facts"][:-2], rate, *shared["facts"][-2:]],
         "main": main_figure(summary),
         "tiles": tiles(summary),
         "appendix": appendix(summary, APPENDIX),
@@ -297,7 +298,7 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     pair = f"{percent(quality['risk'])} / {percent(quality['rate'])}"
     auroc = scores["event_auroc"]["before"]["value"]
     ranking = Tile(
-        "Ranking (AUROC)", "–" if auroc is None else f"{auroc:.3f}", "1 is perfect, .5 chance"
+        "Ranking (AUROC)", "–" if auroc is None else f"{auroc:.3f}", "1 is perfect, 0.5 is chance"
     )
     return [
         Tile("Predicted / observed", pair, "" if then is None else f"calibrated: {then} predicted"),
@@ -314,7 +315,8 @@ def _acting(acting: list[dict[str, Any]]) -> list[Tile]:
     cost = one["before"] if one["after"] is None else one["after"]
     best = min(one["all"], one["none"])
     cheaper = round(cost) < round(best)
-    note = f"cost {cost:,.0f} instead of {best:,.0f} in 10,000 rows"
+    least = "all" if best == one["all"] else "none"
+    note = f"cost of 10,000 rows {cost:,.0f}; {best:,.0f} if one acts on {least}"
     if not cheaper:
-        note = f"no cheaper than acting on {'all' if best == one['all'] else 'none'}"
+        note = f"no cheaper than acting on {least}"
     return [Tile("Act from", percent(one["threshold"]), note)]

@@ -174,8 +174,8 @@ def _ranked(seen: Seen, found: EventQuality, fewest: int = ENOUGH) -> Iterator[s
         )
     if auroc < REVERSED and metrics.event_auroc.interval_of(seen.rows, level=BACKWARDS).high < 0.5:
         yield (
-            f"Events have lower risks than the other rows (an AUROC of {auroc:.2f}): check that"
-            " these are the risks of the event and not of its opposite."
+            "The risks look reversed: rows with the event have the lower risks (an AUROC of"
+            f" {auroc:.2f}). Check that these are the risks of the event and not of its opposite."
         )
 
 

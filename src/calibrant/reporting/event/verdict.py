@@ -55,16 +55,17 @@ def _words(model: str, scores: Any, quality: Any, evidence: Evidence) -> Words:
     if fault is None:
         known = slope.low is not None
         kind = (
-            "too extreme"
+            "too extreme, high ones too high and low ones too low"
             if known and slope.high < 1.0
-            else "not extreme enough"
+            else "not extreme enough, high ones too low and low ones too high"
             if known and slope.low > 1.0
             else "too high in places and too low in others"
         )
         fault = f"The risks are {kind}{_at(evidence.example)}."
     fine = f"The risks match what happens: {means}."
     rows = f"{quality.events:,.0f} events in {quality.n:,.0f} rows"
-    return Words("risks", fault, fine, gain(scores["log_loss"], scores["event_ece"]), rows)
+    gained = gain(scores["log_loss"], scores["event_ece"])
+    return Words("risks", fault, fine, gained, rows, quality.n)
 
 
 def _at(example: tuple[float, float] | None) -> str:

@@ -20,6 +20,8 @@ __all__ = ["Criteria", "criteria"]
 
 #: ENCE that would not matter: such a std changes the coverage of 90 % intervals by below 2 points.
 STD_MARGIN = 0.05
+#: Rank correlation of calibrated std with |error| below which std that hardly differ say nothing.
+TELLING = 0.1
 #: Draws for the rank correlation under perfect calibration, and rows times draws, at most.
 DRAWS, DRAWN_ROWS = 20, 20_000
 
@@ -80,7 +82,12 @@ def criteria(
         words = "All std are equal or nearly so, so they cannot tell large errors from small."
         return Criteria(interval, ence, passes, False, words)
     own, expected = _correlation(rows, level, random_state)
-    vague = not passes["std"] and own.value < 0.5 * expected and own.high < expected
+    vague = (
+        not passes["std"]
+        and expected >= TELLING
+        and own.value < 0.5 * expected
+        and own.high < expected
+    )
     flawed = vague and passes["interval"]
     lead = (
         "The intervals pass on average, but the std hardly tell large errors from small"

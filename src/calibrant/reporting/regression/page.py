@@ -77,8 +77,8 @@ INTERVALS = Kind(
     IntervalCurve,
     IntervalCalibrationDisplay,
     "Coverage of intervals",
-    "Share of the outcomes inside central intervals over their nominal coverage; below the"
-    " diagonal they are too narrow. The band holds the whole curve. ",
+    "Share of the outcomes inside central intervals over their nominal coverage: above the dashed"
+    " line they are too wide, below it too narrow. Each band holds its whole curve. ",
     {"level": "Nominal", "coverage": "Observed", "low": "Low", "high": "High"},
     lambda curve: (
         (level, seen, f"{100.0 * level:g} % intervals hold {percent(seen)}")
@@ -294,8 +294,8 @@ NOTES = (
 #: Words and templates of this page.
 WORDS = {
     "fine": (
-        "Nothing speaks against it: enough rows of every size of error bar, hardly a repeated row,"
-        " no tiny std and no outlier."
+        "The data look sound: rows of every size of error bar, hardly a repeated row, no tiny std"
+        " and no outlier."
     ),
     "quality": "regression/quality.html",
     "promised": None,

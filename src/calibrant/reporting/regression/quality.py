@@ -157,8 +157,8 @@ def _leaks(found: Any) -> Any:
 def _sparse(found: Any) -> Any:
     if found.sparse_octaves:
         yield (
-            f"{found.sparse_octaves} of {found.octaves} doublings of the std hold fewer than {FEW}"
-            " rows: little can be said of error bars of these sizes."
+            f"For some sizes of error bars there are fewer than {FEW} rows ({found.sparse_octaves}"
+            f" of {found.octaves} doublings of the std): little can be said of those."
         )
 
 

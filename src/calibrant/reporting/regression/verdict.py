@@ -15,6 +15,8 @@ FAULTS = {
     "underconfident": "too large",
     "miscalibrated": "wrong in places",
 }
+#: Outputs whose sentences are said one by one.
+SAID = 2
 #: From the gravest: what is said of several outputs together.
 MODELS = ("overconfident", "miscalibrated", "underconfident", "calibrated")
 #: A change of the NLL that is no reason to do anything, however certain: a std off by 7 %. Of the
@@ -62,7 +64,7 @@ def verdict(
 
 
 def _words(model: str, coverage: Any, quality: Any) -> Words:
-    held = f"intervals for 90 % of the outcomes hold {percent(coverage.before.value, 0)}"
+    held = f"those for 90 % of the outcomes hold {percent(coverage.before.value, 0)}"
     fault = {
         "overconfident": f"The error bars are too small: {held}.",
         "underconfident": f"The error bars are too large: {held}.",
@@ -73,7 +75,7 @@ def _words(model: str, coverage: Any, quality: Any) -> Words:
         else f"Calibrated, they hold {percent(coverage.after.value, 0)}."
     )
     fine = f"The error bars match the errors: {held}."
-    return Words("error bars", fault, fine, gain, f"{quality.n:,.0f} rows")
+    return Words("error bars", fault, fine, gain, f"{quality.n:,.0f} rows", quality.n)
 
 
 def overall(verdicts: Any) -> Any:
@@ -98,11 +100,11 @@ def overall(verdicts: Any) -> Any:
         else f"None of the {len(verdicts)} outputs shows a fault"
     )
     sentence += _calibrations(verdicts)
-    name, gravest = min(verdicts.items(), key=lambda one: STATES.index(one[1].state))
+    gravest = min(verdicts.values(), key=lambda one: STATES.index(one.state))
     vetoed = gravest.state == STATES[0]
     return Verdict(
         gravest.state,
-        f"{name}: {gravest.sentence}" if vetoed else f"{sentence}.",
+        _each(verdicts) if vetoed or len(verdicts) <= SAID else f"{sentence}.",
         gravest.action,
         " ".join(f"{name}: {one.detail}" for name, one in verdicts.items()),
         min(found, key=MODELS.index),
@@ -145,6 +147,12 @@ def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: E
             f" {could_show(evidence.before)}"
         )
     return f"The error bars are {FAULTS[model]}: {says} where chance explains {ence.high:.3f}"
+
+
+def _each(verdicts: dict[Any, Verdict]) -> str:
+    """Return the sentences of the outputs, the gravest first; of many, the gravest alone."""
+    order = sorted(verdicts.items(), key=lambda one: STATES.index(one[1].state))
+    return " ".join(f"{name}: {one.sentence}" for name, one in order[: min(len(order), SAID)])
 
 
 def _calibrations(verdicts: dict[Any, Verdict]) -> str:
