@@ -83,7 +83,7 @@ def build(source, built):
     """Build pages with the settings, the theme and the formulas of the documentation, without
     its pages that take minutes.
     """
-    for name in ("sphinx", "pydata_sphinx_theme", "latex2mathml"):
+    for name in ("sphinx", "pydata_sphinx_theme", "latex2mathml", "sphinx_copybutton"):
         pytest.importorskip(name, reason="builds a page of the documentation")
     command = [
         sys.executable,
@@ -94,7 +94,7 @@ def build(source, built):
         "-c",
         str(DOCS),
         "-D",
-        "extensions=mathml",
+        "extensions=mathml,sphinx_copybutton",
         str(source),
         str(built),
     ]
