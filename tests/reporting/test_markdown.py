@@ -38,6 +38,24 @@ def test_tables_are_whole_and_names_start_no_markup(found):
     assert "calibrator = cb." in text
 
 
+def test_its_order_is_the_page_s(found):
+    text, verdict = found.to_markdown(), found.to_dict()["verdict"]
+    heads = [
+        "# Calibration report",
+        f"**{verdict['state'].capitalize()}.**",
+        f"→ {verdict['action']}",
+        "## Can I rely on this?",
+        "## What should I do?",
+        "```python",
+        "## For whom is it wrong?",
+        "## Numbers",
+    ]
+    places = [text.index(head) for head in heads]
+    assert places == sorted(places)
+    applied = verdict["state"] in ("calibrate before use", "better, but still off")
+    assert ("The code that would apply" in text) == (not applied)
+
+
 def test_saved_by_suffix(found, tmp_path):
     assert json.loads(found.save(tmp_path / "r.json").read_text("utf-8")) == found.to_dict()
     assert found.save(tmp_path / "r.md").read_text("utf-8") == found.to_markdown()

@@ -60,3 +60,25 @@ def test_hostile_names_are_escaped_and_the_page_is_small(rows):
     assert NAMES[0] not in page
     assert "&lt;b&gt;a|b&lt;/b&gt;" in page
     assert len(page) < 300_000
+
+
+def test_a_score_that_one_model_lacks_is_a_dash():
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    mean, std = rng.normal(size=400), np.ones(400)
+    y = mean + rng.normal(size=400)
+    intervals = cb.ConformalIntervals().fit(mean[:200], y[:200], std=std[:200])
+    forecasts = {
+        "intervals": intervals.predict(mean[200:], std[200:]),
+        "normal": cb.NormalForecast(mean[200:], 2.0 * std[200:]),
+    }
+    chosen = [cb.metrics.weighted_interval_score, cb.metrics.negative_log_likelihood]
+    found = cb.report(y[200:], forecasts, metrics=chosen)
+    scores = [one["scores"]["nll"]["value"] for one in found.to_dict()["models"]]
+    assert scores[0] is None
+    assert scores[1] == pytest.approx(
+        cb.metrics.negative_log_likelihood(y[200:], forecasts["normal"])
+    )
+    assert "| intervals | 0." in found.to_markdown()
+    assert "have no density" in found.to_html()

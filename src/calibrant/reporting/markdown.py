@@ -146,7 +146,9 @@ def _to_do(summary: dict[str, Any]) -> list[str]:
     parts = []
     if summary["choice"] is not None:
         code = "\n".join(summary["choice"]["code"]).replace("```", "")
-        parts = [f"```python\n{code}\n```"]
+        would = f"The code that would apply {_text(summary['calibrator']['name'])}:"
+        advised = head(summary)["tone"] == "act"
+        parts = [*([] if advised else [would]), f"```python\n{code}\n```"]
     if summary["alternatives"]:
         shown = _alternatives(summary["alternatives"], compared(summary))
         parts += ["### Compared on the same rows", shown]

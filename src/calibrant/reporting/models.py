@@ -13,6 +13,7 @@ from calibrant.comparison.scores import Estimate
 from calibrant.contracts.columns import plain
 from calibrant.contracts.domain import domain_of
 from calibrant.contracts.interval import require_level
+from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, n_clusters
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
 from calibrant.predictions import Inputs
@@ -151,7 +152,11 @@ def summarise_comparison(
 def _scores(record: Any, named: Sequence[Any], level: float, drawn: Any) -> dict[str, Estimate]:
     found = {}
     for one in named:
-        interval = one.interval_of(record, level=level, **drawn)
+        try:
+            interval = one.interval_of(record, level=level, **drawn)
+        except InputError:  # for example conformal intervals, which have no density
+            found[one.key] = Estimate(None)
+            continue
         value = interval.value if interval.plain is None else interval.plain
         found[one.key] = Estimate(value, interval.low, interval.high, value, interval.method)
     return found
