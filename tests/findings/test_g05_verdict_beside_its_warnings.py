@@ -15,13 +15,27 @@ def verdict(y: np.ndarray, p: np.ndarray, calibrator: Any) -> dict[str, str]:
     return cb.report(y, p, calibrator=calibrator, n_resamples=20).to_dict()["verdict"]
 
 
+def advises(found: dict[str, str]) -> bool:
+    """Whether a verdict advises to use the calibrated risks."""
+    advised = found["action"].startswith("Use the calibrated")
+    assert advised == (found["state"] in ("calibrate before use", "better, but still off"))
+    return advised
+
+
+def test_it_advises_what_helps():
+    rng = np.random.default_rng(0)
+    z = rng.normal(0.0, 1.3, 2000)
+    y = (rng.random(2000) < logistic(z)).astype(int)
+    assert advises(verdict(y, logistic(3.0 * z), cb.Platt()))
+
+
 def test_it_does_not_advise_what_makes_true_sharp_risks_worse():
     advised = 0
     for seed in (5, 6, 7):
         rng = np.random.default_rng(seed)
         p = logistic(rng.choice([-1.0, 1.0], 100) * rng.normal(5.0, 1.5, 100))
         y = (rng.random(100) < p).astype(int)
-        advised += "use it" in verdict(y, p, cb.TemperatureScaling())["sentence"]
+        advised += advises(verdict(y, p, cb.TemperatureScaling()))
     assert advised <= 1
 
 
@@ -29,7 +43,10 @@ def test_it_does_not_advise_to_use_what_ranks_backwards():
     rng = np.random.default_rng(0)
     z = rng.normal(0.0, 1.3, 300)
     y = (rng.random(300) < logistic(-z)).astype(int)
-    assert "use it" not in verdict(y, logistic(z), cb.Platt())["sentence"]
+    found = verdict(y, logistic(z), cb.Platt())
+    assert not advises(found)
+    assert found["state"] == "check the data first"
+    assert "check that these are the risks of the event" in found["sentence"]
 
 
 def test_no_evidence_says_what_these_rows_could_have_shown():
@@ -38,4 +55,6 @@ def test_no_evidence_says_what_these_rows_could_have_shown():
     p = np.where(top, 0.97, rng.uniform(0.02, 0.9, 60))
     y = (rng.random(60) < np.where(top, 0.55, p)).astype(int)
     found = verdict(y, p, cb.Identity())
-    assert found["model"] != "calibrated" or "could" in found["sentence"]
+    assert found["model"] != "calibrated" or "these rows could have shown" in found["detail"]
+    assert (found["state"] == "too few rows to say") == ("could go unseen" in found["sentence"])
+    assert found["state"] != "fine as it is" or "would have been seen" in found["sentence"]

@@ -44,7 +44,7 @@ NOTES = (
 FILTERS: dict[Any, Any] = {}
 #: Words and templates of this page.
 WORDS = {
-    "fine": "The data look sound: no sparse class, hardly a repeated row.",
+    "fine": "The data look sound: no sparse class, hardly a repeated row",
     "quality": "quality.html",
     "promised": "promises.html",
     "reading": "reading.html",

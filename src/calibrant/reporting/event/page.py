@@ -235,7 +235,7 @@ NOTES = (
 
 #: Words and templates of this page.
 WORDS = {
-    "fine": "The data look sound: hardly a repeated row, and no risk that contradicts its outcome.",
+    "fine": "The data look sound: hardly a repeated row, and no risk that contradicts its outcome",
     "quality": "event/quality.html",
     "promised": "event/promises.html",
     "reading": "event/reading.html",

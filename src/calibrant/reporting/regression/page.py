@@ -295,7 +295,7 @@ NOTES = (
 WORDS = {
     "fine": (
         "The data look sound: rows of every size of error bar, hardly a repeated row, no tiny std"
-        " and no outlier."
+        " and no outlier"
     ),
     "quality": "regression/quality.html",
     "promised": None,
