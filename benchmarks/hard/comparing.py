@@ -94,7 +94,7 @@ def _comfort(n: int, seed: int) -> tuple[bool, bool]:
     found = _verdict((rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.Identity())
     state = found.get("state")
     fine = state == "fine as it is" if state else found["model"] == "calibrated"
-    return fine, fine and "could" not in found["sentence"]
+    return fine, fine and "could" not in found.get("detail", found["sentence"])
 
 
 def clusters(repeats: int) -> Iterator[Line]:

@@ -243,7 +243,8 @@ def test_the_command_line_evaluates_a_log(log):
     assert "which is > 1" in run("evaluate", log, "--fail-if", "question_log_loss>1", code=3)
     told = run("evaluate", log, "--method", "multiple_choice:question-temperature")
     assert "log loss of questions" in told
-    assert "after: question temperature, out-of-fold" in told
+    assert "Calibration brings the mean gap from " in told
+    assert "Use the calibrated confidences." in told
 
 
 def test_the_command_line_fits_compares_and_reports_on_a_log(log, tmp_path):
