@@ -4,6 +4,7 @@ the data, and the call that makes the report again.
 
 import hashlib
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from calibrant._version import __version__
 from calibrant.comparison.choice import made_by
-from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.folds.model_outputs import is_fitted
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 
@@ -87,10 +88,16 @@ def period_of(times: Any) -> str | None:
 def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) -> list[str]:
     """Return the code that makes the report again from ``names`` of arrays; of the ``options`` the
     arrays are named too.
+
+    Examples
+    --------
+    >>> from calibrant.maps.platt import Platt
+    >>> call_of(("y", "P"), [Platt()], {"level": 0.9, "groups": np.zeros(3)})[1]
+    'found = cb.report(y, P, calibrator=[cb.Platt()], level=0.9, groups=groups)'
     """
     given = [f"{name}={_written(name, value)}" for name, value in options.items()]
     if calibrator is not None:
-        given.insert(0, f"calibrator={_written('calibrator', calibrator)}")
+        given.insert(0, f"calibrator={_expression(calibrator) or 'calibrator'}")
     return [
         f"import calibrant as cb  # {__version__}; NumPy {np.__version__}, Python"
         f" {platform.python_version()}",
@@ -99,9 +106,20 @@ def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) ->
 
 
 def _written(name: str, value: Any) -> str:
-    """Return a plain value as code, an unfitted calibrator as its expression, and anything else by
-    its name.
-    """
-    if isinstance(value, DomainCalibrator) and not hasattr(value, "status_"):
-        return made_by(value)
-    return repr(value) if isinstance(value, str | int | float | bool) else name
+    """Return a plain value as code, and anything else by its name."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return repr(value) if value is None or isinstance(value, str | int | float) else name
+
+
+def _expression(value: Any) -> str | None:
+    """Return code that makes a calibrator, or several; None where one is fitted."""
+    if isinstance(value, Mapping | list | tuple):
+        named = isinstance(value, Mapping)
+        parts = [_expression(one) for one in (value.values() if named else value)]
+        if None in parts:
+            return None
+        if named:
+            return f"{{{', '.join(map('{!r}: {}'.format, value, parts))}}}"
+        return f"[{', '.join(map(str, parts))}]"
+    value = value() if isinstance(value, type) else value
+    return None if is_fitted(value) else made_by(value)
