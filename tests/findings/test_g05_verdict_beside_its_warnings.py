@@ -46,7 +46,7 @@ def test_it_does_not_advise_to_use_what_ranks_backwards():
     found = verdict(y, logistic(z), cb.Platt())
     assert not advises(found)
     assert found["state"] == "check the data first"
-    assert "check that these are the risks of the event" in found["sentence"]
+    assert "Check that these are the risks of the event" in found["sentence"]
 
 
 def test_no_evidence_says_what_these_rows_could_have_shown():

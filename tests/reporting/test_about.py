@@ -155,11 +155,11 @@ def test_the_names_given_are_at_the_top_and_the_call_at_the_end():
         "spring",
         "300 rows",
         f"{y.sum()} events ({100 * y.mean():.1f} %)",
-        about["made"],
-        f"data {about['data']}",
+        f"report of {about['made']}",
+        f"checksum {about['data']}",
     ]
     method = page[page.index('<h3 id="method">') :]
-    assert f"from data whose hash is {about['data']}" in method
+    assert f"from data whose checksum is {about['data']}" in method
     assert "found = cb.report(y, P, calibrator=cb.Identity(), n_resamples=0" in method
 
 

@@ -135,9 +135,7 @@ def row(name, gap, low, high, outcome):
 
 
 def drawn_of(*levels):
-    counts = {"n_off": 1, "n_groups": len(levels)}
-    drawn = {"levels": list(levels), "crossings": [], "others": 0, "few": 0}
-    return dots({"before": counts, "after": None, "drawn": drawn})
+    return dots(levels=list(levels), crossings=[])
 
 
 def test_places_lie_on_one_scale_around_the_middle():
@@ -168,4 +166,3 @@ def test_an_interval_of_few_rows_is_cut_and_does_not_press_the_others_together()
         "low": WIDTH / 2,
         "high": WIDTH / 2,
     }
-    assert dots(None) is None

@@ -121,7 +121,7 @@ def gap_tile(error: dict[str, Any], chance: dict[str, Any]) -> Tile:
     """Return the tile on the mean gap, before and after, beside that by chance alone."""
     after = None if error["after"] is None else points(error["after"]["value"])
     before = points(error["before"]["value"])
-    by_chance = f"by chance alone up to {points(chance['high'])}"
+    by_chance = f"chance alone: up to {points(chance['high'])}"
     return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), by_chance)
 
 
