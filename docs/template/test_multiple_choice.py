@@ -243,6 +243,7 @@ def test_the_command_line_evaluates_a_log(log):
     assert "which is > 1" in run("evaluate", log, "--fail-if", "question_log_loss>1", code=3)
     told = run("evaluate", log, "--method", "multiple_choice:question-temperature")
     assert "log loss of questions" in told
+    assert "after: question temperature, out-of-fold" in told
     assert "Calibration brings the mean gap from " in told
     assert "Use the calibrated confidences." in told
 
