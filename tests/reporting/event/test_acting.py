@@ -118,7 +118,7 @@ def test_the_row_of_the_table_has_the_cost(found):
 
 
 def test_a_model_that_saves_nothing_says_so():
-    """Risks of no use: acting on all of them is as cheap, and the tile does not say "instead"."""
+    """Risks of no use: acting on all of them is as cheap, and the tile names no saving."""
     rng = np.random.default_rng(2)
     y, p = (rng.random(500) < 0.3).astype(int), rng.uniform(0.2, 0.4, 500)
     costs = {"cost_false_positive": 1, "cost_false_negative": 9}
