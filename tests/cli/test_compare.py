@@ -254,7 +254,7 @@ def test_the_page_holds_the_printed_comparison(run, risks, tmp_path):
     done = run("compare", "a.csv", "b.csv", *options, "-o", "page.html")
     assert done.stdout.splitlines()[-1] == "page.html"
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "One is better" in page
+    assert '<span class="badge">a.csv is better</span>' in page
     assert "Use a.csv." in page
     run("compare", "a.csv", "b.csv", *options, "-o", "page.html", code=1)
     run("compare", "a.csv", "b.csv", *options, "-o", "a.csv", code=1)

@@ -62,7 +62,7 @@ def test_f34_copies_are_still_found(share):
     rows = np.r_[np.arange(600), np.arange(int(600 * share))]
     (words,) = said(read(P[rows], y[rows]))
     assert words.startswith(
-        f"{share / (1.0 + share):.1%} of the rows repeat an earlier prediction and label"
+        f"{100 * share / (1.0 + share):.1f} % of the rows repeat an earlier prediction and label"
     )
     fresh = read(rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300))
     assert said(fresh, read(P, y)) == []
