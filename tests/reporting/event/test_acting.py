@@ -101,6 +101,8 @@ def test_costs_are_in_the_tile_the_sentence_and_the_table(found):
     for other in others:
         told = f"{other['cost_false_negative']:g}: act from {100 * other['threshold']:.1f} %"
         assert f"{told}, {other['after']:,.0f} (all {other['all']:,.0f}, none" in do
+    assert page.count("<small>by the costs</small>") == 1
+    assert "The vertical line is where the costs say to act: 10.0 %." in page
 
 
 def test_the_row_of_the_table_has_the_cost(found):
@@ -111,7 +113,7 @@ def test_the_row_of_the_table_has_the_cost(found):
     cost = table["expected_cost"][at]
     assert 1e4 * cost == pytest.approx(said["acting"][0]["after"])
     decide = page[page.index('<h3 id="decide">') :]
-    row = re.search(r'<tr><th scope="row">10\.0 %</th>.*?</tr>', decide).group()
+    row = re.search(r'<tr class="given"><th scope="row">10\.0 % <small>.*?</tr>', decide).group()
     assert row.endswith(f'<td class="n">{cost:.4f}</td></tr>')
     figure = page[page.index('<figure id="figure-decision"') :]
     assert "net benefit" in figure[: figure.index("</figure>")]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._support.rounded import percent
-from calibrant.displays.axes import scale_axes
+from calibrant.displays.axes import COLOURS, scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
@@ -138,12 +138,32 @@ class _Scaled:
 
 
 def decision_figures(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Net benefit by threshold, and events found by share flagged."""
+    """Net benefit by threshold, with a mark where the costs say to act, and events found by share
+    flagged.
+    """
+    acting = next(iter(summary["acting"]), None)
+    decision = DECISION
+    if acting is not None:
+        at = acting["threshold"]
+        words = f"{DECISION.words}The vertical line is where the costs say to act: {percent(at)}. "
+        decision = replace(DECISION, display=partial(_Acting, at), words=words)
     return [
         overlaid(kind, summary[kind.key])
-        for kind in (DECISION, GAIN)
+        for kind in (decision, GAIN)
         if summary[kind.key]["before"] is not None
     ]
+
+
+class _Acting:
+    """The decision curve with a line at the threshold of the costs."""
+
+    def __init__(self, threshold: float, curve: Any) -> None:
+        self.threshold, self.curve = threshold, curve
+
+    def plot(self, ax: Any, **options: Any) -> None:
+        """Draw it on ``ax``."""
+        DecisionCurveDisplay(self.curve).plot(ax, **options)
+        ax.axvline(self.threshold, color=COLOURS["text"], linewidth=1, linestyle=":")
 
 
 def _best(curve: Any) -> str:
