@@ -79,7 +79,7 @@ def in_words(state: str, words: Words, evidence: Evidence, calibration: str) -> 
     >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02)
     >>> words = Words("risks", "They are too high.", "They match.", "It helps.", "9 rows", 9.0)
     >>> in_words("too few rows to say", words, Evidence(few), "none")[1]
-    'Collect rows until there are about 230, then measure again.'
+    'Collect rows until there are about 220, then measure again.'
     """
     things, fault = words.things, words.fault
     if not evidence.before.seen:
