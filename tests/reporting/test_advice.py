@@ -173,7 +173,11 @@ def test_a_group_that_stays_off_is_not_to_be_used_for():
     one = Evidence(still, grouped, where="education 6 and 2 other groups")
     told, todo = in_words("better, but still off", WORDS, one, "no clear gain")
     assert told.endswith("but they are still off for education 6 and 2 other groups.")
-    assert todo == "Use the calibrated risks, but not for education 6 and 2 other groups."
+    assert todo.endswith("but not for education 6 and 2 other groups; calibrate by group.")
+    every = in_words(
+        "better, but still off", WORDS, Evidence(still, grouped, None, None, "all 4 groups"), "use"
+    )
+    assert every[1] == "Calibrate by group before use: the risks are right for none yet."
     unnamed = in_words("better, but still off", WORDS, Evidence(still, grouped), "no clear gain")
     assert unnamed[0].endswith("but they are still off for a group.")
     assert "but not for" not in unnamed[1]

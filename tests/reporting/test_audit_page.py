@@ -61,7 +61,7 @@ def test_every_combination_of_outcomes_has_its_state(outcomes, state):
     assert summary["verdict"]["action"] == found.action
     text = cb.report(found).to_markdown()
     assert text.index(f"**{state.capitalize()}.**") < text.index(f"→ {found.action}")
-    assert text.index(found.action) < text.index("## For whom") < text.index("## What this audit")
+    assert text.index(found.action) < text.index("## For whom") < text.index("## What is promised")
     assert state.capitalize() in repr(cb.report(found))
 
 

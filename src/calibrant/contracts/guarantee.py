@@ -7,7 +7,7 @@ from calibrant._support.card import Card, Tile
 from calibrant._support.estimators import NotFittedError
 from calibrant.contracts.columns import Result
 
-__all__ = ["Guarantee", "Promised"]
+__all__ = ["PROMISED", "Guarantee", "Promised"]
 
 #: The probability space of each kind of guarantee, in words.
 DRAWS = {
@@ -16,7 +16,8 @@ DRAWS = {
     "long run": "as the average of any sequence",
     "asymptotic": "as rows grow in number",
 }
-BADGES = {
+#: How each kind of guarantee is called in short.
+PROMISED = {
     "marginal": "Guaranteed on average",
     "pac": "Certified",
     "long run": "Guaranteed in the long run",
@@ -89,24 +90,29 @@ class Promised:
     promises of a fitted rule.
     """
 
-    def _card(self) -> Card | None:
+    def promises(self) -> list[Guarantee]:
+        """Return the guarantees of the fitted rule."""
         rule: Any = self
+        return getattr(rule, "guarantees_", None) or [rule.guarantee_]
+
+    def card(self) -> Card | None:
+        """Return the promise in short; None before the fit."""
         try:
-            promises = getattr(rule, "guarantees_", None) or [rule.guarantee_]
+            promises = self.promises()
         except NotFittedError:
             return None
-        evidence = getattr(rule, "certificate_", None)
+        evidence = getattr(self, "certificate_", None)
         return Card(
             " ".join(map(_sentence, promises)) if evidence is None else str(evidence),
             " ".join(repr(self).split()),
-            BADGES[promises[0].guarantee],
+            PROMISED[promises[0].guarantee],
             "good",
             f"Use it only if {promises[0].assumes}.",
             tiles=[_tile(one) for one in promises],
         )
 
     def _repr_html_inner(self) -> str:
-        card = self._card()
+        card = self.card()
         return cast(Any, super())._repr_html_inner() if card is None else card.html()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
@@ -117,7 +123,7 @@ class Promised:
         return bundle
 
     def __str__(self) -> str:
-        card = self._card()
+        card = self.card()
         return repr(self) if card is None else card.text()
 
 

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 from calibrant.reporting.miscalibration import Miscalibration
 
-__all__ = ["STATES", "Evidence", "Words", "advised_state", "could_show", "in_words", "points"]
+__all__ = [
+    "EVERY",
+    "STATES",
+    "Evidence",
+    "Words",
+    "advised_state",
+    "could_show",
+    "in_words",
+    "points",
+]
 
 #: From the gravest: what is said of several outputs together.
 STATES = (
@@ -15,6 +24,8 @@ STATES = (
     "calibrate before use",
     "fine as it is",
 )
+#: How the name of all groups together begins.
+EVERY = "all"
 OTHERS = "Try another calibrator, more rows or other features."
 #: Sentences on a calibration that is no remedy, by that of the verdict.
 TRIED = {
@@ -96,9 +107,10 @@ def in_words(state: str, words: Words, evidence: Evidence, calibration: str) -> 
         remains = REMAINS[after.worst]
         if after.worst == "group" and evidence.where is not None:
             remains = f"they are still off for {evidence.where}"
-            return f"{fault} Calibration helps, but {remains}.", (
-                f"Use the calibrated {things}, but not for {evidence.where}."
-            )
+            use = f"Use the calibrated {things}, but not for {evidence.where}; calibrate by group."
+            if evidence.where.startswith(EVERY):
+                use = f"Calibrate by group before use: the {things} are right for none yet."
+            return f"{fault} Calibration helps, but {remains}.", use
         return f"{fault} Calibration helps, but {remains}.", (
             f"Use the calibrated {things}, and look at where they are still off."
         )

@@ -4,6 +4,7 @@ from typing import Any
 
 from calibrant.audits.audit import audit_record
 from calibrant.comparison.before_after import Compared
+from calibrant.reporting.advice import EVERY
 from calibrant.reporting.report_table import Asked, ReportTable
 
 __all__ = ["audited", "drawn_groups", "drawn_row", "worst_groups"]
@@ -105,6 +106,8 @@ def worst_groups(audit: dict[str, Any]) -> str | None:
     """Name the worst group that is off, and the number of others."""
     if not audit["off"]:
         return None
+    if audit["n_off"] == audit["n_groups"] > 1:
+        return f"{EVERY} {audit['n_off']} groups"
     others = audit["n_off"] - 1
     more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
     return f"{audit['off'][0]}{more}"

@@ -5,6 +5,7 @@ groups, the numbers, and what is folded below.
 from typing import Any
 
 from calibrant._support.card import Tile
+from calibrant.contracts.guarantee import PROMISED
 from calibrant.reporting.dots import dots
 
 __all__ = ["Tile", "appendix", "arrow", "bands", "groups_tile", "head"]
@@ -22,6 +23,7 @@ TONES = {
     "one is better": "good",
     "no clear difference": "unknown",
     "groups are off": "bad",
+    **{badge.lower(): "good" for badge in PROMISED.values()},
 }
 #: Groups named in the first band.
 NAMED = 3

@@ -11,7 +11,7 @@ from typing import Any
 from calibrant._support.extras import import_extra
 from calibrant._support.rounded import percent, rounded
 from calibrant._version import __version__
-from calibrant.reporting import audit_page, models_page, page
+from calibrant.reporting import audit_page, models_page, page, rule_page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import compared
 from calibrant.reporting.regression import page as regression_page
@@ -30,6 +30,7 @@ PAGES: dict[str | None, Any] = {
     None: regression_page,
     "models": models_page,
     "groups": audit_page,
+    "rule": rule_page,
 }
 
 

@@ -105,7 +105,7 @@ def as_markdown(summary: dict[str, Any]) -> str:
 
     Names from the data are escaped: they start no markup.
     """
-    verdict, of = summary["verdict"], {"models": _of_models, "groups": _of_audit}
+    verdict, of = summary["verdict"], {"models": _of_models, "groups": _of_audit, "rule": _of_rule}
     parts = [
         f"# {_text(summary['title'])}",
         _text(" · ".join(head(summary)["facts"])),
@@ -139,6 +139,11 @@ def _of_one(summary: dict[str, Any]) -> list[str]:
         parts += ["### Which method for which class? Log loss by predicted class"]
         parts += [_text(summary["by_class"]["sentence"]), _table(first, rows)]
     return parts
+
+
+def _of_rule(summary: dict[str, Any]) -> list[str]:
+    """Return what follows the answer in a report on a rule."""
+    return ["## What is promised, and under which conditions", *_listed(summary["promises"])]
 
 
 def _to_do(summary: dict[str, Any]) -> list[str]:
@@ -189,7 +194,7 @@ def _of_audit(summary: dict[str, Any]) -> list[str]:
     return [
         "## For whom is it wrong?",
         _groups(rows, ["before"], ["Gap"]),
-        "## What this audit promises",
+        "## What is promised, and under which conditions",
         *_listed(summary["promises"]),
     ]
 

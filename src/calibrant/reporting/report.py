@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
 from calibrant.audits.result import Audit
+from calibrant.contracts.guarantee import Promised
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def require_page(path: str | Path) -> None:
 
 
 def report(
-    y: ArrayLike | Audit,
+    y: ArrayLike | Audit | Promised,
     P: ArrayLike | None = None,
     std: ArrayLike | None = None,
     *,
@@ -134,7 +135,8 @@ def report(
     Parameters
     ----------
     y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes; or, without any of the
-        other arrays, the result of :func:`calibrant.audit`, whose page is on every group
+        other arrays, the result of :func:`calibrant.audit`, whose page is on every group, or a
+        fitted rule with a promise, such as :class:`SelectiveClassifier`
     P : (n, K), or (n,) for binary; {name: predictions} of several models, which are compared as by
         :func:`calibrant.compare`; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
@@ -191,10 +193,13 @@ def report(
     from calibrant.reporting.about import call_of
     from calibrant.reporting.audit_page import summarise_audit
     from calibrant.reporting.models import summarise_models
+    from calibrant.reporting.rule_page import summarise_rule
     from calibrant.reporting.summarise import summarise
 
     if isinstance(y, Audit):
         return Report(summarise_audit(y, **options))
+    if isinstance(y, Promised):
+        return Report(summarise_rule(y, **options))
     if isinstance(P, Mapping):
         models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))
