@@ -9,7 +9,7 @@ from typing import Any
 
 from calibrant._support.text_table import MOST_SHOWN, text_table, wrapped
 
-__all__ = ["MOST_COLUMNS", "MOST_LINES", "Card", "Shown", "Tile", "plain_line"]
+__all__ = ["MOST_COLUMNS", "MOST_LINES", "PROMISED", "Card", "Shown", "Tile", "plain_line"]
 
 #: Largest size of what ``repr`` returns.
 MOST_LINES, MOST_COLUMNS = 15, 100
@@ -17,6 +17,13 @@ MOST_LINES, MOST_COLUMNS = 15, 100
 LONGEST = 44
 #: Colours of badges: white text on them is legible, and they are so on a light and a dark page.
 BADGES = {"good": "#1a6b3c", "act": "#1b5e92", "bad": "#a3330b", "unknown": "#566070"}
+#: How each kind of guarantee is called in short.
+PROMISED = {
+    "marginal": "Guaranteed on average",
+    "pac": "Certified",
+    "long run": "Guaranteed in the long run",
+    "asymptotic": "Guaranteed in the limit",
+}
 #: Everything else takes the text colour of the notebook's theme, whatever that is. Curves have
 #: colours that are seen on white and on black.
 STYLE = """

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from calibrant._support.card import Card, Tile
+from calibrant._support.card import PROMISED, Card, Tile
 from calibrant._support.estimators import NotFittedError
 from calibrant.contracts.columns import Result
 
-__all__ = ["PROMISED", "Guarantee", "Promised"]
+__all__ = ["Guarantee", "Promised"]
 
 #: The probability space of each kind of guarantee, in words.
 DRAWS = {
@@ -15,13 +15,6 @@ DRAWS = {
     "pac": "over calibration sets, for all new rows together",
     "long run": "as the average of any sequence",
     "asymptotic": "as rows grow in number",
-}
-#: How each kind of guarantee is called in short.
-PROMISED = {
-    "marginal": "Guaranteed on average",
-    "pac": "Certified",
-    "long run": "Guaranteed in the long run",
-    "asymptotic": "Guaranteed in the limit",
 }
 
 

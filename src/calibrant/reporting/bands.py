@@ -4,8 +4,7 @@ groups, the numbers, and what is folded below.
 
 from typing import Any
 
-from calibrant._support.card import Tile
-from calibrant.contracts.guarantee import PROMISED
+from calibrant._support.card import PROMISED, Tile
 from calibrant.reporting.dots import dots
 
 __all__ = ["Tile", "appendix", "arrow", "bands", "groups_tile", "head"]
